@@ -1,0 +1,124 @@
+import { STATUS_CODES } from 'node:http';
+
+/**
+ * Every error that the service can answer with: its slug (the code), HTTP status, and what a reader of the
+ * catalogue needs to know. The `type` of a problem is `urn:problem-type:rtc:<code>` (RFC 9457, section 3.1.1).
+ */
+export const PROBLEMS = {
+  'invalid-request': {
+    status: 400,
+    meaning: 'A field, parameter or the body itself is malformed; `errors` names each.',
+  },
+  'missing-credentials': { status: 401, meaning: 'X-Api-Key or one of the signature headers is missing.' },
+  'invalid-api-key': { status: 401, meaning: 'X-Api-Key is not the configured API_KEY.' },
+  'timestamp-out-of-window': {
+    status: 403,
+    meaning:
+      "X-Service-Timestamp is not an integer or more than 300 s off; `serverTime` is the server's clock.",
+  },
+  'invalid-signature': {
+    status: 403,
+    meaning: 'The HMAC does not match the method, path and query, timestamp and body as received.',
+  },
+  'room-not-found': { status: 404, meaning: 'No such room is open on the media server.' },
+  'participant-not-found': { status: 404, meaning: 'No participant of this identity is in the room.' },
+  'track-not-found': { status: 404, meaning: 'The participant publishes no track of this sid.' },
+  'recording-not-found': { status: 404, meaning: 'No recording has this id.' },
+  'no-active-recording': { status: 404, meaning: 'The room is not being recorded.' },
+  'ingress-not-found': { status: 404, meaning: 'The room has no ingress of this id.' },
+  'transcription-not-found': {
+    status: 404,
+    meaning: 'No such transcription, or the room was never transcribed.',
+  },
+  'webhook-not-found': { status: 404, meaning: 'No webhook has this id.' },
+  'delivery-not-found': { status: 404, meaning: 'The webhook has no delivery of this id.' },
+  'route-not-found': { status: 404, meaning: 'The service has no such path.' },
+  'method-not-allowed': { status: 405, meaning: 'The path exists, but not for this method; see Allow.' },
+  'request-timeout': { status: 408, meaning: 'The request did not arrive in time.' },
+  conflict: { status: 409, meaning: 'The state of the resource does not allow this now.' },
+  'recording-not-finished': { status: 409, meaning: 'The recording is still running; stop it first.' },
+  'payload-too-large': { status: 413, meaning: 'The body is larger than BODY_LIMIT.' },
+  'uri-too-long': { status: 414, meaning: 'The path or one of its parameters is too long.' },
+  'unsupported-media-type': { status: 415, meaning: 'Bodies are application/json.' },
+  'rate-limited': { status: 429, meaning: 'Too many requests; Retry-After says when to come back.' },
+  'headers-too-large': { status: 431, meaning: 'The request headers are larger than the server reads.' },
+  'internal-error': { status: 500, meaning: 'A fault of the service; its log has the request id.' },
+  'media-server-error': {
+    status: 502,
+    meaning: "The media server refused or failed: mostly the service's own settings for it are wrong.",
+  },
+  'media-server-unavailable': { status: 503, meaning: 'The media server does not answer.' },
+  'media-worker-unavailable': {
+    status: 503,
+    meaning: 'No recorder or ingress worker is connected to the media server.',
+  },
+  'addon-unavailable': {
+    status: 503,
+    meaning: 'The transcription add-on is not running; the detail names its profile.',
+  },
+  'storage-unavailable': { status: 503, meaning: 'The database or the object storage does not answer.' },
+} as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
+
+export type ErrorCode = keyof typeof PROBLEMS;
+
+export const ERROR_CODES = Object.keys(PROBLEMS) as readonly ErrorCode[];
+
+export const STATUS_OF_ERROR: Readonly<Record<ErrorCode, number>> = Object.fromEntries(
+  ERROR_CODES.map((code) => [code, PROBLEMS[code].status]),
+) as Record<ErrorCode, number>;
+
+const TYPE_PREFIX = 'urn:problem-type:rtc:';
+
+export function problemType(code: ErrorCode): string {
+  return TYPE_PREFIX + code;
+}
+
+/** The code behind a problem's `type`; undefined for one that this catalogue does not know. */
+export function errorCodeOfType(type: string): ErrorCode | undefined {
+  const slug = type.startsWith(TYPE_PREFIX) ? type.slice(TYPE_PREFIX.length) : '';
+  return Object.hasOwn(PROBLEMS, slug) ? (slug as ErrorCode) : undefined;
+}
+
+/** The HTTP reason phrase, which RFC 9457 problems of this service carry as `title`. */
+export function reasonPhrase(status: number): string {
+  return STATUS_CODES[status] ?? 'Error';
+}
+
+/** One bad field (`pointer`, a JSON pointer as URI fragment) or query or path parameter (`parameter`). */
+export type FieldError =
+  | { readonly pointer: string; readonly detail: string }
+  | { readonly parameter: string; readonly detail: string };
+
+export type ServiceErrorOptions = {
+  readonly cause?: unknown;
+  /** Whether the same call may succeed later without anything being changed. */
+  readonly retryable?: boolean;
+  readonly errors?: readonly FieldError[];
+  /** Further members of the problem, such as `serverTime`. */
+  readonly extensions?: Readonly<Record<string, string | number | boolean>>;
+  /** Further headers of the answer, such as Allow. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** An expected failure. `message` is shown to the caller: what is wrong, with which value, and what to do. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly errors: readonly FieldError[] | undefined;
+  readonly extensions: Readonly<Record<string, string | number | boolean>>;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryable = options.retryable ?? false;
+    this.errors = options.errors;
+    this.extensions = options.extensions ?? {};
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return STATUS_OF_ERROR[this.code];
+  }
+}

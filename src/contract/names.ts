@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+
+/** LiveKit limits names and identities to 256 bytes of UTF-8, not characters. */
+export const MAX_NAME_BYTES = 256;
+/** LiveKit's own limit for metadata, in bytes of UTF-8. */
+export const MAX_METADATA_BYTES = 512 * 1024;
+
+/**
+ * A room name, identity or display name: 1 to 256 bytes of UTF-8 without control characters (LiveKit itself
+ * accepts NUL and the like). The two formats are checked by the server's validator.
+ */
+export function nameSchema(description: string, example: string) {
+  return Type.String({
+    minLength: 1,
+    maxLength: MAX_NAME_BYTES,
+    format: 'livekit-name',
+    description: `${description}. At most 256 bytes of UTF-8, no control characters.`,
+    examples: [example],
+  });
+}
+
+/** Why `text` is no name; undefined when it is one. */
+export function nameFault(text: string): string | undefined {
+  if (text === '') return 'must not be empty';
+  if (Buffer.byteLength(text) > MAX_NAME_BYTES) return `must be at most ${MAX_NAME_BYTES} bytes of UTF-8`;
+  if (/\p{Cc}/u.test(text)) return 'must not contain control characters';
+  if (!text.isWellFormed()) return 'must be well-formed Unicode';
+  return undefined;
+}
+
+/** ISO 8601 in UTC with milliseconds, such as 2026-01-31T09:30:00.000Z. */
+export function instantSchema(description: string) {
+  return Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
+}

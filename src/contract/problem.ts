@@ -1,0 +1,31 @@
+import { type Static, Type } from 'typebox';
+
+const FieldErrorSchema = Type.Object(
+  {
+    pointer: Type.Optional(
+      Type.String({ description: 'JSON pointer into the body, as a URI fragment: #/name' }),
+    ),
+    parameter: Type.Optional(Type.String({ description: 'Name of the query or path parameter' })),
+    detail: Type.String(),
+  },
+  { $id: 'FieldError', description: 'One bad field or parameter' },
+);
+
+/** RFC 9457 problem details, the shape of every error under /v1. */
+export const ProblemSchema = Type.Object(
+  {
+    type: Type.String({
+      description: 'URI of the problem kind',
+      examples: ['urn:problem-type:rtc:room-not-found'],
+    }),
+    title: Type.String({ description: 'HTTP reason phrase' }),
+    status: Type.Integer({ description: 'HTTP status' }),
+    detail: Type.String({ description: 'What is wrong, and what to do next' }),
+    instance: Type.Optional(Type.String({ description: 'urn:uuid:<request id>' })),
+    errors: Type.Optional(Type.Array(FieldErrorSchema)),
+    serverTime: Type.Optional(Type.Integer({ description: "The server's clock, Unix seconds" })),
+  },
+  { $id: 'Problem', description: 'RFC 9457 problem details', additionalProperties: true },
+);
+
+export type Problem = Static<typeof ProblemSchema>;

@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox';
+import { nameSchema } from './names.ts';
+
+/** LiveKit keeps both as uint32. */
+const MAX_UINT32 = 4_294_967_295;
+
+export const RoomCreateSchema = Type.Object(
+  {
+    name: nameSchema('Room name, which is also its id', 'demo'),
+    maxParticipants: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_UINT32,
+        description: 'Hard cap on participants',
+        examples: [20],
+      }),
+    ),
+    emptyTimeout: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_UINT32,
+        description:
+          "Seconds before an empty room is closed: sets both LiveKit's empty timeout (before the first join) and its departure timeout (after the last leave)",
+        examples: [600],
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.String({
+        format: 'livekit-metadata',
+        description: 'Arbitrary string stored on the room, at most 512 KiB of UTF-8',
+      }),
+    ),
+  },
+  { $id: 'RoomCreate', additionalProperties: false },
+);
+export type RoomCreate = Static<typeof RoomCreateSchema>;
+
+/**
+ * LiveKit's Room in protobuf JSON: camelCase names, enum names, int64 as decimal strings, zero values present;
+ * without `turnPassword`, which is a secret. Further fields of newer media servers are passed on.
+ */
+export const RoomSchema = Type.Object(
+  {
+    sid: Type.String({ examples: ['RM_hycBMAjmt6Ub'] }),
+    name: Type.String({ examples: ['demo'] }),
+    emptyTimeout: Type.Integer({ description: 'seconds' }),
+    departureTimeout: Type.Integer({ description: 'seconds' }),
+    maxParticipants: Type.Integer({ description: '0: no cap' }),
+    creationTime: Type.String({ description: 'Unix seconds, int64 as a string' }),
+    creationTimeMs: Type.String({ description: 'Unix milliseconds, int64 as a string' }),
+    metadata: Type.String(),
+    numParticipants: Type.Integer(),
+    numPublishers: Type.Integer(),
+    activeRecording: Type.Boolean(),
+  },
+  { $id: 'Room', additionalProperties: true, description: "LiveKit's Room object" },
+);
+export type Room = Static<typeof RoomSchema>;
+
+export const RoomListSchema = Type.Object(
+  {
+    rooms: Type.Array(RoomSchema),
+    nextCursor: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'Only when `limit` was given' }),
+    ),
+  },
+  { $id: 'RoomList' },
+);
+export type RoomList = Static<typeof RoomListSchema>;

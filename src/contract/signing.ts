@@ -1,0 +1,51 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/*
+ * Request signing, as the specification states it. The canonical string is four lines joined by LF, without
+ * a trailing one: method in upper case, path with query exactly as sent, the timestamp header's value, and the
+ * hex SHA-256 of the raw body (of the empty string when there is none). The signature is its hex HMAC-SHA256,
+ * keyed with API_SECRET.
+ */
+
+export const API_KEY_HEADER = 'x-api-key';
+export const TIMESTAMP_HEADER = 'x-service-timestamp';
+export const SIGNATURE_HEADER = 'x-service-signature';
+
+/** How far a request's timestamp may be from the server's clock, in seconds, either way. */
+export const TIMESTAMP_WINDOW_SECONDS = 300;
+
+const EMPTY_BODY_HASH = createHash('sha256').update('').digest('hex');
+
+export type SignableRequest = {
+  readonly method: string;
+  /** Path and query exactly as they go over the wire, such as `/v1/rooms?limit=5`. */
+  readonly path: string;
+  /** Unix time in seconds, as the header carries it. */
+  readonly timestamp: string;
+  readonly body?: Uint8Array | string | undefined;
+};
+
+export function canonicalString(request: SignableRequest): string {
+  return `${request.method.toUpperCase()}\n${request.path}\n${request.timestamp}\n${bodyHash(request.body)}`;
+}
+
+/** Hex HMAC-SHA256 of the canonical string. */
+export function signRequest(request: SignableRequest, apiSecret: string): string {
+  return createHmac('sha256', apiSecret).update(canonicalString(request)).digest('hex');
+}
+
+/** Whether `signature` is the request's own, compared in constant time; only lower-case hex of 64 digits passes. */
+export function isSignatureValid(request: SignableRequest, signature: string, apiSecret: string): boolean {
+  return isEqualConstantTime(signature, signRequest(request, apiSecret));
+}
+
+/** Compares two strings in a time that does not depend on where they differ, nor on the length of `given`. */
+export function isEqualConstantTime(given: string, expected: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(expected));
+}
+
+function bodyHash(body: Uint8Array | string | undefined): string {
+  if (body === undefined || body.length === 0) return EMPTY_BODY_HASH;
+  return createHash('sha256').update(body).digest('hex');
+}

@@ -1,0 +1,9 @@
+/** Structured logging: constant messages, values as fields. Never secrets, tokens, names or fiscal codes. */
+export interface Log {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
