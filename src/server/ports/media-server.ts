@@ -95,6 +95,9 @@ export type Egress = {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly error: string | undefined;
+  /** What was asked for, echoed in EgressInfo's request: roomComposite.fileOutputs[0].filepath. */
+  readonly requestedFilepath: string | undefined;
+  /** What was written, once the egress is over. */
   readonly file: EgressFile | undefined;
 };
 

@@ -81,8 +81,8 @@ export type NewRecording = {
 };
 
 export type RecordingClaim =
-  /** `takenOver`: an earlier owner may have left an egress running in the room. */
-  | { readonly claimed: true; readonly recording: Recording; readonly takenOver: boolean }
+  /** `takenOverFrom`: the row as its earlier owner left it; an egress with its filepath may still be running. */
+  | { readonly claimed: true; readonly recording: Recording; readonly takenOverFrom: Recording | undefined }
   | { readonly claimed: false; readonly recording: Recording };
 
 export type RecordingEnd = {
