@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { access, chmod, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A program of the Go module proxy, pinned to one version. */
+export interface GoProgram {
+  /** What the program is called once it is installed. */
+  readonly name: string;
+  /** The command's import path. */
+  readonly packagePath: string;
+  readonly version: string;
+}
+
+export interface GoInstallOptions {
+  readonly cacheDir: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Gets one short line, without a newline, each time that there is something new to say. */
+  readonly onProgress?: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Lines of the compiler's complaint that an error message repeats. */
+const complaintLines = 5;
+
+/** The per-user folder of what was built once: `$XDG_CACHE_HOME/rtc-service`, or `~/.cache/rtc-service`. */
+export function defaultCacheDir(env: NodeJS.ProcessEnv): string {
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'rtc-service');
+}
+
+/** Where {@link installGoProgram} puts the program: a folder per version, so that a new pin is a new build. */
+export function cachedProgramPath(program: GoProgram, cacheDir: string): string {
+  return join(cacheDir, program.name, program.version, program.name);
+}
+
+/** True for a file that this user may run. */
+export async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Builds the program with `go install` and returns its path; a program built before is taken as it is.
+ *
+ * The build happens in a folder of its own beside the final place and is renamed into it as the last step, so
+ * that an interrupted build leaves nothing that looks finished, and of two builds at once the later replaces
+ * the earlier by an equal file.
+ *
+ * @throws Error when Go is not there, when the build fails (with the compiler's last lines), or when the signal aborts it.
+ */
+export async function installGoProgram(program: GoProgram, options: GoInstallOptions): Promise<string> {
+  const target = cachedProgramPath(program, options.cacheDir);
+  if (await isExecutable(target)) return target;
+  const versionDir = join(options.cacheDir, program.name, program.version);
+  await mkdir(versionDir, { recursive: true });
+  const buildDir = await mkdtemp(join(versionDir, '.building-'));
+  try {
+    await runGoInstall(program, buildDir, options);
+    const built = join(buildDir, program.packagePath.split('/').at(-1) ?? program.name);
+    await chmod(built, 0o755);
+    await rename(built, target);
+    return target;
+  } finally {
+    await rm(buildDir, { recursive: true, force: true });
+  }
+}
+
+async function runGoInstall(program: GoProgram, buildDir: string, options: GoInstallOptions): Promise<void> {
+  const { env = process.env, onProgress, signal } = options;
+  const subject = `${program.packagePath}@${program.version}`;
+  const go = spawn('go', ['install', '-v', subject], {
+    // `go install` with a version ignores the module around it; the build folder keeps it that way.
+    cwd: buildDir,
+    env: { ...env, GOBIN: buildDir, GOFLAGS: '' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(signal ? { signal } : {}),
+  });
+  const exited = new Promise<number | null>((resolve, reject) => {
+    go.once('error', (cause) =>
+      reject(new Error(`cannot run go install ${subject}: ${cause.message}`, { cause })),
+    );
+    go.once('close', resolve);
+  });
+  const [status, complaint] = await Promise.all([exited, followBuild(go.stderr, program, onProgress)]);
+  if (status !== 0) throw new Error(`go install ${subject} failed:\n${complaint.join('\n')}`);
+}
+
+/** Turns Go's own lines into progress and returns the last ones that are not progress. */
+async function followBuild(
+  output: NodeJS.ReadableStream,
+  program: GoProgram,
+  onProgress: GoInstallOptions['onProgress'],
+): Promise<readonly string[]> {
+  let downloaded = 0;
+  let compiled = 0;
+  let complaint: readonly string[] = [];
+  for await (const line of createInterface({ input: output })) {
+    if (line.startsWith('go: downloading ')) downloaded += 1;
+    else if (/^[\w.~-]+(\/[\w.~-]+)*$/.test(line)) compiled += 1;
+    else complaint = [...complaint, line].slice(-complaintLines);
+    onProgress?.(
+      `${program.name} ${program.version}: ${downloaded} modules downloaded, ${compiled} packages compiled`,
+    );
+  }
+  return complaint;
+}
