@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultCacheDir } from '../../../src/server/adapters/media-binary/go-binary.ts';
+import { findCachedLivekitServer } from '../../../src/server/adapters/media-binary/livekit-binary.ts';
+import type { Redis } from './redis.ts';
+import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
+
+export interface LivekitOptions {
+  /** Without it there is no egress and no ingress, as with any single-node LiveKit. */
+  readonly redis?: Pick<Redis, 'address'>;
+  /** Gets the media server's signed webhooks. */
+  readonly webhookUrl?: string;
+  /** A pair is generated when none is given. */
+  readonly apiKey?: string;
+  readonly apiSecret?: string;
+  /** The URL that CreateIngress answers with for RTMP. */
+  readonly ingressRtmpUrl?: string;
+}
+
+export interface Livekit {
+  /** ws://127.0.0.1:PORT, for participants. */
+  readonly url: string;
+  /** http://127.0.0.1:PORT, for the API. */
+  readonly httpUrl: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  close(): Promise<void>;
+}
+
+/** Starts the real, pinned livekit-server on loopback. Its rooms live as long as it does. */
+export async function startLivekit(options: LivekitOptions = {}): Promise<Livekit> {
+  const program = await findCachedLivekitServer(defaultCacheDir(process.env));
+  if (program === undefined) throw new Error('livekit-server is not built: `npm test` builds it once');
+  const apiKey = options.apiKey ?? `API${randomBytes(6).toString('hex')}`;
+  const apiSecret = options.apiSecret ?? randomBytes(24).toString('hex');
+  return withFreshPorts(async () => {
+    const ports = { http: await freePort(), tcp: await freePort(), udp: await freePort() };
+    const configDir = await mkdtemp(join(tmpdir(), 'rtc-livekit-'));
+    const configFile = join(configDir, 'livekit.yaml');
+    const config = livekitConfig({ ...options, apiKey, apiSecret }, ports);
+    // A file that only this user reads, because the settings carry the secret; JSON is YAML.
+    await writeFile(configFile, JSON.stringify(config), { mode: 0o600 });
+    const part = runPart({ name: 'livekit-server', program, args: ['--config', configFile] });
+    const httpUrl = `http://127.0.0.1:${ports.http}`;
+    const close = async () => {
+      await part.close();
+      await rm(configDir, { recursive: true, force: true });
+    };
+    try {
+      await untilReady(part, 'livekit-server', { isReady: async () => (await fetch(httpUrl)).ok });
+    } catch (cause) {
+      await close();
+      throw cause;
+    }
+    return { url: `ws://127.0.0.1:${ports.http}`, httpUrl, apiKey, apiSecret, close };
+  });
+}
+
+interface LivekitPorts {
+  readonly http: number;
+  readonly tcp: number;
+  readonly udp: number;
+}
+
+function livekitConfig(
+  options: LivekitOptions & { readonly apiKey: string; readonly apiSecret: string },
+  ports: LivekitPorts,
+): object {
+  return {
+    port: ports.http,
+    bind_addresses: ['127.0.0.1'],
+    keys: { [options.apiKey]: options.apiSecret },
+    rtc: {
+      tcp_port: ports.tcp,
+      udp_port: ports.udp,
+      node_ip: '127.0.0.1',
+      use_external_ip: false,
+      enable_loopback_candidate: true,
+      interfaces: { includes: ['lo'] },
+      // Without a list of its own the server sends clients to public STUN servers; this one is nobody's.
+      stun_servers: [`127.0.0.1:${ports.udp}`],
+    },
+    logging: { level: 'info', json: false },
+    // The node selector refuses rooms on a machine that is busy with something else.
+    node_selector: { kind: 'any' },
+    ...(options.redis ? { redis: { address: options.redis.address } } : {}),
+    ...(options.webhookUrl ? { webhook: { api_key: options.apiKey, urls: [options.webhookUrl] } } : {}),
+    ...(options.ingressRtmpUrl ? { ingress: { rtmp_base_url: options.ingressRtmpUrl } } : {}),
+  };
+}

@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { Client } from 'pg';
+import { isExecutable } from '../../../src/server/adapters/media-binary/go-binary.ts';
+import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
+
+export interface Postgres {
+  /** postgres://…, of the cluster's own database; suites take one of their own by {@link createDatabase}. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface Database {
+  readonly url: string;
+  /** Drops the database, ending the connections that are left. */
+  close(): Promise<void>;
+}
+
+/** Debian keeps the server's programs out of PATH, in a folder per major version. */
+const debianFolder = '/usr/lib/postgresql';
+/** Users that the server may run as where the tests run as root, which it refuses. */
+const unprivilegedUsers = ['postgres', 'nobody'];
+
+/**
+ * Starts a real PostgreSQL cluster of its own on loopback, in a temporary folder, without fsync (a lost cluster
+ * costs nothing here). Behaviour under a crash of the machine cannot be tested on it.
+ */
+export async function startPostgres(): Promise<Postgres> {
+  const programs = await findPostgresPrograms();
+  if (programs === undefined) throw new Error('PostgreSQL is not installed (initdb and postgres)');
+  const user = process.getuid?.() === 0 ? await findUnprivilegedUser() : undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-postgres-'));
+  const password = randomBytes(16).toString('hex');
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
+  try {
+    await initialiseCluster({ programs, folder, password, user });
+    const cluster = await withFreshPorts(() => startCluster({ programs, folder, user, password }));
+    return { url: cluster.url, close: () => cluster.close().then(removeFolder) };
+  } catch (cause) {
+    await removeFolder();
+    throw cause;
+  }
+}
+
+/** Makes an empty database with a name of its own in the cluster at `url`. */
+export async function createDatabase(cluster: Pick<Postgres, 'url'>): Promise<Database> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await runStatement(cluster.url, `create database ${name}`);
+  const url = new URL(cluster.url);
+  url.pathname = `/${name}`;
+  return { url: url.href, close: () => runStatement(cluster.url, `drop database ${name} with (force)`) };
+}
+
+interface Cluster {
+  readonly programs: string;
+  readonly folder: string;
+  readonly password: string;
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+/** The folder with initdb and postgres: the first on PATH, else Debian's newest. */
+export async function findPostgresPrograms(): Promise<string | undefined> {
+  const versions = await readdir(debianFolder).catch(() => []);
+  const newestFirst = versions.sort((one, other) => Number(other) - Number(one));
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...newestFirst.map((version) => join(debianFolder, version, 'bin')),
+  ];
+  for (const folder of folders) {
+    if ((await isExecutable(join(folder, 'initdb'))) && (await isExecutable(join(folder, 'postgres'))))
+      return folder;
+  }
+  return undefined;
+}
+
+async function findUnprivilegedUser(): Promise<{ uid: number; gid: number }> {
+  const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  for (const name of unprivilegedUsers) {
+    const [, , uid, gid] = lines.find((fields) => fields[0] === name) ?? [];
+    if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
+  }
+  throw new Error(`PostgreSQL does not run as root, and there is no user ${unprivilegedUsers.join(' or ')}`);
+}
+
+async function initialiseCluster(cluster: Cluster): Promise<void> {
+  const passwordFile = join(cluster.folder, 'password');
+  await writeFile(passwordFile, cluster.password, { mode: 0o600 });
+  if (cluster.user) {
+    for (const path of [cluster.folder, passwordFile]) await chown(path, cluster.user.uid, cluster.user.gid);
+  }
+  const part = runPart({
+    name: 'initdb',
+    program: join(cluster.programs, 'initdb'),
+    args: [
+      ...['--pgdata', join(cluster.folder, 'data'), '--username', 'test', '--pwfile', passwordFile],
+      ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C.UTF-8', '--no-sync'],
+    ],
+    cwd: cluster.folder,
+    ...(cluster.user ? { user: cluster.user } : {}),
+  });
+  const status = await part.exited;
+  if (status !== 0) throw new Error(`initdb failed:\n${part.output()}`);
+  await rm(passwordFile);
+}
+
+async function startCluster(cluster: Cluster): Promise<Postgres> {
+  const port = await freePort();
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: '',
+    fsync: 'off',
+    synchronous_commit: 'off',
+    full_page_writes: 'off',
+    max_connections: 200,
+  };
+  const part = runPart({
+    name: 'postgres',
+    program: join(cluster.programs, 'postgres'),
+    args: [
+      '-D',
+      join(cluster.folder, 'data'),
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    cwd: cluster.folder,
+    // Fast shutdown: SIGTERM would wait for the clients to go.
+    stopSignal: 'SIGINT',
+    ...(cluster.user ? { user: cluster.user } : {}),
+  });
+  const url = `postgres://test:${cluster.password}@127.0.0.1:${port}/postgres`;
+  const isReady = () => runStatement(url, 'select 1').then(() => true);
+  await untilReady(part, 'postgres', { isReady });
+  return { url, close: part.close };
+}
+
+async function runStatement(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,33 @@
+import { connect } from 'node:net';
+import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
+
+export interface Redis {
+  /** redis://127.0.0.1:PORT, without a password, reachable from this machine only. */
+  readonly url: string;
+  /** HOST:PORT, as the media server and the ingress service want it. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Starts a real redis-server that keeps everything in memory and writes no file. */
+export function startRedis(): Promise<Redis> {
+  return withFreshPorts(async () => {
+    const port = await freePort();
+    const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    const part = runPart({ name: 'redis-server', program: 'redis-server', args });
+    await untilReady(part, 'redis-server', { isReady: () => answersPing(port) });
+    return { url: `redis://127.0.0.1:${port}`, address: `127.0.0.1:${port}`, close: part.close };
+  });
+}
+
+function answersPing(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    socket.once('error', reject);
+    socket.once('close', () => resolve(false));
+    socket.once('data', (answer) => {
+      resolve(answer.toString().startsWith('+PONG'));
+      socket.destroy();
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startLivekit } from './livekit.ts';
+import { startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+import type { SharedParts } from './shared.ts';
+
+type Starter<Part> = () => Promise<Part & { close(): Promise<void> }>;
+
+const starters: { readonly [Name in keyof SharedParts]: Starter<SharedParts[Name]> } = {
+  livekit: startLivekitWithRedis,
+  postgres: startPostgres,
+};
+
+export interface SharedPartsServer {
+  /** Its path is a secret: only the run's own tests start parts. */
+  readonly url: string;
+  /** Ends every part that was started. */
+  close(): Promise<void>;
+}
+
+/** Listens on loopback and starts a shared part when a test first posts to `<url><name>`; answers with its data. */
+export async function startSharedPartsServer(): Promise<SharedPartsServer> {
+  const started = new Map<string, Promise<{ close(): Promise<void> }>>();
+  const prefix = `/${randomBytes(16).toString('hex')}/`;
+  const part = (name: string) => {
+    const known = started.get(name);
+    if (known) return known;
+    const starter = Object.entries(starters).find(([starterName]) => starterName === name)?.[1];
+    if (!starter) throw new Error(`there is no shared part "${name}"`);
+    const starting = starter();
+    started.set(name, starting);
+    return starting;
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    try {
+      if (!request.url?.startsWith(prefix)) throw new Error('there is nothing here');
+      response.end(JSON.stringify(await part(request.url.slice(prefix.length))));
+    } catch (cause) {
+      response.writeHead(500).end(String(cause));
+    }
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${prefix}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      const parts = await Promise.allSettled(started.values());
+      await Promise.all(
+        parts.map((result) => (result.status === 'fulfilled' ? result.value.close() : undefined)),
+      );
+    },
+  };
+}
+
+async function startLivekitWithRedis() {
+  const redis = await startRedis();
+  try {
+    const livekit = await startLivekit({ redis });
+    const close = async () => {
+      await livekit.close();
+      await redis.close();
+    };
+    return { ...livekit, redis: { url: redis.url, address: redis.address }, close };
+  } catch (cause) {
+    await redis.close();
+    throw cause;
+  }
+}
