@@ -1,0 +1,183 @@
+import { ServerError } from 'livekit-server-sdk';
+import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
+import { NoConnectionError } from './connection-check.ts';
+
+/** What a translation has to know about the call that failed. */
+export type FailedCall = {
+  readonly method: string;
+  readonly patienceMs: number;
+  /** What a not_found of this call means. */
+  readonly notFound?: ErrorCode;
+  /** The process behind the media server that this call needs. */
+  readonly worker?: 'recorder' | 'ingress service';
+};
+
+/*
+ * LiveKit's failures, and what our caller gets for them. Texts never carry addresses, tokens or stacks: the
+ * media server's own text of a 5xx can hold any of them, and its 401 quotes the token. The cause keeps the text,
+ * with tokens taken out.
+ */
+export function toServiceError(error: unknown, call: FailedCall): ServiceError {
+  if (error instanceof ServiceError) return error;
+  if (error instanceof ServerError) return fromServerError(withoutToken(error), call);
+  if (error instanceof NoConnectionError || isFetchFailure(error)) return fromConnectFailure(error);
+  if (error instanceof Error && error.name === 'TimeoutError') return fromTimeout(error, call);
+  return new ServiceError(
+    'media-server-error',
+    "The media server's answer cannot be understood; LIVEKIT_URL may name something else than a LiveKit server.",
+    { cause: error, retryable: false },
+  );
+}
+
+function fromServerError(error: ServerError, call: FailedCall): ServiceError {
+  if (error.status === 401 || error.status === 403) return fromRefusal(error);
+  if (error.code === undefined) return fromForeignAnswer(error);
+  const missing = fromMissingRedis(error, call);
+  if (missing !== undefined) return missing;
+  const detail = plainDetail(error.message);
+  switch (error.code) {
+    case 'not_found':
+      return call.notFound === undefined
+        ? failed(error, call)
+        : new ServiceError(call.notFound, `The media server says: ${detail}.`, { cause: error });
+    case 'invalid_argument':
+    case 'malformed':
+    case 'out_of_range':
+      return new ServiceError('invalid-request', `The media server refuses the request: ${detail}.`, {
+        cause: error,
+      });
+    case 'failed_precondition':
+    case 'already_exists':
+    case 'aborted':
+      return new ServiceError('conflict', `The media server says: ${detail}.`, { cause: error });
+    case 'unavailable':
+    case 'deadline_exceeded':
+    case 'canceled':
+    case 'resource_exhausted':
+      return fromUnavailable(error, call);
+    case 'unimplemented':
+    case 'bad_route':
+      return new ServiceError(
+        'media-server-error',
+        `The media server does not know ${call.method}; it may be too old.`,
+        { cause: error },
+      );
+    default:
+      return failed(error, call);
+  }
+}
+
+/** Its own credentials are no business of our caller: a 401 or 403 passed on would look like his. */
+function fromRefusal(error: ServerError): ServiceError {
+  const clock = /expired|not valid yet|before/i.test(error.message);
+  return new ServiceError(
+    'media-server-error',
+    clock
+      ? "The media server refuses this service's token as expired or not valid yet: compare both clocks."
+      : "The media server refuses this service's LIVEKIT_API_KEY and LIVEKIT_API_SECRET: both must be among its keys.",
+    { cause: error, retryable: false },
+  );
+}
+
+/** No Twirp code: a proxy in between, or no LiveKit at all. */
+function fromForeignAnswer(error: ServerError): ServiceError {
+  const busy = error.status === 429 || (error.status >= 502 && error.status <= 504);
+  return busy
+    ? new ServiceError(
+        'media-server-unavailable',
+        `The media server is not available: what stands before it answered ${error.status}.`,
+        { cause: error, retryable: true },
+      )
+    : new ServiceError(
+        'media-server-error',
+        `The media server answered ${error.status}, not as LiveKit does; LIVEKIT_URL may name something else.`,
+        { cause: error, retryable: false },
+      );
+}
+
+/** Without Redis it either says so or, in DeleteIngress, dereferences nil. */
+function fromMissingRedis(error: ServerError, call: FailedCall): ServiceError | undefined {
+  const isMissing =
+    error.message.includes('not connected (redis required)') ||
+    (call.worker === 'ingress service' && error.message === 'Internal service panic');
+  if (!isMissing) return undefined;
+  return new ServiceError(
+    'media-worker-unavailable',
+    `The media server runs without Redis, so it has no ${call.worker ?? 'worker'}: set its redis address and connect one.`,
+    { cause: error, retryable: false },
+  );
+}
+
+function fromUnavailable(error: ServerError, call: FailedCall): ServiceError {
+  return call.worker === undefined
+    ? new ServiceError(
+        'media-server-unavailable',
+        `The media server could not carry out ${call.method} in time (${plainDetail(error.message)}).`,
+        { cause: error, retryable: true },
+      )
+    : new ServiceError(
+        'media-worker-unavailable',
+        `No ${call.worker} answered the media server: none is connected, or all are busy.`,
+        { cause: error, retryable: true },
+      );
+}
+
+function failed(error: ServerError, call: FailedCall): ServiceError {
+  return new ServiceError(
+    'media-server-error',
+    `The media server failed in ${call.method} (${error.code}); its log says why.`,
+    { cause: error, retryable: error.status >= 500 },
+  );
+}
+
+function fromTimeout(error: Error, call: FailedCall): ServiceError {
+  const code = call.worker === 'recorder' ? 'media-worker-unavailable' : 'media-server-unavailable';
+  const who = call.worker === 'recorder' ? 'No recorder answered' : 'The media server did not answer';
+  return new ServiceError(code, `${who} within ${call.patienceMs / 1000} s.`, {
+    cause: error,
+    retryable: true,
+  });
+}
+
+function isFetchFailure(error: unknown): error is TypeError {
+  return error instanceof TypeError && error.cause instanceof Error;
+}
+
+function fromConnectFailure(error: Error): ServiceError {
+  const code = systemCode(error);
+  const why = CONNECT_FAILURES[code ?? ''] ?? `cannot be reached${code === undefined ? '' : ` (${code})`}`;
+  return new ServiceError('media-server-unavailable', `The media server ${why}; see LIVEKIT_URL.`, {
+    cause: error,
+    retryable: true,
+  });
+}
+
+const CONNECT_FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'is not running: the connection was refused',
+  ENOTFOUND: 'has an unknown host name',
+  EAI_AGAIN: 'has a host name that cannot be looked up now',
+  UND_ERR_CONNECT_TIMEOUT: 'cannot be connected to in time',
+  ETIMEDOUT: 'cannot be connected to in time',
+  ECONNRESET: 'closed the connection before it answered',
+  UND_ERR_SOCKET: 'closed the connection before it answered',
+  HPE_INVALID_CONSTANT: 'does not speak HTTP there',
+};
+
+function systemCode(error: Error): string | undefined {
+  const source = error.cause instanceof Error ? error.cause : error;
+  return 'code' in source && typeof source.code === 'string' ? source.code : undefined;
+}
+
+/** psrpc errors reach Twirp as text, with this before them. */
+function plainDetail(message: string): string {
+  return message.replace(/^twirp error \w+: /, '').replace(/\.$/, '');
+}
+
+const TOKEN = /eyJ[\w-]*\.[\w-]*\.[\w-]*/g;
+
+/** LiveKit's "invalid token" quotes the whole token. */
+function withoutToken(error: ServerError): ServerError {
+  if (!error.message.includes('eyJ')) return error;
+  const message = error.message.replace(TOKEN, '<token>');
+  return new ServerError(error.name, message, error.status, error.code, error.metadata);
+}
