@@ -19,6 +19,8 @@ export interface GoInstallOptions {
   /** Gets one short line, without a newline, each time that there is something new to say. */
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;
+  /** A module that requires the program, for one whose own go.mod has replace lines; it pins what is built. */
+  readonly moduleFolder?: string;
 }
 
 /** Lines of the compiler's complaint that an error message repeats. */
@@ -69,12 +71,11 @@ export async function installGoProgram(program: GoProgram, options: GoInstallOpt
 }
 
 async function runGoInstall(program: GoProgram, buildDir: string, options: GoInstallOptions): Promise<void> {
-  const { env = process.env, onProgress, signal } = options;
-  const subject = `${program.packagePath}@${program.version}`;
+  const { env = process.env, moduleFolder, onProgress, signal } = options;
+  const subject = moduleFolder ? program.packagePath : `${program.packagePath}@${program.version}`;
   const go = spawn('go', ['install', '-v', subject], {
-    // `go install` with a version ignores the module around it; the build folder keeps it that way.
-    cwd: buildDir,
-    env: { ...env, GOBIN: buildDir, GOFLAGS: '' },
+    cwd: moduleFolder ?? buildDir,
+    env: { ...env, GOBIN: buildDir, GOFLAGS: '', GOWORK: 'off' },
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal ? { signal } : {}),
   });

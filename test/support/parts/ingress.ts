@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { findIngress } from '../../../scripts/parts/ingress.ts';
+import type { Livekit } from './livekit.ts';
+import type { Redis } from './redis.ts';
+import { freePort, runPart, untilReady } from './run-part.ts';
+
+export interface IngressOptions {
+  /** The Redis of the media server. */
+  readonly redis: Pick<Redis, 'address'>;
+  readonly livekit: Pick<Livekit, 'url' | 'apiKey' | 'apiSecret'>;
+  /** Where to take RTMP; the media server was told `rtmp://127.0.0.1:<rtmpPort>/live`. */
+  readonly rtmpPort: number;
+}
+
+export interface Ingress {
+  /** rtmp://127.0.0.1:PORT/live: a stream key comes behind it. */
+  readonly rtmpUrl: string;
+  readonly output: () => string;
+  close(): Promise<void>;
+}
+
+/** Starts LiveKit's real ingress service for RTMP only. */
+export async function startIngress(options: IngressOptions): Promise<Ingress> {
+  const program = await findIngress();
+  if (program === undefined) throw new Error('the ingress service is not built: `npm test` builds it once');
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-ingress-'));
+  const configFile = join(folder, 'ingress.yaml');
+  const healthPort = await freePort();
+  const config = ingressConfig(options, { healthPort, relayPort: await freePort() });
+  await writeFile(configFile, JSON.stringify(config), { mode: 0o600 });
+  // It starts a process of itself per stream, which it looks for as `ingress` on PATH.
+  const binFolder = join(folder, 'bin');
+  await mkdir(binFolder);
+  await symlink(program, join(binFolder, 'ingress'));
+  const part = runPart({
+    name: 'ingress',
+    program: join(binFolder, 'ingress'),
+    args: ['--config', configFile],
+    cwd: folder,
+    env: { ...process.env, PATH: `${binFolder}${delimiter}${process.env.PATH}`, TMPDIR: folder },
+    // Its SIGTERM waits for the streams to end by themselves; SIGINT ends them.
+    stopSignal: 'SIGINT',
+  });
+  const close = async () => {
+    await part.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const isReady = async () => (await fetch(`http://127.0.0.1:${healthPort}/availability`)).ok;
+    await untilReady(part, 'ingress', { isReady });
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+  return { rtmpUrl: rtmpUrlOf(options.rtmpPort), output: part.output, close };
+}
+
+/** What the media server must be told as its ingress URL, before the ingress service is there. */
+export function rtmpUrlOf(rtmpPort: number): string {
+  return `rtmp://127.0.0.1:${rtmpPort}/live`;
+}
+
+/** The CPU that one stream is reckoned at. The defaults (2 and more) refuse every stream on two busy cores. */
+const smallCost = 0.001;
+
+function ingressConfig(
+  { redis, livekit, rtmpPort }: IngressOptions,
+  { healthPort, relayPort }: { readonly healthPort: number; readonly relayPort: number },
+): object {
+  return {
+    redis: { address: redis.address },
+    api_key: livekit.apiKey,
+    api_secret: livekit.apiSecret,
+    ws_url: livekit.url,
+    rtmp_port: rtmpPort,
+    whip_port: -1,
+    http_relay_port: relayPort,
+    health_port: healthPort,
+    logging: { level: 'info', json: false },
+    cpu_cost: {
+      rtmp_cpu_cost: smallCost,
+      whip_cpu_cost: smallCost,
+      whip_bypass_transcoding_cpu_cost: smallCost,
+      url_cpu_cost: smallCost,
+      min_idle_ratio: 0.000_1,
+    },
+  };
+}
