@@ -1,0 +1,24 @@
+import {
+  cachedProgramPath,
+  defaultCacheDir,
+  type GoInstallOptions,
+  type GoProgram,
+  installGoProgram,
+  isExecutable,
+} from '../../src/server/adapters/media-binary/go-binary.ts';
+
+/** A real S3 server over a folder (Apache-2.0): about a minute to build on two cores, once; 84 MB. */
+const versitygw: GoProgram = {
+  name: 'versitygw',
+  packagePath: 'github.com/versity/versitygw/cmd/versitygw',
+  version: 'v1.8.0',
+};
+
+export async function findVersitygw(): Promise<string | undefined> {
+  const path = cachedProgramPath(versitygw, defaultCacheDir(process.env));
+  return (await isExecutable(path)) ? path : undefined;
+}
+
+export function buildVersitygw(options: GoInstallOptions): Promise<string> {
+  return installGoProgram(versitygw, options);
+}

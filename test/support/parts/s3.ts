@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AwsClient } from 'aws4fetch';
+import { findVersitygw } from '../../../scripts/parts/versitygw.ts';
+import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
+
+export interface S3 {
+  /** http://127.0.0.1:PORT, for path-style addresses: `<url>/<bucket>/<key>`. */
+  readonly url: string;
+  /** A bucket that exists and is empty. */
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  /** The bucket as a folder, to look at what was stored without S3. */
+  readonly bucketFolder: string;
+  close(): Promise<void>;
+}
+
+const region = 'us-east-1';
+const bucket = 'recordings';
+
+/** Starts a real S3 server (versitygw) over a temporary folder; signatures are checked as with any S3. */
+export async function startS3(): Promise<S3> {
+  const program = await findVersitygw();
+  if (program === undefined) throw new Error('versitygw is not built: `npm test` builds it once');
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-s3-'));
+  const [objects, sidecar] = [join(folder, 'objects'), join(folder, 'sidecar')];
+  await Promise.all([mkdir(objects), mkdir(sidecar)]);
+  const accessKey = randomBytes(10).toString('hex');
+  const secretKey = randomBytes(20).toString('hex');
+  return withFreshPorts(async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const part = runPart({
+      name: 'versitygw',
+      program,
+      // The sidecar holds what would be extended attributes, which not every temporary folder has.
+      args: [
+        '--quiet',
+        '--region',
+        region,
+        '--port',
+        `127.0.0.1:${port}`,
+        'posix',
+        '--sidecar',
+        sidecar,
+        objects,
+      ],
+      env: { ...process.env, ROOT_ACCESS_KEY_ID: accessKey, ROOT_SECRET_ACCESS_KEY: secretKey },
+    });
+    const s3 = new AwsClient({
+      accessKeyId: accessKey,
+      secretAccessKey: secretKey,
+      region,
+      service: 's3',
+      retries: 0,
+    });
+    // Makes the bucket as soon as the server listens; a second try finds it made (409, "yours already").
+    const isReady = async () =>
+      [200, 409].includes((await s3.fetch(`${url}/${bucket}`, { method: 'PUT' })).status);
+    await untilReady(part, 'versitygw', { isReady });
+    const close = async () => {
+      await part.close();
+      await rm(folder, { recursive: true, force: true });
+    };
+    return { url, bucket, region, accessKey, secretKey, bucketFolder: join(objects, bucket), close };
+  });
+}
