@@ -14,10 +14,15 @@
  */
 export interface Store {
   readonly recordings: RecordingStore;
-  /** Runs `work` in one transaction on a store of its own; what it throws rolls back and is thrown on. */
+  /**
+   * Runs `work` in one transaction on a store of its own; what it throws rolls back and is thrown on. `work`
+   * awaits nothing but that store: others may be waiting for its end. Using the outer store inside waits for ever.
+   * A transaction within a transaction rolls back alone.
+   */
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
+  /** Waits for the work under way, then closes; further work is refused. A second call changes nothing. */
   close(): Promise<void>;
 }
 
@@ -33,7 +38,7 @@ export type Recording = {
   /** Key in the bucket, or path of the recorder's file output. */
   readonly filepath: string;
   readonly bucket: string | null;
-  /** Who may go on with a `starting` row, and until when. */
+  /** Who may go on with a `starting` row, and until when; null in every other state. */
   readonly claimOwner: string | null;
   readonly claimUntil: number | null;
   readonly createdAt: number;
@@ -48,8 +53,8 @@ export type Recording = {
 export interface RecordingStore {
   /**
    * Claims the room for a new recording: inserts `recording` as `starting`, or, where an active row exists,
-   * takes that one over when it is `starting` and its claim ran out before `now` (same row id, new owner, new
-   * claim, new createdAt and filepath). Atomic across instances.
+   * takes that one over when it is `starting` and its claim ran out: claimUntil <= now (same row id, new owner,
+   * new claim, new createdAt, filepath and bucket). Atomic across instances.
    */
   claim(recording: NewRecording, now: number): Promise<RecordingClaim>;
   /** starting -> recording, only while `owner` holds the claim; whether it did. */
@@ -60,14 +65,19 @@ export interface RecordingStore {
   ): Promise<boolean>;
   /** starting -> gone (nothing was started), only while `owner` holds the claim; whether it did. */
   release(id: string, owner: string): Promise<boolean>;
-  /** An active row -> an ended state; false when it was ended already. Later facts go through `complete`. */
+  /**
+   * An active row -> an ended state; false when it was ended already, or when `owner` is given and does not hold
+   * the claim of a `starting` row. Later facts go through `complete`.
+   */
   end(id: string, end: RecordingEnd): Promise<boolean>;
-  /** What became known after the end (file size, duration, error); allowed on ended rows, never moves the status back. */
+  /** What became known after the end (file size, duration, error), on ended rows only: never moves the status back. */
   complete(id: string, facts: RecordingFacts): Promise<void>;
+  find(id: string): Promise<Recording | undefined>;
   findActive(room: string): Promise<Recording | undefined>;
   findByEgressId(egressId: string): Promise<Recording | undefined>;
   /** Newest first, by (createdAt, id); `after` is the last row of the page before. */
   list(query: RecordingQuery): Promise<readonly Recording[]>;
+  /** An ended row -> gone; whether it was. An active row stays, it is the room's lock. */
   delete(id: string): Promise<boolean>;
 }
 
@@ -89,6 +99,8 @@ export type RecordingEnd = {
   readonly status: 'stopped' | 'aborted' | 'failed';
   readonly stoppedAt: number;
   readonly error?: string | undefined;
+  /** Set by the holder of a claim that gives up a `starting` row: another one may have taken it over. */
+  readonly owner?: string | undefined;
 };
 
 export type RecordingFacts = {
