@@ -1,0 +1,24 @@
+import type { Kysely, RawBuilder } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/*
+ * All that differs between SQLite and PostgreSQL for those who write queries and migrations. Everything else of
+ * this folder but the two sqlite-*.ts and postgres-*.ts families is the same code on both.
+ */
+export interface Engine {
+  readonly name: 'SQLite' | 'PostgreSQL';
+  readonly db: Kysely<Tables>;
+  readonly columnTypes: ColumnTypes;
+  hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
+  /** Held until the transaction of `db` ends: one instance migrates, the others wait. */
+  lockMigrations(db: Kysely<Tables>): Promise<void>;
+  /** When nothing is under way any more. */
+  close(): Promise<void>;
+}
+
+export type ColumnTypes = {
+  /** Compared byte by byte on both engines, so that pages come in one order. */
+  readonly text: RawBuilder<unknown>;
+  /** A safe integer: instants in Unix milliseconds, sizes in bytes. */
+  readonly integer: RawBuilder<unknown>;
+};

@@ -1,0 +1,71 @@
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, sql } from 'kysely';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Engine } from './engine.ts';
+import { migrate } from './migrate.ts';
+import { BUSY_TIMEOUT_MS, sqliteDialect } from './sqlite-driver.ts';
+import { translateSqliteError } from './sqlite-errors.ts';
+import { prepareSqliteFile } from './sqlite-file.ts';
+import type { Tables } from './tables.ts';
+
+/** Another process may be creating or recovering the same file. */
+const OPENING_PATIENCE_MS = 5000;
+
+/** The log shrinks back to this after a burst. */
+const LOG_BYTES = 64 * 1024 * 1024;
+
+/** Opens (or creates) the database file and brings its schema up to date. */
+export async function openSqlite(path: string, clock: Clock): Promise<Engine> {
+  await prepareSqliteFile(path);
+  const engine = createEngine(openFile(path), clock);
+  try {
+    await migrate(engine, clock.now());
+    return engine;
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+function openFile(path: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(path, {
+      timeout: OPENING_PATIENCE_MS,
+      enableForeignKeyConstraints: true,
+    });
+    const mode = database.prepare('pragma journal_mode = wal').get()?.journal_mode;
+    if (mode !== 'wal') {
+      database.close();
+      throw new ServiceError(
+        'storage-unavailable',
+        `${path} is on a file system without the locks that SQLite needs (journal mode ${mode}). ` +
+          'Set DATA_DIR to a local disk, or use PostgreSQL by DATABASE_URL.',
+      );
+    }
+    database.exec(
+      `pragma synchronous = full; pragma journal_size_limit = ${LOG_BYTES}; pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
+    );
+    return database;
+  } catch (error) {
+    throw translateSqliteError(error);
+  }
+}
+
+function createEngine(database: DatabaseSync, clock: Clock): Engine {
+  const db = new Kysely<Tables>({ dialect: sqliteDialect(database, clock) });
+  return {
+    name: 'SQLite',
+    db,
+    columnTypes: { text: sql`text`, integer: sql`integer` },
+    hasTable: async (db, table) => {
+      const found = await sql`select 1 from sqlite_schema where type = 'table' and name = ${table}`.execute(
+        db,
+      );
+      return found.rows.length > 0;
+    },
+    // Every transaction here holds the file's write lock from its start.
+    lockMigrations: async () => {},
+    close: () => db.destroy(),
+  };
+}
