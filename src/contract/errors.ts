@@ -56,6 +56,10 @@ export const PROBLEMS = {
     status: 503,
     meaning: 'The transcription add-on is not running; the detail names its profile.',
   },
+  'shutting-down': {
+    status: 503,
+    meaning: 'This instance is closing; another one, or this one in a moment, will answer.',
+  },
   'storage-unavailable': { status: 503, meaning: 'The database or the object storage does not answer.' },
 } as const satisfies Record<string, { readonly status: number; readonly meaning: string }>;
 

@@ -1,3 +1,4 @@
+export * from './choices.ts';
 export * from './errors.ts';
 export * from './health.ts';
 export * from './ingress.ts';

@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { INGRESS_TYPES } from './choices.ts';
 import { nameSchema } from './names.ts';
-
-export const INGRESS_TYPES = ['rtmp', 'whip'] as const;
 
 export const IngressCreateSchema = Type.Object(
   {
-    type: Type.Optional(Type.Enum([...INGRESS_TYPES], { description: 'Protocol; default rtmp' })),
+    type: Type.Optional(Type.Enum(INGRESS_TYPES, { description: 'Protocol; default rtmp' })),
     participantName: Type.Optional(
       nameSchema('Display name in the room; default "Ingress Stream"', 'Camera 1'),
     ),

@@ -12,6 +12,12 @@ export const ParticipantSchema = Type.Object(
     joinedAt: Type.String({ description: 'Unix seconds, int64 as a string' }),
     isPublisher: Type.Boolean(),
     attributes: Type.Record(Type.String(), Type.String(), { examples: [{ 'rtc.role': 'host' }] }),
+    permission: Type.Optional(
+      Type.Object(
+        { canPublish: Type.Boolean(), canSubscribe: Type.Boolean(), hidden: Type.Boolean() },
+        { additionalProperties: true },
+      ),
+    ),
     tracks: Type.Array(
       Type.Object(
         {

@@ -1,10 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { ROLES } from './choices.ts';
 import { instantSchema, nameSchema } from './names.ts';
 
-export const ROLES = ['host', 'moderator', 'participant', 'viewer'] as const;
-
-export const RoleSchema = Type.Enum([...ROLES], { description: 'Determines the grants of the token' });
-export type Role = (typeof ROLES)[number];
+export const RoleSchema = Type.Enum(ROLES, { description: 'Determines the grants of the token' });
 
 export const TokenRequestSchema = Type.Object(
   {

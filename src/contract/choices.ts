@@ -1,0 +1,10 @@
+/*
+ * The closed word lists of the specification that a client needs at run time, apart from the schemas: who reads
+ * them only to offer a choice does not load TypeBox.
+ */
+
+export const ROLES = ['host', 'moderator', 'participant', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const INGRESS_TYPES = ['rtmp', 'whip'] as const;
+export type IngressType = (typeof INGRESS_TYPES)[number];

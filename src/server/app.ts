@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import rateLimit from '@fastify/rate-limit';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { ServiceError } from '../contract/errors.ts';
+import { type AuthenticationDeps, checkSignature, readClaim } from './http/authenticate.ts';
+import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from './http/problem-answer.ts';
+import { answerClientErrors } from './http/raw-answers.ts';
+import { readBody } from './http/read-body.ts';
+import { registerRoute } from './http/register-route.ts';
+import { requestIdOf } from './http/request-id.ts';
+import type { Route, Security } from './http/route.ts';
+import { allowedMethods } from './http/route-table.ts';
+import type { Log } from './ports/log.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body exactly as received, of a GET too. */
+    rawBody: Buffer;
+  }
+  interface FastifyContextConfig {
+    route?: Route;
+  }
+}
+
+export type AppDeps = {
+  readonly routes: readonly Route[];
+  readonly authentication: AuthenticationDeps;
+  readonly log: Log;
+  /** Requests per second: under /v1 by API key, on public paths by address; 0 turns one off. */
+  readonly rateLimits: { readonly api: number; readonly public: number };
+  readonly bodyLimitBytes: number;
+  readonly trustProxy: boolean | number | readonly string[];
+  readonly onAnswer?: ((answered: AnsweredRequest) => void) | undefined;
+};
+
+export type AnsweredRequest = {
+  readonly method: string;
+  /** The route's pattern, never the path itself: that carries names and codes of people. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+};
+
+/** A request that has not arrived whole by then is answered 408. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** A percent-encoded name of 256 bytes takes 768 characters; what is longer than that cannot be a name. */
+const MAX_PARAM_LENGTH = 1024;
+
+/** The service as a Fastify that does not listen yet. */
+export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    trustProxy: deps.trustProxy as boolean,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    // A missing Host header must reach us: Node's own answer to it is no problem.
+    http: { requireHostHeader: false },
+    genReqId: (request) => requestIdOf(request, randomUUID),
+    frameworkErrors: (error, request, reply) => answerError(deps, error, request, reply),
+    clientErrorHandler: () => undefined,
+  });
+  answerClientErrors(app.server, randomUUID);
+  app.decorateRequest('rawBody', NO_BODY);
+  app.removeAllContentTypeParsers();
+  // The raw body is read, and its signature checked, before this; routes parse it as their schema says.
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  addHooks(app, deps);
+  app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
+  app.setNotFoundHandler((request) => {
+    throw notFound(deps.routes, request);
+  });
+  app.setSerializerCompiler(() => JSON.stringify);
+  await app.register(rateLimit, { global: false, hook: 'preHandler', enableDraftSpec: true });
+  for (const route of deps.routes) registerRoute(app, route, rateLimitOptions(deps, route.security));
+  return app;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+function addHooks(app: FastifyInstance, deps: AppDeps): void {
+  let isClosing = false;
+  app.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (isClosing) {
+      reply.header('connection', 'close');
+      throw new ServiceError('shutting-down', 'This instance is shutting down; try again.', {
+        retryable: true,
+      });
+    }
+    await admit(deps, request, reply);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const answered = {
+      method: request.method,
+      route: request.routeOptions.config.route?.path ?? '(unknown)',
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
+    };
+    deps.log.info({ requestId: request.id, ...answered }, 'request answered');
+    deps.onAnswer?.(answered);
+  });
+}
+
+/** Reads the body; a signed path's request gets no further without a valid signature. */
+async function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const path = request.raw.url ?? '/';
+  if (securityOf(request) === 'public') {
+    request.rawBody = await readBody(request.raw, deps.bodyLimitBytes);
+    return;
+  }
+  reply.header('cache-control', 'no-store');
+  const claim = readClaim(deps.authentication, request.headers);
+  request.rawBody = await readBody(request.raw, deps.bodyLimitBytes);
+  checkSignature(deps.authentication, claim, { method: request.method, path, body: request.rawBody });
+}
+
+/** Unknown paths under /v1 are signed too: an unsigned caller learns nothing of what is there. */
+function securityOf(request: FastifyRequest): Security {
+  const route = request.routeOptions.config.route;
+  if (route !== undefined) return route.security;
+  return /^\/v1([/?#]|$)/.test(request.raw.url ?? '/') ? 'signed' : 'public';
+}
+
+function notFound(routes: readonly Route[], request: FastifyRequest): ServiceError {
+  const [path = '/'] = (request.raw.url ?? '/').split('?');
+  const allowed = allowedMethods(routes, path);
+  if (allowed.length === 0)
+    return new ServiceError('route-not-found', `There is no ${request.method} on this path.`);
+  const allow = allowed.join(', ');
+  return new ServiceError(
+    'method-not-allowed',
+    `${request.method} is not served on this path; use ${allow}.`,
+    {
+      headers: { allow },
+    },
+  );
+}
+
+function rateLimitOptions(deps: AppDeps, security: Security): Readonly<Record<string, unknown>> {
+  const max = security === 'signed' ? deps.rateLimits.api : deps.rateLimits.public;
+  if (max === 0) return {};
+  return {
+    rateLimit: {
+      max,
+      timeWindow: 1000,
+      groupId: security,
+      // A signed request has proved its key by now, so the one key of the service shares one allowance.
+      ...(security === 'signed' ? { keyGenerator: () => 'api' } : {}),
+      errorResponseBuilder: (_request: unknown, context: { readonly max: number }) =>
+        new ServiceError(
+          'rate-limited',
+          `More than ${context.max} requests in a second; try again in a second.`,
+          {
+            retryable: true,
+          },
+        ),
+    },
+  };
+}
+
+function answerError(
+  deps: AppDeps,
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const error = toServiceError(thrown);
+  if (error.status >= 500) {
+    deps.log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
+  }
+  reply.header('x-request-id', request.id);
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .header('content-type', PROBLEM_CONTENT_TYPE)
+    .send(JSON.stringify(problemOf(error, request.id)));
+}

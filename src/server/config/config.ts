@@ -1,0 +1,192 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+import { REQUIRED, type Setting } from './setting.ts';
+import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Config = {
+  readonly values: SettingValues;
+  readonly host: string;
+  readonly port: number;
+  readonly apiKey: string;
+  /** The current secret first, then the one being rotated out. */
+  readonly apiSecrets: readonly [string, ...string[]];
+  readonly acceptsSingleHeader: boolean;
+  readonly livekit: {
+    readonly url: string;
+    readonly publicUrl: string;
+    readonly apiKey: string;
+    readonly apiSecret: string;
+  };
+  readonly trustProxy: boolean | number | readonly string[];
+  readonly tokenTtlSeconds: number;
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly bucket: BucketConfig | undefined;
+  readonly recordingDir: string;
+  readonly recordingPath: string;
+  readonly metrics: 'off' | 'signed' | { readonly host: string; readonly port: number };
+};
+
+export type BucketConfig = {
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly endpoint: string | undefined;
+  readonly publicEndpoint: string | undefined;
+  readonly forcePathStyle: boolean;
+};
+
+/** Bad settings stop the start: one line each, naming the variable, its value (masked if secret) and what is allowed. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('\n'));
+    this.faults = faults;
+  }
+}
+
+/** The process's environment over a `.env` file in `directory`, which counts outside production only. */
+export function readEnvironment(environment: Environment, directory: string): Environment {
+  const file = join(directory, '.env');
+  if (environment.NODE_ENV === 'production' || !existsSync(file)) return environment;
+  return { ...parseEnv(readFileSync(file, 'utf8')), ...environment };
+}
+
+/** Throws a ConfigError that names every bad setting, not the first. */
+export function loadConfig(environment: Environment): Config {
+  const faults: string[] = [];
+  const values = readValues(environment, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  const config = buildConfig(values as SettingValues, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/** The effective values by variable name, secrets masked; unset ones are empty. */
+export function describeConfig(config: Config): Readonly<Record<string, string>> {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  return Object.fromEntries(names.map((name) => [name, describeValue(name, effectiveValue(config, name))]));
+}
+
+function effectiveValue(config: Config, name: SettingName): unknown {
+  const effective: Partial<Record<SettingName, unknown>> = {
+    LIVEKIT_PUBLIC_URL: config.livekit.publicUrl,
+    LIVEKIT_API_KEY: config.livekit.apiKey,
+    LIVEKIT_API_SECRET: config.livekit.apiSecret,
+    DATA_DIR: config.dataDir,
+    RECORDING_DIR: config.recordingDir,
+    SERVICE_URL: config.values.SERVICE_URL ?? serviceUrl(config, config.port),
+  };
+  return effective[name] ?? config.values[name];
+}
+
+/** SERVICE_URL, or the address that the service listens on. */
+export function serviceUrl(config: Config, listeningPort: number): string {
+  if (config.values.SERVICE_URL !== undefined) return config.values.SERVICE_URL;
+  const unspecified = config.host === '0.0.0.0' || config.host === '::';
+  const host = unspecified ? '127.0.0.1' : config.host.includes(':') ? `[${config.host}]` : config.host;
+  return `http://${host}:${listeningPort}`;
+}
+
+function describeValue(name: SettingName, value: unknown): string {
+  if (value === undefined) return '';
+  if (SETTINGS[name].secret) return '***';
+  return typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
+}
+
+function readValues(environment: Environment, faults: string[]): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(SETTINGS as Readonly<Record<string, Setting<unknown>>>).map(
+    ([name, setting]) => {
+      const text = environment[name];
+      if (text === undefined || text === '') {
+        if (setting.fallback === REQUIRED)
+          faults.push(`${name} is not set: ${setting.meaning} (${setting.allowed})`);
+        return [name, setting.fallback];
+      }
+      const value = setting.parse(text);
+      if (value === undefined) {
+        faults.push(
+          `${name} is ${setting.secret ? '***' : JSON.stringify(text)}, but must be ${setting.allowed}`,
+        );
+      }
+      return [name, value];
+    },
+  );
+  return Object.fromEntries(entries);
+}
+
+function buildConfig(values: SettingValues, faults: string[]): Config {
+  const dataDir = resolve(values.DATA_DIR);
+  return {
+    values,
+    host: values.HOST,
+    port: values.PORT,
+    apiKey: values.API_KEY,
+    apiSecrets: [
+      values.API_SECRET,
+      ...(values.API_SECRET_PREVIOUS === undefined ? [] : [values.API_SECRET_PREVIOUS]),
+    ],
+    acceptsSingleHeader: values.AUTH_SINGLE_HEADER,
+    livekit: {
+      url: values.LIVEKIT_URL,
+      publicUrl: publicMediaUrl(values, faults),
+      apiKey: values.LIVEKIT_API_KEY ?? values.API_KEY,
+      apiSecret: values.LIVEKIT_API_SECRET ?? values.API_SECRET,
+    },
+    trustProxy: trustedProxies(values.TRUST_PROXY),
+    tokenTtlSeconds: values.TOKEN_TTL,
+    dataDir,
+    databaseUrl: values.DATABASE_URL,
+    bucket: bucketConfig(values, faults),
+    recordingDir: resolve(values.RECORDING_DIR ?? join(dataDir, 'recordings')),
+    recordingPath: values.RECORDING_PATH,
+    metrics: metricsConfig(values.METRICS),
+  };
+}
+
+const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Clients get a wss address, as the specification says; ws only where it cannot leave the machine. */
+function publicMediaUrl(values: SettingValues, faults: string[]): string {
+  const name = values.LIVEKIT_PUBLIC_URL === undefined ? 'LIVEKIT_URL' : 'LIVEKIT_PUBLIC_URL';
+  const url = (values.LIVEKIT_PUBLIC_URL ?? values.LIVEKIT_URL).replace(/^http/, 'ws');
+  if (url.startsWith('wss:') || LOOPBACK_HOST.test(new URL(url).hostname)) return url;
+  faults.push(
+    `${name} is ${JSON.stringify(url)}, but clients are only given wss:// addresses, or ws:// of a loopback host: set LIVEKIT_PUBLIC_URL`,
+  );
+  return url;
+}
+
+function trustedProxies(text: string): Config['trustProxy'] {
+  if (text === 'off') return false;
+  return /^\d+$/.test(text) ? Number(text) : text.split(',');
+}
+
+function bucketConfig(values: SettingValues, faults: string[]): BucketConfig | undefined {
+  const { S3_BUCKET: bucket, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = values;
+  if (bucket === undefined) return undefined;
+  if (accessKey === undefined) faults.push('S3_ACCESS_KEY is not set, but S3_BUCKET is');
+  if (secretKey === undefined) faults.push('S3_SECRET_KEY is not set, but S3_BUCKET is');
+  if (accessKey === undefined || secretKey === undefined) return undefined;
+  return {
+    bucket,
+    accessKey,
+    secretKey,
+    region: values.S3_REGION,
+    endpoint: values.S3_ENDPOINT,
+    publicEndpoint: values.S3_PUBLIC_ENDPOINT ?? values.S3_ENDPOINT,
+    forcePathStyle: values.S3_FORCE_PATH_STYLE,
+  };
+}
+
+function metricsConfig(text: string): Config['metrics'] {
+  if (text === 'off' || text === 'signed') return text;
+  const colon = text.lastIndexOf(':');
+  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };
+}

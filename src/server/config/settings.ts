@@ -1,0 +1,186 @@
+import { isIP } from 'node:net';
+import {
+  choiceSetting,
+  integerSetting,
+  REQUIRED,
+  type Setting,
+  switchSetting,
+  textSetting,
+  urlSetting,
+} from './setting.ts';
+
+const HTTP = ['http:', 'https:'];
+const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
+const SECOND_PER_YEAR = 31_536_000;
+
+/** Printable ASCII: what fits into a header and into the one line of a .env file. */
+const KEY = /^[\x21-\x7e]{1,256}$/;
+
+/** Every environment variable that the service reads. */
+export const SETTINGS = {
+  API_KEY: textSetting({
+    meaning: 'Key that callers send as X-Api-Key',
+    fallback: REQUIRED as typeof REQUIRED | string,
+    pattern: KEY,
+    allowed: '1 to 256 printable ASCII characters without spaces',
+  }),
+  API_SECRET: textSetting({
+    meaning: 'Secret that callers sign with',
+    fallback: REQUIRED as typeof REQUIRED | string,
+    secret: true,
+    pattern: KEY,
+    allowed: '1 to 256 printable ASCII characters without spaces',
+  }),
+  API_SECRET_PREVIOUS: textSetting({
+    meaning: 'Also accepted on requests while secrets are being rotated',
+    fallback: undefined as string | undefined,
+    secret: true,
+    pattern: KEY,
+    allowed: '1 to 256 printable ASCII characters without spaces',
+  }),
+  AUTH_SINGLE_HEADER: switchSetting({
+    meaning: 'Also accept X-API-Key: <API_SECRET> alone, unsigned; weaker',
+    fallback: false,
+  }),
+  HOST: textSetting({ meaning: 'Address to listen on', fallback: '127.0.0.1' }),
+  PORT: integerSetting({
+    meaning: 'Port to listen on; 0 picks a free one',
+    fallback: 3000,
+    minimum: 0,
+    maximum: 65_535,
+  }),
+  SERVICE_URL: urlSetting({
+    meaning: 'This service as the media server and webhook receivers reach it; default http://HOST:PORT',
+    fallback: undefined as string | undefined,
+    protocols: HTTP,
+  }),
+  TRUST_PROXY: textSetting({
+    meaning:
+      'Proxies in front, for per-address limits: addresses or CIDRs, separated by commas, or a hop count',
+    fallback: 'off',
+    check: (text) => text === 'off' || /^\d{1,2}$/.test(text) || text.split(',').every(isAddressOrCidr),
+    allowed: 'off, a hop count, or addresses and CIDRs separated by commas',
+  }),
+  LIVEKIT_URL: urlSetting({
+    meaning: 'Media server',
+    fallback: 'ws://localhost:7880',
+    protocols: MEDIA,
+  }),
+  LIVEKIT_PUBLIC_URL: urlSetting({
+    meaning:
+      'Media server as clients reach it, handed out with tokens: wss, or ws for a loopback host; default LIVEKIT_URL',
+    fallback: undefined as string | undefined,
+    protocols: MEDIA,
+  }),
+  LIVEKIT_API_KEY: textSetting({
+    meaning: "The media server's key; default API_KEY",
+    fallback: undefined as string | undefined,
+    pattern: KEY,
+  }),
+  LIVEKIT_API_SECRET: textSetting({
+    meaning: "The media server's secret; default API_SECRET",
+    fallback: undefined as string | undefined,
+    secret: true,
+    pattern: KEY,
+  }),
+  TOKEN_TTL: integerSetting({
+    meaning: 'Lifetime of an access token',
+    fallback: 3600,
+    minimum: 1,
+    maximum: SECOND_PER_YEAR,
+    unit: 'seconds',
+  }),
+  DATA_DIR: textSetting({ meaning: 'SQLite file, local recordings, development secrets', fallback: '.rtc' }),
+  DATABASE_URL: textSetting({
+    meaning: 'postgres://… for several instances; default an SQLite file in DATA_DIR',
+    fallback: undefined as string | undefined,
+    secret: true,
+    pattern: /^(postgres|postgresql):\/\/.+$/,
+    allowed: 'a URL that begins with postgres:// or postgresql://',
+  }),
+  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined as string | undefined }),
+  S3_ENDPOINT: urlSetting({
+    meaning: 'Object storage, when it is not AWS',
+    fallback: undefined as string | undefined,
+    protocols: HTTP,
+  }),
+  S3_PUBLIC_ENDPOINT: urlSetting({
+    meaning: 'Object storage as receivers of pre-signed URLs reach it; default S3_ENDPOINT',
+    fallback: undefined as string | undefined,
+    protocols: HTTP,
+  }),
+  S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
+  S3_ACCESS_KEY: textSetting({
+    meaning: 'Access key of the bucket',
+    fallback: undefined as string | undefined,
+  }),
+  S3_SECRET_KEY: textSetting({
+    meaning: 'Secret key of the bucket',
+    fallback: undefined as string | undefined,
+    secret: true,
+  }),
+  S3_FORCE_PATH_STYLE: switchSetting({
+    meaning: 'Address the bucket in the path, not in the host name',
+    fallback: false,
+  }),
+  RECORDING_DIR: textSetting({
+    meaning: "Without a bucket: folder in the recorder's own file system; default DATA_DIR/recordings",
+    fallback: undefined as string | undefined,
+  }),
+  RECORDING_PATH: textSetting({
+    meaning: 'Template of the key of a recording, with {room} and {time}',
+    fallback: '{room}/{time}.mp4',
+    pattern: /^(?!\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
+    allowed:
+      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without . or .. parts, ending in .mp4',
+  }),
+  RATE_LIMIT_API: integerSetting({
+    meaning: 'Requests per second and key under /v1; 0 turns it off',
+    fallback: 200,
+    minimum: 0,
+    maximum: 1_000_000,
+  }),
+  RATE_LIMIT_PUBLIC: integerSetting({
+    meaning: 'Requests per second and address on the public paths; 0 turns it off',
+    fallback: 50,
+    minimum: 0,
+    maximum: 1_000_000,
+  }),
+  BODY_LIMIT: integerSetting({
+    meaning: 'Largest request body',
+    fallback: 1_048_576,
+    minimum: 1024,
+    maximum: 104_857_600,
+    unit: 'bytes',
+  }),
+  FISCAL_API: switchSetting({ meaning: 'Mount the public /cf and /it', fallback: true }),
+  LOG_LEVEL: choiceSetting({
+    meaning: 'Least severe level that is logged',
+    fallback: 'info',
+    choices: ['debug', 'info', 'warn', 'error', 'silent'],
+  }),
+  METRICS: textSetting({
+    meaning: 'Prometheus metrics: signed at /metrics of the service, or unsigned on host:port of their own',
+    fallback: 'signed',
+    check: (text) => text === 'off' || text === 'signed' || isHostAndPort(text),
+    allowed: 'off, signed, or host:port',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+type SettingValue<S> = S extends Setting<infer T> ? Exclude<T, typeof REQUIRED> : never;
+
+export type SettingValues = { readonly [Name in SettingName]: SettingValue<(typeof SETTINGS)[Name]> };
+
+function isAddressOrCidr(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function isHostAndPort(text: string): boolean {
+  const port = /^(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})$/.exec(text)?.[1];
+  return port !== undefined && Number(port) <= 65_535;
+}

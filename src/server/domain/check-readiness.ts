@@ -1,0 +1,26 @@
+import type { Readiness } from '../../contract/health.ts';
+import type { MediaServer } from '../ports/media-server.ts';
+import type { Store } from '../ports/store.ts';
+
+export type ReadinessDeps = { readonly mediaServer: MediaServer; readonly store: Pick<Store, 'ping'> };
+
+/** A name that no caller can use: looking it up is the cheapest question that proves our key. */
+const NO_ROOM = '\u0000ready';
+
+export async function checkReadiness({ mediaServer, store }: ReadinessDeps): Promise<Readiness> {
+  const [isMediaServerReady, isDatabaseReady] = await Promise.all([
+    succeeds(mediaServer.listRooms([NO_ROOM])),
+    succeeds(store.ping()),
+  ]);
+  return {
+    ready: isMediaServerReady && isDatabaseReady,
+    checks: { mediaServer: isMediaServerReady, database: isDatabaseReady },
+  };
+}
+
+async function succeeds(work: Promise<unknown>): Promise<boolean> {
+  return await work.then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,33 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { RoomList } from '../../contract/rooms.ts';
+import type { MediaDeps } from './find-room.ts';
+
+export type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+
+/**
+ * All rooms, or a page of them by name. The media server has no order of its own, so a cursor is the last name of
+ * the page before: rooms that come and go meanwhile neither shift nor repeat the others.
+ */
+export async function listRooms({ mediaServer }: MediaDeps, page: RoomPage): Promise<RoomList> {
+  const after = page.cursor === undefined ? '' : decodeCursor(page.cursor);
+  const all = await mediaServer.listRooms();
+  if (page.limit === undefined && page.cursor === undefined) return { rooms: [...all] };
+  const rest = all.filter((room) => room.name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const rooms = page.limit === undefined ? rest : rest.slice(0, page.limit);
+  const last = rooms.at(-1);
+  const nextCursor = last !== undefined && rooms.length < rest.length ? encodeCursor(last.name) : null;
+  return { rooms, nextCursor };
+}
+
+function encodeCursor(name: string): string {
+  return Buffer.from(name).toString('base64url');
+}
+
+function decodeCursor(cursor: string): string {
+  const name = Buffer.from(cursor, 'base64url').toString();
+  if (name !== '' && encodeCursor(name) === cursor) return name;
+  const detail = 'must be a nextCursor of this list';
+  throw new ServiceError('invalid-request', `Parameter cursor ${detail}.`, {
+    errors: [{ parameter: 'cursor', detail }],
+  });
+}

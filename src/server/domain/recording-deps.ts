@@ -1,0 +1,23 @@
+import type { Clock, IdGenerator } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { BucketSettings, MediaServer } from '../ports/media-server.ts';
+import type { Store } from '../ports/store.ts';
+
+export type RecordingDeps = {
+  readonly mediaServer: MediaServer;
+  readonly store: Pick<Store, 'recordings'>;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly log: Log;
+  /** This process among the instances: the owner of its claims. */
+  readonly instanceId: string;
+  readonly recordings: {
+    readonly bucket: BucketSettings | undefined;
+    /** Folder of the recorder's own file system, where there is no bucket. */
+    readonly directory: string;
+    readonly pathTemplate: string;
+    readonly webhookUrl: string | undefined;
+  };
+  /** Work that outlives its request; the service waits for it before it closes. */
+  readonly background: (work: Promise<void>) => void;
+};

@@ -1,0 +1,159 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { RecordingStart } from '../../contract/recordings.ts';
+import type { Egress } from '../ports/media-server.ts';
+import type { Recording } from '../ports/store.ts';
+import { findRoom, roomNotFound } from './find-room.ts';
+import type { RecordingDeps } from './recording-deps.ts';
+import { recordingPath } from './recording-path.ts';
+import { isStillRecording } from './settle-recording.ts';
+
+/*
+ * At most one recording per room, also under concurrent starts and with several instances. The lock is the row:
+ *
+ *   claim the room ──claimed──> ask the media server ──egress──> activate the row: 201 recording
+ *        │                             ├──refused──> release the row, pass the error on
+ *        │                             └──patience over──> 503; the row stays claimed until the late answer came:
+ *        │                                                 a late egress is stopped, then the row is released
+ *        ├──active row──> does it still run? yes: 200 already_recording; no: end it, claim again
+ *        └──starting row of another──> wait for it, then look again
+ *
+ * An instance that dies between claim and activation leaves a `starting` row whose claim runs out; who takes it
+ * over first stops an egress that it may have left behind.
+ */
+
+/** The caller's patience. */
+const PATIENCE_MS = 25_000;
+/** Longer than the media server client waits for a start, so that a claim in use never runs out. */
+const CLAIM_MS = 60_000;
+const LOOK_AGAIN_MS = 100;
+
+/** Throws room-not-found, media-worker-unavailable and the media server's own failures. */
+export async function startRecording(deps: RecordingDeps, room: string): Promise<RecordingStart> {
+  await findRoom(deps, room);
+  const deadline = deps.clock.now() + PATIENCE_MS;
+  for (;;) {
+    const claim = await claimRoom(deps, room);
+    if (claim.claimed) {
+      if (claim.takenOverFrom !== undefined) await stopLeftover(deps, claim.takenOverFrom);
+      return await launch(deps, claim.recording, deadline);
+    }
+    const { recording } = claim;
+    if (recording.status === 'recording') {
+      if (await isStillRecording(deps, recording)) return toStart(recording, 'already_recording');
+      continue;
+    }
+    if (deps.clock.now() >= deadline) throw noRecorder();
+    await deps.clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+async function claimRoom(deps: RecordingDeps, room: string) {
+  const now = deps.clock.now();
+  const path = recordingPath(deps.recordings.pathTemplate, room, now);
+  return await deps.store.recordings.claim(
+    {
+      id: `rec_${deps.ids.next()}`,
+      room,
+      filepath: deps.recordings.bucket === undefined ? `${deps.recordings.directory}/${path}` : path,
+      bucket: deps.recordings.bucket?.bucket ?? null,
+      owner: deps.instanceId,
+      claimUntil: now + CLAIM_MS,
+    },
+    now,
+  );
+}
+
+type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
+
+async function launch(deps: RecordingDeps, recording: Recording, deadline: number): Promise<RecordingStart> {
+  const outcome = deps.mediaServer
+    .startRoomComposite({
+      room: recording.room,
+      filepath: recording.filepath,
+      bucket: deps.recordings.bucket,
+      webhookUrl: deps.recordings.webhookUrl,
+    })
+    .then(
+      (egress): StartOutcome => ({ egress }),
+      (error: unknown): StartOutcome => ({ error }),
+    );
+  const inTime = await withinPatience(deps, outcome, deadline);
+  if (inTime === undefined) {
+    deps.background(discardLate(deps, recording, outcome));
+    throw noRecorder();
+  }
+  if ('error' in inTime) {
+    await deps.store.recordings.release(recording.id, deps.instanceId);
+    throw inTime.error;
+  }
+  return await activate(deps, recording, inTime.egress);
+}
+
+async function withinPatience(
+  deps: RecordingDeps,
+  outcome: Promise<StartOutcome>,
+  deadline: number,
+): Promise<StartOutcome | undefined> {
+  const timer = new AbortController();
+  const patience = deps.clock.sleep(deadline - deps.clock.now(), timer.signal).then(
+    () => undefined,
+    () => undefined,
+  );
+  const first = await Promise.race([outcome, patience]);
+  timer.abort();
+  return first;
+}
+
+async function activate(deps: RecordingDeps, recording: Recording, egress: Egress): Promise<RecordingStart> {
+  const startedAt = deps.clock.now();
+  const { egressId } = egress;
+  let isOurs = false;
+  try {
+    isOurs = await deps.store.recordings.activate(recording.id, deps.instanceId, { egressId, startedAt });
+  } finally {
+    // An egress that no row knows would record for ever.
+    if (!isOurs) await stopQuietly(deps, egressId);
+  }
+  if (!isOurs)
+    throw new ServiceError('conflict', 'The start took too long; start again.', { retryable: true });
+  return toStart({ ...recording, egressId, startedAt }, 'recording');
+}
+
+/** The caller has long been told 503: what started all the same is stopped, and only then is the room free. */
+async function discardLate(
+  deps: RecordingDeps,
+  recording: Recording,
+  late: Promise<StartOutcome>,
+): Promise<void> {
+  const outcome = await late;
+  if ('egress' in outcome) await stopQuietly(deps, outcome.egress.egressId);
+  await deps.store.recordings.release(recording.id, deps.instanceId);
+}
+
+async function stopLeftover(deps: RecordingDeps, earlier: Recording): Promise<void> {
+  const running = await deps.mediaServer.listEgress({ room: earlier.room, active: true });
+  const leftovers = running.filter((egress) => egress.requestedFilepath === earlier.filepath);
+  for (const { egressId } of leftovers) await stopQuietly(deps, egressId);
+}
+
+async function stopQuietly(deps: RecordingDeps, egressId: string): Promise<void> {
+  try {
+    await deps.mediaServer.stopEgress(egressId);
+  } catch (error) {
+    deps.log.warn({ egressId, err: error }, 'stopping an unclaimed egress failed');
+  }
+}
+
+function toStart(recording: Recording, status: RecordingStart['status']): RecordingStart {
+  const { egressId, startedAt, room } = recording;
+  if (egressId === null || startedAt === null) throw roomNotFound(room);
+  return { egressId, roomId: room, status, startedAt: new Date(startedAt).toISOString() };
+}
+
+function noRecorder(): ServiceError {
+  return new ServiceError(
+    'media-worker-unavailable',
+    'No recorder took the recording in time. Is a LiveKit egress worker connected to the same Redis, and has it room for one more?',
+    { retryable: true },
+  );
+}

@@ -1,0 +1,43 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { RecordingStop } from '../../contract/recordings.ts';
+import type { Egress } from '../ports/media-server.ts';
+import type { Recording } from '../ports/store.ts';
+import { findRoom } from './find-room.ts';
+import { isOver, isStillRecording, type SettleDeps, settleEgress } from './settle-recording.ts';
+
+/** Throws no-active-recording, also when the recording ended by itself meanwhile, and room-not-found. */
+export async function stopRecording(deps: SettleDeps, room: string): Promise<RecordingStop> {
+  const recording = await deps.store.recordings.findActive(room);
+  if (recording === undefined || recording.egressId === null) throw await nothingToStop(deps, room);
+  const egress = await stopOrSettle(deps, recording, recording.egressId);
+  if (egress === undefined) throw await nothingToStop(deps, room);
+  const stoppedAt = deps.clock.now();
+  if (isOver(egress)) await settleEgress(deps, recording, egress);
+  else await deps.store.recordings.end(recording.id, { status: 'stopped', stoppedAt });
+  return {
+    egressId: recording.egressId,
+    roomId: room,
+    status: 'stopped',
+    stoppedAt: new Date(stoppedAt).toISOString(),
+  };
+}
+
+/** Undefined when it was over already, or its recorder is lost: then the row is settled and there is nothing to stop. */
+async function stopOrSettle(
+  deps: SettleDeps,
+  recording: Recording,
+  egressId: string,
+): Promise<Egress | undefined> {
+  try {
+    return await deps.mediaServer.stopEgress(egressId);
+  } catch (error) {
+    // A stop that nobody answers is what a dead recorder looks like: no more time to join is given.
+    if (await isStillRecording(deps, recording, 0)) throw error;
+    return undefined;
+  }
+}
+
+async function nothingToStop(deps: SettleDeps, room: string): Promise<ServiceError> {
+  await findRoom(deps, room);
+  return new ServiceError('no-active-recording', `The room ${JSON.stringify(room)} is not being recorded.`);
+}

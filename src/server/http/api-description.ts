@@ -1,0 +1,53 @@
+import { ERROR_CODES, PROBLEMS, problemType } from '../../contract/errors.ts';
+import type { Tag } from './route.ts';
+
+export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
+  service: 'Whether the service runs and what it can do',
+  tokens: 'Access tokens by role',
+  rooms: "Rooms, as the media server's own objects",
+  participants: 'Who is in a room',
+  recordings: 'Recordings of a room, MP4 files in object storage',
+  ingress: 'RTMP and WHIP streams that publish into a room',
+  transcription: 'Speech to text, live and after the call',
+};
+
+const CATALOGUE = ERROR_CODES.map((code) => {
+  const { status, meaning } = PROBLEMS[code];
+  return `| ${status} | \`${problemType(code)}\` | ${meaning} |`;
+}).join('\n');
+
+/** The introduction of the API reference, in Markdown. */
+export const API_DESCRIPTION = `A signed room service in front of a LiveKit media server. It is called by trusted back
+ends only, never by client software.
+
+## Signing
+
+Every request under \`/v1\`, but \`GET /v1/health\`, carries three headers:
+
+| header | content |
+|---|---|
+| \`X-Api-Key\` | the API key (API_KEY) |
+| \`X-Service-Timestamp\` | Unix time in seconds, at most 300 s off the server's clock |
+| \`X-Service-Signature\` | hex HMAC-SHA256 of the canonical string, keyed with API_SECRET |
+
+The canonical string is four lines joined by a line feed, without one at the end: the method in upper case, the path
+with its query exactly as sent, the timestamp, and the hex SHA-256 of the raw body (of the empty string without one).
+
+\`\`\`sh
+timestamp=$(date +%s); body='{"name":"demo"}'
+hash=$(printf %s "$body" | openssl dgst -sha256 -r | cut -d' ' -f1)
+signature=$(printf 'POST\\n/v1/rooms\\n%s\\n%s' "$timestamp" "$hash" | openssl dgst -sha256 -hmac "$API_SECRET" -r | cut -d' ' -f1)
+\`\`\`
+
+\`rtc api METHOD PATH --curl\` prints such a request, signed.
+
+## Errors
+
+Every error is \`application/problem+json\` (RFC 9457): \`type\`, \`title\` (the HTTP reason phrase), \`status\`, \`detail\`,
+\`instance\` (the request id, also in X-Request-Id), and for validation \`errors\`, which names every bad field
+(\`pointer\` into the body, or \`parameter\`).
+
+| status | type | meaning |
+|---|---|---|
+${CATALOGUE}
+`;

@@ -1,0 +1,181 @@
+import type { TSchema } from 'typebox';
+import { type ErrorCode, PROBLEMS, problemType, reasonPhrase } from '../../contract/errors.ts';
+import { ProblemSchema } from '../../contract/problem.ts';
+import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
+import type { Route, SuccessAnswer } from './route.ts';
+import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
+
+/** What every signed route can come to, before it is asked. */
+const SIGNED_ERRORS: readonly ErrorCode[] = [
+  'missing-credentials',
+  'invalid-api-key',
+  'timestamp-out-of-window',
+  'invalid-signature',
+];
+const ANY_ERRORS: readonly ErrorCode[] = ['rate-limited', 'internal-error', 'shutting-down'];
+
+/** The OpenAPI 3.1 document of the routes: every operation, error, header and example. */
+export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
+  const components: Components = new Map();
+  const paths: Record<string, Record<string, JsonObject>> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+  }
+  toReference(ProblemSchema, components);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'rtc-service',
+      version,
+      description: API_DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: usedTags(routes),
+    paths,
+    components: {
+      schemas: Object.fromEntries(components),
+      headers: { 'X-Request-Id': REQUEST_ID_HEADER },
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+function usedTags(routes: readonly Route[]): readonly JsonObject[] {
+  const used = new Set(routes.map((route) => route.tag));
+  return [...used].map((name) => ({ name, description: TAG_DESCRIPTIONS[name] }));
+}
+
+const REQUEST_ID_HEADER = {
+  description: "The caller's X-Request-Id if it was sane, else a new one; the service's log carries it",
+  schema: { type: 'string' },
+  example: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+};
+
+const SECURITY_SCHEMES = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The API key (API_KEY)' },
+  timestamp: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Timestamp',
+    description: "Unix time in seconds, at most 300 s off the server's clock",
+  },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Signature',
+    description: 'Hex HMAC-SHA256 of the canonical string, keyed with API_SECRET',
+  },
+};
+
+function operation(route: Route, components: Components): JsonObject {
+  const parameters = [
+    ...parametersOf(route.params, 'path', components),
+    ...parametersOf(route.query, 'query', components),
+  ];
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    security: route.security === 'signed' ? [{ apiKey: [], timestamp: [], signature: [] }] : [],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
+    responses: { ...successAnswers(route, components), ...errorAnswers(route) },
+  };
+}
+
+function parametersOf(
+  schema: TSchema | undefined,
+  place: 'path' | 'query',
+  components: Components,
+): JsonObject[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Readonly<Record<string, TSchema>>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, part]) => {
+    const { description, ...rest } = toReference(part, components);
+    return { name, in: place, required: required.includes(name), description, schema: rest };
+  });
+}
+
+function requestBody(schema: TSchema, components: Components): JsonObject {
+  const isRequired = ((schema as { required?: readonly string[] }).required ?? []).length > 0;
+  return {
+    required: isRequired,
+    content: { 'application/json': { schema: toReference(schema, components), example: exampleOf(schema) } },
+  };
+}
+
+function successAnswers(route: Route, components: Components): JsonObject {
+  return Object.fromEntries(
+    Object.entries(route.success).map(([status, answer]) => [status, successAnswer(answer, components)]),
+  );
+}
+
+function successAnswer(answer: SuccessAnswer, components: Components): JsonObject {
+  const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  const headers = { ...Object.fromEntries(own), ...COMMON_HEADERS };
+  if (answer.schema === undefined) return { description: answer.description, headers };
+  const content = {
+    [answer.contentType ?? 'application/json']: {
+      schema: toReference(answer.schema, components),
+      example: answer.example ?? exampleOf(answer.schema),
+    },
+  };
+  return { description: answer.description, headers, content };
+}
+
+const COMMON_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
+const RETRY_AFTER = { description: 'Seconds until the next try', schema: { type: 'integer' }, example: 1 };
+
+/** All errors that the route can answer with, one answer per status with an example per code. */
+function errorAnswers(route: Route): JsonObject {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorCodesOf(route)) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const sorted = [...byStatus].sort(([a], [b]) => a - b);
+  // A readiness of 503 is a success answer of its own shape.
+  const own = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
+  return Object.fromEntries(own.map(([status, codes]) => [String(status), errorAnswer(status, codes)]));
+}
+
+function errorCodesOf(route: Route): readonly ErrorCode[] {
+  const takesInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
+  return [
+    ...new Set<ErrorCode>([
+      ...(takesInput ? (['invalid-request'] as const) : []),
+      ...(route.body === undefined ? [] : (['unsupported-media-type', 'payload-too-large'] as const)),
+      ...(route.security === 'signed' ? SIGNED_ERRORS : []),
+      ...route.errors,
+      ...ANY_ERRORS,
+    ]),
+  ];
+}
+
+function errorAnswer(status: number, codes: readonly ErrorCode[]): JsonObject {
+  const example = (code: ErrorCode) => ({
+    type: problemType(code),
+    title: reasonPhrase(status),
+    status,
+    detail: PROBLEMS[code].meaning,
+    instance: 'urn:uuid:6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+  });
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
+    headers: status === 429 ? { ...COMMON_HEADERS, 'Retry-After': RETRY_AFTER } : COMMON_HEADERS,
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+      },
+    },
+  };
+}

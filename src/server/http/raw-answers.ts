@@ -1,0 +1,46 @@
+import type { Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ErrorCode, reasonPhrase, ServiceError } from '../../contract/errors.ts';
+import { PROBLEM_CONTENT_TYPE, problemOf } from './problem-answer.ts';
+
+/*
+ * What Node answers by itself, before any request object exists: malformed HTTP, oversized headers, a request that
+ * does not arrive in time, CONNECT. These are problems too, written to the socket by hand.
+ */
+
+const CODE_OF_CLIENT_ERROR: Readonly<Record<string, readonly [code: ErrorCode, detail: string]>> = {
+  HPE_HEADER_OVERFLOW: ['headers-too-large', 'The request headers are too large.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request-timeout', 'The request did not arrive in time.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload-too-large', 'The chunk extensions are too large.'],
+};
+
+export function answerClientErrors(server: Server, nextRequestId: () => string): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const [code, detail] = CODE_OF_CLIENT_ERROR[error.code ?? ''] ?? [
+      'invalid-request' as const,
+      'The request is not well-formed HTTP.',
+    ];
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else writeProblem(socket, new ServiceError(code, detail), nextRequestId());
+  });
+  server.on('connect', (_request, socket) => {
+    const error = new ServiceError('method-not-allowed', 'CONNECT is not served here.');
+    writeProblem(socket, error, nextRequestId());
+  });
+}
+
+function writeProblem(socket: Duplex, error: ServiceError, requestId: string): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(problemOf(error, requestId));
+  const head = [
+    `HTTP/1.1 ${error.status} ${reasonPhrase(error.status)}`,
+    `Content-Type: ${PROBLEM_CONTENT_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ].join('\r\n');
+  socket.end(`${head}\r\n\r\n${body}`);
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../../contract/errors.ts';
+
+/** Reads the raw body, of a GET too; payload-too-large as soon as it is known. An aborted request rejects. */
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limitBytes) throw tooLarge(limitBytes);
+  if (declared === 0 && request.headers['transfer-encoding'] === undefined) return EMPTY;
+  return await collect(request, limitBytes);
+}
+
+// Not by `for await`: leaving that early destroys the socket, and the caller would never see the answer.
+function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size <= limitBytes) {
+        chunks.push(chunk);
+        return;
+      }
+      request.off('data', onData);
+      request.pause();
+      reject(tooLarge(limitBytes));
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('the request was aborted')));
+  });
+}
+
+const EMPTY = Buffer.alloc(0);
+
+// The rest of the body is not read, so the connection cannot be used again.
+function tooLarge(limitBytes: number): ServiceError {
+  return new ServiceError('payload-too-large', `The body is larger than ${limitBytes} bytes.`, {
+    headers: { connection: 'close' },
+  });
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The body as JSON. Empty counts as `{}`, with or without a content type; anything else must be application/json
+ * in UTF-8. Throws unsupported-media-type or invalid-request.
+ */
+export function parseJsonBody(body: Buffer, contentType: string | undefined): unknown {
+  if (body.length === 0) return {};
+  if (!isJson(contentType)) {
+    throw new ServiceError('unsupported-media-type', 'The body must be application/json in UTF-8.');
+  }
+  try {
+    return JSON.parse(UTF8.decode(body));
+  } catch (cause) {
+    const detail = cause instanceof SyntaxError ? 'is not well-formed JSON' : 'is not UTF-8';
+    throw new ServiceError('invalid-request', `The body ${detail}.`, {
+      cause,
+      errors: [{ pointer: '#', detail }],
+    });
+  }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  if (type.trim() !== 'application/json') return false;
+  return parameters.every(
+    (parameter) => !/^\s*charset=/.test(parameter) || /^\s*charset="?utf-?8"?\s*$/.test(parameter),
+  );
+}

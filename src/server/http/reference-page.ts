@@ -1,0 +1,92 @@
+import { createReadStream } from 'node:fs';
+import { Type } from 'typebox';
+import { openApiDocument } from './openapi.ts';
+import { type Answer, defineRoute, type Route } from './route.ts';
+
+/*
+ * /openapi.json and /docs. The document is made at the first request and kept as text; the reference page is a
+ * maintained package's script, streamed from disk: it is larger than the rest of the service together.
+ */
+
+export type ReferenceDeps = { readonly version: string; readonly scriptPath: string };
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>rtc-service API</title>
+  </head>
+  <body>
+    <div id="reference"></div>
+    <script src="/docs/reference.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+const START = `Scalar.createApiReference('#reference', {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  hideClientButton: true,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+});
+`;
+
+/** Nothing of the page may be loaded from elsewhere. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `allRoutes` answers every route of the service, these included. */
+export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
+  let document: string | undefined;
+  return [
+    file('/openapi.json', 'getOpenApi', 'This API as an OpenAPI 3.1 document', 'application/json', () => {
+      document ??= JSON.stringify(openApiDocument(allRoutes(), deps.version));
+      return { body: document };
+    }),
+    file('/docs', 'getReference', 'This API as a page to read', 'text/html', () => ({
+      body: PAGE,
+      headers: { 'content-security-policy': POLICY },
+    })),
+    file('/docs/start.js', 'getReferenceStart', 'A part of the page', 'text/javascript', () => ({
+      body: START,
+    })),
+    file('/docs/reference.js', 'getReferenceScript', 'A part of the page', 'text/javascript', () => ({
+      body: createReadStream(deps.scriptPath),
+      headers: { 'cache-control': 'public, max-age=86400' },
+    })),
+  ];
+}
+
+function file(
+  path: string,
+  operationId: string,
+  summary: string,
+  contentType: string,
+  read: () => Pick<Answer, 'body' | 'headers'>,
+): Route {
+  return defineRoute({
+    method: 'GET',
+    path,
+    operationId,
+    tag: 'service',
+    summary,
+    security: 'public',
+    success: { 200: { description: summary, schema: Type.String(), example: '…', contentType } },
+    errors: [],
+    handle: () => {
+      const { body, headers } = read();
+      return { status: 200, body, headers: { 'content-type': `${contentType}; charset=utf-8`, ...headers } };
+    },
+  });
+}

@@ -1,0 +1,16 @@
+import type { Route } from './route.ts';
+
+/** Which methods a path knows, for 405 and its Allow header. */
+export function allowedMethods(routes: readonly Route[], path: string): readonly string[] {
+  const parts = path.split('/');
+  const methods = routes
+    .filter((route) => isMatch(route.path.split('/'), parts))
+    .map((route) => route.method);
+  const withHead = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  return [...new Set<string>(withHead)].sort();
+}
+
+function isMatch(pattern: readonly string[], parts: readonly string[]): boolean {
+  if (pattern.length !== parts.length) return false;
+  return pattern.every((part, index) => (part.startsWith(':') ? parts[index] !== '' : part === parts[index]));
+}

@@ -1,0 +1,79 @@
+import type { Static, TSchema } from 'typebox';
+import type { ErrorCode } from '../../contract/errors.ts';
+
+/*
+ * A route is data: what it is called, what it takes, what it answers, which errors it knows; then a handler that
+ * reads, calls one use case and shapes the answer. Validation, the OpenAPI document and the tests of both come
+ * from the same value.
+ */
+
+export type Tag =
+  | 'service'
+  | 'tokens'
+  | 'rooms'
+  | 'participants'
+  | 'recordings'
+  | 'ingress'
+  | 'transcription';
+
+/** `signed`: the four signature headers; `public`: none; `media-server`: LiveKit's own JWT. */
+export type Security = 'signed' | 'public';
+
+export type SuccessAnswer = {
+  readonly description: string;
+  /** Absent for an answer without a body. */
+  readonly schema?: TSchema | undefined;
+  readonly example?: unknown;
+  /** Headers beside X-Request-Id, by name. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Default application/json. */
+  readonly contentType?: string | undefined;
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+};
+
+export type RouteInput<P, Q, B> = { readonly params: P; readonly query: Q; readonly body: B };
+
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** In Fastify's notation, such as /v1/rooms/:roomId. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string | undefined;
+  readonly security: Security;
+  readonly params?: TSchema | undefined;
+  readonly query?: TSchema | undefined;
+  readonly body?: TSchema | undefined;
+  readonly success: Readonly<Record<number, SuccessAnswer>>;
+  /** Beside those that any route of its security can answer. */
+  readonly errors: readonly ErrorCode[];
+  readonly handle: (input: RouteInput<never, never, never>) => Promise<Answer> | Answer;
+};
+
+type Shape<S> = S extends TSchema ? Static<S> : undefined;
+
+type TypedRoute<
+  P extends TSchema | undefined,
+  Q extends TSchema | undefined,
+  B extends TSchema | undefined,
+> = Omit<Route, 'params' | 'query' | 'body' | 'handle'> & {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  readonly handle: (input: RouteInput<Shape<P>, Shape<Q>, Shape<B>>) => Promise<Answer> | Answer;
+};
+
+/** Ties the handler's input to the route's schemas; what it is given has passed them. */
+export function defineRoute<
+  P extends TSchema | undefined = undefined,
+  Q extends TSchema | undefined = undefined,
+  B extends TSchema | undefined = undefined,
+>(route: TypedRoute<P, Q, B>): Route {
+  return route as unknown as Route;
+}

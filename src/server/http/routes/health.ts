@@ -1,0 +1,51 @@
+import { HealthSchema, ReadinessSchema } from '../../../contract/health.ts';
+import { checkReadiness } from '../../domain/check-readiness.ts';
+import type { MediaServer } from '../../ports/media-server.ts';
+import type { Store } from '../../ports/store.ts';
+import { defineRoute, type Route } from '../route.ts';
+
+export type HealthDeps = {
+  readonly version: string;
+  readonly mediaServer: MediaServer;
+  readonly store: Store;
+};
+
+export function healthRoutes(deps: HealthDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/health',
+      operationId: 'getHealth',
+      tag: 'service',
+      summary: 'Say that the service runs, and what it can do',
+      security: 'public',
+      success: { 200: { description: 'The service runs', schema: HealthSchema } },
+      errors: [],
+      handle: () => ({
+        status: 200,
+        body: {
+          status: 'ok',
+          version: deps.version,
+          capabilities: { transcriptionLive: false, transcriptionPost: false },
+        },
+      }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/ready',
+      operationId: 'getReadiness',
+      tag: 'service',
+      summary: 'Check what the service needs: the media server and the database',
+      security: 'public',
+      success: {
+        200: { description: 'Everything that the service needs answers', schema: ReadinessSchema },
+        503: { description: 'Something does not answer; `checks` says what', schema: ReadinessSchema },
+      },
+      errors: [],
+      handle: async () => {
+        const readiness = await checkReadiness(deps);
+        return { status: readiness.ready ? 200 : 503, body: readiness };
+      },
+    }),
+  ];
+}

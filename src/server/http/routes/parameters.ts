@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import { nameSchema } from '../../../contract/names.ts';
+
+const roomId = nameSchema('Room name', 'demo');
+
+export const RoomParams = Type.Object({ roomId });
+
+export const ParticipantParams = Type.Object({
+  roomId,
+  participantId: nameSchema("The participant's identity", 'ada'),
+});
+
+export const IngressParams = Type.Object({
+  roomId,
+  ingressId: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'Form IN_<id>',
+    examples: ['IN_wnBrCvKPXSSm'],
+  }),
+});
+
+export const RecordingParams = Type.Object({
+  recordingId: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: "The recording's egress id",
+    examples: ['EG_tH8vdkRoTDWY'],
+  }),
+});

@@ -1,0 +1,62 @@
+import type { TSchema } from 'typebox';
+
+/*
+ * TypeBox schemas as OpenAPI 3.1 takes them: they are JSON Schema already, but a schema with a `$id` becomes a
+ * component that others refer to.
+ */
+
+export type JsonObject = { readonly [key: string]: unknown };
+export type Components = Map<string, JsonObject>;
+
+/** The schema with its named parts moved to `components`. */
+export function toReference(schema: TSchema, components: Components): JsonObject {
+  return referTo(schema as JsonObject, components) as JsonObject;
+}
+
+function referTo(value: unknown, components: Components): unknown {
+  if (Array.isArray(value)) return value.map((item) => referTo(item, components));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $id: id, ...rest } = value as JsonObject;
+  const converted = Object.fromEntries(
+    Object.entries(rest).map(([key, part]) => [key, referTo(part, components)]),
+  );
+  if (typeof id !== 'string') return converted;
+  if (!components.has(id)) components.set(id, { title: id, ...converted });
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+/** An example of a value of the schema, from the examples in it. */
+export function exampleOf(schema: TSchema): unknown {
+  return buildExample(schema as JsonObject);
+}
+
+function buildExample(schema: JsonObject): unknown {
+  const examples = schema.examples as readonly unknown[] | undefined;
+  if (examples?.[0] !== undefined) return examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (Array.isArray(schema.anyOf)) return buildExample(schema.anyOf[0] as JsonObject);
+  return exampleOfType(schema);
+}
+
+function exampleOfType(schema: JsonObject): unknown {
+  switch (schema.type) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonObject>>).map(
+          ([name, part]) => [name, buildExample(part)],
+        ),
+      );
+    case 'array':
+      return [buildExample(schema.items as JsonObject)];
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 0;
+    case 'boolean':
+      return false;
+    case 'null':
+      return null;
+    default:
+      return '';
+  }
+}

@@ -1,0 +1,135 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import Format from 'typebox/format';
+import { type FieldError, ServiceError } from '../../contract/errors.ts';
+import { MAX_METADATA_BYTES, nameFault } from '../../contract/names.ts';
+
+/** More bad fields than this are counted, not listed: a hostile body must not write its own answer. */
+const MAX_LISTED_ERRORS = 50;
+const MAX_POINTER_LENGTH = 300;
+
+Format.Set('livekit-name', (text) => nameFault(text) === undefined);
+Format.Set(
+  'livekit-metadata',
+  (text) => Buffer.byteLength(text) <= MAX_METADATA_BYTES && text.isWellFormed(),
+);
+
+export type Place = 'body' | 'query' | 'params';
+
+/** Throws invalid-request, naming every bad field; answers the value, query text converted to its schema's types. */
+export type Validate = (value: unknown) => unknown;
+
+export function compileValidator(schema: TSchema, place: Place): Validate {
+  const validator = Compile(schema);
+  return (value) => {
+    const given = place === 'query' ? convertQuery(schema, value) : value;
+    if (validator.Check(given)) return given;
+    throw invalidRequest(place, validator.Errors(given) as readonly SchemaError[], given);
+  };
+}
+
+type SchemaError = {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message: string;
+};
+
+/** Query values arrive as text; only exact decimal integers count as integers ("1e2", "" and " 5" do not). */
+function convertQuery(schema: TSchema, value: unknown): unknown {
+  const properties =
+    (schema as { properties?: Readonly<Record<string, { type?: string }>> }).properties ?? {};
+  return Object.fromEntries(
+    Object.entries(value as Record<string, unknown>).map(([name, text]) => {
+      const isInteger = Object.hasOwn(properties, name) && properties[name]?.type === 'integer';
+      return [name, isInteger && typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text];
+    }),
+  );
+}
+
+function invalidRequest(place: Place, faults: readonly SchemaError[], value: unknown): ServiceError {
+  const byPath = new Map<string, string>();
+  for (const fault of faults) {
+    for (const [path, detail] of describeFault(fault, value)) {
+      if (!byPath.has(path)) byPath.set(path, detail);
+    }
+  }
+  const errors = [...byPath]
+    .slice(0, MAX_LISTED_ERRORS)
+    .map(([path, detail]) => fieldError(place, path, detail));
+  return new ServiceError('invalid-request', summary(place, errors, byPath.size), { errors });
+}
+
+function summary(place: Place, errors: readonly FieldError[], count: number): string {
+  const [first] = errors;
+  if (first === undefined) return `The ${place} is not valid.`;
+  const where =
+    'pointer' in first
+      ? first.pointer === '#'
+        ? 'The body'
+        : first.pointer
+      : `Parameter ${first.parameter}`;
+  return `${where} ${first.detail}${count > 1 ? `, and ${count - 1} more; see errors` : ''}.`;
+}
+
+function fieldError(place: Place, path: string, detail: string): FieldError {
+  if (place !== 'body')
+    return { parameter: unescapePointer(path.slice(1)).slice(0, MAX_POINTER_LENGTH), detail };
+  const fragment = path.split('/').map(encodePointerPart).join('/');
+  return { pointer: `#${fragment.slice(0, MAX_POINTER_LENGTH)}`, detail };
+}
+
+function encodePointerPart(part: string): string {
+  return encodeURIComponent(part.toWellFormed());
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function escapePointer(part: string): string {
+  return part.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function* describeFault(
+  fault: SchemaError,
+  value: unknown,
+): Generator<readonly [path: string, detail: string]> {
+  const { keyword, instancePath: path, params } = fault;
+  // Unknown members are reported twice: once by themselves as `false`, once by their parent.
+  if (keyword === 'boolean') return;
+  if (keyword === 'additionalProperties') {
+    for (const name of params.additionalProperties as readonly string[]) {
+      yield [`${path}/${escapePointer(name)}`, 'is not known here'];
+    }
+    return;
+  }
+  if (keyword === 'required') {
+    for (const name of params.requiredProperties as readonly string[]) {
+      yield [`${path}/${escapePointer(name)}`, 'is required'];
+    }
+    return;
+  }
+  yield [path, describeValueFault(fault, value)];
+}
+
+function describeValueFault({ keyword, params, message, instancePath }: SchemaError, value: unknown): string {
+  if (keyword === 'enum') return `must be one of ${(params.allowedValues as readonly string[]).join(', ')}`;
+  if (keyword === 'type') return `must be of type ${params.type}`;
+  if (keyword === 'minLength') return 'must not be empty';
+  if (keyword === 'format' && params.format === 'livekit-name') {
+    return nameFault(String(valueAt(value, instancePath))) ?? message;
+  }
+  if (keyword === 'format' && params.format === 'livekit-metadata') {
+    return `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8`;
+  }
+  if (keyword === 'format' && params.format === 'date-time') return 'must be an ISO 8601 instant';
+  return message;
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  return path
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[unescapePointer(part)], value);
+}
