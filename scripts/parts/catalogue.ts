@@ -1,0 +1,128 @@
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { defaultCacheDir } from '../../src/server/adapters/media-binary/go-binary.ts';
+import {
+  buildLivekitServer,
+  findCachedLivekitServer,
+  livekitServerVersion,
+} from '../../src/server/adapters/media-binary/livekit-binary.ts';
+import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
+import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
+import { buildIngress, findIngress } from './ingress.ts';
+import type { Part } from './part.ts';
+import { commandOutput } from './run-command.ts';
+import { buildVersitygw, findVersitygw } from './versitygw.ts';
+
+/** What the ingress service's pipelines are made of, for an RTMP push of H.264 and AAC. */
+const gstreamerElements = [
+  'decodebin3',
+  'flvdemux',
+  'avdec_h264',
+  'avdec_aac',
+  'x264enc',
+  'vp8enc',
+  'opusenc',
+];
+const gstreamerLibraries = [
+  'gstreamer-1.0',
+  'gstreamer-app-1.0',
+  'gstreamer-video-1.0',
+  'gstreamer-codecparsers-1.0',
+];
+
+/** Every part that tests run, what it is built with before it. */
+export const parts: readonly Part[] = [
+  {
+    name: 'redis-server',
+    fixtures: ['test/support/parts/redis.ts', 'test/support/parts/shared.ts#sharedLivekit'],
+    isThere: () => isOnPath('redis-server'),
+    debianPackages: ['redis-server'],
+    remedy: 'install Redis so that redis-server is on PATH',
+  },
+  {
+    name: 'postgresql',
+    fixtures: ['test/support/parts/postgres.ts', 'test/support/parts/shared.ts#sharedPostgres'],
+    isThere: async () => (await findPostgresPrograms()) !== undefined,
+    debianPackages: ['postgresql'],
+    remedy: 'install PostgreSQL so that initdb and postgres are on PATH',
+  },
+  {
+    name: 'ffmpeg',
+    fixtures: ['test/support/parts/ffmpeg.ts'],
+    isThere: () => isOnPath('ffmpeg'),
+    debianPackages: ['ffmpeg'],
+    remedy: 'install ffmpeg',
+  },
+  {
+    name: 'espeak-ng',
+    fixtures: ['test/support/parts/speech.ts'],
+    isThere: () => isOnPath('espeak-ng'),
+    debianPackages: ['espeak-ng'],
+    remedy: 'install espeak-ng',
+  },
+  {
+    name: 'Go',
+    fixtures: [],
+    isThere: async () => (await goEnvironment()) !== undefined,
+    debianPackages: ['golang-go'],
+    build: fetchToolchain,
+    remedy: 'install Go 1.21 or newer',
+  },
+  {
+    name: 'GStreamer (development)',
+    fixtures: [],
+    isThere: isGstreamerThere,
+    debianPackages: [
+      ...['gcc', 'libc6-dev', 'pkg-config', 'gstreamer1.0-tools'],
+      ...['libgstreamer1.0-dev', 'libgstreamer-plugins-base1.0-dev', 'libgstreamer-plugins-bad1.0-dev'],
+      ...['gstreamer1.0-plugins-base', 'gstreamer1.0-plugins-good', 'gstreamer1.0-plugins-bad'],
+      ...['gstreamer1.0-plugins-ugly', 'gstreamer1.0-libav'],
+    ],
+    remedy:
+      'install GStreamer 1.22 or newer with its development files and the base, good, bad, ugly and libav plugins',
+  },
+  {
+    name: `livekit-server ${livekitServerVersion}`,
+    fixtures: ['test/support/parts/livekit.ts', 'test/support/parts/shared.ts#sharedLivekit'],
+    builtWith: ['Go'],
+    isThere: async () => (await findCachedLivekitServer(defaultCacheDir(process.env))) !== undefined,
+    build: buildLivekitServer,
+    remedy: 'install Go: it is built from its pinned version (2 minutes, once)',
+  },
+  {
+    name: 'versitygw',
+    fixtures: ['test/support/parts/s3.ts'],
+    builtWith: ['Go'],
+    isThere: async () => (await findVersitygw()) !== undefined,
+    build: buildVersitygw,
+    remedy: 'install Go: it is built from its pinned version (1 minute, once)',
+  },
+  {
+    name: 'LiveKit ingress',
+    fixtures: ['test/support/parts/ingress.ts'],
+    runsWith: ['GStreamer (development)'],
+    builtWith: ['Go'],
+    isThere: async () => (await findIngress()) !== undefined,
+    build: buildIngress,
+    remedy: 'install Go and GStreamer: it is built from its pinned version (3 minutes, once)',
+  },
+];
+
+async function isOnPath(program: string): Promise<boolean> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const found = await access(join(folder, program), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return true;
+  }
+  return false;
+}
+
+async function isGstreamerThere(): Promise<boolean> {
+  if ((await commandOutput('pkg-config', ['--exists', ...gstreamerLibraries])) === undefined) return false;
+  for (const element of gstreamerElements) {
+    if ((await commandOutput('gst-inspect-1.0', ['--exists', element])) === undefined) return false;
+  }
+  return true;
+}

@@ -1,0 +1,47 @@
+import { chmod, readdir } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { isExecutable } from '../../src/server/adapters/media-binary/go-binary.ts';
+import { commandOutput } from './run-command.ts';
+
+/** From 1.21 on, Go fetches by itself the newer toolchain that a module asks for. */
+const oldestUsableMinor = 21;
+
+/** What an older Go (Debian 12 has 1.19) is made to fetch: toolchains are modules of the Go module proxy too. */
+const fetchedVersion = '1.26.8';
+const machine = { x64: 'amd64', arm64: 'arm64' }[arch() as string] ?? arch();
+const toolchainModule = `golang.org/toolchain@v0.0.1-go${fetchedVersion}.${platform()}-${machine}`;
+
+/** The environment in which `go` is a usable one, or undefined without any. */
+export async function goEnvironment(): Promise<NodeJS.ProcessEnv | undefined> {
+  if (await isUsable('go')) return process.env;
+  const folder = await fetchedToolchainFolder();
+  if (folder === undefined) return undefined;
+  const binaries = join(folder, 'bin');
+  return (await isExecutable(join(binaries, 'go')))
+    ? { ...process.env, PATH: `${binaries}${delimiter}${process.env.PATH ?? ''}` }
+    : undefined;
+}
+
+/** Lets an old Go fetch a new one, checked against the Go checksum database like every module. */
+export async function fetchToolchain(): Promise<void> {
+  const output = await commandOutput('go', ['mod', 'download', '-json', toolchainModule]);
+  if (output === undefined) throw new Error(`go mod download ${toolchainModule} failed`);
+  const { Dir: folder } = JSON.parse(output) as { readonly Dir: string };
+  // An old Go unpacks every module without the permission to run its files.
+  const programFolders = [join(folder, 'bin'), join(folder, 'pkg', 'tool', `${platform()}_${machine}`)];
+  for (const programs of programFolders) {
+    for (const name of await readdir(programs)) await chmod(join(programs, name), 0o755);
+  }
+}
+
+async function isUsable(go: string): Promise<boolean> {
+  const version = await commandOutput(go, ['version']);
+  const minor = /go1\.(\d+)/.exec(version ?? '')?.[1];
+  return minor !== undefined && Number(minor) >= oldestUsableMinor;
+}
+
+async function fetchedToolchainFolder(): Promise<string | undefined> {
+  const cache = await commandOutput('go', ['env', 'GOMODCACHE']);
+  return cache === undefined ? undefined : join(cache.trim(), toolchainModule);
+}

@@ -1,0 +1,24 @@
+/** Progress that overwrites itself on a terminal, and elsewhere is a line now and then. */
+export interface ProgressLine {
+  readonly show: (text: string) => void;
+  readonly end: () => void;
+}
+
+const lineEveryMs = 15_000;
+
+export function progressLine(): ProgressLine {
+  let shownAt = performance.now();
+  if (!process.stdout.isTTY) {
+    const show = (text: string) => {
+      if (performance.now() - shownAt < lineEveryMs) return;
+      shownAt = performance.now();
+      console.log(`  ${text}`);
+    };
+    return { show, end: () => {} };
+  }
+  const clearLine = '\r\x1b[K';
+  return {
+    show: (text) => void process.stdout.write(`${clearLine}  ${text}`),
+    end: () => void process.stdout.write(clearLine),
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * `npm test`: prepares the real parts that the tests run, checks the source, builds, and runs the tests.
+ *
+ * Without arguments everything runs. With arguments (`npm test -- test/fiscal`, any of vitest's) the source
+ * checks are left out, and only the parts that the selected tests need are prepared.
+ */
+import { delimiter, join, relative } from 'node:path';
+import { parts } from './parts/catalogue.ts';
+import { neededParts } from './parts/needed-parts.ts';
+import type { Part } from './parts/part.ts';
+import { prepareParts } from './parts/prepare-parts.ts';
+import { runCommand } from './parts/run-command.ts';
+import { runTests, selectTestFiles, type TestCounts } from './parts/vitest-run.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** A test file and the parts that it needs. */
+interface TestFile {
+  readonly path: string;
+  readonly needs: readonly Part[];
+}
+
+/** A test file that could not run for want of these parts. */
+interface NotRun {
+  readonly path: string;
+  readonly missing: readonly Part[];
+}
+
+const sourceChecks: readonly Step[] = [
+  { name: 'lint', program: 'biome', args: ['ci', '--error-on-warnings', '.'] },
+  { name: 'types', program: 'tsc', args: ['--noEmit'] },
+  { name: 'unused code', program: 'knip', args: [] },
+];
+const buildStep: Step = { name: 'build', program: 'node', args: ['scripts/build.ts'] };
+
+interface Step {
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+process.chdir(root);
+process.env.PATH = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
+process.exitCode = await test(process.argv.slice(2));
+
+async function test(args: readonly string[]): Promise<number> {
+  const selected = await selectTestFiles(args);
+  if (selected === undefined) return 1;
+  const files = await Promise.all(
+    selected.map(
+      async (path): Promise<TestFile> => ({ path, needs: await neededParts(path, { root, parts }) }),
+    ),
+  );
+  const needed = parts.filter((part) => files.some((file) => file.needs.includes(part)));
+  const missing = await prepareParts(needed, parts);
+  const notRun = withoutParts(files, missing);
+  for (const part of missing) console.log(`Still missing: ${part.name} (${part.remedy})`);
+
+  const failedSteps = await runSteps(args.length === 0 ? [...sourceChecks, buildStep] : [buildStep]);
+  const runnable = files.length > notRun.length;
+  const counts = runnable
+    ? await runTests(
+        args,
+        notRun.map((file) => file.path),
+      )
+    : { status: 1, passed: 0, failed: 0, skipped: [] };
+  return conclude({ failedSteps, missing, notRun, counts });
+}
+
+/** The files that need a missing part, or a part that runs with one. */
+function withoutParts(files: readonly TestFile[], missing: readonly Part[]): readonly NotRun[] {
+  const lacks = (part: Part): readonly Part[] =>
+    missing.filter((other) => other === part || part.runsWith?.includes(other.name));
+  return files
+    .map(({ path, needs }) => ({ path, missing: [...new Set(needs.flatMap(lacks))] }))
+    .filter((file) => file.missing.length > 0);
+}
+
+/** Runs every step, so that one run tells all that is wrong; returns the names of those that failed. */
+async function runSteps(steps: readonly Step[]): Promise<readonly string[]> {
+  const failed: string[] = [];
+  for (const step of steps) {
+    console.log(`\n── ${step.name}`);
+    if ((await runCommand(step.program, step.args)) !== 0) failed.push(step.name);
+  }
+  console.log('\n── tests');
+  return failed;
+}
+
+interface Outcome {
+  readonly failedSteps: readonly string[];
+  readonly missing: readonly Part[];
+  readonly notRun: readonly NotRun[];
+  readonly counts: TestCounts;
+}
+
+/** Prints what was left out and the closing line; returns the exit status. */
+function conclude({ failedSteps, missing, notRun, counts }: Outcome): number {
+  const isCi = !['', 'false', '0', undefined].includes(process.env.CI);
+  for (const file of notRun) {
+    console.log(
+      `Not run: ${relative(root, file.path)} (needs ${file.missing.map((part) => part.name).join(', ')})`,
+    );
+  }
+  if (isCi) for (const name of counts.skipped) console.log(`Skipped: ${name}`);
+  if (failedSteps.length > 0) console.log(`Failed: ${failedSteps.join(', ')}`);
+  const complete = missing.length === 0 && counts.skipped.length === 0;
+  if (isCi && !complete) console.log('Failed: with CI set, every test has to run');
+  console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped.length} skipped`);
+  const ranWell = counts.status === 0 && counts.failed === 0 && counts.passed > 0;
+  return ranWell && failedSteps.length === 0 && (complete || !isCi) ? 0 : 1;
+}
