@@ -62,7 +62,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     clientErrorHandler: () => undefined,
   });
   answerClientErrors(app.server, randomUUID);
-  app.decorateRequest('rawBody', NO_BODY);
+  app.decorateRequest('rawBody');
   app.removeAllContentTypeParsers();
   // The raw body is read, and its signature checked, before this; routes parse it as their schema says.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -76,8 +76,6 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   for (const route of deps.routes) registerRoute(app, route, rateLimitOptions(deps, route.security));
   return app;
 }
-
-const NO_BODY = Buffer.alloc(0);
 
 function addHooks(app: FastifyInstance, deps: AppDeps): void {
   let isClosing = false;

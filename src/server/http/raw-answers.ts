@@ -23,6 +23,8 @@ export function answerClientErrors(server: Server, nextRequestId: () => string):
     if (error.code === 'ECONNRESET') socket.destroy();
     else writeProblem(socket, new ServiceError(code, detail), nextRequestId());
   });
+  // An expectation that we do not know is no reason to refuse a request; Node would, without a body.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => {
     const error = new ServiceError('method-not-allowed', 'CONNECT is not served here.');
     writeProblem(socket, error, nextRequestId());

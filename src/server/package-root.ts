@@ -1,0 +1,16 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The package's folder, from the sources and from the bundle alike. */
+export function findPackageRoot(from: string): string {
+  const parent = dirname(from);
+  if (existsSync(join(from, 'package.json')) || parent === from) return from;
+  return findPackageRoot(parent);
+}
+
+export function packageVersion(root: string): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  return version;
+}

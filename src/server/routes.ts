@@ -1,0 +1,37 @@
+import type { IssueTokenDeps } from './domain/issue-token.ts';
+import type { RecordingDeps } from './domain/recording-deps.ts';
+import { type ReferenceDeps, referenceRoutes } from './http/reference-page.ts';
+import type { Route } from './http/route.ts';
+import { type HealthDeps, healthRoutes } from './http/routes/health.ts';
+import { type IngressDeps, ingressRoutes } from './http/routes/ingress.ts';
+import { type MetricsDeps, metricsRoutes } from './http/routes/metrics.ts';
+import { participantRoutes } from './http/routes/participants.ts';
+import { recordingRoutes } from './http/routes/recordings.ts';
+import { roomRoutes } from './http/routes/rooms.ts';
+import { tokenRoutes } from './http/routes/tokens.ts';
+import { transcriptionRoutes } from './http/routes/transcription.ts';
+
+export type RouteDeps = HealthDeps &
+  IssueTokenDeps &
+  RecordingDeps &
+  IngressDeps & {
+    readonly reference: ReferenceDeps;
+    /** Absent when metrics are off, or served on a port of their own. */
+    readonly metrics: MetricsDeps | undefined;
+  };
+
+/** Every route of the service. */
+export function serviceRoutes(deps: RouteDeps): readonly Route[] {
+  const routes: readonly Route[] = [
+    ...healthRoutes(deps),
+    ...tokenRoutes(deps),
+    ...roomRoutes(deps),
+    ...participantRoutes(deps),
+    ...recordingRoutes(deps),
+    ...ingressRoutes(deps),
+    ...transcriptionRoutes(),
+    ...(deps.metrics === undefined ? [] : metricsRoutes(deps.metrics)),
+    ...referenceRoutes(deps.reference, () => routes),
+  ];
+  return routes;
+}
