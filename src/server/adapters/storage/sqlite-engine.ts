@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
-import { ServiceError } from '../../../contract/errors.ts';
+import type { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Engine } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { BUSY_TIMEOUT_MS, sqliteDialect } from './sqlite-driver.ts';
-import { translateSqliteError } from './sqlite-errors.ts';
-import { prepareSqliteFile } from './sqlite-file.ts';
+import { isRefusedByFileSystem, translateSqliteError } from './sqlite-errors.ts';
+import { prepareSqliteFile, refusal } from './sqlite-file.ts';
 import type { Tables } from './tables.ts';
 
 /** Another process may be creating or recovering the same file. */
@@ -29,27 +29,37 @@ export async function openSqlite(path: string, clock: Clock): Promise<Engine> {
 }
 
 function openFile(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, {
+    open: false,
+    timeout: OPENING_PATIENCE_MS,
+    enableForeignKeyConstraints: true,
+  });
   try {
-    const database = new DatabaseSync(path, {
-      timeout: OPENING_PATIENCE_MS,
-      enableForeignKeyConstraints: true,
-    });
+    database.open();
     const mode = database.prepare('pragma journal_mode = wal').get()?.journal_mode;
-    if (mode !== 'wal') {
-      database.close();
-      throw new ServiceError(
-        'storage-unavailable',
-        `${path} is on a file system without the locks that SQLite needs (journal mode ${mode}). ` +
-          'Set DATA_DIR to a local disk, or use PostgreSQL by DATABASE_URL.',
-      );
-    }
+    if (mode !== 'wal') throw unfitFileSystem(path);
     database.exec(
       `pragma synchronous = full; pragma journal_size_limit = ${LOG_BYTES}; pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
     );
     return database;
   } catch (error) {
-    throw translateSqliteError(error);
+    if (database.isOpen) database.close();
+    throw isRefusedByFileSystem(error) ? unfitFolder(path, error) : translateSqliteError(error);
   }
+}
+
+function unfitFileSystem(path: string): ServiceError {
+  const advice = 'Set DATA_DIR to a local disk, or use PostgreSQL by DATABASE_URL.';
+  return refusal(path, `is on a file system that cannot share memory, which SQLite needs. ${advice}`);
+}
+
+/** The file itself was found writable before, and SQLite puts its log and its index beside it. */
+function unfitFolder(path: string, cause: unknown): ServiceError {
+  return refusal(
+    path,
+    'cannot be opened, because its folder cannot be written. Correct its permissions.',
+    cause,
+  );
 }
 
 function createEngine(database: DatabaseSync, clock: Clock): Engine {

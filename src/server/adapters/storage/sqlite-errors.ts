@@ -3,7 +3,9 @@ import { ServiceError } from '../../../contract/errors.ts';
 /** Primary result codes of SQLite (https://sqlite.org/rescode.html). */
 const BUSY = 5;
 const NOT_A_DATABASE = 26;
+const READ_ONLY = 8;
 const CORRUPT = 11;
+const CANNOT_OPEN = 14;
 
 type Meaning = { readonly message: string; readonly retryable: boolean };
 
@@ -13,11 +15,14 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   [BUSY]: { message: 'The database is locked by another process; try again.', retryable: true },
   6: { message: 'The database is locked; try again.', retryable: true },
   7: { message: 'The database ran out of memory; try again.', retryable: true },
-  8: { message: 'The database file cannot be written; correct its permissions.', retryable: false },
+  [READ_ONLY]: { message: 'The database file cannot be written; correct its permissions.', retryable: false },
   10: { message: 'The disk of the database failed; look at its health, then try again.', retryable: true },
   [CORRUPT]: { message: 'The database file is damaged; restore it from a backup.', retryable: false },
   13: { message: 'The disk of the database is full; free some space, then try again.', retryable: true },
-  14: { message: 'The database file cannot be opened; look at its folder, then try again.', retryable: true },
+  [CANNOT_OPEN]: {
+    message: 'The database file cannot be opened; look at its folder, then try again.',
+    retryable: true,
+  },
   15: { message: 'The database is locked by another process; try again.', retryable: true },
   [NOT_A_DATABASE]: { message: 'The database file is not a SQLite database.', retryable: false },
 };
@@ -40,6 +45,11 @@ export function isBusy(error: unknown): boolean {
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === CORRUPT || code === NOT_A_DATABASE;
+}
+
+export function isRefusedByFileSystem(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === READ_ONLY || code === CANNOT_OPEN;
 }
 
 /** The primary result code: node:sqlite gives extended ones, whose low byte it is. */

@@ -1,4 +1,4 @@
-import { access, constants, mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -33,12 +33,10 @@ export async function prepareSqliteFile(path: string): Promise<void> {
 async function prepareFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    // SQLite puts its log beside the file, so that a writable file in a read-only folder is not enough.
-    await access(folder, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw refusal(
       folder,
-      `cannot be written (${codeOf(error)}). Correct its permissions or set DATA_DIR.`,
+      `cannot be created (${codeOf(error)}). Correct the permissions above it, or set DATA_DIR.`,
       error,
     );
   }
@@ -61,7 +59,8 @@ async function createEmpty(path: string): Promise<boolean> {
 
 async function requireWritable(path: string): Promise<void> {
   try {
-    await access(path, constants.R_OK | constants.W_OK);
+    const file = await open(path, 'r+');
+    await file.close();
   } catch (error) {
     throw refusal(path, `cannot be written (${codeOf(error)}). Correct its permissions or owner.`, error);
   }
@@ -107,7 +106,7 @@ function look(database: DatabaseSync, path: string, size: number): void {
 function firstDamage(database: DatabaseSync, size: number): string | undefined {
   const check = size <= FULL_CHECK_BYTES ? 'pragma quick_check(1)' : 'pragma quick_check(sqlite_schema)';
   const [finding] = column(database, check);
-  return finding === 'ok' ? undefined : finding;
+  return finding === 'ok' ? undefined : finding?.replace('*** in database main ***', '').trim();
 }
 
 function column(database: DatabaseSync, sql: string): readonly string[] {
@@ -141,7 +140,7 @@ function damaged(path: string, finding: string, cause?: unknown): ServiceError {
   return refusal(path, `is damaged (${finding}). Nothing was changed. Restore it from a backup.`, cause);
 }
 
-function refusal(path: string, complaint: string, cause?: unknown): ServiceError {
+export function refusal(path: string, complaint: string, cause?: unknown): ServiceError {
   return new ServiceError('storage-unavailable', `${path} ${complaint}`, { cause, retryable: false });
 }
 
