@@ -1,0 +1,277 @@
+/**
+ * Writes src/fiscal/data/*.ts from the CSV and JSON files of data/: `node scripts/generate-fiscal-data.ts`.
+ * Deterministic. With `--check` it writes nothing and fails when a file is out of date.
+ *
+ * The blocks are one ASCII string each, because V8 keeps such a string at one byte a character and a module with
+ * one string literal loads faster than any array or JSON text of the same content. How they are laid out is told
+ * in src/fiscal/code-table.ts and src/fiscal/place-records.ts, which read them.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'csv-parse/sync';
+
+type Row = Readonly<Record<string, string>>;
+type Period = {
+  readonly name: string;
+  readonly province: string;
+  readonly from: string;
+  readonly to: string;
+};
+type Place = {
+  readonly code: string;
+  readonly undated: boolean;
+  readonly periods: Period[];
+  readonly aliases: string[];
+  successor: string;
+};
+
+const root = new URL('../', import.meta.url);
+const SOURCES = ['places.csv', 'places-undated.csv', 'aliases.csv', 'caps.csv', 'regions.json'];
+const DATA_VERSION = '2026-05';
+
+const LETTERS = 'ABCDEFGHILMZ';
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+/** Names are upper case, so the lower-case letters stand for the accented ones: the block stays ASCII. */
+const ACCENTED = 'ÈÒÀÌÙÉÂÔÇÊŽŠČÖÜÄÆØÃ';
+
+/** The generated files by name, as they should be. */
+export const generateFiscalData = (): ReadonlyMap<string, string> => {
+  const places = readPlaces();
+  const dates = [...new Set(places.flatMap((place) => place.periods.flatMap((p) => [p.from, p.to])))]
+    .filter((date) => date !== '')
+    .sort();
+  return new Map([
+    ['code-table.ts', codeTableModule(places, dates)],
+    ['places.ts', placesModule(places, dates)],
+    ['territory.ts', territoryModule(places)],
+  ]);
+};
+
+const read = (name: string): string => readFileSync(new URL(`data/${name}`, root), 'utf8');
+const rows = (name: string): Row[] => parse(read(name), { columns: true });
+const field = (row: Row, name: string): string => {
+  const value = row[name];
+  if (value === undefined) throw new Error(`column ${name} is missing`);
+  return value;
+};
+
+const slotOf = (code: string): number => LETTERS.indexOf(code.charAt(0)) * 1000 + Number(code.slice(1));
+
+const readPlaces = (): Place[] => {
+  const places = new Map<string, Place>();
+  const placeOf = (code: string, undated: boolean): Place => {
+    if (!/^[A-IL-MZ][0-9]{3}$/.test(code)) throw new Error(`not a place code: ${code}`);
+    const known = places.get(code) ?? { code, undated, periods: [], aliases: [], successor: '' };
+    if (known.undated !== undated) throw new Error(`${code} is in both place files`);
+    places.set(code, known);
+    return known;
+  };
+  for (const row of rows('places.csv')) {
+    const place = placeOf(field(row, 'code'), false);
+    const [name, province] = [field(row, 'name'), field(row, 'province')];
+    place.periods.push({ name, province, from: field(row, 'valid_from'), to: field(row, 'valid_to') });
+    const successor = field(row, 'successor_code');
+    place.successor = successor === place.code ? '' : successor;
+  }
+  for (const row of rows('places-undated.csv')) {
+    const place = placeOf(field(row, 'code'), true);
+    const name = field(row, 'name');
+    place.periods.push({ name, province: field(row, 'province'), from: '', to: '' });
+    place.aliases.push(...otherSpellings(name));
+  }
+  for (const row of rows('aliases.csv')) {
+    places.get(field(row, 'code'))?.aliases.push(repair(field(row, 'alias')));
+  }
+  return [...places.values()].sort((a, b) => slotOf(a.code) - slotOf(b.code));
+};
+
+/** One alias was read as Latin-1 by its source. */
+const repair = (alias: string): string => alias.replace('CITTÃ\u00a0', 'CITTÀ');
+
+/** The undated list writes `A=B` for two names, and `GUAM (ISOLA)` for a name that people give in another order. */
+const otherSpellings = (name: string): string[] => {
+  const names = name.includes('=') ? name.split('=') : [];
+  const island = /^(.+) \((ISOL[AE])\)$/.exec(names[0] ?? name);
+  return island ? [...names, `${island[1]}`, `${island[2]} ${island[1]}`] : names;
+};
+
+const digit = (value: number): string => {
+  if (value < 0 || value > 63) throw new Error(`${value} does not fit one character`);
+  return DIGITS.charAt(value);
+};
+const pair = (value: number): string => digit(value >> 6) + digit(value & 63);
+
+const dayNumber = (date: string): number => (Date.parse(date) - Date.parse('1861-01-01')) / 86_400_000;
+
+/** Index of a date in the date table; 0 is "unknown" as a start and "still in force" as an end. */
+const dateIndex = (dates: readonly string[], date: string): number =>
+  date === '' ? 0 : dates.indexOf(date) + 1;
+
+const codeTableModule = (places: readonly Place[], dates: readonly string[]): string => {
+  let previousDay = 0;
+  const dateBlock = dates.map((date) => {
+    const delta = dayNumber(date) - previousDay;
+    previousDay += delta;
+    return pair(delta);
+  });
+  let previousSlot = -1;
+  const codeBlock = places.map((place) => {
+    const gap = slotOf(place.code) - previousSlot;
+    previousSlot += gap;
+    const [type, body] = activity(place, dates);
+    return digit((gap > 7 ? 0 : gap) * 8 + type) + (gap > 7 ? pair(gap) : '') + body;
+  });
+  return module([
+    `export const DATES =\n  ${literal(dateBlock.join(''))};`,
+    `export const CODES =\n  ${literal(codeBlock.join(''))};`,
+  ]);
+};
+
+/** 0 undated, 1 since a date, 2 between two dates, 3 since ever, 4 until a date, 5 several spans. */
+const activity = (place: Place, dates: readonly string[]): [type: number, body: string] => {
+  if (place.undated) return [0, ''];
+  const spans = joinedSpans(place).map(
+    ({ from, to }) => [dateIndex(dates, from), dateIndex(dates, to)] as const,
+  );
+  const [first] = spans;
+  if (first === undefined) throw new Error(`${place.code} has no period`);
+  if (spans.length > 1) return [5, digit(spans.length) + spans.flat().map(pair).join('')];
+  const [from, to] = first;
+  if (from === 0) return to === 0 ? [3, ''] : [4, pair(to)];
+  return to === 0 ? [1, pair(from)] : [2, pair(from) + pair(to)];
+};
+
+/** A change of name or province leaves the place in force: such periods are one span. */
+const joinedSpans = (place: Place): { from: string; to: string }[] => {
+  const spans: { from: string; to: string }[] = [];
+  for (const { from, to } of place.periods) {
+    const last = spans.at(-1);
+    if (last === undefined || (last.to !== '' && from > dayAfter(last.to))) spans.push({ from, to });
+    else if (last.to !== '' && (to === '' || to > last.to)) last.to = to;
+  }
+  return spans;
+};
+
+const dayAfter = (date: string): string => new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
+
+const placesModule = (places: readonly Place[], dates: readonly string[]): string => {
+  const lines = places.map((place) => {
+    const aliases = [...new Set(place.aliases)].map((alias) => `@${ascii(alias)}`);
+    const successor = place.successor === '' ? '' : `#${place.successor}`;
+    return periodsText(place, dates) + aliases.join('') + successor;
+  });
+  return module([
+    `export const ACCENTED = ${literal(ACCENTED)};`,
+    `export const PLACES =\n  ${literal(`${lines.join('~')}~`)};`,
+  ]);
+};
+
+const periodsText = (place: Place, dates: readonly string[]): string => {
+  let [name, province, nextFrom] = ['', '', ''];
+  const texts = place.periods.map((period) => {
+    let flags = 0;
+    let text = '';
+    if (period.province !== province) [flags, text] = [flags | 2, period.province];
+    if (!place.undated) {
+      if (period.from === '') flags |= 16;
+      else if (period.from === nextFrom) flags |= 4;
+      else text += pair(dateIndex(dates, period.from));
+      if (period.to === '') flags |= 8;
+      else text += pair(dateIndex(dates, period.to));
+    }
+    if (period.name !== name) [flags, text] = [flags | 1, text + ascii(period.name)];
+    [name, province] = [period.name, period.province];
+    nextFrom = period.to === '' ? '-' : dayAfter(period.to);
+    return digit(flags) + text;
+  });
+  return texts.join(';');
+};
+
+const ascii = (name: string): string => {
+  const text = [...name]
+    .map((letter) =>
+      ACCENTED.includes(letter) ? String.fromCharCode(97 + ACCENTED.indexOf(letter)) : letter,
+    )
+    .join('');
+  if (/[^A-Za-z '().,/=-]/.test(text) || /[a-z]/.test(name))
+    throw new Error(`cannot encode the name ${name}`);
+  return text;
+};
+
+/** Provinces whose capital's name is not the province's own name. */
+const CAPITALS: Readonly<Record<string, string>> = {
+  VB: 'VERBANIA',
+  MB: 'MONZA',
+  BT: 'BARLETTA',
+  SU: 'CARBONIA',
+  FC: 'FORLÌ',
+  PU: 'PESARO',
+  MS: 'MASSA',
+  AO: 'AOSTA',
+  BZ: 'BOLZANO',
+  RC: 'REGGIO DI CALABRIA',
+  RE: "REGGIO NELL'EMILIA",
+};
+
+type Region = {
+  readonly name: string;
+  readonly provinces: readonly { readonly name: string; readonly abbreviation: string }[];
+};
+
+const territoryModule = (places: readonly Place[]): string => {
+  const comuni = places.filter(
+    (place) => place.periods.some(({ to }) => to === '') && !isStatoOrUndated(place),
+  );
+  const regions = (JSON.parse(read('regions.json')) as Region[]).map((region) => {
+    const provinces = region.provinces.map(
+      ({ name, abbreviation }) => `${abbreviation}${capitalOf(comuni, name, abbreviation)}${name}`,
+    );
+    return [region.name, ...provinces].join('|');
+  });
+  const hash = createHash('sha256');
+  for (const name of SOURCES) hash.update(read(name));
+  return module([
+    `export const DATA_VERSION = '${DATA_VERSION}';`,
+    `export const DATA_FINGERPRINT = '${hash.digest('hex').slice(0, 16)}';`,
+    `/** Region, then its provinces as abbreviation, place code of the capital, name. */`,
+    `export const REGIONS =\n  ${literal(regions.join('~'))};`,
+    `/** For each comune in force, in the order of codes: its postal codes, five digits each. */`,
+    `export const CAPS =\n  ${literal(capsText(comuni))};`,
+  ]);
+};
+
+const isStatoOrUndated = (place: Place): boolean => place.undated || place.code.startsWith('Z');
+
+const capitalOf = (comuni: readonly Place[], name: string, province: string): string => {
+  const capital = CAPITALS[province] ?? name.toUpperCase();
+  const found = comuni.filter((place) =>
+    place.periods.some((p) => p.to === '' && p.name === capital && p.province === province),
+  );
+  if (found.length !== 1) throw new Error(`no single capital ${capital} for ${province}`);
+  return found.map(({ code }) => code).join('');
+};
+
+const capsText = (comuni: readonly Place[]): string => {
+  const caps = new Map<string, string[]>(comuni.map(({ code }) => [code, []]));
+  for (const row of rows('caps.csv')) {
+    const list = caps.get(field(row, 'code'));
+    if (list === undefined) throw new Error(`caps.csv has ${field(row, 'code')}, which is not in force`);
+    list.push(field(row, 'cap'));
+  }
+  return [...caps.values()].map((list) => list.sort().join('')).join(' ');
+};
+
+const literal = (text: string): string => JSON.stringify(text).replace(/[\u0080-\uffff]/g, escaped);
+const escaped = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const module = (lines: readonly string[]): string =>
+  `// Generated by scripts/generate-fiscal-data.ts from data/; not edited by hand.\n// Contains data of Ministero dell'Interno - ANPR (CC BY 4.0) and ISTAT (CC BY 3.0 IT), modified; see NOTICE.\n${lines.join('\n')}\n`;
+
+if (import.meta.main) {
+  for (const [name, text] of generateFiscalData()) {
+    const target = new URL(`src/fiscal/data/${name}`, root);
+    if (!process.argv.includes('--check')) writeFileSync(target, text);
+    else if (readFileSync(target, 'utf8') !== text) {
+      throw new Error(`src/fiscal/data/${name} is out of date: run node scripts/generate-fiscal-data.ts`);
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import { daysInMonth } from './calendar-date.ts';
+import { DIGITS, isAlphanumeric, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
+import { checkLetterIndex } from './check-character.ts';
+import { CHECK_STATUS, type CheckReason, type CheckStatus, reasonOfStatus } from './check-status.ts';
+import { codeTable, slotOfCode, UNKNOWN_CODE } from './code-table.ts';
+import { CODE_LENGTH, IS_DIGIT_POSITION } from './inspect-code.ts';
+import { checkDigit } from './numeric-code.ts';
+
+/** One thing that is wrong with a code, and where: `code.slice(start, end)`. */
+export type CheckFault = {
+  readonly reason: CheckReason;
+  /** Index of the first character at fault, from 0; the code's own length when something is missing at its end. */
+  readonly start: number;
+  /** Index after the last character at fault; equal to `start` when something is missing. */
+  readonly end: number;
+  /** For people; holds nothing of the code. */
+  readonly message: string;
+  /** For a wrong check character: the right one. */
+  readonly expected?: string;
+};
+
+export type CheckFailure = {
+  readonly ok: false;
+  /** Of the first fault; so are `start`, `end` and `message`. */
+  readonly reason: CheckReason;
+  readonly start: number;
+  readonly end: number;
+  readonly message: string;
+  /** Everything that is wrong, the deciding fault first. */
+  readonly faults: readonly [CheckFault, ...CheckFault[]];
+};
+
+/** Tells in full why the code got its status, which must not be a valid one. */
+export const explainFailure = (code: unknown, status: CheckStatus): CheckFailure => {
+  const text = typeof code === 'string' ? code : '';
+  const reason = reasonOfStatus(status) ?? 'characters';
+  const all = findFaults(text, reason);
+  const first = all.find((fault) => fault.reason === reason) ?? wholeCodeFault(text, reason);
+  const { start, end, message } = first;
+  return {
+    ok: false,
+    reason,
+    start,
+    end,
+    message,
+    faults: [first, ...all.filter((fault) => fault !== first)],
+  };
+};
+
+const findFaults = (text: string, reason: CheckReason): CheckFault[] => {
+  const stray = strayCharacters(text);
+  if (text.length !== CODE_LENGTH) return stray.length > 0 ? stray : otherLengthFaults(text, reason);
+  const misplaced = [...misplacedCharacters(text)];
+  if (misplaced.length > 0) return misplaced;
+  return [checkCharacterFault(text), dateFault(text), placeFault(text)].filter(
+    (fault) => fault !== undefined,
+  );
+};
+
+const fault = (reason: CheckReason, start: number, end: number, message: string): CheckFault => ({
+  reason,
+  start,
+  end,
+  message,
+});
+
+const strayCharacters = (text: string): CheckFault[] => {
+  const faults: CheckFault[] = [];
+  for (let at = 0; at < text.length && faults.length < CODE_LENGTH; at++) {
+    if (isAlphanumeric(text.charCodeAt(at))) continue;
+    faults.push(
+      fault('characters', at, at + 1, `character ${at + 1} is neither a letter from A to Z nor a digit`),
+    );
+  }
+  return faults;
+};
+
+/** Eleven digits get here with their own reasons, which the whole code tells. */
+const otherLengthFaults = (text: string, reason: CheckReason): CheckFault[] => {
+  if (reason === 'check-character') {
+    const expected = String(checkDigit((at) => text.charCodeAt(at)));
+    const message = 'the last of the eleven digits does not fit the others';
+    return [{ ...fault('check-character', 10, 11, message), expected }];
+  }
+  if (reason !== 'length') return [];
+  const start = Math.min(text.length, CODE_LENGTH);
+  return [
+    fault('length', start, text.length, `a codice fiscale has 16 characters, this one has ${text.length}`),
+  ];
+};
+
+const misplacedCharacters = function* (text: string): Generator<CheckFault> {
+  for (let at = 0; at < CODE_LENGTH; at++) {
+    const character = text.charCodeAt(at);
+    const wantsDigit = IS_DIGIT_POSITION[at] === 1;
+    if (((wantsDigit ? DIGITS : LETTERS)[character] ?? NOT_ALLOWED) !== NOT_ALLOWED) continue;
+    if (!wantsDigit)
+      yield fault('characters', at, at + 1, `character ${at + 1} must be a letter from A to Z`);
+    else if ((LETTERS[character] ?? NOT_ALLOWED) === NOT_ALLOWED)
+      yield fault('characters', at, at + 1, `character ${at + 1} must be a digit`);
+    else
+      yield fault(
+        'omocodia',
+        at,
+        at + 1,
+        `character ${at + 1} must be a digit or, by omocodia, one of LMNPQRSTUV`,
+      );
+  }
+};
+
+const checkCharacterFault = (text: string): CheckFault | undefined => {
+  const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const expected = checkLetterIndex(bytes, 0);
+  if (expected === LETTERS[bytes[15] ?? 0]) return undefined;
+  return {
+    ...fault('check-character', 15, 16, 'the check character does not fit the fifteen before it'),
+    expected: String.fromCharCode(65 + expected),
+  };
+};
+
+const digitAt = (text: string, at: number): number => (DIGITS[text.charCodeAt(at)] ?? 0) & 15;
+
+const dateFault = (text: string): CheckFault | undefined => {
+  const month = MONTHS[text.charCodeAt(8)] ?? 0;
+  if (month === 0) return fault('date', 8, 9, 'character 9 is the letter of no month');
+  const written = digitAt(text, 9) * 10 + digitAt(text, 10);
+  const day = written > 40 ? written - 40 : written;
+  if (day === 0 || day > 31) return fault('date', 9, 11, 'the day must be 01 to 31, or 41 to 71 for women');
+  if (day > daysInMonth(2000, month)) return fault('date', 9, 11, 'the month does not have so many days');
+  // The caller knows from the status when 29 February is wrong by the year.
+  return undefined;
+};
+
+const placeFault = (text: string): CheckFault | undefined => {
+  const digits = `${digitAt(text, 12)}${digitAt(text, 13)}${digitAt(text, 14)}`;
+  const slot = slotOfCode(text.charAt(11).toUpperCase() + digits);
+  if (slot >= 0 && codeTable().kind[slot] !== UNKNOWN_CODE) return undefined;
+  return fault('place', 11, 15, 'no comune and no state ever had this place code');
+};
+
+/** Faults that only the whole code shows, or its reading by a given day. */
+const wholeCodeFault = (text: string, reason: CheckReason): CheckFault => {
+  switch (reason) {
+    case 'date':
+      return fault('date', 6, 11, 'the birth date is not on the calendar of its year, or still to come');
+    case 'place-not-in-force':
+      return fault(reason, 11, 15, 'the place was not in force on the birth date');
+    case 'provisional-code':
+      return fault(
+        reason,
+        0,
+        11,
+        "this is a provisional codice fiscale of eleven digits, not a person's final one",
+      );
+    case 'vat-number':
+      return fault(
+        reason,
+        0,
+        11,
+        'this is a VAT number, or the codice fiscale of an organisation, not of a person',
+      );
+    case 'organisation-code':
+      return fault(reason, 0, 11, 'this is the codice fiscale of an organisation, not of a person');
+    default:
+      return fault(reason, 0, text.length, `a codice fiscale has 16 characters, this one has ${text.length}`);
+  }
+};
+
+export const isValidStatus = (status: CheckStatus): boolean => status <= CHECK_STATUS.validWithWarnings;

@@ -1,0 +1,90 @@
+import { type DateInput, toDateNumber } from './calendar-date.ts';
+
+/**
+ * What a check found, as small integers for those who read a million codes a second. Up to
+ * {@link CHECK_STATUS}.validWithWarnings the code is valid.
+ */
+export const CHECK_STATUS = {
+  valid: 0,
+  validWithWarnings: 1,
+  /** Not 16 characters. */
+  length: 2,
+  /** A character where no codice fiscale has one. */
+  characters: 3,
+  /** At the place of a digit, a letter that stands for none. */
+  omocodia: 4,
+  checkCharacter: 5,
+  /** A month letter or day that no calendar has, or, where the century is fixed, a date to come. */
+  date: 6,
+  /** No comune or state ever had this code. */
+  place: 7,
+  /** `strict` only: the place was not in force on the birth date. */
+  placeNotInForce: 8,
+  /** Eleven digits: a provisional codice fiscale. */
+  provisionalCode: 9,
+  /** Eleven digits: a VAT number, or an organisation's codice fiscale, which is one number series. */
+  vatNumber: 10,
+  /** Eleven digits: the codice fiscale of an organisation without VAT number. */
+  organisationCode: 11,
+} as const;
+
+export type CheckStatus = (typeof CHECK_STATUS)[keyof typeof CHECK_STATUS];
+
+/** Why a code is refused, in words; the same catalogue as {@link CHECK_STATUS}. */
+export type CheckReason =
+  | 'length'
+  | 'characters'
+  | 'omocodia'
+  | 'check-character'
+  | 'date'
+  | 'place'
+  | 'place-not-in-force'
+  | 'provisional-code'
+  | 'vat-number'
+  | 'organisation-code';
+
+const REASONS: readonly (CheckReason | undefined)[] = [
+  undefined,
+  undefined,
+  'length',
+  'characters',
+  'omocodia',
+  'check-character',
+  'date',
+  'place',
+  'place-not-in-force',
+  'provisional-code',
+  'vat-number',
+  'organisation-code',
+];
+
+/** The reason of a status; undefined for a valid code. */
+export const reasonOfStatus = (status: CheckStatus): CheckReason | undefined => REASONS[status];
+
+export type CheckOptions = {
+  /** Today, in the reader's eyes: no code is read as a birth after it. */
+  readonly asOf: DateInput;
+  /** The first year of the century of birth (1800, 1900, 2000); without it the latest fitting one is read. */
+  readonly century?: number | undefined;
+  /** Refuse a place that was not in force on the birth date, instead of warning. */
+  readonly strict?: boolean | undefined;
+};
+
+/** Options, read once. */
+export type Settings = {
+  readonly today: number;
+  /** 0: not fixed. */
+  readonly century: number;
+  readonly strict: boolean;
+};
+
+/** @throws TypeError when `asOf` is no date or `century` no century: the caller's mistake, not the data's. */
+export const readSettings = (options: CheckOptions): Settings => {
+  const today = toDateNumber(options?.asOf);
+  if (today === 0) throw new TypeError('asOf must be a date: YYYY-MM-DD or {year, month, day}');
+  const century = options.century ?? 0;
+  if (century !== 0 && !(century >= 100 && century <= 9900 && century % 100 === 0)) {
+    throw new TypeError('century must be the first year of one, such as 1900');
+  }
+  return { today, century, strict: options.strict === true };
+};

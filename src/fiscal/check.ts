@@ -1,0 +1,79 @@
+import { type CheckFailure, explainFailure } from './check-failure.ts';
+import {
+  CHECK_STATUS,
+  type CheckOptions,
+  type CheckStatus,
+  readSettings,
+  type Settings,
+} from './check-status.ts';
+import {
+  areNamesDerivable,
+  CODE_LENGTH,
+  inspectBytes,
+  inspectText,
+  otherLengthStatus,
+  parts,
+  textBytes,
+} from './inspect-code.ts';
+
+/**
+ * What is odd about a valid code. `place-not-in-force`: the place did not exist, or not yet, on the birth date; tax
+ * offices issue such codes. `names-not-derivable`: no surname or given name gives these letters.
+ */
+export type CheckWarning = 'place-not-in-force' | 'names-not-derivable';
+
+export type CheckSuccess = { readonly ok: true; readonly warnings: readonly CheckWarning[] };
+export type CheckResult = CheckSuccess | CheckFailure;
+
+/** Checks many codes by one reading of the options. */
+export type Checker = {
+  /** As {@link check}. */
+  readonly check: (code: string) => CheckResult;
+  /** As {@link check}, but answers one of {@link CHECK_STATUS}. */
+  readonly checkStatus: (code: string) => CheckStatus;
+  /** As checkStatus, for ASCII text at `bytes[start]` up to, not including, `bytes[end]`. Allocates nothing. */
+  readonly checkBytes: (bytes: Uint8Array, start: number, end: number) => CheckStatus;
+};
+
+/**
+ * Checks a codice fiscale: length, characters, omocodia, check character, date, place. Letters may be of either
+ * case; nothing is trimmed or corrected. Provisional codes and VAT numbers (eleven digits) are refused by name.
+ *
+ * @throws TypeError only for options that make no sense.
+ */
+export const check = (code: string, options: CheckOptions): CheckResult =>
+  checkWith(code, readSettings(options));
+
+/** @throws TypeError for options that make no sense; the checks themselves never throw. */
+export const createChecker = (options: CheckOptions): Checker => {
+  const settings = readSettings(options);
+  return {
+    check: (code) => checkWith(code, settings),
+    checkStatus: (code) => inspectText(code, settings),
+    checkBytes: (bytes, start, end) =>
+      end - start === CODE_LENGTH
+        ? inspectBytes(bytes, start, settings)
+        : otherLengthStatus(end - start, (at) => bytes[start + at] ?? 0),
+  };
+};
+
+/** The warnings of the code in {@link parts}, which came from `code` at `start`. */
+export const warningsOf = (code: Uint8Array, start: number): readonly CheckWarning[] =>
+  WARNINGS[(parts.isPlaceInForce ? 0 : 1) + (areNamesDerivable(code, start) ? 0 : 2)] ?? [];
+
+const WARNINGS: readonly (readonly CheckWarning[])[] = [
+  [],
+  ['place-not-in-force'],
+  ['names-not-derivable'],
+  ['place-not-in-force', 'names-not-derivable'],
+].map((warnings) => Object.freeze(warnings as CheckWarning[]));
+
+/** A valid code without warnings is by far the most frequent answer, and always the same one. */
+const PLAIN_SUCCESS: CheckSuccess = Object.freeze({ ok: true, warnings: Object.freeze([]) });
+
+const checkWith = (code: string, settings: Settings): CheckResult => {
+  const status = inspectText(code, settings);
+  if (status === CHECK_STATUS.valid) return PLAIN_SUCCESS;
+  if (status === CHECK_STATUS.validWithWarnings) return { ok: true, warnings: warningsOf(textBytes, 0) };
+  return explainFailure(code, status);
+};

@@ -1,0 +1,65 @@
+import { toIsoDate } from './calendar-date.ts';
+import { type CheckWarning, warningsOf } from './check.ts';
+import { type CheckFailure, explainFailure } from './check-failure.ts';
+import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
+import { inspectText, parts, textBytes } from './inspect-code.ts';
+import { baseCodeOf, type OmocodiaDetail, omocodiaDetail } from './omocodia.ts';
+import { type Birthplace, birthplaceAt } from './place.ts';
+
+/** What a codice fiscale tells. */
+export type DecodedCode = {
+  readonly ok: true;
+  /** The code, upper case. */
+  readonly codiceFiscale: string;
+  /** The three letters of the surname, and of the given name. */
+  readonly surname: string;
+  readonly givenName: string;
+  readonly sex: 'F' | 'M';
+  /** ISO `YYYY-MM-DD`, and its parts. */
+  readonly birthDate: string;
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  /** The birth date by the other reading of the two-digit year; null when there is none. */
+  readonly otherBirthDate: string | null;
+  /** Name and province in force on the birth date; with none then, the next later ones. */
+  readonly birthplace: Birthplace;
+  /** The code without omocodia: itself at level 0. */
+  readonly baseCode: string;
+  readonly omocodia: OmocodiaDetail;
+  readonly warnings: readonly CheckWarning[];
+};
+
+export type DecodeResult = DecodedCode | CheckFailure;
+
+/**
+ * Reads a valid codice fiscale; any other gets the answer of `check`.
+ *
+ * The two-digit year is the latest one whose whole date is not after `asOf`, or the one before when only then the
+ * place was in force.
+ *
+ * @throws TypeError only for options that make no sense.
+ */
+export const decode = (code: string, options: CheckOptions): DecodeResult => {
+  const status = inspectText(code, readSettings(options));
+  if (status > CHECK_STATUS.validWithWarnings) return explainFailure(code, status);
+  const codiceFiscale = code.toUpperCase();
+  const { birthDate, otherBirthDate, mask } = parts;
+  return {
+    ok: true,
+    codiceFiscale,
+    surname: codiceFiscale.slice(0, 3),
+    givenName: codiceFiscale.slice(3, 6),
+    sex: parts.isFemale ? 'F' : 'M',
+    birthDate: toIsoDate(birthDate),
+    year: (birthDate / 10_000) | 0,
+    month: parts.month,
+    day: parts.day,
+    otherBirthDate: otherBirthDate === 0 ? null : toIsoDate(otherBirthDate),
+    birthplace: birthplaceAt(parts.slot, birthDate),
+    warnings: warningsOf(textBytes, 0),
+    omocodia: omocodiaDetail(mask),
+    // Last, because it writes over the bytes that the warnings are read from.
+    baseCode: baseCodeOf(codiceFiscale),
+  };
+};

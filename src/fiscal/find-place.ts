@@ -1,0 +1,226 @@
+import { type DateInput, toDateNumber } from './calendar-date.ts';
+import { codeTable, isInForce, slotOfCode } from './code-table.ts';
+import { type Exactness, nameExactness } from './name-exactness.ts';
+import { type Birthplace, birthplaceAt, isKnownSlot, type Place, placeOfRecord } from './place.ts';
+import { firstEntry, fold, nextEntry, placeIndex } from './place-index.ts';
+import {
+  ALIAS,
+  isStato,
+  type PlaceRecords,
+  periodCount,
+  placeRecords,
+  provinceNumber,
+  recordAt,
+  recordName,
+  recordToday,
+  UNDATED,
+} from './place-records.ts';
+import { suggestPlaces } from './suggest-places.ts';
+
+export type PlaceFilter = {
+  /** Province abbreviation of that time or of today, `EE` for states; empty or absent: any. */
+  readonly province?: string | undefined;
+  /** The birth date; absent: places of today come first. */
+  readonly date?: DateInput | undefined;
+};
+
+export type FoundPlace = {
+  readonly ok: true;
+  readonly place: Birthplace;
+  /** Other places that the name fits less well: of another time, without dates, or a state that has ended. */
+  readonly alternatives: readonly Place[];
+};
+
+export type PlaceNotFound = {
+  readonly ok: false;
+  /** `ambiguous`: `candidates` fit equally well. `province`: no province ever had this abbreviation. */
+  readonly reason: 'missing' | 'unknown' | 'ambiguous' | 'province';
+  readonly candidates: readonly Place[];
+  /** For an unknown name: places of that name elsewhere, or with a similar one. */
+  readonly suggestions: readonly Place[];
+};
+
+/**
+ * The place of a name, or of a Belfiore code. Case, accents, apostrophes, hyphens and spaces do not count, but a name
+ * with the right accents goes before one without (Paternò, Paterno). Historical names, aliases, `Bolzano/Bozen` and
+ * `Castro (LE)` are understood.
+ *
+ * @throws TypeError when the filter's date is no date.
+ */
+export const findPlace = (name: string, filter: PlaceFilter = {}): FoundPlace | PlaceNotFound => {
+  const date = filter.date === undefined ? NO_DATE : toDateNumber(filter.date);
+  if (date === 0) throw new TypeError('date must be a date: YYYY-MM-DD or {year, month, day}');
+  const province = filter.province ?? '';
+  const slot = lookUpPlace(name, province, date);
+  if (slot >= 0)
+    return { ok: true, place: birthplaceAt(slot, date), alternatives: candidatePlaces(date, slot) };
+  return notFound(slot, name, province, date);
+};
+
+/** Later than all birth dates. */
+export const NO_DATE = 99_991_231;
+
+export const UNKNOWN_PLACE = -1;
+export const AMBIGUOUS_PLACE = -2;
+export const UNKNOWN_PROVINCE = -3;
+export const MISSING_PLACE = -4;
+
+/** The slot of the place, or one of the four negative answers. Candidates stay until the next call. */
+export const lookUpPlace = (name: string, province: string, date: number): number => {
+  candidates.length = 0;
+  if (typeof name !== 'string' || name.trim() === '') return MISSING_PLACE;
+  const wanted = readProvince(province);
+  if (wanted === UNKNOWN_PROVINCE) return UNKNOWN_PROVINCE;
+  const whole = lookUpName(name, wanted, date);
+  return whole === UNKNOWN_PLACE ? lookUpParts(name, wanted, date) : whole;
+};
+
+/** Builds the answer for a negative slot of {@link lookUpPlace}. */
+export const notFound = (answer: number, name: string, province: string, date: number): PlaceNotFound => {
+  const nothing = { ok: false, candidates: [], suggestions: [] } as const;
+  if (answer === MISSING_PLACE) return { ...nothing, reason: 'missing' };
+  if (answer === UNKNOWN_PROVINCE) return { ...nothing, reason: 'province' };
+  if (answer === AMBIGUOUS_PLACE)
+    return { ...nothing, reason: 'ambiguous', candidates: candidatePlaces(date, -1) };
+  return { ...nothing, reason: 'unknown', suggestions: placesMeant(name, province, date) };
+};
+
+/** Places of that very name in other provinces, then similar names in the province, then similar names anywhere. */
+const placesMeant = (name: string, province: string, date: number): Place[] => {
+  collectCandidates(name, ANY_PROVINCE, date);
+  const meant = [
+    ...candidatePlaces(date, -1),
+    ...suggestPlaces(name, { province, limit: SUGGESTIONS }),
+    ...suggestPlaces(name, { limit: SUGGESTIONS }),
+  ];
+  const byCode = new Map(meant.toReversed().map((place) => [place.codiceCatastale, place]));
+  return [...byCode.values()].toReversed().slice(0, SUGGESTIONS);
+};
+
+const SUGGESTIONS = 5;
+const ANY_PROVINCE = -1;
+
+type Candidate = {
+  readonly slot: number;
+  readonly record: number;
+  readonly score: number;
+  exactness: Exactness;
+};
+
+const candidates: Candidate[] = [];
+
+const knownProvinces = new Set<number>();
+
+const readProvince = (province: string): number => {
+  const text = typeof province === 'string' ? province.trim() : '';
+  if (text === '') return ANY_PROVINCE;
+  if (text.length !== 2) return UNKNOWN_PROVINCE;
+  const number = provinceNumber(text.toUpperCase());
+  if (knownProvinces.size === 0) {
+    const records = placeRecords();
+    for (let record = 0; record < records.count; record++)
+      knownProvinces.add(records.province[record] as number);
+  }
+  return knownProvinces.has(number) ? number : UNKNOWN_PROVINCE;
+};
+
+/** `Name (XX)`, or the two halves of a bilingual name, which must mean one place. */
+const lookUpParts = (name: string, province: number, date: number): number => {
+  const inBrackets = /^(.*\S)\s*\(([A-Za-z]{2})\)\s*$/.exec(name);
+  if (inBrackets !== null) {
+    const own = readProvince(inBrackets[2] ?? '');
+    if (own >= 0 && (province === ANY_PROVINCE || province === own))
+      return lookUpName(inBrackets[1] ?? '', own, date);
+    return UNKNOWN_PLACE;
+  }
+  const halves = name.split(/\s*\/\s*|\s+[-–]\s+|-/);
+  if (halves.length !== 2) return UNKNOWN_PLACE;
+  const [first, second] = halves.map((half) => lookUpName(half, province, date));
+  return first === second && first !== undefined ? first : UNKNOWN_PLACE;
+};
+
+const lookUpName = (name: string, province: number, date: number): number => {
+  const code = name.length === 4 ? slotOfCode(name.toUpperCase()) : -1;
+  if (isKnownSlot(code)) return isProvinceOf(placeRecords(), code, province) ? code : UNKNOWN_PLACE;
+  collectCandidates(name, province, date);
+  return candidates.length === 1 ? (candidates[0] as Candidate).slot : chooseCandidate(name);
+};
+
+const collectCandidates = (name: string, province: number, date: number): void => {
+  candidates.length = 0;
+  fold(name);
+  const records = placeRecords();
+  const index = placeIndex();
+  for (let entry = firstEntry(index); entry >= 0; entry = nextEntry(index, entry)) {
+    const record = index.record[entry] as number;
+    const slot = records.slot[record] as number;
+    if (!isProvinceOf(records, slot, province)) continue;
+    const score = dateScore(records, record, date) * 2 + (records.province[record] === province ? 1 : 0);
+    keepBest({ slot, record, score, exactness: 0 });
+  }
+};
+
+const keepBest = (candidate: Candidate): void => {
+  const at = candidates.findIndex(({ slot }) => slot === candidate.slot);
+  if (at < 0) candidates.push(candidate);
+  else if (candidate.score > (candidates[at] as Candidate).score) candidates[at] = candidate;
+};
+
+/** Best score, then best accents; among states the one of today. */
+const chooseCandidate = (name: string): number => {
+  if (candidates.length === 0) return UNKNOWN_PLACE;
+  const top = Math.max(...candidates.map(({ score }) => score));
+  let best = candidates.filter(({ score }) => score === top);
+  if (best.length > 1) best = mostExact(name, best);
+  if (best.length > 1) best = statesOfToday(best);
+  return best.length === 1 ? (best[0] as Candidate).slot : AMBIGUOUS_PLACE;
+};
+
+const mostExact = (name: string, tied: readonly Candidate[]): Candidate[] => {
+  const records = placeRecords();
+  for (const candidate of tied)
+    candidate.exactness = nameExactness(name, recordName(records, candidate.record));
+  const top = Math.max(...tied.map(({ exactness }) => exactness));
+  return tied.filter(({ exactness }) => exactness === top);
+};
+
+const statesOfToday = (tied: Candidate[]): Candidate[] => {
+  const records = placeRecords();
+  if (!tied.every(({ slot }) => isStato(slot))) return tied;
+  const ofToday = tied.filter(({ slot }) => recordToday(records, slot) >= 0);
+  return ofToday.length === 0 ? tied : ofToday;
+};
+
+/** Any province that the place ever had, or that it is in today. */
+const isProvinceOf = (records: PlaceRecords, slot: number, province: number): boolean => {
+  if (province === ANY_PROVINCE) return true;
+  const first = records.first[slot] as number;
+  const end = first + (records.length[slot] as number);
+  for (let record = first; record < end; record++) if (records.province[record] === province) return true;
+  const successor = records.successor[slot] as number;
+  const today = successor === slot ? -1 : recordToday(records, successor);
+  return today >= 0 && records.province[today] === province;
+};
+
+/**
+ * 5: this very name was in force on the date; 4: it is an alias of a place that was; 3: the place was, by another
+ * name; 2: it came later; 1: it had ended; 0: nobody recorded its dates, so any dated place goes before.
+ */
+const dateScore = (records: PlaceRecords, record: number, date: number): number => {
+  const slot = records.slot[record] as number;
+  if (records.kind[records.first[slot] as number] === UNDATED) return 0;
+  const isAlias = records.kind[record] === ALIAS;
+  if (!isAlias && date >= (records.from[record] as number) && date <= (records.to[record] as number))
+    return 5;
+  if (isInForce(codeTable(), slot, date)) return isAlias ? 4 : 3;
+  const last = (records.first[slot] as number) + periodCount(records, slot) - 1;
+  return (records.to[last] as number) > date ? 2 : 1;
+};
+
+const candidatePlaces = (date: number, chosen: number): Place[] => {
+  const records = placeRecords();
+  return candidates
+    .filter(({ slot }) => slot !== chosen)
+    .sort((a, b) => b.score - a.score || a.slot - b.slot)
+    .map(({ slot }) => placeOfRecord(records, recordAt(records, slot, date)));
+};

@@ -1,0 +1,47 @@
+/**
+ * Italian fiscal codes and places, by the law's own tables: no dependency, no I/O, no clock, no time zone.
+ * See docs/fiscal.md.
+ */
+export type { DateInput } from './calendar-date.ts';
+export {
+  type Checker,
+  type CheckResult,
+  type CheckSuccess,
+  type CheckWarning,
+  check,
+  createChecker,
+} from './check.ts';
+export type { CheckFailure, CheckFault } from './check-failure.ts';
+export {
+  CHECK_STATUS,
+  type CheckOptions,
+  type CheckReason,
+  type CheckStatus,
+  reasonOfStatus,
+} from './check-status.ts';
+export { type DataSource, type DataSources, dataSources } from './data-sources.ts';
+export { type DecodedCode, type DecodeResult, decode } from './decode.ts';
+export { type FoundPlace, findPlace, type PlaceFilter, type PlaceNotFound } from './find-place.ts';
+export {
+  type GeneratedCode,
+  type GenerateOptions,
+  type GenerateResult,
+  generate,
+  type Person,
+  type PersonFault,
+  type PersonFaultReason,
+} from './generate.ts';
+export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
+export type { Birthplace, Place, PlaceToday } from './place.ts';
+export { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
+export {
+  type CapsResult,
+  caps,
+  cities,
+  type ListedPlace,
+  type Province,
+  placeHistory,
+  provinces,
+  type Region,
+  regions,
+} from './territory.ts';

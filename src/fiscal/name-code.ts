@@ -1,0 +1,90 @@
+/**
+ * The letters of a name, DM 23 December 1976, art. 2 and 3: consonants in their order, then vowels in theirs, then
+ * X to fill up; of a given name with four or more consonants the first, third and fourth. All parts of a name count
+ * as one word.
+ */
+import { spellInLatin } from './latin-letters.ts';
+
+/** `letters`: there is none. `characters`: one that no name is written with, such as a digit. */
+export type NameFault = 'letters' | 'characters';
+
+export const writeSurname = (name: string, target: Uint8Array, at: number): NameFault | undefined => {
+  const fault = readLetters(name);
+  if (fault === undefined) writeLetters(target, at, 0);
+  return fault;
+};
+
+export const writeGivenName = (name: string, target: Uint8Array, at: number): NameFault | undefined => {
+  const fault = readLetters(name);
+  if (fault === undefined) writeLetters(target, at, consonantCount > 3 ? 1 : 0);
+  return fault;
+};
+
+/** Only the first four consonants and three vowels of a name can count. */
+const consonants = new Uint8Array(4);
+const vowels = new Uint8Array(3);
+let consonantCount = 0;
+let vowelCount = 0;
+
+const X = 88;
+
+/** With `skip` 1 the second consonant is passed over. */
+const writeLetters = (target: Uint8Array, at: number, skip: 0 | 1): void => {
+  for (let index = 0; index < 3; index++) {
+    const consonant = index === 0 ? 0 : index + skip;
+    target[at + index] =
+      consonant < consonantCount
+        ? (consonants[consonant] as number)
+        : index - consonantCount < vowelCount
+          ? (vowels[index - consonantCount] as number)
+          : X;
+  }
+};
+
+const readLetters = (name: string): NameFault | undefined => {
+  consonantCount = 0;
+  vowelCount = 0;
+  for (let at = 0; at < name.length; at++) {
+    const kind = ASCII_KINDS[name.charCodeAt(at)] ?? FOREIGN;
+    if (kind === CONSONANT || kind === VOWEL) addLetter(name.charCodeAt(at) & UPPER_CASE, kind);
+    else if (kind !== SEPARATOR) return readForeignLetters(name);
+  }
+  return consonantCount + vowelCount === 0 ? 'letters' : undefined;
+};
+
+/** Clears the bit that makes an ASCII letter lower case. */
+const UPPER_CASE = 0xdf;
+
+const addLetter = (letter: number, kind: number): void => {
+  if (kind === VOWEL) {
+    if (vowelCount < 3) vowels[vowelCount++] = letter;
+  } else if (consonantCount < 4) consonants[consonantCount++] = letter;
+};
+
+/** Composed first: O followed by a combining diaeresis is an Ö. */
+const readForeignLetters = (name: string): NameFault | undefined => {
+  consonantCount = 0;
+  vowelCount = 0;
+  for (const character of name.normalize('NFC')) {
+    const letters = spellInLatin(character) ?? (/^\p{M}$/u.test(character) ? '' : undefined);
+    if (letters === undefined) return 'characters';
+    for (let at = 0; at < letters.length; at++) {
+      const letter = letters.charCodeAt(at);
+      addLetter(letter, ASCII_KINDS[letter] ?? CONSONANT);
+    }
+  }
+  return consonantCount + vowelCount === 0 ? 'letters' : undefined;
+};
+
+const FOREIGN = 0;
+const CONSONANT = 1;
+const VOWEL = 2;
+const SEPARATOR = 3;
+
+const ASCII_KINDS: Uint8Array = (() => {
+  const kinds = new Uint8Array(128);
+  for (let letter = 65; letter <= 90; letter++) kinds[letter] = kinds[letter + 32] = CONSONANT;
+  for (const vowel of 'AEIOUaeiou') kinds[vowel.charCodeAt(0)] = VOWEL;
+  for (const separator of " '-.`\t") kinds[separator.charCodeAt(0)] = SEPARATOR;
+  return kinds;
+})();

@@ -1,0 +1,115 @@
+/** Places as callers see them, made from the records on demand. */
+import { toIsoDate } from './calendar-date.ts';
+import { codeOfSlot, codeTable, isInForce, OPEN_END, UNDATED_CODE } from './code-table.ts';
+import {
+  ALIAS,
+  DATED,
+  isStato,
+  type PlaceRecords,
+  placeRecords,
+  provinceText,
+  recordAt,
+  recordName,
+  recordToday,
+} from './place-records.ts';
+
+/** One name of a comune or a foreign state, in one province, over one time. */
+export type Place = {
+  /** The Belfiore code: a letter and three digits. */
+  readonly codiceCatastale: string;
+  readonly kind: 'comune' | 'stato';
+  /** Upper case, with accents. */
+  readonly name: string;
+  /** The abbreviation at that time, `EE` abroad. */
+  readonly province: string;
+  /** First day, ISO; null when nobody recorded it. */
+  readonly validFrom: string | null;
+  /** Last day, ISO; null while in force, and for places without dates. */
+  readonly validTo: string | null;
+  /** Whether it is in force today. Of a place without dates nobody knows: false. */
+  readonly isCurrent: boolean;
+};
+
+/** A place by its name of today. */
+export type PlaceToday = {
+  readonly codiceCatastale: string;
+  readonly name: string;
+  readonly province: string;
+};
+
+/** A place as it was on a birth date. */
+export type Birthplace = Place & {
+  /** Whether the place was in force on the birth date; always true for places without dates. */
+  readonly wasInForce: boolean;
+  /** The same code today; null when the place has ended. */
+  readonly today: PlaceToday | null;
+  /** The comune or state that holds an ended place today; null when the place exists, or nobody knows. */
+  readonly successor: PlaceToday | null;
+};
+
+export const placeOfRecord = (records: PlaceRecords, record: number): Place => {
+  const slot = records.slot[record] as number;
+  const from = records.from[record] as number;
+  const to = records.to[record] as number;
+  return {
+    codiceCatastale: codeOfSlot(slot),
+    kind: isStato(slot) ? 'stato' : 'comune',
+    name: recordName(records, record),
+    province: provinceText(records.province[record] as number),
+    validFrom: from === 0 ? null : toIsoDate(from),
+    validTo: to === OPEN_END || to === 0 ? null : toIsoDate(to),
+    isCurrent: records.kind[record] === DATED && to === OPEN_END,
+  };
+};
+
+/** The place of a known slot as it was on the date. The same object for the same record: results are shared. */
+export const birthplaceAt = (slot: number, date: number): Birthplace => {
+  const records = placeRecords();
+  const record = recordAt(records, slot, date);
+  const wasInForce = isInForce(codeTable(), slot, date);
+  const key = record * 2 + (wasInForce ? 1 : 0);
+  const known = birthplaces[key];
+  if (known !== undefined) return known;
+  const made = makeBirthplace(records, record, wasInForce);
+  birthplaces[key] = made;
+  return made;
+};
+
+/** The place today, or the one that holds it: itself where none is known. */
+export const slotToday = (slot: number): number => placeRecords().successor[slot] as number;
+
+export const placeToday = (slot: number): PlaceToday | null => {
+  const records = placeRecords();
+  const record = recordToday(records, slot);
+  if (record < 0) return null;
+  const { codiceCatastale, name, province } = placeOfRecord(records, record);
+  return { codiceCatastale, name, province };
+};
+
+/** Everything that is recorded under a code, oldest first, without aliases. */
+export const placeHistoryOfSlot = (slot: number): Place[] => {
+  const records = placeRecords();
+  const first = records.first[slot] as number;
+  const history: Place[] = [];
+  for (let record = first; record < first + (records.length[slot] as number); record++) {
+    if (records.kind[record] !== ALIAS) history.push(placeOfRecord(records, record));
+  }
+  return history;
+};
+
+export const isKnownSlot = (slot: number): boolean =>
+  slot >= 0 && (codeTable().kind[slot] ?? 0) >= UNDATED_CODE;
+
+/** At most two for each record: the table of all places, not of all requests. */
+const birthplaces: (Birthplace | undefined)[] = [];
+
+const makeBirthplace = (records: PlaceRecords, record: number, wasInForce: boolean): Birthplace => {
+  const slot = records.slot[record] as number;
+  const successor = slotToday(slot);
+  return Object.freeze({
+    ...placeOfRecord(records, record),
+    wasInForce,
+    today: placeToday(slot),
+    successor: successor === slot ? null : placeToday(successor),
+  });
+};

@@ -1,0 +1,140 @@
+import { type DateInput, toDateNumber } from './calendar-date.ts';
+import { codeTable, isInForce, OPEN_END } from './code-table.ts';
+import { type Place, placeOfRecord } from './place.ts';
+import {
+  fold,
+  folded,
+  foldedLength,
+  LETTER,
+  type PlaceIndex,
+  placeIndex,
+  WORD_START,
+} from './place-index.ts';
+import { ALIAS, DATED, type PlaceRecords, placeRecords, provinceNumber, recordAt } from './place-records.ts';
+
+export type SuggestOptions = {
+  /** Only places of this province, at any time; `EE` for states. */
+  readonly province?: string | undefined;
+  /** Places in force on this date come first; absent: those of today. */
+  readonly date?: DateInput | undefined;
+  /** At most so many (default 10). */
+  readonly limit?: number | undefined;
+};
+
+/**
+ * Places for what somebody has typed so far: names that begin so, then names with a word that does, then, if there
+ * are none, names that differ by a slip or two. Each place once, at most `limit`.
+ *
+ * @throws TypeError when the date is no date.
+ */
+export const suggestPlaces = (typed: string, options: SuggestOptions = {}): Place[] => {
+  const date = options.date === undefined ? FAR_DATE : toDateNumber(options.date);
+  if (date === 0) throw new TypeError('date must be a date: YYYY-MM-DD or {year, month, day}');
+  fold(typeof typed === 'string' ? typed : '');
+  if (foldedLength === 0) return [];
+  const province = options.province ? provinceNumber(options.province.trim().toUpperCase()) : ANY_PROVINCE;
+  const ranked = rankEntries(prefixRank, province, date);
+  const best = ranked.size > 0 ? ranked : rankEntries(slipRank, province, date);
+  const records = placeRecords();
+  return [...best.values()]
+    .sort((a, b) => a.rank - b.rank || a.length - b.length || a.record - b.record)
+    .slice(0, options.limit ?? DEFAULT_LIMIT)
+    .map(({ record }) => placeOfRecord(records, shownRecord(records, record, date)));
+};
+
+const DEFAULT_LIMIT = 10;
+const FAR_DATE = 99_991_231;
+const ANY_PROVINCE = -1;
+const NO_MATCH = 99;
+
+type Ranked = { readonly rank: number; readonly length: number; readonly record: number };
+type RankEntry = (index: PlaceIndex, start: number, end: number) => number;
+
+/** The best match of each place. */
+const rankEntries = (rankEntry: RankEntry, province: number, date: number): Map<number, Ranked> => {
+  const records = placeRecords();
+  const index = placeIndex();
+  const best = new Map<number, Ranked>();
+  for (let entry = 0; entry < index.count; entry++) {
+    const start = index.start[entry] as number;
+    const end = index.end[entry] as number;
+    const match = rankEntry(index, start, end);
+    if (match === NO_MATCH) continue;
+    const record = index.record[entry] as number;
+    if (province !== ANY_PROVINCE && records.province[record] !== province) continue;
+    const slot = records.slot[record] as number;
+    const rank = match * 2 + (isTimely(records, record, date) ? 0 : 1);
+    const known = best.get(slot);
+    if (known === undefined || rank < known.rank) best.set(slot, { rank, length: end - start, record });
+  }
+  return best;
+};
+
+const isTimely = (records: PlaceRecords, record: number, date: number): boolean => {
+  const slot = records.slot[record] as number;
+  if (records.kind[record] !== DATED && records.kind[record] !== ALIAS) return false;
+  return isInForce(codeTable(), slot, date);
+};
+
+/** The name that was typed, if it was in force; else the place's name then. An alias shows the place's own name. */
+const shownRecord = (records: PlaceRecords, record: number, date: number): number => {
+  const isPeriod = records.kind[record] !== ALIAS;
+  const to = records.to[record] ?? OPEN_END;
+  if (isPeriod && date >= (records.from[record] as number) && date <= to) return record;
+  const slot = records.slot[record] as number;
+  return isPeriod && !isInForce(codeTable(), slot, date) ? record : recordAt(records, slot, date);
+};
+
+/** 0: the whole name, 1: its beginning, 2: the beginning of one of its words. */
+const prefixRank: RankEntry = (index, start, end) => {
+  if (startsAt(index, start, end)) return end - start === foldedLength ? 0 : 1;
+  for (let at = start + 1; at + foldedLength <= end; at++) {
+    if (((index.pool[at] as number) & WORD_START) !== 0 && startsAt(index, at, end)) return 2;
+  }
+  return NO_MATCH;
+};
+
+const startsAt = (index: PlaceIndex, start: number, end: number): boolean => {
+  if (end - start < foldedLength) return false;
+  for (let at = 0; at < foldedLength; at++) {
+    if (((index.pool[start + at] as number) & LETTER) !== folded[at]) return false;
+  }
+  return true;
+};
+
+/** The number of slips: letters put in, left out, changed, or two neighbours swapped. */
+const slipRank: RankEntry = (index, start, end) => {
+  const allowed = foldedLength < 4 ? 0 : foldedLength < 6 ? 1 : 2;
+  if (Math.abs(end - start - foldedLength) > allowed) return NO_MATCH;
+  const slips = countSlips(index.pool, start, end - start);
+  return slips <= allowed ? slips : NO_MATCH;
+};
+
+const rows = [new Uint8Array(128), new Uint8Array(128), new Uint8Array(128)] as const;
+
+/** Optimal string alignment distance between the folded text and a name of the pool. */
+const countSlips = (pool: Uint8Array, start: number, length: number): number => {
+  let [before, last, row] = rows;
+  for (let column = 0; column <= length; column++) last[column] = column;
+  for (let line = 1; line <= foldedLength; line++) {
+    row[0] = line;
+    for (let column = 1; column <= length; column++) {
+      const isSame = folded[line - 1] === ((pool[start + column - 1] as number) & LETTER);
+      let slips = Math.min(
+        (last[column - 1] as number) + (isSame ? 0 : 1),
+        (last[column] as number) + 1,
+        (row[column - 1] as number) + 1,
+      );
+      if (line > 1 && column > 1 && areSwapped(pool, start + column - 1, line - 1)) {
+        slips = Math.min(slips, (before[column - 2] as number) + 1);
+      }
+      row[column] = slips;
+    }
+    [before, last, row] = [last, row, before];
+  }
+  return last[length] as number;
+};
+
+const areSwapped = (pool: Uint8Array, at: number, line: number): boolean =>
+  folded[line] === ((pool[at - 1] as number) & LETTER) &&
+  folded[line - 1] === ((pool[at] as number) & LETTER);
