@@ -93,8 +93,9 @@ const placesMeant = (name: string, province: string, date: number): Place[] => {
     ...suggestPlaces(name, { province, limit: SUGGESTIONS }),
     ...suggestPlaces(name, { limit: SUGGESTIONS }),
   ];
-  const byCode = new Map(meant.toReversed().map((place) => [place.codiceCatastale, place]));
-  return [...byCode.values()].toReversed().slice(0, SUGGESTIONS);
+  const isFirst = ({ codiceCatastale }: Place, at: number): boolean =>
+    meant.findIndex((place) => place.codiceCatastale === codiceCatastale) === at;
+  return meant.filter(isFirst).slice(0, SUGGESTIONS);
 };
 
 const SUGGESTIONS = 5;

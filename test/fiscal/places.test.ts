@@ -23,7 +23,7 @@ describe('findPlace over the whole registry', () => {
     const [missed, ambiguous, others] = [new Set<string>(), new Set<string>(), new Set<string>()];
     for (const row of places) {
       const { code = '', name = '', province = '' } = row;
-      for (const date of [dayIn(row), row['valid_to'] || '2026-01-01']) {
+      for (const date of [dayIn(row), row.valid_to || '2026-01-01']) {
         const codes = codesFor(name, { province, date });
         if (!codes.includes(code)) missed.add(`${code} ${name} ${province} ${date}: ${codes}`);
         else if (codes.length > 1) ambiguous.add(`${name} ${province} ${codes.sort()}`);
