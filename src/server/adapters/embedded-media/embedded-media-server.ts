@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createControl, type EmbeddedControl } from './control.ts';
+import { egressService } from './egress-service.ts';
+import { createEventStream } from './events.ts';
+import { createHttpApi } from './http-api.ts';
+import { ingressService } from './ingress-service.ts';
+import { createRecorders } from './recorders.ts';
+import { roomService } from './room-service.ts';
+import { createRooms } from './rooms.ts';
+import {
+  type EmbeddedMediaSettings,
+  type Faults,
+  MEASURED_TIMINGS,
+  NO_FAULTS,
+  type World,
+} from './settings.ts';
+import { createStreams } from './streams.ts';
+import { createWebhooks } from './webhooks.ts';
+
+export type EmbeddedMediaServer = {
+  /** http://HOST:PORT */
+  readonly url: string;
+  readonly control: EmbeddedControl;
+  /** Ends every connection and every wait; what was recorded or queued is lost. */
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * A stand-in for LiveKit's API in this process: rooms, simulated participants, recordings, ingress and signed
+ * webhooks. IT CARRIES NO MEDIA: no client can connect, recordings are black and silent. It keeps everything in
+ * memory. Rejects with the system's error (EADDRINUSE and the like) when it cannot listen.
+ */
+export async function startEmbeddedMediaServer(
+  settings: EmbeddedMediaSettings,
+): Promise<EmbeddedMediaServer> {
+  const closing = new AbortController();
+  const { handle, refuseUpgrade, control } = assemble(settings, closing.signal);
+  const server = createServer(handle);
+  server.on('upgrade', (_request, socket) => refuseUpgrade(socket));
+  server.listen(settings.port, settings.host);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  return {
+    url: `http://${host}:${port}`,
+    control,
+    close: async () => {
+      closing.abort();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
+  let faults: Faults = { ...NO_FAULTS, ...settings.faults };
+  const world: World = {
+    clock: settings.clock,
+    ids: settings.ids,
+    timings: { ...MEASURED_TIMINGS, ...settings.timings },
+    faults: () => faults,
+    closing,
+    log: settings.log,
+  };
+  const keys = {
+    apiKey: settings.apiKey,
+    apiSecret: settings.apiSecret,
+    tokenTime: settings.tokenTime ?? Date.now,
+  };
+  const events = createEventStream();
+  const webhooks = createWebhooks(world, { ...keys, urls: settings.webhookUrls ?? [] });
+  // Before the recorders, which react to events with events of their own.
+  events.subscribe(webhooks.notify);
+  const rooms = createRooms(world, events);
+  const recorders = createRecorders(world, { rooms, events, recordingDir: settings.recordingDir });
+  const streams = createStreams(world, rooms, events);
+  const setFaults = (changed: Partial<Faults>) => {
+    faults = { ...faults, ...changed };
+  };
+  const control = createControl(world, {
+    rooms,
+    recorders,
+    streams,
+    setFaults,
+    webhooksSettled: webhooks.settled,
+  });
+  const services = {
+    'livekit.RoomService': roomService(world, rooms),
+    'livekit.Egress': egressService(world, rooms, recorders),
+    'livekit.Ingress': ingressService(world, streams, { rtmp: '', whip: '', ...settings.ingressUrls }),
+  };
+  return { ...createHttpApi(world, { keys, services, control }), control };
+}

@@ -1,0 +1,41 @@
+import type { EgressInfo, IngressInfo, ParticipantInfo, Room, TrackInfo } from '@livekit/protocol';
+
+/** What happens in a media server, under the names of LiveKit's webhooks. */
+export type MediaEvent =
+  | { readonly event: 'room_started' | 'room_finished'; readonly room: Room }
+  | {
+      readonly event: 'participant_joined' | 'participant_left';
+      readonly room: Room;
+      readonly participant: ParticipantInfo;
+    }
+  | {
+      readonly event: 'track_published' | 'track_unpublished';
+      readonly room: Room;
+      readonly participant: ParticipantInfo;
+      readonly track: TrackInfo;
+    }
+  | {
+      readonly event: 'egress_started' | 'egress_updated' | 'egress_ended';
+      readonly egressInfo: EgressInfo;
+    }
+  | { readonly event: 'ingress_started' | 'ingress_ended'; readonly ingressInfo: IngressInfo };
+
+export type EventListener = (event: MediaEvent) => void;
+
+/** Listeners are called in the order of their subscription, at once; what they read they must copy. */
+export type EventStream = {
+  readonly emit: EventListener;
+  readonly subscribe: (listener: EventListener) => void;
+};
+
+export function createEventStream(): EventStream {
+  const listeners: EventListener[] = [];
+  return {
+    emit: (event) => {
+      for (const listener of listeners) listener(event);
+    },
+    subscribe: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import {
+  DisconnectReason,
+  EgressInfo,
+  EgressSourceType,
+  EgressStatus,
+  type EncodedFileOutput,
+  FileInfo,
+  ParticipantInfo_Kind,
+  ParticipantPermission,
+  type RoomCompositeEgressRequest,
+} from '@livekit/protocol';
+import type { EventStream } from './events.ts';
+import { later } from './later.ts';
+import { storagePath, storeRecording } from './recording-file.ts';
+import type { Rooms } from './rooms.ts';
+import type { World } from './settings.ts';
+import { silentMp4 } from './silent-mp4.ts';
+
+/*
+ * A recorder's life with one room composite, as livekit/egress goes through it:
+ *   STARTING  taken; joins the room under the egress's id; waits until someone publishes
+ *   ACTIVE    records
+ *   ENDING    stopped, or put out of the room (a room that closes puts everyone out); writes its file
+ *   COMPLETE  the file is where it belongs            -> egress_ended
+ *   ABORTED   stopped while STARTING: no file         -> egress_ended
+ *   FAILED    could not record, or could not store    -> egress_ended
+ * egress_started comes with STARTING, egress_updated with ACTIVE and ENDING.
+ */
+export type Recorders = {
+  readonly start: (request: RoomCompositeEgressRequest) => EgressInfo;
+  readonly find: (egressId: string) => Run | undefined;
+  readonly list: () => readonly EgressInfo[];
+  /** Only for a run that is alive. */
+  readonly stop: (run: Run) => void;
+  /** The process is gone: its participant leaves, its egress stays as it is for ever. */
+  readonly kill: (egressId: string) => void;
+};
+
+export type Run = {
+  readonly info: EgressInfo;
+  readonly output: EncodedFileOutput;
+  readonly file: FileInfo;
+  isDead: boolean;
+};
+
+export function isOver({ status }: EgressInfo): boolean {
+  return status >= EgressStatus.EGRESS_COMPLETE;
+}
+
+export type RecorderParts = {
+  readonly rooms: Rooms;
+  readonly events: EventStream;
+  readonly recordingDir: string | undefined;
+};
+
+export function createRecorders(world: World, { rooms, events, recordingDir }: RecorderParts): Recorders {
+  const { clock, ids, timings } = world;
+  const runs = new Map<string, Run>();
+
+  const touch = ({ info }: Run, status: EgressStatus) => {
+    info.status = status;
+    info.updatedAt = nanoseconds(clock.now());
+  };
+
+  const end = (run: Run, status: EgressStatus, error = '') => {
+    touch(run, status);
+    run.info.endedAt = run.info.updatedAt;
+    run.info.error = error;
+    rooms.leave(run.info.roomName, run.info.egressId, DisconnectReason.CLIENT_INITIATED);
+    events.emit({ event: 'egress_ended', egressInfo: run.info });
+  };
+
+  const join = (run: Run) => {
+    if (run.isDead || isOver(run.info)) return;
+    const { egressId: identity, roomName } = run.info;
+    rooms.join(roomName, { identity, kind: ParticipantInfo_Kind.EGRESS, permission: RECORDER_PERMISSION });
+    // Nobody notices, but the answer to the start and the end of a real recording differ by as much.
+    run.info.startedAt += nanoseconds(START_SHIFT_MS);
+  };
+
+  const activateWhenPublished = (run: Run) => {
+    const sinceMs = clock.now() - Number(run.info.startedAt / NANOSECONDS_PER_MS);
+    if (isPublishedIn(rooms, run.info.roomName)) {
+      activateLater(run, Math.max(0, timings.activeMs - sinceMs));
+      return;
+    }
+    waiting.add(run);
+  };
+
+  /** Runs in a room where nobody publishes yet. */
+  const waiting = new Set<Run>();
+
+  const activateLater = (run: Run, ms: number) => {
+    waiting.delete(run);
+    later(world, ms, () => activate(run));
+  };
+
+  const activate = (run: Run) => {
+    if (run.info.status !== EgressStatus.EGRESS_STARTING || run.isDead) return;
+    if (world.faults().recorder === 'failing') {
+      run.info.details = 'End reason: Failure';
+      end(run, EgressStatus.EGRESS_FAILED, 'the embedded recorder was told to fail');
+      return;
+    }
+    touch(run, EgressStatus.EGRESS_ACTIVE);
+    run.file.startedAt = nanoseconds(clock.now());
+    events.emit({ event: 'egress_updated', egressInfo: run.info });
+    if (world.faults().recorder === 'dying') later(world, timings.dyingMs, () => kill(run));
+  };
+
+  const kill = (run: Run) => {
+    run.isDead = true;
+    waiting.delete(run);
+    rooms.leave(run.info.roomName, run.info.egressId, DisconnectReason.UNKNOWN_REASON);
+  };
+
+  const finish = (run: Run, reason: string) => {
+    waiting.delete(run);
+    run.info.details = `End reason: ${reason}`;
+    if (run.info.status === EgressStatus.EGRESS_STARTING) {
+      run.info.errorCode = 412;
+      end(run, EgressStatus.EGRESS_ABORTED, 'Stop called before pipeline could start');
+      return;
+    }
+    touch(run, EgressStatus.EGRESS_ENDING);
+    run.file.endedAt = nanoseconds(clock.now());
+    run.file.duration = run.file.endedAt - run.file.startedAt;
+    events.emit({ event: 'egress_updated', egressInfo: run.info });
+    later(world, timings.finishMs, () => store(run));
+  };
+
+  const store = async (run: Run) => {
+    const content = silentMp4(Number(run.file.duration / NANOSECONDS_PER_MS));
+    try {
+      run.file.location = await storeRecording(run.output, content, recordingDir);
+    } catch (error) {
+      end(run, EgressStatus.EGRESS_FAILED, error instanceof Error ? error.message : String(error));
+      return;
+    }
+    run.file.size = BigInt(content.length);
+    end(run, EgressStatus.EGRESS_COMPLETE);
+  };
+
+  events.subscribe((event) => {
+    if (event.event === 'track_published') {
+      for (const run of waiting) {
+        if (run.info.roomName === event.room.name) activateLater(run, timings.activeMs);
+      }
+    }
+    if (event.event !== 'participant_left') return;
+    const run = runs.get(event.participant.identity);
+    const isRecording = run !== undefined && !run.isDead && !isOver(run.info);
+    if (isRecording && run.info.status !== EgressStatus.EGRESS_ENDING) finish(run, 'Source closed');
+  });
+
+  return {
+    start: (request) => {
+      const run = newRun(request, {
+        egressId: `EG_${ids.next()}`,
+        roomId: rooms.find(request.roomName)?.info.sid ?? '',
+        now: clock.now(),
+      });
+      runs.set(run.info.egressId, run);
+      events.emit({ event: 'egress_started', egressInfo: run.info });
+      later(world, timings.recorderJoinMs, () => {
+        join(run);
+        activateWhenPublished(run);
+      });
+      return run.info;
+    },
+    find: (egressId) => runs.get(egressId),
+    list: () => [...runs.values()].map(({ info }) => info),
+    stop: (run) => {
+      if (run.info.status !== EgressStatus.EGRESS_ENDING) finish(run, 'StopEgress API');
+    },
+    kill: (egressId) => {
+      const run = runs.get(egressId);
+      if (run === undefined) throw new Error(`no egress "${egressId}" runs`);
+      kill(run);
+    },
+  };
+}
+
+const RECORDER_PERMISSION = new ParticipantPermission({ canSubscribe: true, hidden: true, recorder: true });
+
+const NANOSECONDS_PER_MS = 1_000_000n;
+const START_SHIFT_MS = 40;
+
+function nanoseconds(ms: number): bigint {
+  return BigInt(Math.round(ms)) * NANOSECONDS_PER_MS;
+}
+
+type NewRun = { readonly egressId: string; readonly roomId: string; readonly now: number };
+
+function newRun(request: RoomCompositeEgressRequest, { egressId, roomId, now }: NewRun): Run {
+  const output = fileOutput(request);
+  const file = new FileInfo({ filename: storagePath(output.filepath) });
+  const info = new EgressInfo({
+    egressId,
+    roomId,
+    roomName: request.roomName,
+    sourceType: EgressSourceType.WEB,
+    status: EgressStatus.EGRESS_STARTING,
+    startedAt: nanoseconds(now),
+    updatedAt: nanoseconds(now),
+    request: { case: 'roomComposite', value: redacted(request) },
+    fileResults: [file],
+  });
+  // The message keeps the object, so what is written into the file's record shows in the egress's.
+  return { info, output, file: info.fileResults[0] ?? file, isDead: false };
+}
+
+/** Thrown before anything is started, for a request that the embedded recorder cannot serve. */
+export class UnsupportedOutput extends Error {
+  override readonly name = 'UnsupportedOutput';
+}
+
+export function fileOutput({ fileOutputs, output }: RoomCompositeEgressRequest): EncodedFileOutput {
+  const file = fileOutputs[0] ?? (output.case === 'file' ? output.value : undefined);
+  if (file === undefined)
+    throw new UnsupportedOutput('the embedded recorder writes one MP4 file and nothing else');
+  return file;
+}
+
+/** An egress shows its request to everyone who may list it, without the bucket's keys. */
+function redacted(request: RoomCompositeEgressRequest): RoomCompositeEgressRequest {
+  const copy = request.clone();
+  const file = fileOutput(copy);
+  if (file.output.case === 's3') {
+    file.output.value.accessKey = '{access_key}';
+    file.output.value.secret = '{secret}';
+    file.output.value.sessionToken = '';
+  }
+  return copy;
+}
+
+function isPublishedIn(rooms: Rooms, name: string): boolean {
+  const participants = rooms.find(name)?.participants.values() ?? [];
+  return [...participants].some(({ tracks }) => tracks.length > 0);
+}

@@ -1,0 +1,103 @@
+import {
+  DisconnectReason,
+  type IngressInfo,
+  IngressState,
+  IngressState_Status,
+  ParticipantInfo_Kind,
+  ParticipantPermission,
+  TrackInfo,
+  TrackSource,
+  TrackType,
+} from '@livekit/protocol';
+import type { EventStream } from './events.ts';
+import type { Rooms } from './rooms.ts';
+import type { World } from './settings.ts';
+
+/** The ingresses, and streams that someone pushes into them (pretended: the embedded server listens for none). */
+export type Streams = {
+  readonly add: (info: IngressInfo) => void;
+  readonly find: (ingressId: string) => IngressInfo | undefined;
+  readonly list: () => readonly IngressInfo[];
+  readonly remove: (ingressId: string) => void;
+  /** As when a broadcaster connects: joins, publishes sound and picture. */
+  readonly begin: (ingressId: string) => void;
+  readonly end: (ingressId: string) => void;
+};
+
+export function createStreams(world: World, rooms: Rooms, events: EventStream): Streams {
+  const ingresses = new Map<string, IngressInfo>();
+  const nowNs = () => BigInt(world.clock.now()) * 1_000_000n;
+
+  const existing = (ingressId: string): IngressInfo => {
+    const info = ingresses.get(ingressId);
+    if (info === undefined) throw new Error(`there is no ingress "${ingressId}"`);
+    return info;
+  };
+
+  const end = (info: IngressInfo) => {
+    rooms.leave(info.roomName, info.participantIdentity, DisconnectReason.CLIENT_INITIATED);
+    const state = stateOf(info);
+    state.status = IngressState_Status.ENDPOINT_INACTIVE;
+    state.endedAt = nowNs();
+    events.emit({ event: 'ingress_ended', ingressInfo: info });
+  };
+
+  return {
+    add: (info) => {
+      ingresses.set(info.ingressId, info);
+    },
+    find: (ingressId) => ingresses.get(ingressId),
+    list: () => [...ingresses.values()],
+    remove: (ingressId) => {
+      const info = existing(ingressId);
+      if (isPublishing(info)) end(info);
+      ingresses.delete(ingressId);
+    },
+    begin: (ingressId) => {
+      const info = existing(ingressId);
+      const { roomName, participantIdentity: identity, participantName: name } = info;
+      rooms.join(roomName, {
+        identity,
+        name,
+        kind: ParticipantInfo_Kind.INGRESS,
+        permission: STREAM_PERMISSION,
+      });
+      info.state = new IngressState({
+        status: IngressState_Status.ENDPOINT_PUBLISHING,
+        roomId: rooms.find(roomName)?.info.sid ?? '',
+        startedAt: nowNs(),
+      });
+      events.emit({ event: 'ingress_started', ingressInfo: info });
+      for (const track of streamTracks(world)) rooms.publish(roomName, identity, track);
+    },
+    end: (ingressId) => end(existing(ingressId)),
+  };
+}
+
+const STREAM_PERMISSION = new ParticipantPermission({ canPublish: true, canPublishData: true });
+
+export function isPublishing(info: IngressInfo): boolean {
+  return info.state?.status === IngressState_Status.ENDPOINT_PUBLISHING;
+}
+
+function stateOf(info: IngressInfo): IngressState {
+  info.state ??= new IngressState();
+  return info.state;
+}
+
+function streamTracks({ ids }: World): readonly TrackInfo[] {
+  return [
+    new TrackInfo({
+      sid: `TR_${ids.next()}`,
+      type: TrackType.AUDIO,
+      source: TrackSource.MICROPHONE,
+      name: 'audio',
+    }),
+    new TrackInfo({
+      sid: `TR_${ids.next()}`,
+      type: TrackType.VIDEO,
+      source: TrackSource.CAMERA,
+      name: 'video',
+    }),
+  ];
+}

@@ -1,0 +1,139 @@
+import { createHash, createHmac } from 'node:crypto';
+import { type EgressInfo, ParticipantInfo, Room, type WebhookConfig, WebhookEvent } from '@livekit/protocol';
+import type { MediaEvent } from './events.ts';
+import type { World } from './settings.ts';
+
+/*
+ * LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. One queue per receiver and subject (egress,
+ * ingress or room): in order within it, independent of the others. A delivery is tried again after 1, 2, 4 and
+ * 8 s on a broken connection, 429 or 5xx other than 501, with the same body and signature; any other answer
+ * counts as delivered. What waited longer than 30 s, or behind 200 others, is dropped. Nothing survives a restart.
+ */
+const MAX_AGE_MS = 30_000;
+const MAX_DEPTH = 200;
+const RETRY_WAITS_MS = [1_000, 2_000, 4_000, 8_000];
+const TOKEN_TTL_SECONDS = 300;
+
+export type WebhookSettings = {
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly urls: readonly string[];
+  readonly tokenTime: () => number;
+};
+
+export type Webhooks = {
+  readonly notify: (event: MediaEvent) => void;
+  /** Resolves when every queue is empty. */
+  readonly settled: () => Promise<void>;
+};
+
+type Queue = { tail: Promise<void>; depth: number };
+
+export function createWebhooks(world: World, settings: WebhookSettings): Webhooks {
+  const queues = new Map<string, Queue>();
+
+  const enqueue = (url: string, subject: string, body: string) => {
+    const key = `${url} ${subject}`;
+    const queue = queues.get(key) ?? { tail: Promise.resolve(), depth: 0 };
+    queues.set(key, queue);
+    if (queue.depth >= MAX_DEPTH) return logDropped(world, 'depth');
+    queue.depth += 1;
+    const queuedAt = world.clock.now();
+    queue.tail = queue.tail.then(async () => {
+      if (!world.closing.aborted) await deliver(world, settings, { url, body, queuedAt });
+      queue.depth -= 1;
+      if (queue.depth === 0) queues.delete(key);
+    });
+  };
+
+  return {
+    notify: (event) => {
+      const id = `EV_${world.ids.next()}`;
+      const body = toMessage(event, id, world.clock.now()).toJsonString();
+      for (const url of settings.urls) enqueue(url, subjectOf(event), body);
+      for (const webhook of requestWebhooks(event)) {
+        // An egress names a key whose secret the server looks up; another key than its own has none.
+        if (webhook.signingKey !== '' && webhook.signingKey !== settings.apiKey) {
+          world.log?.warn({ event: event.event }, 'webhook names an unknown signing key');
+          continue;
+        }
+        enqueue(webhook.url, subjectOf(event), body);
+      }
+    },
+    settled: async () => {
+      while (queues.size > 0) await Promise.all([...queues.values()].map(({ tail }) => tail));
+    },
+  };
+}
+
+type Delivery = { readonly url: string; readonly body: string; readonly queuedAt: number };
+
+async function deliver(world: World, settings: WebhookSettings, delivery: Delivery): Promise<void> {
+  const { clock, closing } = world;
+  if (clock.now() - delivery.queuedAt > MAX_AGE_MS) return logDropped(world, 'age');
+  const headers = {
+    'content-type': 'application/webhook+json',
+    authorization: signBody(delivery.body, settings),
+  };
+  const request = { method: 'POST', headers, body: delivery.body, signal: closing };
+  for (const waitMs of [...RETRY_WAITS_MS, undefined]) {
+    const delivered = await fetch(delivery.url, request).then(isFinal, () => false);
+    if (delivered || closing.aborted) return;
+    if (waitMs === undefined) return logDropped(world, 'attempts');
+    await clock.sleep(waitMs, closing).catch(() => undefined);
+    if (closing.aborted) return;
+  }
+}
+
+async function isFinal(answer: Response): Promise<boolean> {
+  await answer.body?.cancel();
+  return answer.status !== 429 && (answer.status < 500 || answer.status === 501);
+}
+
+function logDropped({ log }: World, reason: 'age' | 'depth' | 'attempts'): void {
+  log?.warn({ reason }, 'webhook dropped');
+}
+
+/** A JWT without Bearer, whose `sha256` is that of the body in base64. */
+function signBody(body: string, { apiKey, apiSecret, tokenTime }: WebhookSettings): string {
+  const now = Math.floor(tokenTime() / 1000);
+  const claims = {
+    iss: apiKey,
+    exp: now + TOKEN_TTL_SECONDS,
+    nbf: now,
+    iat: now,
+    sha256: createHash('sha256').update(body).digest('base64'),
+  };
+  const signed = [{ alg: 'HS256', typ: 'JWT' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  return `${signed}.${createHmac('sha256', apiSecret).update(signed).digest('base64url')}`;
+}
+
+function toMessage(event: MediaEvent, id: string, now: number): WebhookEvent {
+  return new WebhookEvent({ id, createdAt: BigInt(Math.floor(now / 1000)), ...withShortForms(event) });
+}
+
+/** Track events name their room and participant, and say no more of them. */
+function withShortForms(event: MediaEvent): MediaEvent {
+  if (event.event !== 'track_published' && event.event !== 'track_unpublished') return event;
+  return {
+    ...event,
+    room: new Room({ sid: event.room.sid, name: event.room.name }),
+    participant: new ParticipantInfo({ sid: event.participant.sid, identity: event.participant.identity }),
+  };
+}
+
+function subjectOf(event: MediaEvent): string {
+  if ('egressInfo' in event) return event.egressInfo.egressId;
+  if ('ingressInfo' in event) return event.ingressInfo.ingressId;
+  return `room ${event.room.name}`;
+}
+
+function requestWebhooks(event: MediaEvent): readonly WebhookConfig[] {
+  return 'egressInfo' in event ? webhooksOf(event.egressInfo) : [];
+}
+
+function webhooksOf({ request }: EgressInfo): readonly WebhookConfig[] {
+  return request.case === 'roomComposite' ? request.value.webhooks : [];
+}
