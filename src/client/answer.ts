@@ -1,0 +1,121 @@
+import type { Dispatcher } from 'undici';
+import { parseRetryAfter } from './retry.ts';
+import { codeOfProblem, isProblem, RtcError } from './rtc-error.ts';
+
+/** An answer of the service, its body read whole. */
+export type Answer = {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type Asked = { readonly method: string; readonly path: string };
+
+/** Reads the whole body, and gives up past `maxBytes`: an answer must not fill the memory. */
+export async function readAnswer(
+  response: Dispatcher.ResponseData,
+  asked: Asked,
+  maxBytes: number,
+): Promise<Answer> {
+  const headers = flatten(response.headers);
+  const tooLarge = (): RtcError =>
+    new RtcError({
+      ...asked,
+      code: 'answer-too-large',
+      status: response.statusCode,
+      requestId: headers['x-request-id'],
+      detail: `the answer is larger than ${maxBytes} bytes`,
+    });
+  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+    response.body.destroy();
+    throw tooLarge();
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.length;
+    // Leaving the loop destroys the stream, and with it the connection.
+    if (size > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString('utf8') };
+}
+
+/** The body as JSON; undefined for an empty one. */
+export function parseAnswer(answer: Answer, asked: Asked): unknown {
+  if (answer.body === '') return undefined;
+  if (isJson(answer)) {
+    try {
+      return JSON.parse(answer.body);
+    } catch (cause) {
+      throw unexpected(answer, asked, 'with broken JSON', cause);
+    }
+  }
+  throw unexpected(answer, asked, `with ${contentType(answer)} instead of JSON`);
+}
+
+/** The error that an answer of 300 or more stands for. */
+export function errorOfAnswer(answer: Answer, asked: Asked, nowMs: number): RtcError {
+  const problem = isJson(answer) ? tryParse(answer.body) : undefined;
+  if (!isProblem(problem)) return unexpected(answer, asked, described(answer));
+  return new RtcError({
+    ...asked,
+    code: codeOfProblem(problem, answer.status),
+    status: answer.status,
+    detail: problem.detail,
+    problem,
+    body: answer.body,
+    requestId: requestIdOf(answer) ?? problem.instance?.replace(/^urn:uuid:/, ''),
+    retryAfterSeconds: parseRetryAfter(answer.headers['retry-after'], nowMs),
+  });
+}
+
+function described(answer: Answer): string {
+  const location = answer.headers.location;
+  if (answer.status < 400 && location !== undefined) return `with a redirect to ${location}`;
+  if (answer.body === '') return 'without a body';
+  return `with ${contentType(answer)} that is no problem details`;
+}
+
+function unexpected(answer: Answer, asked: Asked, how: string, cause?: unknown): RtcError {
+  return new RtcError({
+    ...asked,
+    code: 'unexpected-answer',
+    status: answer.status,
+    body: answer.body,
+    requestId: requestIdOf(answer),
+    detail: `something other than the service answered ${answer.status} ${how}`,
+    cause,
+  });
+}
+
+function requestIdOf(answer: Answer): string | undefined {
+  return answer.headers['x-request-id'];
+}
+
+function contentType(answer: Answer): string {
+  const type = answer.headers['content-type']?.split(';')[0]?.trim() ?? '';
+  return type === '' ? 'a body of no type' : type;
+}
+
+function isJson(answer: Answer): boolean {
+  return /^application\/(?:[\w.-]+\+)?json$/i.test(contentType(answer));
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON after all: reported as such by the caller.
+    return undefined;
+  }
+}
+
+function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}

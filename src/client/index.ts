@@ -1,0 +1,4 @@
+export type { Answer } from './answer.ts';
+export { type ListRoomsOptions, type RoomCreation, RtcClient } from './client.ts';
+export { type ClientFault, problemOf, RtcError } from './rtc-error.ts';
+export type { CallOptions, Observer, RtcClientOptions, SendOptions, WireRequest } from './transport.ts';

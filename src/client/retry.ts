@@ -1,0 +1,48 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/*
+ * Only GET and DELETE are sent again, and only on 429 and 503: the service states these before it has done
+ * anything, and both methods may be repeated. Retry-After is honoured up to a bound; a server that asks for a
+ * longer pause gets its answer passed on instead.
+ */
+
+const RETRIED_METHODS: ReadonlySet<string> = new Set(['GET', 'DELETE']);
+const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 503]);
+
+/** The longest pause that a caller is made to wait through, in milliseconds. */
+export const MAX_RETRY_PAUSE_MS = 10_000;
+const FIRST_PAUSE_MS = 250;
+
+export type RetrySubject = {
+  readonly method: string;
+  readonly status: number;
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly retryAfterSeconds: number | undefined;
+};
+
+/** How long to wait before the next attempt, in milliseconds; undefined when there is to be none. */
+export function retryPauseMs(subject: RetrySubject, random: () => number): number | undefined {
+  if (!RETRIED_METHODS.has(subject.method) || !RETRIED_STATUS.has(subject.status)) return undefined;
+  if (subject.attempt >= subject.maxAttempts) return undefined;
+  if (subject.retryAfterSeconds !== undefined) {
+    const pauseMs = subject.retryAfterSeconds * 1000;
+    return pauseMs <= MAX_RETRY_PAUSE_MS ? pauseMs : undefined;
+  }
+  const ceilingMs = FIRST_PAUSE_MS * 2 ** (subject.attempt - 1);
+  return ceilingMs / 2 + (ceilingMs / 2) * random();
+}
+
+/** Retry-After in seconds from now, from either form of RFC 9110, section 10.2.3. */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header.trim());
+  const atMs = Date.parse(header);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
+}
+
+/** Waits, or rejects at once with the signal's reason. */
+export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal });
+}

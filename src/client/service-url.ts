@@ -1,0 +1,33 @@
+/** Where the service is: origin for the connection, prefix for every path (`` or `/rtc`). */
+export type ServiceUrl = { readonly origin: string; readonly prefix: string };
+
+/**
+ * Splits a base address such as `https://rtc.example.org` or `https://example.org/rtc/`. The prefix is sent and
+ * signed: a proxy that strips it from the path breaks the signature.
+ * @throws TypeError saying what is wrong with the address
+ */
+export function parseServiceUrl(text: string): ServiceUrl {
+  const url = URL.parse(text);
+  if (url === null) throw new TypeError(`${JSON.stringify(text)} is not a URL such as http://127.0.0.1:3000`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new TypeError(`the service's URL must start with http:// or https://, not ${url.protocol}//`);
+  }
+  // The value itself stays out of the message: a password may be in it.
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError("the service's URL must not contain a user name or password");
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new TypeError("the service's URL must not contain a query or a fragment");
+  }
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** Path from its segments, each percent-encoded; also dots, so that no proxy takes a room named `..` for a parent. */
+export function pathOf(...segments: readonly string[]): string {
+  return segments.map((segment) => `/${encodeSegment(segment)}`).join('');
+}
+
+function encodeSegment(segment: string): string {
+  if (/^\.{1,2}$/.test(segment)) return segment.replaceAll('.', '%2E');
+  return encodeURIComponent(segment);
+}

@@ -1,0 +1,186 @@
+import { Agent, type Dispatcher } from 'undici';
+import { API_KEY_HEADER, SIGNATURE_HEADER, signRequest, TIMESTAMP_HEADER } from '../contract/signing.ts';
+import { type Answer, type Asked, errorOfAnswer, readAnswer } from './answer.ts';
+import { parseRetryAfter, pause, retryPauseMs } from './retry.ts';
+import { type ClientFault, RtcError } from './rtc-error.ts';
+import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
+
+export type RtcClientOptions = {
+  /** Base address, such as `https://rtc.example.org`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  /** Milliseconds since the epoch; default Date.now. The signature carries it. */
+  readonly clock?: () => number;
+  /** Default an Agent of its own, which close() closes; one that is given stays open. */
+  readonly dispatcher?: Dispatcher;
+  /** Whole attempt, connection included, in milliseconds; default 30 000 (a recorder may take 25 s to start). */
+  readonly timeoutMs?: number;
+  /** Default 32 MiB. */
+  readonly maxResponseBytes?: number;
+  /** Tries of a GET or DELETE answered 429 or 503; default 3, 1 for none. */
+  readonly maxAttempts?: number;
+  readonly userAgent?: string;
+  readonly observer?: Observer;
+  /** For tests: how a pause between attempts passes. */
+  readonly pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** For tests: spreads the pauses; default Math.random. */
+  readonly random?: () => number;
+};
+
+/** Sees each attempt as it goes over the wire. Headers carry the signature: mask before showing. */
+export type Observer = {
+  onRequest?(request: WireRequest): void;
+  onAnswer?(request: WireRequest, answer: Answer, elapsedMs: number): void;
+};
+
+export type WireRequest = {
+  readonly method: string;
+  readonly origin: string;
+  /** With the base address's prefix and the query: what is signed. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+};
+
+export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number };
+
+export type SendOptions = CallOptions & {
+  /** JSON text, sent and signed byte for byte. */
+  readonly body?: string | undefined;
+  /** False for the public health and readiness. */
+  readonly signed?: boolean;
+  /** Overrides the client's own. */
+  readonly maxAttempts?: number;
+};
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+const DEFAULT_MAX_ATTEMPTS = 3;
+
+/** Signs, sends, times out, retries and bounds; knows no endpoint. Holds connections: close() it. */
+export class Transport {
+  readonly #options: RtcClientOptions;
+  readonly #url: ServiceUrl;
+  readonly #ownDispatcher: Agent | undefined;
+  readonly #dispatcher: Dispatcher;
+  readonly #clock: () => number;
+
+  constructor(options: RtcClientOptions) {
+    this.#options = options;
+    this.#url = parseServiceUrl(options.url);
+    this.#ownDispatcher = options.dispatcher === undefined ? new Agent() : undefined;
+    this.#dispatcher = options.dispatcher ?? (this.#ownDispatcher as Agent);
+    this.#clock = options.clock ?? Date.now;
+  }
+
+  /** @throws RtcError for every answer of 300 or more, and for none */
+  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
+    const asked: Asked = { method: method.toUpperCase(), path };
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#attempt(asked, options);
+      if (answer.status < 300) return answer;
+      const pauseMs = retryPauseMs(
+        {
+          method: asked.method,
+          status: answer.status,
+          attempt,
+          maxAttempts: options.maxAttempts ?? this.#options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+          retryAfterSeconds: parseRetryAfter(answer.headers['retry-after'], this.#clock()),
+        },
+        this.#options.random ?? Math.random,
+      );
+      if (pauseMs === undefined) throw errorOfAnswer(answer, asked, this.#clock());
+      await this.#pause(asked, pauseMs, options.signal);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#ownDispatcher?.destroy();
+  }
+
+  async #attempt(asked: Asked, options: SendOptions): Promise<Answer> {
+    const request = this.#compose(asked, options);
+    const timeout = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
+    this.#options.observer?.onRequest?.(request);
+    const startedAt = performance.now();
+    try {
+      signal.throwIfAborted();
+      const response = await this.#dispatcher.request({
+        origin: request.origin,
+        path: request.path,
+        method: request.method as Dispatcher.HttpMethod,
+        headers: request.headers,
+        body: request.body ?? null,
+        signal,
+      });
+      const maxBytes = this.#options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
+      const answer = await readAnswer(response, asked, maxBytes);
+      this.#options.observer?.onAnswer?.(request, answer, performance.now() - startedAt);
+      return answer;
+    } catch (cause) {
+      if (cause instanceof RtcError) throw cause;
+      throw translate(cause, asked, { origin: request.origin, signal: options.signal, timeout });
+    }
+  }
+
+  #compose(asked: Asked, options: SendOptions): WireRequest {
+    const path = this.#url.prefix + asked.path;
+    const headers: Record<string, string> = {
+      accept: 'application/json, application/problem+json, */*;q=0.1',
+      'user-agent': this.#options.userAgent ?? 'rtc-service-client',
+    };
+    if (options.body !== undefined) headers['content-type'] = 'application/json';
+    if (options.signed !== false) {
+      const timestamp = String(Math.floor(this.#clock() / 1000));
+      const signable = { method: asked.method, path, timestamp, body: options.body };
+      headers[API_KEY_HEADER] = this.#options.apiKey;
+      headers[TIMESTAMP_HEADER] = timestamp;
+      headers[SIGNATURE_HEADER] = signRequest(signable, this.#options.apiSecret);
+    }
+    return { method: asked.method, origin: this.#url.origin, path, headers, body: options.body };
+  }
+
+  async #pause(asked: Asked, ms: number, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await (this.#options.pause ?? pause)(ms, signal);
+    } catch (cause) {
+      throw new RtcError({ ...asked, code: 'aborted', detail: 'the call was cancelled', cause });
+    }
+  }
+}
+
+type Circumstances = {
+  readonly origin: string;
+  readonly signal: AbortSignal | undefined;
+  readonly timeout: AbortSignal;
+};
+
+function translate(cause: unknown, asked: Asked, circumstances: Circumstances): RtcError {
+  const fault = (code: ClientFault, detail: string): RtcError =>
+    new RtcError({ ...asked, code, detail, cause });
+  if (circumstances.signal?.aborted === true) return fault('aborted', 'the call was cancelled');
+  const code = systemCode(cause);
+  if (circumstances.timeout.aborted || code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT') {
+    return fault('timed-out', `${circumstances.origin} did not answer in time`);
+  }
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code.startsWith('HPE_')) {
+    return fault('unreachable', `${circumstances.origin} closed the connection without a whole answer`);
+  }
+  return fault('unreachable', `${circumstances.origin} cannot be reached: ${reasonOf(code, cause)}`);
+}
+
+function reasonOf(code: string, cause: unknown): string {
+  if (code === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `its name cannot be resolved (${code})`;
+  return cause instanceof Error && cause.message !== '' ? cause.message : code;
+}
+
+/** Code of the error, of its cause, or of the first of several (one per address tried). */
+function systemCode(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
+  if (typeof code === 'string') return code;
+  return systemCode(Array.isArray(errors) ? errors[0] : cause);
+}
