@@ -1,0 +1,122 @@
+#!/usr/bin/env node
+/*
+ * The launcher: finds the right Node, turns the compile cache on, runs the command line, and is the only file that
+ * ends the process. It has no static imports and uses no syntax younger than Node 14, so that an old Node can still
+ * read it and say what is needed.
+ */
+
+const NEEDED = '24.15 or later of Node 24, or 26 and later';
+
+// The test of package.json's engines: ^24.15.0 || >=26.
+function isNodeNewEnough(version) {
+  const parts = version.split('.').map(Number);
+  return parts[0] >= 26 || (parts[0] === 24 && parts[1] >= 15);
+}
+
+if (isNodeNewEnough(process.versions.node)) {
+  runHere();
+} else {
+  runOnOwnNode();
+}
+
+async function runHere() {
+  const nodeModule = await import('node:module');
+  enableCompileCache(nodeModule.default);
+  const interruption = new AbortController();
+  listenForSignals(interruption);
+  let exitCode;
+  try {
+    const cli = await import('../dist/cli/main.js');
+    exitCode = await cli.main(process.argv.slice(2), {
+      // Opening it costs start-up time and touches the terminal: only for a command that reads it.
+      get stdin() {
+        return process.stdin;
+      },
+      stdout: process.stdout,
+      stderr: process.stderr,
+      env: process.env,
+      workingDirectory: process.cwd(),
+      platform: process.platform,
+      signal: interruption.signal,
+      clock: Date.now,
+      loaders: {
+        serve: () => import('../dist/server/main.js'),
+        dev: () => import('../dist/server/dev.js'),
+      },
+    });
+  } catch (error) {
+    const isUnbuilt =
+      error?.code === 'ERR_MODULE_NOT_FOUND' && /dist.cli.main\.js/.test(error.message);
+    process.stderr.write(
+      isUnbuilt ? 'rtc is not built yet; run: npm run build\n' : `${error?.stack}\n`,
+    );
+    exitCode = 1;
+  }
+  endProcess(exitCode);
+}
+
+// Writes to a pipe may still be under way on some systems: end after them.
+function endProcess(exitCode) {
+  process.exitCode = exitCode;
+  process.stdout.write('', () => process.stderr.write('', () => process.exit(exitCode)));
+}
+
+// The user's own directory: the default one below /tmp is shared with others. Node keeps silent if it cannot write.
+function enableCompileCache(nodeModule) {
+  if (typeof nodeModule.enableCompileCache !== 'function' || process.env.NODE_COMPILE_CACHE) return;
+  const base = process.env.XDG_CACHE_HOME || (process.env.HOME ? `${process.env.HOME}/.cache` : undefined);
+  try {
+    nodeModule.enableCompileCache(base === undefined ? undefined : `${base}/rtc/compile`);
+  } catch {
+    // Only slower without it.
+  }
+}
+
+// The first signal asks to stop, the second one does not wait.
+function listenForSignals(interruption) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      if (interruption.signal.aborted) process.exit(130);
+      interruption.abort();
+    });
+  }
+}
+
+async function runOnOwnNode() {
+  const [fs, url, childProcess] = await Promise.all([
+    import('node:fs'),
+    import('node:url'),
+    import('node:child_process'),
+  ]);
+  const own = url.fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
+  if (process.env.RTC_RELAUNCHED || !fs.existsSync(own)) {
+    process.stderr.write(
+      `rtc needs Node ${NEEDED}; this is ${process.versions.node} (${process.execPath})\n`,
+    );
+    process.exit(1);
+  }
+  const script = url.fileURLToPath(import.meta.url);
+  const child = childProcess.spawn(own, [script, ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: Object.assign({}, process.env, { RTC_RELAUNCHED: '1' }),
+  });
+  forwardSignals(child);
+  child.on('error', (error) => {
+    process.stderr.write(`rtc cannot start ${own}: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on('close', (code, signal) => {
+    if (signal === null) process.exit(code);
+    // End by the same signal, so that a shell sees what happened.
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
+    process.kill(process.pid, signal);
+  });
+}
+
+function forwardSignals(child) {
+  // Ctrl-C at a terminal reaches the child too: sending it again would be the second one.
+  process.on('SIGINT', () => {
+    if (!process.stdin.isTTY) child.kill('SIGINT');
+  });
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+}

@@ -1,0 +1,225 @@
+import type { Room, RoomCreate } from '../../contract/rooms.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { WATCH, YES } from '../common-options.ts';
+import type { Context } from '../context.ts';
+import { forEachTarget } from '../for-each.ts';
+import { argument, asText, listArgument, option, wholeNumber, wholeSeconds } from '../parameters.ts';
+import { confirmOrRefuse } from '../prompter.ts';
+import { type Column, done, type ListResult, list, nothing, record } from '../result.ts';
+import { say, warn } from '../screen.ts';
+import { plural } from '../time.ts';
+import { watchList } from '../watch.ts';
+
+const MAX_UINT32 = 4_294_967_295;
+
+const FIELDS = [
+  'sid',
+  'name',
+  'emptyTimeout',
+  'departureTimeout',
+  'maxParticipants',
+  'creationTime',
+  'creationTimeMs',
+  'metadata',
+  'numParticipants',
+  'numPublishers',
+  'activeRecording',
+] as const satisfies readonly (keyof Room)[];
+
+const NAME: Column<Room> = { heading: 'NAME', value: (room) => room.name, paint: 'name' };
+const PARTICIPANTS: Column<Room> = {
+  heading: 'PARTICIPANTS',
+  value: (room) => room.numParticipants,
+  display: (room) =>
+    room.maxParticipants === 0
+      ? `${room.numParticipants}`
+      : `${room.numParticipants} of ${room.maxParticipants}`,
+};
+const RECORDING: Column<Room> = {
+  heading: 'RECORDING',
+  value: (room) => room.activeRecording,
+  display: (room) => (room.activeRecording ? '● on' : ''),
+  paint: (room) => (room.activeRecording ? 'active' : undefined),
+};
+const CREATED: Column<Room> = {
+  heading: 'CREATED',
+  value: (room) => ({ instantMs: createdAtMs(room) }),
+};
+
+const LIST_COLUMNS: readonly Column<Room>[] = [NAME, PARTICIPANTS, RECORDING, CREATED];
+
+const RECORD_COLUMNS: readonly Column<Room>[] = [
+  NAME,
+  { heading: 'SID', value: (room) => room.sid },
+  PARTICIPANTS,
+  { heading: 'PUBLISHERS', value: (room) => room.numPublishers },
+  {
+    heading: 'MAX-PARTICIPANTS',
+    value: (room) => room.maxParticipants,
+    display: (room) => (room.maxParticipants === 0 ? 'no cap' : `${room.maxParticipants}`),
+  },
+  { heading: 'EMPTY-TIMEOUT', value: (room) => ({ seconds: room.emptyTimeout }) },
+  { heading: 'DEPARTURE-TIMEOUT', value: (room) => ({ seconds: room.departureTimeout }) },
+  RECORDING,
+  CREATED,
+  { heading: 'METADATA', value: (room) => room.metadata },
+];
+
+const create = defineCommand({
+  noun: 'rooms',
+  verb: 'create',
+  summary: 'Create a room',
+  description: 'A room that exists is left as it is, but for its metadata.',
+  needs: 'service',
+  arguments: { name: argument('name of the room') },
+  options: {
+    maxParticipants: option('--max-participants <n>', 'hard cap on participants', {
+      parse: wholeNumber(1, MAX_UINT32),
+    }),
+    emptyTimeout: option(
+      '--empty-timeout <duration>',
+      'close it after being empty for so long, such as 10m',
+      {
+        parse: wholeSeconds(1, MAX_UINT32),
+      },
+    ),
+    metadata: option('--metadata <text>', 'text kept with the room', {
+      parse: asText,
+      source: 'typed-or-file',
+    }),
+  },
+  examples: [
+    { line: 'rtc rooms create demo', does: 'A room with the media server’s own limits' },
+    {
+      line: 'rtc rooms create class --max-participants 20 --empty-timeout 10m --metadata @class.json',
+      does: 'A small room that closes ten minutes after the last one left',
+    },
+  ],
+  async run(context, input) {
+    const client = await context.client();
+    const body: RoomCreate = {
+      name: input.name,
+      ...(input.maxParticipants === undefined ? {} : { maxParticipants: input.maxParticipants }),
+      ...(input.emptyTimeout === undefined ? {} : { emptyTimeout: input.emptyTimeout }),
+      ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
+    };
+    const { room, existed, ignored } = await client.createRoom(body, { signal: context.io.signal });
+    if (existed) say(context.screen, `Room ${room.name} existed already.`);
+    if (ignored.length > 0) {
+      warn(context.screen, `the media server did not apply ${ignored.join(', ')}: the room keeps its own`);
+    }
+    return record({
+      answer: room,
+      record: room,
+      fields: FIELDS,
+      columns: RECORD_COLUMNS,
+      notes: [`Let somebody in: rtc tokens create --room ${room.name} --identity ada --role host`],
+    });
+  },
+});
+
+const listRooms = defineCommand({
+  noun: 'rooms',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the open rooms',
+  needs: 'service',
+  arguments: {},
+  options: { watch: WATCH },
+  examples: [
+    { line: 'rtc rooms list', does: 'Every open room' },
+    { line: 'rtc rooms list --watch', does: 'The same, kept up to date' },
+    { line: 'rtc rooms list --json name,numParticipants', does: 'Two fields of each, as JSON' },
+    { line: 'rtc rooms list | cut -f1', does: 'Only the names' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, input) {
+    const read = (): Promise<ListResult> => readRooms(context);
+    return input.watch ? watchList(context, read) : read();
+  },
+});
+
+const get = defineCommand({
+  noun: 'rooms',
+  verb: 'get',
+  summary: 'Show one room',
+  needs: 'service',
+  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  options: {},
+  examples: [
+    { line: 'rtc rooms get demo', does: 'All about the room' },
+    { line: 'rtc rooms get demo --json metadata', does: 'Only its metadata, as JSON' },
+  ],
+  async run(context, input) {
+    const client = await context.client();
+    const room = await client.getRoom(input.room, { signal: context.io.signal });
+    return record({ answer: room, record: room, fields: FIELDS, columns: RECORD_COLUMNS });
+  },
+});
+
+const remove = defineCommand({
+  noun: 'rooms',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Close rooms and disconnect everybody in them',
+  needs: 'service',
+  arguments: { rooms: listArgument('names of the rooms', { completes: 'rooms' }) },
+  options: { yes: YES },
+  examples: [
+    { line: 'rtc rooms delete demo', does: 'Asks first, naming what is lost' },
+    { line: 'rtc rooms delete demo class --yes', does: 'Two at once, without asking' },
+  ],
+  async run(context, input) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: input.yes || context.flags.isCurl,
+      what: 'deleting rooms',
+      question: () => whatIsLost(context, input.rooms),
+    });
+    const { exitCode, succeeded } = await forEachTarget(context, input.rooms, (room) =>
+      client.deleteRoom(room, { signal: context.io.signal }),
+    );
+    return succeeded.length === 0
+      ? nothing({ exitCode })
+      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+  },
+});
+
+export const commands: readonly Command[] = [create, listRooms, get, remove];
+
+async function readRooms(context: Context): Promise<ListResult> {
+  const client = await context.client();
+  const answer = await client.listRooms({ signal: context.io.signal });
+  const records = answer.rooms.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
+  return list({
+    answer,
+    records,
+    fields: FIELDS,
+    columns: LIST_COLUMNS,
+    identify: (room) => room.sid,
+    empty: 'No room is open. Create one: rtc rooms create demo',
+  });
+}
+
+async function whatIsLost(context: Context, rooms: readonly string[]): Promise<string> {
+  const client = await context.client();
+  let people = 0;
+  let recordings = 0;
+  for (const name of rooms) {
+    const room = await client.getRoom(name, { signal: context.io.signal });
+    people += room.numParticipants;
+    recordings += room.activeRecording ? 1 : 0;
+  }
+  const what = rooms.length === 1 ? `room ${rooms[0]}` : plural(rooms.length, 'room');
+  const recording = recordings === 0 ? '' : ` and ${plural(recordings, 'recording')} will end`;
+  const loss =
+    people === 0 && recordings === 0
+      ? 'nobody is in it'
+      : `${plural(people, 'participant')} will be disconnected${recording}`;
+  return `Delete ${what}? ${loss}.`;
+}
+
+/** Older media servers leave the milliseconds at 0. */
+function createdAtMs(room: Room): number {
+  return Number(room.creationTimeMs) || Number(room.creationTime) * 1000;
+}

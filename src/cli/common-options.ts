@@ -1,0 +1,45 @@
+import { asText, flag, notEmpty, option } from './parameters.ts';
+
+/** Options of every command. */
+export const COMMON_OPTIONS = {
+  json: option('--json [fields]', "print the API's answer as JSON, or only these fields (a,b)", {
+    parse: asText,
+  }),
+  noColor: flag('--no-color', 'no colours'),
+  debug: flag('--debug', 'show requests and answers on stderr, secrets masked'),
+};
+
+/** Options of every command that talks to the service. */
+export const CONNECTION_OPTIONS = {
+  profile: option('--profile <name>', 'profile to use (RTC_PROFILE)', {
+    parse: notEmpty,
+    completes: 'profiles',
+  }),
+  url: option('--url <url>', 'address of the service (RTC_URL)', { parse: notEmpty }),
+  apiKey: option('--api-key <key>', 'API key (RTC_API_KEY)', { parse: notEmpty }),
+  apiSecretFile: option(
+    '--api-secret-file <file>',
+    'read the API secret from a file, - for stdin (RTC_API_SECRET)',
+    {
+      parse: notEmpty,
+    },
+  ),
+  curl: flag('--curl', 'print the signed request as a curl command instead of sending it'),
+};
+
+/** The common options that may also stand before the noun, with whether they take a value. */
+export const LEADING_OPTIONS: Readonly<Record<string, boolean>> = {
+  '--no-color': false,
+  '--debug': false,
+  '--curl': false,
+  '--profile': true,
+  '--url': true,
+  '--api-key': true,
+  '--api-secret-file': true,
+};
+
+export const YES = flag('-y, --yes', 'do not ask');
+export const WATCH = flag(
+  '-w, --watch',
+  'keep watching: redraw on a terminal, JSON lines of changes elsewhere',
+);

@@ -1,0 +1,57 @@
+import type { Dispatcher } from 'undici';
+import manifest from '../../package.json' with { type: 'json' };
+import { RtcClient } from '../client/client.ts';
+import type { Observer, RtcClientOptions } from '../client/transport.ts';
+import type { Context } from './context.ts';
+import { usageError } from './failure.ts';
+import type { Environment } from './io.ts';
+import { readCredentials } from './settings.ts';
+import { curlObserver, debugObserver } from './wire-view.ts';
+
+/** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
+export async function connect(context: Context): Promise<RtcClient> {
+  const settings = await context.settings();
+  const credentials = await readCredentials(settings);
+  return openClient(context, { url: settings.url.value, ...credentials });
+}
+
+/** As connect, with credentials of the caller's choice: doctor asks unsigned things before there are any. */
+export async function openClient(
+  context: Context,
+  target: Pick<RtcClientOptions, 'url' | 'apiKey' | 'apiSecret'>,
+): Promise<RtcClient> {
+  const dispatcher = await proxyFor(target.url, context.io.env);
+  const observer = observerOf(context);
+  try {
+    return new RtcClient({
+      ...target,
+      clock: context.io.clock,
+      userAgent: `rtc/${manifest.version}`,
+      ...(dispatcher === undefined ? {} : { dispatcher }),
+      ...(observer === undefined ? {} : { observer }),
+    });
+  } catch (error) {
+    if (error instanceof TypeError) throw usageError(error.message, 'see: rtc help environment');
+    throw error;
+  }
+}
+
+function observerOf(context: Context): Observer | undefined {
+  if (context.flags.isCurl) return curlObserver(context.screen);
+  return context.flags.isDebug ? debugObserver(context.screen) : undefined;
+}
+
+/** HTTPS_PROXY and its kind are rare and their agent is large: loaded only when one is set. */
+async function proxyFor(url: string, env: Environment): Promise<Dispatcher | undefined> {
+  const lower = url.toLowerCase();
+  const proxy = lower.startsWith('https:')
+    ? (env.https_proxy ?? env.HTTPS_PROXY)
+    : (env.http_proxy ?? env.HTTP_PROXY);
+  if (proxy === undefined || proxy === '') return undefined;
+  const { EnvHttpProxyAgent } = await import('undici');
+  return new EnvHttpProxyAgent({
+    httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',
+    httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? '',
+    noProxy: env.no_proxy ?? env.NO_PROXY ?? 'localhost,127.0.0.1,::1',
+  });
+}

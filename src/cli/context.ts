@@ -1,0 +1,49 @@
+import type { RtcClient } from '../client/client.ts';
+import type { Io } from './io.ts';
+import { createPrompter, type Prompter } from './prompter.ts';
+import type { Screen } from './screen.ts';
+import type { ConnectionFlags, Settings } from './settings.ts';
+
+/** The options that every command takes, apart from its own. */
+export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonly isCurl: boolean };
+
+/** What a command gets beside its input. */
+export type Context = {
+  readonly io: Io;
+  readonly screen: Screen;
+  readonly prompter: Prompter;
+  readonly flags: CommonFlags;
+  /** Where the service is and who we are; read on first use. */
+  settings(): Promise<Settings>;
+  /** The signing client, made on first use. With --curl its first request is printed instead of sent. */
+  client(): Promise<RtcClient>;
+};
+
+export type OpenContext = { readonly context: Context; close(): Promise<void> };
+
+export function openContext(io: Io, screen: Screen, flags: CommonFlags): OpenContext {
+  let settings: Promise<Settings> | undefined;
+  let client: Promise<RtcClient> | undefined;
+  const context: Context = {
+    io,
+    screen,
+    flags,
+    prompter: createPrompter(io),
+    settings: () => {
+      settings ??= import('./settings.ts').then((module) => module.resolveSettings(io, flags));
+      return settings;
+    },
+    client: () => {
+      client ??= import('./connect.ts').then((module) => module.connect(context));
+      return client;
+    },
+  };
+  return {
+    context,
+    close: async () => {
+      // A client that could not be made has been reported already, and holds nothing.
+      const opened = await client?.catch(() => undefined);
+      await opened?.close();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { problemOf, RtcError } from '../client/rtc-error.ts';
+import { ERROR_CODES } from '../contract/errors.ts';
+import {
+  CancelledError,
+  CliError,
+  EXIT,
+  EXIT_CODE_OF_ERROR,
+  type ExitCode,
+  exitCodeOfStatus,
+} from './failure.ts';
+import { nextStep } from './next-step.ts';
+
+/** An error as the user sees it: a line of cause, a line of next step, and as a problem for --json. */
+export type Explanation = {
+  readonly exitCode: ExitCode;
+  readonly cause: string;
+  readonly next: string | undefined;
+  readonly problem: object;
+};
+
+export function explain(error: unknown, nowMs: number): Explanation {
+  if (error instanceof RtcError) return explainRtcError(error, nowMs);
+  if (error instanceof CliError) return explainCliError(error);
+  if (error instanceof CancelledError)
+    return ownFault(EXIT.cancelled, `cancelled: ${error.message}`, undefined);
+  const message = error instanceof Error ? error.message : String(error);
+  return ownFault(EXIT.failure, message === '' ? 'unknown failure' : message, undefined);
+}
+
+function explainRtcError(error: RtcError, nowMs: number): Explanation {
+  const isKnown = (ERROR_CODES as readonly string[]).includes(error.code);
+  const exitCode =
+    isKnown || error.status === undefined ? EXIT_CODE_OF_ERROR[error.code] : exitCodeOfStatus(error.status);
+  const reference = error.requestId === undefined ? '' : ` (request ${error.requestId})`;
+  const fields = error.errors.map((field) => {
+    const where = 'pointer' in field ? field.pointer.replace(/^#\//, '') : field.parameter;
+    return where === undefined || where === '' ? field.detail : `${where}: ${field.detail}`;
+  });
+  const details = fields.length === 0 ? '' : `: ${fields.join('; ')}`;
+  return {
+    exitCode,
+    cause: `${withoutFullStop(error.detail)}${details}${reference}`,
+    next: nextStep(error, nowMs),
+    problem: problemOf(error),
+  };
+}
+
+function explainCliError(error: CliError): Explanation {
+  return ownFault(error.exitCode, error.message, error.next);
+}
+
+function ownFault(exitCode: ExitCode, cause: string, next: string | undefined): Explanation {
+  const problem = {
+    type: `urn:problem-type:rtc:cli:${NAME_OF_EXIT[exitCode]}`,
+    title: TITLE_OF_EXIT[exitCode],
+    detail: cause,
+    ...(next === undefined ? {} : { next }),
+  };
+  return { exitCode, cause, next, problem };
+}
+
+function withoutFullStop(text: string): string {
+  return text.replace(/[.\s]+$/, '');
+}
+
+const NAME_OF_EXIT: Readonly<Record<ExitCode, string>> = {
+  0: 'success',
+  1: 'failure',
+  2: 'usage',
+  3: 'not-found',
+  4: 'authentication',
+  5: 'conflict',
+  6: 'unavailable',
+  7: 'negative',
+  8: 'pending',
+  130: 'cancelled',
+};
+
+const TITLE_OF_EXIT: Readonly<Record<ExitCode, string>> = {
+  0: 'Success',
+  1: 'Failure',
+  2: 'Usage',
+  3: 'Not found',
+  4: 'Authentication',
+  5: 'Conflict',
+  6: 'Unavailable',
+  7: 'Negative result',
+  8: 'Still pending',
+  130: 'Cancelled',
+};

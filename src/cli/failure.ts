@@ -1,0 +1,99 @@
+import type { ClientFault } from '../client/rtc-error.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+
+/** Exit codes of `rtc`, documented by `rtc help exit-codes`. */
+export const EXIT = {
+  success: 0,
+  failure: 1,
+  usage: 2,
+  notFound: 3,
+  authentication: 4,
+  conflict: 5,
+  unavailable: 6,
+  negative: 7,
+  pending: 8,
+  cancelled: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A failure of the command itself: one line of cause, one line of what to do next. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+  readonly next: string | undefined;
+
+  constructor(exitCode: ExitCode, message: string, next?: string, cause?: unknown) {
+    super(message, { cause });
+    this.exitCode = exitCode;
+    this.next = next;
+  }
+}
+
+export function usageError(message: string, next?: string): CliError {
+  return new CliError(EXIT.usage, message, next);
+}
+
+/** Ctrl-C, at a prompt or while waiting. */
+export class CancelledError extends Error {
+  override readonly name = 'CancelledError';
+}
+
+/** A new code does not compile until it is mapped. */
+export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, ExitCode>> = {
+  'invalid-request': EXIT.usage,
+  'missing-credentials': EXIT.authentication,
+  'invalid-api-key': EXIT.authentication,
+  'timestamp-out-of-window': EXIT.authentication,
+  'invalid-signature': EXIT.authentication,
+  'room-not-found': EXIT.notFound,
+  'participant-not-found': EXIT.notFound,
+  'track-not-found': EXIT.notFound,
+  'recording-not-found': EXIT.notFound,
+  'no-active-recording': EXIT.notFound,
+  'ingress-not-found': EXIT.notFound,
+  'transcription-not-found': EXIT.notFound,
+  'webhook-not-found': EXIT.notFound,
+  'delivery-not-found': EXIT.notFound,
+  'route-not-found': EXIT.notFound,
+  'method-not-allowed': EXIT.failure,
+  'request-timeout': EXIT.unavailable,
+  conflict: EXIT.conflict,
+  'recording-not-finished': EXIT.conflict,
+  'payload-too-large': EXIT.usage,
+  'uri-too-long': EXIT.failure,
+  'unsupported-media-type': EXIT.failure,
+  'rate-limited': EXIT.unavailable,
+  'headers-too-large': EXIT.failure,
+  'internal-error': EXIT.failure,
+  'media-server-error': EXIT.failure,
+  'media-server-unavailable': EXIT.unavailable,
+  'media-worker-unavailable': EXIT.unavailable,
+  'addon-unavailable': EXIT.unavailable,
+  'shutting-down': EXIT.unavailable,
+  'storage-unavailable': EXIT.unavailable,
+  unreachable: EXIT.unavailable,
+  'timed-out': EXIT.unavailable,
+  aborted: EXIT.cancelled,
+  'unexpected-answer': EXIT.failure,
+  'answer-too-large': EXIT.failure,
+};
+
+/** Exit code of an answer that carries no problem of ours: a proxy's page, or a newer service's problem. */
+export function exitCodeOfStatus(status: number | undefined): ExitCode {
+  if (status === undefined) return EXIT.failure;
+  return EXIT_OF_STATUS[status] ?? EXIT.failure;
+}
+
+const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
+  400: EXIT.usage,
+  401: EXIT.authentication,
+  403: EXIT.authentication,
+  404: EXIT.notFound,
+  408: EXIT.unavailable,
+  409: EXIT.conflict,
+  413: EXIT.usage,
+  429: EXIT.unavailable,
+  503: EXIT.unavailable,
+  504: EXIT.failure,
+};

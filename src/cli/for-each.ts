@@ -1,0 +1,31 @@
+import type { Context } from './context.ts';
+import { explain } from './explain.ts';
+import { EXIT, type ExitCode } from './failure.ts';
+import { reportFailure } from './report-failure.ts';
+import { CurlPrinted } from './wire-view.ts';
+
+/**
+ * Does the same to each target, and goes on after one that fails: each failure is reported as it comes, and the exit
+ * code is that of the first.
+ */
+export async function forEachTarget(
+  context: Context,
+  targets: readonly string[],
+  act: (target: string) => Promise<void>,
+): Promise<{ readonly exitCode: ExitCode; readonly succeeded: readonly string[] }> {
+  let exitCode: ExitCode = EXIT.success;
+  const succeeded: string[] = [];
+  for (const target of targets) {
+    try {
+      await act(target);
+      succeeded.push(target);
+    } catch (error) {
+      if (error instanceof CurlPrinted) continue;
+      // A single target, or the end of everything: main reports it.
+      if (targets.length === 1 || context.io.signal.aborted) throw error;
+      await reportFailure(context.io, context.screen.json === undefined ? [] : ['--json'], error);
+      if (exitCode === EXIT.success) exitCode = explain(error, context.io.clock()).exitCode;
+    }
+  }
+  return { exitCode, succeeded };
+}

@@ -1,0 +1,35 @@
+/*
+ * Names, metadata and messages come from strangers. On a terminal an escape sequence in them could move the cursor,
+ * rewrite what was printed or set the clipboard, and a bidirectional override could show another name than the one
+ * that is there (Trojan Source, CVE-2021-42574). Such characters are shown as escapes instead of sent.
+ */
+
+/** C0, DEL, C1, line and paragraph separator, lone surrogates, bidirectional and other invisible format characters. */
+const HARMFUL =
+  /[\p{Cc}\u2028\u2029\p{Cs}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** `text` with every character that would act on a terminal shown as `\n`, `\u001b` and so on. */
+export function harmless(text: string): string {
+  return text.replace(HARMFUL, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
+}
+
+/**
+ * One cell of a tab-separated line: control characters escaped, and the backslash doubled so that it can be undone,
+ * as PostgreSQL's COPY does. Bidirectional characters stay: a program reads this, and wants the name as it is.
+ */
+export function escapeCell(text: string): string {
+  return text
+    .replaceAll('\\', '\\\\')
+    .replace(/[\p{Cc}\u2028\u2029]/gu, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
+}
+
+/** JSON text safe for a terminal: still the same JSON, as the escapes are JSON's own. */
+export function harmlessJson(json: string): string {
+  return json.replace(HARMFUL, (character) => (character === '\n' ? character : unicodeEscape(character)));
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

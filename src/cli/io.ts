@@ -1,0 +1,53 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** What a process gives a command; tests give their own. Nothing in src/cli reads `process`. */
+export type Io = {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: TerminalStream;
+  readonly stderr: TerminalStream;
+  readonly env: Environment;
+  readonly workingDirectory: string;
+  readonly platform: string;
+  /** Aborted by Ctrl-C and by a request to terminate. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** The server's parts, which the CLI never imports: the launcher knows where they are. */
+  readonly loaders: ServiceLoaders;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+export type ServiceLoaders = {
+  readonly serve: () => Promise<{ serve(options: ServeOptions): Promise<unknown> }>;
+  readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
+};
+
+/** `rtc serve`: resolves when the service has closed after `signal`. */
+export type ServeOptions = {
+  readonly check: boolean;
+  readonly printConfig: boolean;
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly signal: AbortSignal;
+};
+
+/** `rtc dev`: resolves when everything it started has closed after `signal`. */
+export type DevOptions = {
+  readonly media: 'livekit' | 'embedded' | undefined;
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly signal: AbortSignal;
+};
+
+/** A terminal on both ends of a dialogue, and nobody who said that there is none. */
+export function canPrompt(io: Io): boolean {
+  return io.stdin.isTTY === true && io.stderr.isTTY === true && !isSet(io.env.CI);
+}
+
+/** CI=false and CI=0 are how people turn it off. */
+export function isSet(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase());
+}

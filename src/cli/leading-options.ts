@@ -1,0 +1,17 @@
+import { LEADING_OPTIONS } from './common-options.ts';
+
+/** `rtc --profile dev rooms list` means `rtc rooms list --profile dev`: finds the noun behind such options. */
+export function splitLeadingOptions(argv: readonly string[]): {
+  readonly noun: string | undefined;
+  readonly rest: readonly string[];
+} {
+  let at = 0;
+  while (at < argv.length) {
+    const word = argv[at] ?? '';
+    const [name = ''] = word.split('=', 1);
+    const takesValue = LEADING_OPTIONS[name];
+    if (takesValue === undefined) break;
+    at += takesValue && !word.includes('=') ? 2 : 1;
+  }
+  return { noun: argv[at], rest: [...argv.slice(at + 1), ...argv.slice(0, at)] };
+}

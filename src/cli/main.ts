@@ -1,0 +1,65 @@
+import { CATALOGUE, findNoun, type NounEntry } from './catalogue.ts';
+import { colourLevel } from './colour.ts';
+import { EXIT, usageError } from './failure.ts';
+import type { Io } from './io.ts';
+import { splitLeadingOptions } from './leading-options.ts';
+import { rootHelp } from './root-help.ts';
+
+/**
+ * One run of `rtc`.
+ * @param argv the words after `rtc`
+ * @returns the exit code; the caller ends the process
+ */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const pipe = watchPipes(io);
+  const code = await dispatch(argv, pipe.io);
+  return pipe.isClosed() ? EXIT.success : code;
+}
+
+async function dispatch(argv: readonly string[], io: Io): Promise<number> {
+  const { noun, rest } = splitLeadingOptions(argv);
+  if (noun === undefined || noun === '--help' || noun === '-h' || (noun === 'help' && rest.length === 0)) {
+    io.stdout.write(rootHelp(colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0));
+    return EXIT.success;
+  }
+  const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);
+  if (entry !== undefined) {
+    const { runNoun } = await import('./run-noun.ts');
+    return runNoun(entry, rest, io);
+  }
+  const { reportFailure } = await import('./report-failure.ts');
+  return reportFailure(io, rest, await unknownNoun(noun));
+}
+
+async function unknownNoun(noun: string): Promise<Error> {
+  if (noun.startsWith('-')) return usageError(`unknown option '${noun}'`, 'see: rtc --help');
+  const { nearest } = await import('./nearest.ts');
+  const near = nearest(
+    noun,
+    CATALOGUE.map((entry: NounEntry) => entry.noun),
+  );
+  const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
+  return usageError(`unknown command '${noun}'${suggestion}`, 'see: rtc --help');
+}
+
+/**
+ * A reader that goes away (`rtc rooms list | head -1`) is no failure: the command is stopped and the exit is 0.
+ * Without a listener the error would end the process.
+ */
+function watchPipes(io: Io): { readonly io: Io; isClosed(): boolean } {
+  const closed = new AbortController();
+  let isClosed = false;
+  io.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    isClosed = true;
+    closed.abort();
+  });
+  io.stderr.on('error', () => {
+    // Nobody reads the status lines: the result still counts.
+  });
+  return {
+    // By prototype: a copy would read stdin, and reading it opens it.
+    io: Object.create(io, { signal: { value: AbortSignal.any([io.signal, closed.signal]) } }) as Io,
+    isClosed: () => isClosed,
+  };
+}

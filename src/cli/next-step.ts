@@ -1,0 +1,77 @@
+import type { ClientFault, RtcError } from '../client/rtc-error.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+
+type Step = (error: RtcError, nowMs: number) => string | undefined;
+
+/** What to do about a failed call, in one line. */
+export function nextStep(error: RtcError, nowMs: number): string | undefined {
+  return STEP_OF_ERROR[error.code](error, nowMs);
+}
+
+/** "your clock is 412 s behind the server's"; `aheadBySeconds` may be negative. */
+export function describeSkew(aheadBySeconds: number): string {
+  return `your clock is ${Math.abs(aheadBySeconds)} s ${aheadBySeconds > 0 ? 'ahead of' : 'behind'} the server's`;
+}
+
+const always =
+  (text: string): Step =>
+  () =>
+    text;
+
+const LOG_HAS_IT = always("look up the request id in the service's log");
+const SEE_HELP = always('correct the command; --help shows what it takes');
+const LIST_ROOMS = always('see which rooms are open: rtc rooms list');
+
+const clockStep: Step = (error, nowMs) => {
+  if (error.serverTime === undefined) return 'compare your clock with the server’s (rtc doctor)';
+  const ahead = Math.round(nowMs / 1000) - error.serverTime;
+  return `${describeSkew(ahead)}; set it right (NTP)`;
+};
+
+const retryStep: Step = (error) =>
+  error.retryAfterSeconds === undefined
+    ? 'try again in a moment'
+    : `try again in ${error.retryAfterSeconds} s`;
+
+const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
+  'invalid-request': SEE_HELP,
+  'missing-credentials': always('run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET'),
+  'invalid-api-key': always("compare the API key with the service's API_KEY: rtc profile show"),
+  'timestamp-out-of-window': clockStep,
+  'invalid-signature': always(
+    "compare the API secret with the service's API_SECRET; a proxy that rewrites the path has the same effect",
+  ),
+  'room-not-found': LIST_ROOMS,
+  'participant-not-found': always('see who is there: rtc participants list ROOM'),
+  'track-not-found': always(
+    "see the participant's tracks: rtc participants list ROOM --json identity,tracks",
+  ),
+  'recording-not-found': SEE_HELP,
+  'no-active-recording': always('start one: rtc recordings start ROOM'),
+  'ingress-not-found': always('see which there are: rtc ingress list ROOM'),
+  'transcription-not-found': SEE_HELP,
+  'webhook-not-found': SEE_HELP,
+  'delivery-not-found': SEE_HELP,
+  'route-not-found': always('the service may be older than this rtc, or its URL wrong: rtc doctor'),
+  'method-not-allowed': SEE_HELP,
+  'request-timeout': retryStep,
+  conflict: always('look at its state, then try again'),
+  'recording-not-finished': always('stop it first: rtc recordings stop ROOM'),
+  'payload-too-large': always("send less, or raise the service's BODY_LIMIT"),
+  'uri-too-long': always('use a shorter name'),
+  'unsupported-media-type': always('the body must be JSON'),
+  'headers-too-large': always('a proxy in between adds headers: try without it'),
+  'rate-limited': retryStep,
+  'internal-error': LOG_HAS_IT,
+  'media-server-error': always("check the service's LIVEKIT_URL and its key: rtc doctor"),
+  'media-server-unavailable': always('check that the media server runs: rtc doctor'),
+  'media-worker-unavailable': always('check the egress or ingress service and Redis: rtc doctor'),
+  'addon-unavailable': always('start the worker of that add-on'),
+  'shutting-down': retryStep,
+  'storage-unavailable': always('check the database and the disk of the service: rtc doctor'),
+  unreachable: always('is the service running, and is this its address? rtc doctor checks the whole chain'),
+  'timed-out': always('try again; rtc doctor checks the whole chain'),
+  aborted: () => undefined,
+  'unexpected-answer': always('a proxy in between, or a wrong URL: rtc doctor, or --debug to see the answer'),
+  'answer-too-large': always('ask for less'),
+};

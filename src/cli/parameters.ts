@@ -1,0 +1,126 @@
+import { usageError } from './failure.ts';
+import { parseDuration } from './time.ts';
+
+/** Where completion finds values. */
+export type Completes = 'rooms' | 'profiles';
+
+/** How the value of an option or argument is read: as typed, or also from stdin with `-` and from a file with `@file`. */
+export type Source = 'typed' | 'typed-or-file';
+
+/** One argument or option; T is what the command gets. */
+export type Parameter<T> = {
+  readonly description: string;
+  /** Commander's flags for an option; undefined for an argument. */
+  readonly flags?: string;
+  readonly isRequired: boolean;
+  /** Takes all that is left. */
+  readonly isList: boolean;
+  readonly source: Source;
+  readonly choices?: readonly string[];
+  readonly completes?: Completes;
+  /** From text to value; throws a usage error. Undefined for a flag without a value. */
+  readonly parse?: (text: string) => T;
+  /** Never set: carries T for the compiler. */
+  readonly type?: T;
+};
+
+type ArgumentExtras = {
+  readonly completes?: Completes;
+  readonly choices?: readonly string[];
+  readonly source?: Source;
+};
+
+/** An argument that must be there: asked for on a terminal, a usage error without one. */
+export function argument(description: string, extras: ArgumentExtras = {}): Parameter<string> {
+  return { description, isRequired: true, isList: false, source: 'typed', parse: notEmpty, ...extras };
+}
+
+export function optionalArgument(
+  description: string,
+  extras: ArgumentExtras = {},
+): Parameter<string | undefined> {
+  return { ...argument(description, extras), isRequired: false };
+}
+
+/** One or more. */
+export function listArgument(description: string, extras: ArgumentExtras = {}): Parameter<readonly string[]> {
+  return { description, isRequired: true, isList: true, source: 'typed', ...extras };
+}
+
+/** An option without a value: false unless given. */
+export function flag(flags: string, description: string): Parameter<boolean> {
+  return { description, flags, isRequired: false, isList: false, source: 'typed' };
+}
+
+type OptionExtras<T> = {
+  readonly parse: (text: string) => T;
+  readonly source?: Source;
+  readonly choices?: readonly string[];
+  readonly completes?: Completes;
+};
+
+export function option<T>(
+  flags: string,
+  description: string,
+  extras: OptionExtras<T>,
+): Parameter<T | undefined> {
+  return { description, flags, isRequired: false, isList: false, source: 'typed', ...extras };
+}
+
+/** An option that must be there: asked for on a terminal, a usage error without one. */
+export function requiredOption<T>(flags: string, description: string, extras: OptionExtras<T>): Parameter<T> {
+  return { description, flags, isRequired: true, isList: false, source: 'typed', ...extras };
+}
+
+export function asText(text: string): string {
+  return text;
+}
+
+export function notEmpty(text: string): string {
+  if (text === '') throw usageError('must not be empty');
+  return text;
+}
+
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    throw usageError(`${JSON.stringify(text)} is not a whole number from ${minimum} to ${maximum}`);
+  };
+}
+
+/** Whole seconds, from `90`, `90s`, `10m` or `1h30m`. */
+export function wholeSeconds(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const seconds = parseDuration(text);
+    if (seconds !== undefined && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum) {
+      return seconds;
+    }
+    throw usageError(
+      `${JSON.stringify(text)} is not a duration such as 90s, 10m or 1h30m (at least ${minimum} s)`,
+    );
+  };
+}
+
+export function oneOf<T extends string>(choices: readonly T[]): OptionExtras<T> {
+  return {
+    choices,
+    parse: (text) => {
+      const choice = choices.find((candidate) => candidate === text);
+      if (choice !== undefined) return choice;
+      throw usageError(`${JSON.stringify(text)} is not one of ${choices.join(', ')}`);
+    },
+  };
+}
+
+export function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as Record<string, unknown>;
+    }
+  } catch {
+    // Said below, with what is wanted; the value may be personal and stays out of the message.
+  }
+  throw usageError('is not a JSON object such as \'{"team":"blue"}\'');
+}

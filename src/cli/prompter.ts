@@ -1,0 +1,59 @@
+import { CancelledError, usageError } from './failure.ts';
+import { harmless } from './harmless-text.ts';
+import { canPrompt, type Io } from './io.ts';
+
+/** Questions on the terminal, on stderr; `isInteractive` is false where there is nobody to ask. */
+export type Prompter = {
+  readonly isInteractive: boolean;
+  text(question: string): Promise<string>;
+  secret(question: string): Promise<string>;
+  choose(question: string, choices: readonly string[]): Promise<string>;
+  confirm(question: string): Promise<boolean>;
+};
+
+export function createPrompter(io: Io): Prompter {
+  const context = { input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false };
+  const required = (value: string): true | string => (value === '' ? 'Please type a value.' : true);
+  return {
+    isInteractive: canPrompt(io),
+    text: (question) =>
+      ask(async ({ input }) => input({ message: harmless(question), validate: required }, context)),
+    secret: (question) =>
+      ask(async ({ password }) =>
+        password({ message: harmless(question), mask: '*', validate: required }, context),
+      ),
+    choose: (question, choices) =>
+      ask(async ({ select }) =>
+        select({ message: harmless(question), choices: choices.map((value) => ({ value })) }, context),
+      ),
+    confirm: (question) =>
+      ask(async ({ confirm }) => confirm({ message: harmless(question), default: false }, context)),
+  };
+}
+
+/**
+ * Asks before something is destroyed; without a terminal --yes must be given.
+ * @throws CancelledError when the answer is no
+ */
+export async function confirmOrRefuse(
+  prompter: Prompter,
+  options: { readonly isSure: boolean; readonly question: () => Promise<string>; readonly what: string },
+): Promise<void> {
+  if (options.isSure) return;
+  if (!prompter.isInteractive) throw usageError(`${options.what} needs a confirmation`, 'add --yes');
+  if (!(await prompter.confirm(await options.question()))) throw new CancelledError('nothing was changed');
+}
+
+type Prompts = typeof import('@inquirer/prompts');
+
+async function ask<T>(question: (prompts: Prompts) => Promise<T>): Promise<T> {
+  try {
+    return await question(await import('@inquirer/prompts'));
+  } catch (error) {
+    const name = error instanceof Error ? error.name : '';
+    if (name === 'ExitPromptError' || name === 'AbortPromptError' || name === 'CancelPromptError') {
+      throw new CancelledError('nothing was changed');
+    }
+    throw error;
+  }
+}

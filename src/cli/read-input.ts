@@ -1,0 +1,88 @@
+import type { Parameters } from './command.ts';
+import { CliError, usageError } from './failure.ts';
+import type { Io } from './io.ts';
+import type { Parameter } from './parameters.ts';
+import { type Invocation, kebab } from './parse.ts';
+import type { Prompter } from './prompter.ts';
+import { readSourceText } from './source-text.ts';
+
+/** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
+export async function readInput(
+  io: Io,
+  invocation: Invocation,
+  prompter: Prompter,
+): Promise<Readonly<Record<string, unknown>>> {
+  const parameters: Parameters = { ...invocation.command.arguments, ...invocation.command.options };
+  const input: Record<string, unknown> = {};
+  refuseMissing(parameters, invocation, prompter);
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const word = invocation.words[name];
+    if (parameter.isList) {
+      input[name] = await readList(name, parameter, word, prompter);
+    } else if (parameter.parse === undefined) {
+      input[name] = word === true;
+    } else if (typeof word === 'string') {
+      input[name] = await readOne(io, name, parameter, word);
+    } else if (parameter.isRequired) {
+      const typed = await question(prompter, name, parameter);
+      input[name] = checked(name, parameter, typed);
+    }
+  }
+  return input;
+}
+
+/** All that is missing in one message, rather than one after the other. */
+function refuseMissing(parameters: Parameters, invocation: Invocation, prompter: Prompter): void {
+  if (prompter.isInteractive) return;
+  const missing = Object.entries(parameters).filter(([name, parameter]) => {
+    const word = invocation.words[name];
+    return parameter.isRequired && (word === undefined || (Array.isArray(word) && word.length === 0));
+  });
+  if (missing.length === 0) return;
+  const names = missing.map(([name, parameter]) => labelOf(name, parameter));
+  const { noun, verb } = invocation.command;
+  throw usageError(`missing ${names.join(', ')}`, `see: rtc ${noun}${verb === '' ? '' : ` ${verb}`} --help`);
+}
+
+async function readList(
+  name: string,
+  parameter: Parameter<unknown>,
+  word: unknown,
+  prompter: Prompter,
+): Promise<readonly string[]> {
+  const words = Array.isArray(word) ? (word as string[]) : [];
+  if (words.length > 0) return words;
+  return parameter.isRequired ? [await question(prompter, name, parameter)] : [];
+}
+
+async function readOne(io: Io, name: string, parameter: Parameter<unknown>, word: string): Promise<unknown> {
+  const value = parameter.source === 'typed-or-file' ? await readSourceText(io, word) : word;
+  return checked(name, parameter, value);
+}
+
+function checked(name: string, parameter: Parameter<unknown>, value: string): unknown {
+  try {
+    return parameter.parse?.(value);
+  } catch (error) {
+    if (error instanceof CliError)
+      throw usageError(`${labelOf(name, parameter)}: ${error.message}`, error.next);
+    throw error;
+  }
+}
+
+async function question(prompter: Prompter, name: string, parameter: Parameter<unknown>): Promise<string> {
+  const message = `${sentence(parameter.description)}:`;
+  if (parameter.choices !== undefined) return prompter.choose(message, parameter.choices);
+  return prompter.text(message === ':' ? kebab(name) : message);
+}
+
+/** `--role` for an option, `ROOM` for an argument. */
+function labelOf(name: string, parameter: Parameter<unknown>): string {
+  return parameter.flags === undefined
+    ? kebab(name).toUpperCase()
+    : (/--[\w-]+/.exec(parameter.flags)?.[0] ?? parameter.flags);
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,35 @@
+import { CATALOGUE, GROUPS, type NounEntry } from './catalogue.ts';
+
+/** `rtc --help`, from the catalogue alone: no command is loaded for it. */
+export function rootHelp(hasColours: boolean): string {
+  const bold = (text: string): string => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
+  const width = Math.max(...CATALOGUE.map((entry) => title(entry).length)) + 2;
+  const groups = GROUPS.map((group) => {
+    const lines = CATALOGUE.filter((entry) => entry.group === group).map(
+      (entry) => `  ${title(entry).padEnd(width)}${entry.summary}`,
+    );
+    return `${bold(`${group}:`)}\n${lines.join('\n')}`;
+  });
+  return `Operate the rooms of a real-time room service: people, recordings, streams.
+
+${bold('Usage:')} rtc <noun> <verb> [arguments] [options]
+
+${groups.join('\n\n')}
+
+${bold('Start here:')}
+  $ rtc profile add prod            # where the service is, and its key
+  $ rtc rooms create demo
+  $ rtc tokens create --room demo --identity ada --role host
+  $ rtc rooms list
+
+${bold('Options:')}
+  -h, --help      of rtc, a noun or a command: rtc rooms --help, rtc rooms create --help
+  -V, --version   version of rtc
+
+More: rtc help exit-codes | environment | output
+`;
+}
+
+function title(entry: NounEntry): string {
+  return entry.verbs.length === 0 ? entry.noun : `${entry.noun} ${entry.verbs.join('|')}`;
+}

@@ -1,0 +1,75 @@
+import type { NounEntry } from './catalogue.ts';
+import { colourLevel } from './colour.ts';
+import { type CommonFlags, type OpenContext, openContext } from './context.ts';
+import { EXIT, usageError } from './failure.ts';
+import type { Io } from './io.ts';
+import { printResult } from './output.ts';
+import { type Invocation, parseNoun } from './parse.ts';
+import { readInput } from './read-input.ts';
+import { reportFailure } from './report-failure.ts';
+import { type JsonChoice, openScreen } from './screen.ts';
+
+/** Parses the words after a noun, runs the command that they name, prints its result; the exit code. */
+export async function runNoun(entry: NounEntry, argv: readonly string[], io: Io): Promise<number> {
+  try {
+    const { commands } = await entry.load();
+    const isColourRefused = argv.includes('--no-color');
+    const parsed = await parseNoun(commands, argv, {
+      width: Math.min(io.stdout.columns ?? 100, 110),
+      hasColours: colourLevel(io.stdout, io.env, isColourRefused) > 0,
+    });
+    if (parsed.kind === 'help') {
+      io.stdout.write(parsed.text);
+      return EXIT.success;
+    }
+    return await runInvocation(parsed.invocation, io);
+  } catch (error) {
+    return reportFailure(io, argv, error);
+  }
+}
+
+async function runInvocation(invocation: Invocation, io: Io): Promise<number> {
+  const { common, command } = invocation;
+  const json = jsonChoice(common.json);
+  const screen = await openScreen(io, { json, isColourRefused: common.color === false });
+  const opened: OpenContext = openContext(io, screen, commonFlags(common));
+  try {
+    const input = await readInput(io, invocation, opened.context.prompter);
+    try {
+      const result = await command.run(opened.context, input);
+      await printResult(screen, result);
+      return result.exitCode ?? EXIT.success;
+    } catch (error) {
+      // Ending by a signal is how a stream ends.
+      if (io.signal.aborted && command.isStream?.(input) === true) return EXIT.success;
+      throw error;
+    }
+  } finally {
+    await opened.close();
+  }
+}
+
+function jsonChoice(given: unknown): JsonChoice {
+  if (given === undefined || given === false) return undefined;
+  if (typeof given !== 'string') return 'everything';
+  const fields = given.split(',').map((field) => field.trim());
+  if (fields.some((field) => field === '')) {
+    throw usageError('--json: a field name is empty', 'such as --json name,numParticipants');
+  }
+  return fields;
+}
+
+function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
+  const textOf = (name: string): string | undefined => {
+    const value = common[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    url: textOf('url'),
+    apiKey: textOf('apiKey'),
+    apiSecretFile: textOf('apiSecretFile'),
+    profile: textOf('profile'),
+    isDebug: common.debug === true,
+    isCurl: common.curl === true,
+  };
+}

@@ -1,0 +1,47 @@
+import { colourLevel, loadPalette, type Palette } from './colour.ts';
+import { harmless } from './harmless-text.ts';
+import type { Io } from './io.ts';
+
+/** `--json`: not given, everything, or these fields. */
+export type JsonChoice = undefined | 'everything' | readonly string[];
+
+/** Where and how a command's result is shown. */
+export type Screen = {
+  readonly io: Io;
+  readonly json: JsonChoice;
+  readonly isTerminal: boolean;
+  /** Columns of the terminal; undefined where nothing is cut. */
+  readonly width: number | undefined;
+  readonly palette: Palette;
+  readonly errorPalette: Palette;
+};
+
+export async function openScreen(
+  io: Io,
+  choice: { readonly json: JsonChoice; readonly isColourRefused: boolean },
+): Promise<Screen> {
+  const isTerminal = io.stdout.isTTY === true;
+  return {
+    io,
+    json: choice.json,
+    isTerminal,
+    width: isTerminal ? (io.stdout.columns ?? 80) : undefined,
+    palette: await loadPalette(colourLevel(io.stdout, io.env, choice.isColourRefused)),
+    errorPalette: await loadPalette(colourLevel(io.stderr, io.env, choice.isColourRefused)),
+  };
+}
+
+/** One line for the user on stderr; `text` may hold names that strangers chose. */
+export function say(screen: Screen, text: string): void {
+  screen.io.stderr.write(`${harmless(text)}\n`);
+}
+
+/** As say, but only to a human: a script's log does not need it. */
+export function hint(screen: Screen, text: string): void {
+  if (screen.io.stderr.isTTY !== true) return;
+  screen.io.stderr.write(`${screen.errorPalette.faint(harmless(text))}\n`);
+}
+
+export function warn(screen: Screen, text: string): void {
+  screen.io.stderr.write(`${screen.errorPalette.warning('Warning:')} ${harmless(text)}\n`);
+}

@@ -1,0 +1,58 @@
+import Table from 'cli-table3';
+import { strlen } from 'cli-table3/src/utils.js';
+
+const GAP = 2;
+/** A column is not cut below this while another one is wider. */
+const NARROWEST = 8;
+
+/** Aligned columns without lines, as gh and docker draw them; cut to `width` where one is given. */
+export function renderTable(rows: readonly (readonly string[])[], width: number | undefined): string {
+  const widths = fitWidths(naturalWidths(rows), width);
+  const table = new Table({
+    chars: NO_LINES,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
+    colWidths: widths.map((columns) => columns + GAP),
+    truncate: '…',
+  });
+  for (const row of rows) table.push([...row]);
+  return `${table.toString().replace(/[ ]+$/gm, '')}\n`;
+}
+
+function naturalWidths(rows: readonly (readonly string[])[]): number[] {
+  const columns = rows[0]?.length ?? 0;
+  return Array.from({ length: columns }, (_, index) =>
+    Math.max(1, ...rows.map((row) => strlen(row[index] ?? ''))),
+  );
+}
+
+/** Takes from the widest column until all fit, so that short columns stay whole. */
+function fitWidths(widths: readonly number[], available: number | undefined): number[] {
+  const fitted = [...widths];
+  if (available === undefined) return fitted;
+  const total = (): number => fitted.reduce((sum, width) => sum + width + GAP, -GAP);
+  while (total() > available) {
+    const widest = fitted.indexOf(Math.max(...fitted));
+    const next = (fitted[widest] ?? 0) - 1;
+    if (next < NARROWEST) break;
+    fitted[widest] = next;
+  }
+  return fitted;
+}
+
+const NO_LINES = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '',
+};

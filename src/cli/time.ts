@@ -1,0 +1,66 @@
+const SECOND = 1;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = {
+  ms: 0.001,
+  s: SECOND,
+  m: MINUTE,
+  h: HOUR,
+  d: DAY,
+};
+
+/** Seconds of `90`, `90s`, `10m`, `1h30m`, `500ms`, `2d`; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  if (/^\d+$/.test(text)) return Number(text);
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined;
+  let seconds = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+    seconds += Number(amount) * (UNIT_SECONDS[unit ?? ''] ?? 0);
+  }
+  return Math.round(seconds * 1000) / 1000;
+}
+
+/** `90` as `1m 30s`: the two largest units, so that it fits a column. */
+export function formatDuration(seconds: number): string {
+  const parts: string[] = [];
+  let rest = Math.round(seconds);
+  for (const [unit, size] of [
+    ['d', DAY],
+    ['h', HOUR],
+    ['m', MINUTE],
+    ['s', SECOND],
+  ] as const) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0) parts.push(`${count}${unit}`);
+  }
+  return parts.slice(0, 2).join(' ') || '0s';
+}
+
+/** `3 minutes ago`, `in 2 hours`, `just now`. */
+export function formatRelative(atMs: number, nowMs: number): string {
+  const seconds = Math.round((nowMs - atMs) / 1000);
+  const size = Math.abs(seconds);
+  if (size < 5) return 'just now';
+  const amount = largestUnit(size);
+  return seconds > 0 ? `${amount} ago` : `in ${amount}`;
+}
+
+function largestUnit(seconds: number): string {
+  if (seconds < MINUTE) return plural(seconds, 'second');
+  if (seconds < HOUR) return plural(Math.floor(seconds / MINUTE), 'minute');
+  if (seconds < DAY) return plural(Math.floor(seconds / HOUR), 'hour');
+  return plural(Math.floor(seconds / DAY), 'day');
+}
+
+/** `1 room`, `2 rooms`. */
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : many}`;
+}
+
+/** RFC 3339 in UTC; whole seconds without a fraction. */
+export function formatInstant(atMs: number): string {
+  return new Date(atMs).toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,82 @@
+import { pause } from '../client/retry.ts';
+import { RtcError } from '../client/rtc-error.ts';
+import type { Context } from './context.ts';
+import { explain } from './explain.ts';
+import { EXIT } from './failure.ts';
+import { checkFields, renderList, select } from './output.ts';
+import { type ListResult, nothing, type Result, type Row } from './result.ts';
+import { say } from './screen.ts';
+import { formatInstant } from './time.ts';
+
+const INTERVAL_MS = 2000;
+/** Home, then erase what is below: redraws without the flicker of clearing first. */
+const REDRAW = '\u001b[H\u001b[J';
+const CLEAR = '\u001b[2J\u001b[3J';
+
+/**
+ * Asks again every two seconds until the signal: on a terminal the table is redrawn, elsewhere each change is one
+ * JSON line `{"change":"added"|"changed"|"removed","record":{…}}`. A service that is away for a while is said and waited for.
+ */
+export async function watchList(context: Context, read: () => Promise<ListResult>): Promise<Result> {
+  const { screen, io } = context;
+  const isDrawn = screen.isTerminal && screen.json === undefined;
+  if (isDrawn) io.stdout.write(CLEAR);
+  let before: ReadonlyMap<string, Row> = new Map();
+  let isFirst = true;
+  while (!io.signal.aborted) {
+    const result = await readPatiently(context, read, isFirst);
+    if (result !== undefined) {
+      if (isFirst) checkFields(screen.json, [...result.fields]);
+      if (isDrawn) await draw(context, result);
+      else before = printChanges(context, before, result);
+      isFirst = false;
+    }
+    await pause(INTERVAL_MS, io.signal).catch(() => undefined);
+  }
+  return nothing();
+}
+
+/** A fault that may pass is reported and forgiven; the first answer must come, and no other fault is forgiven. */
+async function readPatiently(
+  context: Context,
+  read: () => Promise<ListResult>,
+  isFirst: boolean,
+): Promise<ListResult | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    const explanation = explain(error, context.io.clock());
+    const mayPass = error instanceof RtcError && explanation.exitCode === EXIT.unavailable;
+    if (isFirst || !mayPass || context.io.signal.aborted) throw error;
+    say(context.screen, `${explanation.cause}; watching on`);
+    return undefined;
+  }
+}
+
+async function draw(context: Context, result: ListResult): Promise<void> {
+  const { screen, io } = context;
+  const body = result.rows.length === 0 ? `${result.empty}\n` : await renderList(screen, result);
+  const status = screen.palette.faint(`${formatInstant(io.clock())} · every 2 s · Ctrl-C ends`);
+  io.stdout.write(`${REDRAW}${body}\n${status}\n`);
+}
+
+function printChanges(
+  context: Context,
+  before: ReadonlyMap<string, Row>,
+  result: ListResult,
+): ReadonlyMap<string, Row> {
+  const now = new Map(result.rows.map((row) => [row.key, row]));
+  const { json } = context.screen;
+  const shown = (row: Row): object =>
+    json === undefined || json === 'everything' ? row.record : select(row.record, json);
+  const print = (change: string, row: Row): void => {
+    context.io.stdout.write(`${JSON.stringify({ change, record: shown(row) })}\n`);
+  };
+  for (const [key, row] of now) {
+    const earlier = before.get(key);
+    if (earlier === undefined) print('added', row);
+    else if (JSON.stringify(shown(earlier)) !== JSON.stringify(shown(row))) print('changed', row);
+  }
+  for (const [key, row] of before) if (!now.has(key)) print('removed', row);
+  return now;
+}

@@ -1,0 +1,73 @@
+import type { Answer } from '../client/answer.ts';
+import type { Observer, WireRequest } from '../client/transport.ts';
+import { API_KEY_HEADER, SIGNATURE_HEADER } from '../contract/signing.ts';
+import { harmless } from './harmless-text.ts';
+import { hint, type Screen } from './screen.ts';
+
+/** Thrown in place of the answer when --curl has printed the request. */
+export class CurlPrinted extends Error {
+  override readonly name = 'CurlPrinted';
+}
+
+/** Prints each request as a curl command and stops it before it is sent. */
+export function curlObserver(screen: Screen): Observer {
+  return {
+    onRequest: (request) => {
+      screen.io.stdout.write(`${curlOf(request)}\n`);
+      hint(screen, 'Signed for now: valid for five minutes.');
+      throw new CurlPrinted();
+    },
+  };
+}
+
+/** The signed request, byte for byte; carries the signature but never the secret. */
+export function curlOf(request: WireRequest): string {
+  const headers = Object.entries(request.headers).filter(([name]) => name !== 'user-agent');
+  const parts = [
+    // Neither may rewrite the path: the signature covers it as it is.
+    'curl --path-as-is --globoff',
+    `-X ${shellQuoted(request.method)}`,
+    ...headers.map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    ...(request.body === undefined ? [] : [`--data-raw ${shellQuoted(request.body)}`]),
+    shellQuoted(request.origin + request.path),
+  ];
+  return parts.join(' ');
+}
+
+/** Prints requests and answers on stderr, with keys, signatures, tokens and stream keys masked. */
+export function debugObserver(screen: Screen): Observer {
+  const line = (mark: string, text: string): void => {
+    screen.io.stderr.write(`${screen.errorPalette.faint(`${mark} ${harmless(text)}`)}\n`);
+  };
+  return {
+    onRequest: (request) => {
+      line('>', `${request.method} ${request.origin}${request.path}`);
+      for (const [name, value] of Object.entries(request.headers)) {
+        line('>', `${name}: ${MASKED_HEADERS.has(name) ? maskKey(value) : value}`);
+      }
+      if (request.body !== undefined) line('>', maskSecrets(request.body));
+    },
+    onAnswer: (_request, answer: Answer, elapsedMs) => {
+      line('<', `${answer.status} in ${Math.round(elapsedMs)} ms`);
+      for (const [name, value] of Object.entries(answer.headers)) line('<', `${name}: ${value}`);
+      if (answer.body !== '') line('<', maskSecrets(answer.body));
+    },
+  };
+}
+
+const MASKED_HEADERS: ReadonlySet<string> = new Set([API_KEY_HEADER, SIGNATURE_HEADER]);
+
+/** Enough of a key to tell it from another one, and of a short one nothing. */
+export function maskKey(value: string): string {
+  return value.length < 12 ? '***' : `${value.slice(0, 4)}***`;
+}
+
+/** Members of JSON text that let their holder in; also right in text that is not quite JSON. */
+function maskSecrets(json: string): string {
+  return json.replace(/("(?:token|streamKey|secret|apiSecret|fileUrl)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, '$1"***"');
+}
+
+/** For a POSIX shell: nothing inside single quotes is special but the quote itself. */
+function shellQuoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
