@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { type Plugin, rolldown } from 'rolldown';
+
+/*
+ * Builds dist/ from src/: the command line bundled with its packages (start-up time), the service and the libraries
+ * bundled with npm packages left outside, their declarations, and the script of the API reference page. The same
+ * sources and packages give the same bytes.
+ */
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+const OUTPUT = { format: 'esm', sourcemap: false, minify: false } as const;
+
+/** Packages of the service stay outside; node: and npm names do not start with a dot or a slash. */
+const isPackage = (id: string): boolean => !id.startsWith('.') && !id.startsWith('/');
+
+await rm(`${ROOT}dist`, { recursive: true, force: true });
+await Promise.all([buildCli(), buildServer(), buildLibraries(), writeReferenceScript(), writeDeclarations()]);
+
+async function buildCli(): Promise<void> {
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input: { main: 'src/cli/main.ts' },
+    platform: 'node',
+    plugins: [slimUndici()],
+    // An import of node:http only for its names would load Node's own undici: unused ones must go.
+    treeshake: {
+      moduleSideEffects: [
+        { external: true, sideEffects: false },
+        { test: /./, sideEffects: true },
+      ],
+    },
+  });
+  await bundle.write({
+    ...OUTPUT,
+    dir: `${ROOT}dist/cli`,
+    minify: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  });
+  await bundle.close();
+}
+
+/**
+ * undici's index loads WebSocket, fetch, caches and mocks. The client needs its Agent and request: for it, the name
+ * stands for these two, from the same package. The proxy agent, asked for dynamically, comes from the whole.
+ */
+function slimUndici(): Plugin {
+  const slim = '\0undici-agent';
+  return {
+    name: 'slim-undici',
+    resolveId(source, importer) {
+      return source === 'undici' && importer?.endsWith('/client/transport.ts') ? slim : null;
+    },
+    load(id) {
+      if (id !== slim) return null;
+      const lib = `${ROOT}node_modules/undici/lib`;
+      return `
+        import Agent from '${lib}/dispatcher/agent.js';
+        import Dispatcher from '${lib}/dispatcher/dispatcher.js';
+        import request from '${lib}/api/api-request.js';
+        Dispatcher.prototype.request = request;
+        export { Agent };`;
+    },
+  };
+}
+
+async function buildServer(): Promise<void> {
+  const entries = ['main', 'dev'].filter((name) => existsSync(`${ROOT}src/server/${name}.ts`));
+  if (entries.length < 2)
+    process.stderr.write('build: src/server is not whole yet, parts of it are left out\n');
+  if (entries.length === 0) return;
+  const bundle = await rolldown({
+    cwd: ROOT,
+    input: Object.fromEntries(entries.map((name) => [name, `src/server/${name}.ts`])),
+    platform: 'node',
+    external: isPackage,
+  });
+  await bundle.write({
+    ...OUTPUT,
+    dir: `${ROOT}dist/server`,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+  });
+  await bundle.close();
+}
+
+async function buildLibraries(): Promise<void> {
+  const entries = ['client', 'contract', 'fiscal'].filter((name) =>
+    existsSync(`${ROOT}src/${name}/index.ts`),
+  );
+  for (const name of entries) {
+    // One by one: a shared chunk would make the client load what only the contract needs.
+    const bundle = await rolldown({
+      cwd: ROOT,
+      input: { index: `src/${name}/index.ts` },
+      platform: name === 'fiscal' ? 'neutral' : 'node',
+      external: isPackage,
+    });
+    await bundle.write({ ...OUTPUT, dir: `${ROOT}dist/${name}`, entryFileNames: '[name].js' });
+    await bundle.close();
+  }
+}
+
+async function writeDeclarations(): Promise<void> {
+  await run('tsc', ['--project', 'scripts/tsconfig.declarations.json']);
+  // tsc rewrites `./x.ts` in JavaScript but not in declarations, where a reader's compiler would refuse it.
+  const types = `${ROOT}dist/types`;
+  for (const file of await readdir(types, { recursive: true })) {
+    if (!file.endsWith('.d.ts')) continue;
+    const text = await readFile(`${types}/${file}`, 'utf8');
+    await writeFile(`${types}/${file}`, text.replace(/((?:from|import\() ?'\.[^']*)\.ts'/g, "$1.js'"));
+  }
+}
+
+/** The API reference page's script, out of the package that embeds it: asked for as a browser would. */
+async function writeReferenceScript(): Promise<void> {
+  const [{ fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ]);
+  const app = fastify();
+  await app.register(reference, {
+    routePrefix: '/docs',
+    configuration: { content: { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} } },
+  });
+  const answer = await app.inject('/docs/js/scalar.js');
+  await app.close();
+  if (answer.statusCode !== 200 || answer.rawPayload.length < 100_000) {
+    throw new Error(`@scalar/fastify-api-reference answered ${answer.statusCode} for its script`);
+  }
+  await mkdir(`${ROOT}dist/reference`, { recursive: true });
+  await writeFile(`${ROOT}dist/reference/scalar.js`, answer.rawPayload);
+}
+
+async function run(command: string, args: readonly string[]): Promise<void> {
+  const path = `${ROOT}node_modules/.bin/${command}`;
+  const child = spawn(path, [...args], { cwd: ROOT, stdio: 'inherit' });
+  const code = await new Promise((resolve, reject) => child.on('close', resolve).on('error', reject));
+  if (code !== 0) throw new Error(`${command} ended with ${code}`);
+}
