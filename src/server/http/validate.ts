@@ -8,24 +8,28 @@ import { MAX_METADATA_BYTES, nameFault } from '../../contract/names.ts';
 const MAX_LISTED_ERRORS = 50;
 const MAX_POINTER_LENGTH = 300;
 
-Format.Set('livekit-name', (text) => nameFault(text) === undefined);
-Format.Set(
-  'livekit-metadata',
-  (text) => Buffer.byteLength(text) <= MAX_METADATA_BYTES && text.isWellFormed(),
-);
-
 export type Place = 'body' | 'query' | 'params';
 
 /** Throws invalid-request, naming every bad field; answers the value, query text converted to its schema's types. */
 export type Validate = (value: unknown) => unknown;
 
 export function compileValidator(schema: TSchema, place: Place): Validate {
+  defineFormats();
   const validator = Compile(schema);
   return (value) => {
     const given = place === 'query' ? convertQuery(schema, value) : value;
     if (validator.Check(given)) return given;
     throw invalidRequest(place, validator.Errors(given) as readonly SchemaError[], given);
   };
+}
+
+/** The formats are the validator's, for the whole process; setting them again changes nothing. */
+function defineFormats(): void {
+  Format.Set('livekit-name', (text) => nameFault(text) === undefined);
+  Format.Set(
+    'livekit-metadata',
+    (text) => Buffer.byteLength(text) <= MAX_METADATA_BYTES && text.isWellFormed(),
+  );
 }
 
 type SchemaError = {
