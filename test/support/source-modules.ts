@@ -1,0 +1,170 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+
+/** A source file, as far as the rules of the house look at it. */
+export type SourceModule = {
+  /** From the repository's root, with slashes. */
+  readonly path: string;
+  readonly lineCount: number;
+  /** What it imports, statically, dynamically, by re-export or by type: a path from the root, or a package's name. */
+  readonly imports: readonly string[];
+  /** Those of `imports` that are there when the module is loaded: not the dynamic ones. */
+  readonly staticImports: readonly string[];
+  /** Dynamic imports and requires of something that is not written down: nobody can check those. */
+  readonly hasUnknownImports: boolean;
+  readonly hasDefaultExport: boolean;
+  /** Whether an import of it does more than define things. */
+  readonly actsOnImport: boolean;
+  /** `process.exit`, `process.env` and the like, by name of the member. */
+  readonly processMembers: ReadonlySet<string>;
+};
+
+/** Every module under the folders, by path. */
+export function readSourceModules(root: string, folders: readonly string[]): readonly SourceModule[] {
+  return folders
+    .flatMap((folder) => filesOf(join(root, folder)))
+    .map((file) => relative(root, file).split(sep).join('/'))
+    .filter((path) => /\.(ts|js|mjs)$/.test(path) && !path.endsWith('.d.ts'))
+    .sort()
+    .map((path) => parseModule(path, readFileSync(join(root, path), 'utf8')));
+}
+
+/** Throws on source that does not parse: a file that cannot be read cannot be in order. */
+export function parseModule(path: string, source: string): SourceModule {
+  const { program, errors } = parseSync(path, source, { sourceType: 'module' });
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${path}: ${error.message}`);
+  const found = collect(program);
+  return {
+    path,
+    lineCount: source.replace(/\n$/, '').split('\n').length,
+    imports: resolveAll(path, [...found.staticRequests, ...found.lazyRequests]),
+    staticImports: resolveAll(path, found.staticRequests),
+    hasUnknownImports: found.hasUnknownImports,
+    hasDefaultExport: found.hasDefaultExport,
+    actsOnImport: program.body.some((statement) => ACTING_STATEMENTS.has(statement.type)),
+    processMembers: found.processMembers,
+  };
+}
+
+/** At a module's top level; `if (import.meta.main)` belongs to scripts, which are not looked at for this. */
+const ACTING_STATEMENTS = new Set([
+  'ExpressionStatement',
+  'IfStatement',
+  'ForStatement',
+  'ForOfStatement',
+  'ForInStatement',
+  'WhileStatement',
+  'DoWhileStatement',
+  'TryStatement',
+  'ThrowStatement',
+]);
+
+type RequestNode = { readonly type: string; readonly value?: unknown };
+type Program = ReturnType<typeof parseSync>['program'];
+
+function collect(program: Program) {
+  const staticRequests: string[] = [];
+  const lazyRequests: string[] = [];
+  const processMembers = new Set<string>();
+  let hasUnknownImports = false;
+  let hasDefaultExport = false;
+  const take = (requests: string[], source: RequestNode | null | undefined): void => {
+    if (source == null) return;
+    if (source.type === 'Literal' && typeof source.value === 'string') requests.push(source.value);
+    else hasUnknownImports = true;
+  };
+  new Visitor({
+    ImportDeclaration(node) {
+      take(staticRequests, node.source);
+      if (/^(node:)?process$/.test(node.source.value)) {
+        for (const part of node.specifiers) {
+          if (part.type === 'ImportSpecifier')
+            processMembers.add('name' in part.imported ? part.imported.name : part.imported.value);
+        }
+      }
+    },
+    ExportAllDeclaration: (node) => take(staticRequests, node.source),
+    ExportNamedDeclaration(node) {
+      take(staticRequests, node.source);
+      if (node.specifiers.some(({ exported }) => 'name' in exported && exported.name === 'default'))
+        hasDefaultExport = true;
+    },
+    ExportDefaultDeclaration() {
+      hasDefaultExport = true;
+    },
+    ImportExpression: (node) => take(lazyRequests, node.source),
+    TSImportType: (node) => take(staticRequests, node.source),
+    CallExpression(node) {
+      const { callee } = node;
+      const isRequire = callee.type === 'Identifier' && callee.name === 'require';
+      if (isRequire) take(lazyRequests, node.arguments[0]);
+    },
+    MemberExpression(node) {
+      if (!isProcess(node.object)) return;
+      if (node.property.type === 'Identifier' && !node.computed) processMembers.add(node.property.name);
+      else if (node.property.type === 'Literal') processMembers.add(String(node.property.value));
+      else processMembers.add('(computed)');
+    },
+    VariableDeclarator(node) {
+      const { id, init } = node;
+      if (init?.type !== 'Identifier' || init.name !== 'process' || id.type !== 'ObjectPattern') return;
+      for (const part of id.properties) {
+        if (part.type === 'Property' && part.key.type === 'Identifier') processMembers.add(part.key.name);
+      }
+    },
+  }).visit(program);
+  return { staticRequests, lazyRequests, processMembers, hasUnknownImports, hasDefaultExport };
+}
+
+function isProcess(node: {
+  readonly type: string;
+  readonly name?: unknown;
+  readonly property?: unknown;
+}): boolean {
+  if (node.type === 'Identifier') return node.name === 'process';
+  return node.type === 'MemberExpression' && (node.property as { name?: unknown }).name === 'process';
+}
+
+function resolveAll(path: string, requests: readonly string[]): readonly string[] {
+  return [...new Set(requests.map((request) => resolveRequest(path, request)))].sort();
+}
+
+/** A relative request as a path from the root; of a package, its name without a path inside it. */
+function resolveRequest(from: string, request: string): string {
+  if (request.startsWith('.')) return join(dirname(from), request).split(sep).join('/');
+  if (request.startsWith('node:')) return request;
+  return request
+    .split('/')
+    .slice(0, request.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function filesOf(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesOf(path) : [path];
+  });
+}
+
+/**
+ * Import cycles, each once, as the paths that lead back to the first. Type imports count, they tie as well; a lazy
+ * import does not, it is how a cycle is opened.
+ */
+export function importCycles(modules: readonly SourceModule[]): readonly (readonly string[])[] {
+  const importsOf = new Map(modules.map((module) => [module.path, module.staticImports]));
+  const done = new Set<string>();
+  const cycles: string[][] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(path);
+    if (start >= 0) cycles.push([...trail.slice(start), path]);
+    if (start >= 0 || done.has(path)) return;
+    for (const imported of importsOf.get(path) ?? []) {
+      if (importsOf.has(imported)) visit(imported, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const path of importsOf.keys()) visit(path, []);
+  return cycles;
+}
