@@ -27,7 +27,7 @@ const UNAVAILABLE: readonly {
   { state: /^(08|25P03|57|58)/, message: 'The database does not answer; try again.', retryable: true },
   {
     state: /^(28|3D000|42501)/,
-    message: 'The database refuses the service; correct DATABASE_URL.',
+    message: 'The database refuses the service; correct its user and rights.',
     retryable: false,
   },
   { state: /^XX00[12]/, message: 'The database is damaged; restore it from a backup.', retryable: false },

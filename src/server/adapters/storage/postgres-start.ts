@@ -21,7 +21,7 @@ function explain(code: string, text: string, { address, user, database }: Place)
       return [`No PostgreSQL answers at ${address}. Start it, or correct DATABASE_URL.`, true];
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return [`The host of PostgreSQL is not known: ${address}. Correct DATABASE_URL.`, code === 'EAI_AGAIN'];
+      return [`The host of PostgreSQL is not known: ${address}. Correct DATABASE_URL.`, true];
     case '57P03':
       return [`PostgreSQL at ${address} is starting or stopping (${text}). Try again in a moment.`, true];
     case '53300':

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** What lies between a client and its server. */
+export interface Network {
+  /** The address of the server behind `url`, through this network. */
+  url(url: string): string;
+  /** Ends every connection and refuses new ones. */
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+  /** From now on nothing passes, on connections that there are. */
+  silence(): void;
+  speak(): void;
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export async function startNetwork(target: URL): Promise<Network> {
+  const sockets = new Set<Socket>();
+  let silent = false;
+  const forward = (from: Socket, to: Socket) => {
+    sockets.add(from);
+    from.on('data', (bytes) => {
+      if (!silent) to.write(bytes);
+    });
+    from.on('error', () => {});
+    from.on('close', () => {
+      sockets.delete(from);
+      to.destroy();
+    });
+  };
+  let server = createServer();
+  let port = 0;
+  const listen = async () => {
+    server = createServer((near) => {
+      const far = connect(Number(target.port), target.hostname);
+      forward(near, far);
+      forward(far, near);
+    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    port = portOf(server);
+  };
+  const cut = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await listen();
+  return {
+    url: (url) => {
+      const changed = new URL(url);
+      changed.port = String(port);
+      return changed.href;
+    },
+    cut,
+    mend: listen,
+    silence: () => {
+      silent = true;
+    },
+    speak: () => {
+      silent = false;
+    },
+    connections: () => sockets.size / 2,
+    close: cut,
+  };
+}
+
+export function portOf(server: Pick<Server, 'address'>): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('there is no port');
+  return address.port;
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { inspect } from 'node:util';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { open } from './grounds.ts';
+import { portOf, startNetwork } from './network.ts';
+import { expectUnavailable } from './store-contract.ts';
+
+describe('opening a PostgreSQL database', () => {
+  let database: Database;
+
+  beforeEach(async () => {
+    database = await createDatabase(await sharedPostgres());
+  });
+  afterEach(() => database.close());
+
+  const refusalOf = async (change: (url: URL) => void, retryable = false) => {
+    const url = new URL(database.url);
+    change(url);
+    const error = await expectUnavailable(open({ databaseUrl: url.href }), { retryable });
+    // As a logger would print it, causes and all.
+    const printed = inspect(error, { depth: 10, showHidden: true });
+    expect(printed).not.toContain(new URL(database.url).password);
+    expect(printed).not.toContain('wrong-secret');
+    return error.message;
+  };
+
+  it('names the user whose password was refused', async () => {
+    const message = await refusalOf((url) => {
+      url.password = 'wrong-secret';
+    });
+    const { host } = new URL(database.url);
+    expect(message).toBe(`PostgreSQL at ${host} refused the password of user "test". Correct DATABASE_URL.`);
+  });
+
+  it('says that a password is missing', async () => {
+    // pg leaves this connection open, waiting for a password that never comes: the network ends it.
+    const network = await startNetwork(new URL(database.url));
+    const message = await refusalOf((url) => {
+      url.host = new URL(network.url(database.url)).host;
+      url.password = '';
+    });
+    await network.close();
+    expect(message).toContain('asks for a password, and DATABASE_URL has none');
+  });
+
+  it('names a database that is not there', async () => {
+    const message = await refusalOf((url) => {
+      url.pathname = '/nowhere';
+    });
+    expect(message).toContain('has no database "nowhere". Create it: createdb nowhere');
+  });
+
+  it('names an address where nothing listens', async () => {
+    const message = await refusalOf((url) => {
+      url.port = '1';
+    }, true);
+    expect(message).toBe('No PostgreSQL answers at 127.0.0.1:1. Start it, or correct DATABASE_URL.');
+  });
+
+  it('names a host that is not known', async () => {
+    const message = await refusalOf((url) => {
+      url.hostname = 'nowhere.invalid';
+    }, true);
+    expect(message).toContain('nowhere.invalid');
+  });
+
+  it('gives up on a server that does not answer', async () => {
+    const network = await startNetwork(new URL(database.url));
+    network.silence();
+    const { host } = new URL(network.url(database.url));
+    const message = await refusalOf((url) => {
+      url.host = host;
+    }, true);
+    expect(message).toBe(`PostgreSQL at ${host} did not answer in time.`);
+    await network.close();
+  });
+
+  it('refuses what answers but is no PostgreSQL', async () => {
+    const other = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const message = await refusalOf((url) => {
+      url.port = String(portOf(other));
+    });
+    expect(message).toContain('could not be opened');
+    other.close();
+  });
+
+  it.each([
+    'mysql://root:wrong-secret@localhost/rtc',
+    'postgres//root:wrong-secret@localhost',
+    'wrong-secret',
+  ])('refuses an address of another form without repeating it', async (databaseUrl) => {
+    const error = await expectUnavailable(open({ databaseUrl }), { retryable: false });
+    expect(error.message).toContain('DATABASE_URL is not a PostgreSQL address');
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('wrong-secret');
+  });
+
+  it('refuses the database of a newer version and leaves it as it is', async () => {
+    const store = await open({ databaseUrl: database.url });
+    await store.close();
+    await query(database.url, `insert into migrations values ('999-from-the-future', 1)`);
+    const schema = 'select table_name, column_name from information_schema.columns order by 1, 2';
+    const before = await query(database.url, schema);
+    const message = await refusalOf(() => {});
+    expect(message).toContain('newer version');
+    expect(message).toContain('"999-from-the-future"');
+    expect(await query(database.url, schema)).toEqual(before);
+    expect(await query(database.url, 'select count(*)::int as count from migrations')).toEqual([
+      { count: 2 },
+    ]);
+  });
+
+  it('refuses a database that does not hold every character', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await query(
+      database.url,
+      `create database ${name}_ascii encoding 'SQL_ASCII' locale 'C' template template0`,
+    );
+    const message = await refusalOf((url) => {
+      url.pathname = `/${name}_ascii`;
+    });
+    expect(message).toContain('has the encoding SQL_ASCII');
+    await query(database.url, `drop database ${name}_ascii with (force)`);
+  });
+
+  it('refuses a read-only database and leaves it empty', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    await query(database.url, `alter database ${name} set default_transaction_read_only = on`);
+    expect(await refusalOf(() => {})).toContain('is read-only');
+    expect(await query(database.url, `select to_regclass('migrations') as found`)).toEqual([{ found: null }]);
+  });
+
+  it('names a user who may not create tables, and takes one once they are there', async () => {
+    const name = `guest_${new URL(database.url).pathname.slice(1)}`;
+    await query(database.url, `create role ${name} login password 'guest'`);
+    const asGuest = (url: URL) => {
+      url.username = name;
+      url.password = 'guest';
+    };
+    expect(await refusalOf(asGuest)).toContain(`User "${name}" may not do this`);
+    const owner = await open({ databaseUrl: database.url });
+    await owner.close();
+    await query(
+      database.url,
+      `grant select, insert, update, delete on all tables in schema public to ${name}`,
+    );
+    const url = new URL(database.url);
+    asGuest(url);
+    const store = await open({ databaseUrl: url.href });
+    expect(await store.recordings.list({ limit: 1 })).toEqual([]);
+    await store.close();
+    await query(database.url, `drop owned by ${name}; drop role ${name}`);
+  });
+
+  it('shares a database with tables of others', async () => {
+    await query(database.url, 'create table cookies (name text)');
+    const store = await open({ databaseUrl: database.url });
+    await store.ping();
+    await store.close();
+  });
+});
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
