@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { RoomServiceClient } from 'livekit-server-sdk';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
+import { type Keys, latencies, median, repeatedCall, type SignedRequest, throughput } from './load.ts';
+
+/*
+ * `npm run bench`: the service against its floors, side by side in one run. Every pair of figures is measured in
+ * turns (A B A B …), and the ratio is that of each pair: what this machine does meanwhile hits both.
+ *   POST /v1/token   against a bare Fastify route with the same HMAC and livekit-server-sdk's token
+ *   GET /v1/rooms    against livekit-server-sdk called directly on the same, real media server
+ *   start, memory    of the service as a process
+ */
+
+const ROUNDS = 7;
+const SECONDS = 1.5;
+const CONCURRENCY = 16;
+const ROOMS = 20;
+
+const root = join(import.meta.dirname, '..', '..');
+const keys: Keys = { apiKey: 'benchkey', apiSecret: 'benchsecret-benchsecret-benchsecret' };
+const dataDir = await mkdtemp(join(tmpdir(), 'rtc-bench-'));
+const children: ChildProcess[] = [];
+const livekit = await startLivekit(keys);
+try {
+  const startedAt = performance.now();
+  const service = await startService();
+  const startMs = performance.now() - startedAt;
+  const idleMb = await residentMb(service.pid);
+  await benchTokens(service.url);
+  await benchRooms(service.url);
+  say('start to listening', `${startMs.toFixed(0)} ms (to reach: 600)`);
+  say('resident when idle', `${idleMb.toFixed(0)} MB (to reach: 130)`);
+} finally {
+  for (const child of children) child.kill();
+  await livekit.close();
+  await rm(dataDir, { recursive: true });
+}
+
+async function benchTokens(serviceUrl: string): Promise<void> {
+  const bare = await startProcess([join(import.meta.dirname, 'bare-server.ts')], 'stdout');
+  const body = JSON.stringify({ roomId: 'demo', userId: 'ada', name: 'Ada Lovelace', role: 'participant' });
+  const request: SignedRequest = { method: 'POST', path: '/v1/token', body };
+  const ours = repeatedCall(serviceUrl, request, keys, CONCURRENCY);
+  const floor = repeatedCall(bare.url, request, keys, CONCURRENCY);
+  await compare('POST /v1/token, requests/s', ours.call, floor.call, 'to reach: 0.8 of bare Fastify');
+  await Promise.all([ours.close(), floor.close()]);
+}
+
+async function benchRooms(serviceUrl: string): Promise<void> {
+  const sdk = new RoomServiceClient(livekit.httpUrl, keys.apiKey, keys.apiSecret);
+  for (let index = 0; index < ROOMS; index += 1) await sdk.createRoom({ name: `room-${index}` });
+  const ours = repeatedCall(serviceUrl, { method: 'GET', path: '/v1/rooms' }, keys, CONCURRENCY);
+  const direct = async (): Promise<void> => {
+    await sdk.listRooms();
+  };
+  await compare('GET /v1/rooms, requests/s', ours.call, direct, 'to reach: 0.8 of livekit-server-sdk');
+  const differences: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    differences.push(median(await latencies(ours.call, 200)) - median(await latencies(direct, 200)));
+  }
+  say('GET /v1/rooms, median above the SDK', `${spread(differences, 2)} ms (to reach: 1)`);
+  await ours.close();
+}
+
+async function compare(
+  name: string,
+  ours: () => Promise<void>,
+  floor: () => Promise<void>,
+  target: string,
+): Promise<void> {
+  await throughput(ours, CONCURRENCY, 1);
+  await throughput(floor, CONCURRENCY, 1);
+  const pairs: (readonly [number, number])[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const a = await throughput(ours, CONCURRENCY, SECONDS);
+    pairs.push([a, await throughput(floor, CONCURRENCY, SECONDS)]);
+  }
+  const ratios = pairs.map(([a, b]) => a / b);
+  say(
+    name,
+    `${median(pairs.map(([a]) => a)).toFixed(0)} against ${median(pairs.map(([, b]) => b)).toFixed(0)}`,
+  );
+  say('', `ratio ${spread(ratios, 2)} (${target})`);
+}
+
+function spread(values: readonly number[], digits: number): string {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return `${median(values).toFixed(digits)} [${low.toFixed(digits)} … ${high.toFixed(digits)}]`;
+}
+
+function say(name: string, figure: string): void {
+  process.stdout.write(`${name.padEnd(40)} ${figure}\n`);
+}
+
+async function startService(): Promise<{ readonly url: string; readonly pid: number }> {
+  return await startProcess([join(root, 'bin', 'rtc.js'), 'serve'], 'stderr', {
+    PORT: '0',
+    DATA_DIR: dataDir,
+    LIVEKIT_URL: livekit.url,
+    RATE_LIMIT_API: '0',
+    CI: 'true',
+  });
+}
+
+/** Starts a program of ours and waits for the line that has its address. */
+async function startProcess(
+  args: readonly string[],
+  output: 'stdout' | 'stderr',
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ readonly url: string; readonly pid: number }> {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', output === 'stdout' ? 'pipe' : 'ignore', output === 'stderr' ? 'pipe' : 'inherit'],
+    env: { ...process.env, API_KEY: keys.apiKey, API_SECRET: keys.apiSecret, ...env },
+  });
+  children.push(child);
+  const stream = child[output];
+  if (stream === null || child.pid === undefined) throw new Error('the program has no output');
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: stream }).on('line', (line) => {
+      const found = /http:\/\/[\w.:]+/.exec(line);
+      if (found !== null) resolve(found[0]);
+    });
+    void once(child, 'exit').then(() => reject(new Error('the program ended before it listened')));
+  });
+  return { url, pid: child.pid };
+}
+
+async function residentMb(pid: number): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}

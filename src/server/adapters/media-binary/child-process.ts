@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+
+/** How long a program may take to end after it was asked, before it is killed. */
+const END_PATIENCE_MS = 5_000;
+const LOG_LINES_SHOWN = 5;
+
+export type ChildSettings = {
+  readonly name: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Over the inherited environment: where secrets go, since everybody on the machine can read arguments. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Gets both outputs. */
+  readonly logFile: string;
+};
+
+export type RunningChild = {
+  readonly name: string;
+  readonly pid: number;
+  /** Settles when the program ends; its value says how, with the last lines of its log. */
+  readonly ended: Promise<string>;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * Starts a program in a process group of its own: a Ctrl-C in the terminal reaches only us, and we stop what we
+ * started in our own order.
+ */
+export function startChild(settings: ChildSettings): RunningChild {
+  const log = openSync(settings.logFile, 'w', 0o600);
+  const child = spawn(settings.program, settings.args, {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...settings.env },
+  });
+  closeSync(log);
+  const ended = untilEnd(child, settings);
+  return {
+    name: settings.name,
+    pid: child.pid ?? 0,
+    ended,
+    close: async () => {
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+      child.kill('SIGTERM');
+      const kill = setTimeout(() => child.kill('SIGKILL'), END_PATIENCE_MS);
+      await ended;
+      clearTimeout(kill);
+    },
+  };
+}
+
+function untilEnd(child: ChildProcess, { name, logFile }: ChildSettings): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`${name} did not start: ${error.message}`));
+    child.once('exit', (code, signal) => {
+      const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_LINES_SHOWN).join('\n');
+      resolve(`${name} ended (${signal ?? `exit code ${code}`}); its last lines, from ${logFile}:\n${last}`);
+    });
+  });
+}

@@ -1,0 +1,116 @@
+import { mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { createLog } from './adapters/system/log.ts';
+import { systemClock, systemIds } from './adapters/system/system.ts';
+import { type Config, type Environment, loadConfig, readEnvironment } from './config/config.ts';
+import { developmentCredentials } from './dev/credentials.ts';
+import { nextFreePort } from './dev/free-port.ts';
+import { endLeftovers, forgetChildren, rememberChildren } from './dev/leftovers.ts';
+import { type DevMedia, startMedia } from './dev/media.ts';
+import { type RunningService, startService } from './service.ts';
+
+export type DevOptions = {
+  readonly media: 'livekit' | 'embedded' | undefined;
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  /** Asks for the end. */
+  readonly signal: AbortSignal;
+  /** Lines for the person in front of it, while things start. */
+  readonly progress: (line: string) => void;
+  /** Called once, when everything answers. */
+  readonly announce: (ready: DevReady) => void | Promise<void>;
+};
+
+export type DevReady = {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly areCredentialsNew: boolean;
+  readonly dataDir: string;
+  readonly media: {
+    readonly kind: DevMedia['kind'];
+    readonly url: string;
+    readonly notes: readonly string[];
+  };
+};
+
+const SERVICE_PORT = 3000;
+
+/**
+ * Everything for development on one machine: credentials, the media server with Redis, the service. Ends on the
+ * signal, the service first; rejects when something does not start, or a program that it started ends by itself.
+ */
+export async function dev(options: DevOptions): Promise<void> {
+  const environment = await devEnvironment(options);
+  const dataDir = resolve(environment.DATA_DIR ?? '.rtc');
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  for (const name of await endLeftovers(dataDir))
+    options.progress(`ended ${name}, left behind by an earlier run`);
+  const credentials = await developmentCredentials(environment, dataDir);
+  const own = { ...environment, API_KEY: credentials.apiKey, API_SECRET: credentials.apiSecret };
+  const draft = loadConfig(own);
+  const media = await startMedia({
+    environment,
+    choice: options.media,
+    dataDir,
+    recordingDir: draft.recordingDir,
+    apiKey: draft.livekit.apiKey,
+    apiSecret: draft.livekit.apiSecret,
+    webhookUrl: `http://127.0.0.1:${draft.port}/livekit/webhook`,
+    clock: systemClock,
+    ids: systemIds,
+    progress: options.progress,
+    signal: options.signal,
+  });
+  try {
+    await rememberChildren(dataDir, media.children);
+    const config = loadConfig({ ...own, LIVEKIT_URL: media.url });
+    await runService(options, config, media, credentials.areNew);
+  } finally {
+    await media.close();
+    await forgetChildren(dataDir);
+  }
+}
+
+/** A port that was asked for is taken or not at all; the default one gives way, and that is said. */
+async function devEnvironment({ host, port, progress }: DevOptions): Promise<Environment> {
+  const environment = readEnvironment(process.env, process.cwd());
+  const asked = port === undefined ? environment.PORT : String(port);
+  const address = host ?? environment.HOST ?? '127.0.0.1';
+  const isFixed = asked !== undefined && asked !== '' && asked !== '0';
+  const chosen = isFixed ? asked : String(await nextFreePort(SERVICE_PORT, address));
+  if (!isFixed && chosen !== String(SERVICE_PORT)) progress(`port ${SERVICE_PORT} is taken; using ${chosen}`);
+  return { LOG_LEVEL: 'warn', ...environment, PORT: chosen, HOST: address };
+}
+
+async function runService(
+  options: DevOptions,
+  config: Config,
+  media: DevMedia,
+  areCredentialsNew: boolean,
+): Promise<void> {
+  const log = createLog(config.values.LOG_LEVEL);
+  const service: RunningService = await startService(config, { log, clock: systemClock, ids: systemIds });
+  try {
+    await options.announce({
+      url: service.url,
+      apiKey: config.apiKey,
+      apiSecret: config.apiSecrets[0],
+      areCredentialsNew,
+      dataDir: config.dataDir,
+      media: { kind: media.kind, url: media.url, notes: media.notes },
+    });
+    await untilEnd(options.signal, media);
+  } finally {
+    await service.close();
+  }
+}
+
+async function untilEnd(signal: AbortSignal, media: DevMedia): Promise<void> {
+  if (signal.aborted) return;
+  const stopped = new Promise<undefined>((done) =>
+    signal.addEventListener('abort', () => done(undefined), { once: true }),
+  );
+  const end = await Promise.race([stopped, ...media.children.map((child) => child.ended)]);
+  if (end !== undefined) throw new Error(end);
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Environment } from '../config/config.ts';
+
+export type Credentials = { readonly apiKey: string; readonly apiSecret: string; readonly areNew: boolean };
+
+/** API_KEY and API_SECRET of the environment, else those of an earlier run, else new ones, kept in the data directory. */
+export async function developmentCredentials(
+  environment: Environment,
+  dataDir: string,
+): Promise<Credentials> {
+  const { API_KEY: apiKey, API_SECRET: apiSecret } = environment;
+  if (apiKey && apiSecret) return { apiKey, apiSecret, areNew: false };
+  if (apiKey || apiSecret) throw new Error('Set both API_KEY and API_SECRET, or neither.');
+  const file = join(dataDir, 'credentials.json');
+  const kept = await readKept(file);
+  if (kept !== undefined) return { ...kept, areNew: false };
+  const made = {
+    apiKey: `dev${randomBytes(8).toString('hex')}`,
+    apiSecret: randomBytes(32).toString('base64url'),
+  };
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  return { ...made, areNew: true };
+}
+
+async function readKept(file: string): Promise<Omit<Credentials, 'areNew'> | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const { apiKey, apiSecret } = parse(text, file);
+  if (typeof apiKey === 'string' && typeof apiSecret === 'string') return { apiKey, apiSecret };
+  throw new Error(`${file} does not hold an apiKey and an apiSecret; delete it to have new ones made.`);
+}
+
+function parse(text: string, file: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  } catch {
+    throw new Error(`${file} is not JSON; delete it to have new credentials made.`);
+  }
+}

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { startEmbeddedMediaServer } from '../adapters/embedded-media/embedded-media-server.ts';
+import { type RunningChild, startChild } from '../adapters/media-binary/child-process.ts';
+import { defaultCacheDir } from '../adapters/media-binary/go-binary.ts';
+import {
+  buildLivekitServer,
+  findLivekitServer,
+  livekitServerVersion,
+} from '../adapters/media-binary/livekit-binary.ts';
+import type { Environment } from '../config/config.ts';
+import type { Clock, IdGenerator } from '../ports/clock.ts';
+import { nextFreePort } from './free-port.ts';
+import { startRedis } from './redis.ts';
+import { untilAnswering } from './until-answering.ts';
+
+/*
+ * The media server of development, in this order: LIVEKIT_URL; livekit-server on the search path or in the cache;
+ * the pinned version, built with Go; the embedded one, which carries no media.
+ */
+
+export type DevMedia = {
+  readonly kind: 'external' | 'livekit' | 'embedded';
+  readonly url: string;
+  /** For people to read: what runs and what it cannot do. */
+  readonly notes: readonly string[];
+  readonly children: readonly RunningChild[];
+  readonly close: () => Promise<void>;
+};
+
+export type DevMediaSettings = {
+  readonly environment: Environment;
+  readonly choice: 'livekit' | 'embedded' | undefined;
+  readonly dataDir: string;
+  readonly recordingDir: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly webhookUrl: string;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly progress: (line: string) => void;
+  readonly signal: AbortSignal;
+};
+
+export async function startMedia(settings: DevMediaSettings): Promise<DevMedia> {
+  const { LIVEKIT_URL: external } = settings.environment;
+  if (external && settings.choice !== 'embedded') {
+    return {
+      kind: 'external',
+      url: external,
+      notes: ['the media server of LIVEKIT_URL; its keys: LIVEKIT_API_KEY and LIVEKIT_API_SECRET'],
+      children: [],
+      close: async () => {},
+    };
+  }
+  if (settings.choice === 'embedded') return await startEmbedded(settings, []);
+  const program = await findProgram(settings);
+  if (program !== undefined) return await startLivekit(settings, program);
+  if (settings.choice === 'livekit') {
+    throw new Error(
+      'There is no livekit-server on PATH, and no Go to build it with. Install either, or set LIVEKIT_URL.',
+    );
+  }
+  return await startEmbedded(settings, ['no livekit-server on PATH, and no Go to build it with']);
+}
+
+async function findProgram({ environment, progress, signal }: DevMediaSettings): Promise<string | undefined> {
+  const cacheDir = defaultCacheDir(environment);
+  const found = await findLivekitServer({ env: environment, cacheDir });
+  if (found !== undefined) return found;
+  try {
+    progress(`building livekit-server ${livekitServerVersion} with Go, once; about 2 minutes`);
+    return await buildLivekitServer({ cacheDir, env: environment, onProgress: progress, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    progress(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+const LIVEKIT_PORT = 7880;
+
+async function startLivekit(settings: DevMediaSettings, program: string): Promise<DevMedia> {
+  const redis = await startRedis(settings.environment, settings.dataDir);
+  const port = await nextFreePort(LIVEKIT_PORT);
+  const config = {
+    port,
+    bind_addresses: ['127.0.0.1'],
+    keys: { [settings.apiKey]: settings.apiSecret },
+    rtc: {
+      tcp_port: await nextFreePort(port + 1),
+      udp_port: await nextFreePort(port + 2),
+      node_ip: '127.0.0.1',
+      use_external_ip: false,
+      enable_loopback_candidate: true,
+    },
+    webhook: { api_key: settings.apiKey, urls: [settings.webhookUrl] },
+    ingress: { rtmp_base_url: 'rtmp://127.0.0.1:1935/x', whip_base_url: 'http://127.0.0.1:8080/w' },
+    logging: { level: 'info' },
+    ...(redis === undefined ? {} : { redis: { address: redis.address } }),
+  };
+  const child = startChild({
+    name: 'livekit-server',
+    program,
+    args: [],
+    // JSON is YAML. By the environment: it carries the secret.
+    env: { LIVEKIT_CONFIG: JSON.stringify(config) },
+    logFile: join(settings.dataDir, 'livekit.log'),
+  });
+  const close = async (): Promise<void> => {
+    await child.close();
+    await redis?.child?.close();
+  };
+  try {
+    await untilAnswering(child, async () => await answersOk(`http://127.0.0.1:${port}/`));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const children = redis?.child === undefined ? [child] : [redis.child, child];
+  return {
+    kind: 'livekit',
+    url: `ws://127.0.0.1:${port}`,
+    notes: livekitNotes(redis?.address),
+    children,
+    close,
+  };
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  return await fetch(url).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+}
+
+function livekitNotes(redisAddress: string | undefined): readonly string[] {
+  if (redisAddress !== undefined) {
+    return [
+      `Redis on ${redisAddress}; recording and ingress need LiveKit's own egress and ingress workers on it and answer 503 without`,
+    ];
+  }
+  return ['no redis-server on PATH: recording and ingress answer 503'];
+}
+
+const EMBEDDED_PORT = 7880;
+
+async function startEmbedded(settings: DevMediaSettings, reasons: readonly string[]): Promise<DevMedia> {
+  const media = await startEmbeddedMediaServer({
+    host: '127.0.0.1',
+    port: await nextFreePort(EMBEDDED_PORT),
+    apiKey: settings.apiKey,
+    apiSecret: settings.apiSecret,
+    clock: settings.clock,
+    ids: settings.ids,
+    recordingDir: settings.recordingDir,
+    webhookUrls: [settings.webhookUrl],
+  });
+  const notes = [
+    ...reasons,
+    'THE EMBEDDED MEDIA SERVER CARRIES NO MEDIA: nobody can really join; `rtc dev join ROOM IDENTITY` simulates it',
+  ];
+  return { kind: 'embedded', url: media.url, notes, children: [], close: () => media.close() };
+}
