@@ -50,6 +50,8 @@ async function upload(s3: S3Upload, path: string, content: Buffer): Promise<stri
     ...(s3.sessionToken === '' ? {} : { sessionToken: s3.sessionToken }),
     region: s3.region === '' ? 'us-east-1' : s3.region,
     service: 's3',
+    // Its default of ten would keep an egress ending for a minute.
+    retries: 2,
   });
   const headers = { 'content-type': 'video/mp4', 'content-length': String(content.length) };
   const answer = await client.fetch(url, { method: 'PUT', headers, body: new Uint8Array(content) });

@@ -16,7 +16,7 @@ import {
   UpdateRoomMetadataRequest,
 } from '@livekit/protocol';
 import { ensureGrant, ensureRoomAdmin } from './access.ts';
-import type { LiveRoom, Rooms } from './rooms.ts';
+import type { Rooms } from './rooms.ts';
 import type { World } from './settings.ts';
 import { innerFailure, TwirpFailure, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
 
@@ -46,16 +46,15 @@ function roomMethods(rooms: Rooms): TwirpService {
     }),
     DeleteRoom: twirpMethod(DeleteRoomRequest, ({ room }, access) => {
       ensureGrant(access, 'roomCreate');
-      findRoom(rooms, room);
+      ensureRoom(rooms, room);
       rooms.close(room, DisconnectReason.ROOM_DELETED);
       return new DeleteRoomResponse();
     }),
     UpdateRoomMetadata: twirpMethod(UpdateRoomMetadataRequest, ({ room, metadata }, access) => {
       ensureMetadataFits(metadata);
       ensureRoomAdmin(access, room);
-      const { info } = findRoom(rooms, room);
-      info.metadata = metadata;
-      return info;
+      ensureRoom(rooms, room);
+      return rooms.setMetadata(room, metadata);
     }),
   };
 }
@@ -127,10 +126,8 @@ function update(participant: ParticipantInfo, request: UpdateParticipantRequest)
   return participant;
 }
 
-function findRoom(rooms: Rooms, name: string): LiveRoom {
-  const room = rooms.find(name);
-  if (room === undefined) throw innerFailure('not_found', 'requested room does not exist');
-  return room;
+function ensureRoom(rooms: Rooms, name: string): void {
+  if (rooms.find(name) === undefined) throw innerFailure('not_found', 'requested room does not exist');
 }
 
 function findParticipant(rooms: Rooms, room: string, identity: string): ParticipantInfo {

@@ -1,16 +1,26 @@
 import {
-  Codec,
-  type CreateRoomRequest,
   DisconnectReason,
-  ParticipantInfo,
-  ParticipantInfo_Kind,
+  type ParticipantInfo,
   ParticipantInfo_State,
-  type ParticipantPermission,
-  Room,
+  type Room,
   type TrackInfo,
 } from '@livekit/protocol';
 import type { EventStream } from './events.ts';
 import { later } from './later.ts';
+import {
+  count,
+  countLater,
+  isDependent,
+  isFull,
+  isOccupied,
+  isRecorder,
+  type Joiner,
+  type LiveRoom,
+  newLiveRoom,
+  newParticipant,
+  newRoom,
+  type RoomSettings,
+} from './room-records.ts';
 import type { World } from './settings.ts';
 
 /*
@@ -32,51 +42,14 @@ export type Rooms = {
   readonly leave: (name: string, identity: string, reason: DisconnectReason) => boolean;
   readonly publish: (name: string, identity: string, track: TrackInfo) => TrackInfo;
   readonly unpublish: (name: string, identity: string, trackSid: string) => boolean;
+  readonly setMetadata: (name: string, metadata: string) => Room;
   readonly close: (name: string, reason: DisconnectReason) => void;
-};
-
-export type RoomSettings = Partial<
-  Pick<CreateRoomRequest, 'name' | 'emptyTimeout' | 'departureTimeout' | 'maxParticipants' | 'metadata'>
->;
-
-export type Joiner = {
-  readonly identity: string;
-  readonly name?: string;
-  readonly metadata?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly kind?: ParticipantInfo_Kind;
-  readonly permission: ParticipantPermission;
-};
-
-export type LiveRoom = {
-  readonly info: Room;
-  readonly participants: Map<string, ParticipantInfo>;
-  wasJoined: boolean;
-  /** Aborted when the room is occupied or gone. */
-  closing: AbortController;
 };
 
 /** A join that LiveKit refuses while it sets up the connection. */
 export class RoomFull extends Error {
   override readonly name = 'RoomFull';
 }
-
-const DEFAULT_EMPTY_TIMEOUT_SECONDS = 300;
-const DEFAULT_DEPARTURE_TIMEOUT_SECONDS = 20;
-
-/** The codecs that a LiveKit 1.13 enables by default. */
-const CODECS = [
-  'audio/PCMU',
-  'audio/PCMA',
-  'audio/opus',
-  'audio/red',
-  'video/VP8',
-  'video/H264',
-  'video/VP9',
-  'video/AV1',
-  'video/H265',
-  'video/rtx',
-];
 
 export function createRooms(world: World, events: EventStream): Rooms {
   const live = new Map<string, LiveRoom>();
@@ -92,7 +65,7 @@ export function createRooms(world: World, events: EventStream): Rooms {
     const existing = live.get(name);
     if (existing !== undefined) return existing.info;
     const info = newRoom(settings, world);
-    const room = { info, participants: new Map(), wasJoined: false, closing: new AbortController() };
+    const room = newLiveRoom(info, world.clock.now());
     live.set(name, room);
     events.emit({ event: 'room_started', room: info });
     closeLater(room, info.emptyTimeout);
@@ -102,11 +75,12 @@ export function createRooms(world: World, events: EventStream): Rooms {
   const remove = (room: LiveRoom, participant: ParticipantInfo, reason: DisconnectReason) => {
     for (const track of [...participant.tracks]) takeTrack(room, participant, track);
     room.participants.delete(participant.identity);
-    count(room);
     participant.state = ParticipantInfo_State.DISCONNECTED;
     participant.disconnectReason = reason;
     participant.version += 1;
     events.emit({ event: 'participant_left', room: room.info, participant });
+    if (isRecorder(participant)) count(room, world);
+    else countLater(room, world);
   };
 
   const takeTrack = (room: LiveRoom, participant: ParticipantInfo, track: TrackInfo) => {
@@ -140,7 +114,8 @@ export function createRooms(world: World, events: EventStream): Rooms {
         room.closing.abort();
       }
       room.participants.set(participant.identity, participant);
-      count(room);
+      if (isRecorder(participant)) count(room, world);
+      else countLater(room, world);
       events.emit({ event: 'participant_joined', room: room.info, participant });
       return participant;
     },
@@ -161,7 +136,7 @@ export function createRooms(world: World, events: EventStream): Rooms {
       participant.tracks.push(track);
       participant.isPublisher = true;
       participant.version += 1;
-      count(room);
+      countLater(room, world);
       events.emit({ event: 'track_published', room: room.info, participant, track });
       return track;
     },
@@ -173,6 +148,12 @@ export function createRooms(world: World, events: EventStream): Rooms {
       takeTrack(room, participant, track);
       return true;
     },
+    setMetadata: (name, metadata) => {
+      const room = liveRoom(live, name);
+      room.info.metadata = metadata;
+      count(room, world);
+      return room.info;
+    },
     close: (name, reason) => close(liveRoom(live, name), reason),
   };
 }
@@ -181,60 +162,4 @@ function liveRoom(live: ReadonlyMap<string, LiveRoom>, name: string): LiveRoom {
   const room = live.get(name);
   if (room === undefined) throw new Error(`no room "${name}" is open`);
   return room;
-}
-
-function newRoom(settings: RoomSettings, { clock, ids }: World): Room {
-  const now = clock.now();
-  return new Room({
-    sid: `RM_${ids.next()}`,
-    name: settings.name ?? '',
-    emptyTimeout: settings.emptyTimeout || DEFAULT_EMPTY_TIMEOUT_SECONDS,
-    departureTimeout: settings.departureTimeout || DEFAULT_DEPARTURE_TIMEOUT_SECONDS,
-    maxParticipants: settings.maxParticipants ?? 0,
-    metadata: settings.metadata ?? '',
-    creationTime: BigInt(Math.floor(now / 1000)),
-    creationTimeMs: BigInt(now),
-    turnPassword: ids.next(),
-    enabledCodecs: CODECS.map((mime) => new Codec({ mime })),
-  });
-}
-
-function newParticipant(joiner: Joiner, { clock, ids }: World): ParticipantInfo {
-  const now = clock.now();
-  return new ParticipantInfo({
-    sid: `PA_${ids.next()}`,
-    identity: joiner.identity,
-    name: joiner.name ?? '',
-    metadata: joiner.metadata ?? '',
-    attributes: { ...joiner.attributes },
-    kind: joiner.kind ?? ParticipantInfo_Kind.STANDARD,
-    permission: joiner.permission,
-    state: ParticipantInfo_State.ACTIVE,
-    joinedAt: BigInt(Math.floor(now / 1000)),
-    joinedAtMs: BigInt(now),
-    version: 2,
-  });
-}
-
-/** Recorders and agents neither keep a room open nor count against its limit. */
-function isDependent({ kind, permission }: ParticipantInfo): boolean {
-  if (kind === ParticipantInfo_Kind.EGRESS || kind === ParticipantInfo_Kind.AGENT) return true;
-  return permission?.recorder === true || permission?.agent === true;
-}
-
-function isOccupied(room: LiveRoom): boolean {
-  return [...room.participants.values()].some((participant) => !isDependent(participant));
-}
-
-function isFull({ info, participants }: LiveRoom): boolean {
-  const present = [...participants.values()].filter((participant) => !isDependent(participant)).length;
-  return info.maxParticipants > 0 && present >= info.maxParticipants;
-}
-
-/** Hidden ones are not counted. */
-function count({ info, participants }: LiveRoom): void {
-  const present = [...participants.values()];
-  info.numParticipants = present.filter(({ permission }) => permission?.hidden !== true).length;
-  info.numPublishers = present.filter(({ isPublisher }) => isPublisher).length;
-  info.activeRecording = present.some(({ permission }) => permission?.recorder === true);
 }

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../../../src/server/adapters/embedded-media/embedded-media-server.ts';
+import type { EmbeddedMediaSettings } from '../../../../src/server/adapters/embedded-media/settings.ts';
+import { createLivekitMediaServer } from '../../../../src/server/adapters/livekit/livekit-media-server.ts';
+import { systemIds } from '../../../../src/server/adapters/system/system.ts';
+import { startWebhookInbox } from '../livekit/webhook-inbox.ts';
+import type { JoinOptions, MediaServerFixture } from '../media-server-contract.ts';
+import { fastClock } from './clocks.ts';
+
+export type EmbeddedFixture = MediaServerFixture & {
+  readonly embedded: EmbeddedMediaServer;
+  readonly keys: { readonly apiKey: string; readonly apiSecret: string };
+};
+
+/** Fast enough for the tests, slow enough that HTTP on loopback takes no time in it. */
+const SPEED = 20;
+
+/** The embedded server asked through the same adapter, with simulated participants. */
+export async function startEmbeddedFixture(
+  settings: Partial<EmbeddedMediaSettings> = {},
+): Promise<EmbeddedFixture> {
+  const keys = { apiKey: 'contract', apiSecret: randomBytes(24).toString('hex') };
+  const inbox = await startWebhookInbox(keys);
+  const embedded = await startEmbeddedMediaServer({
+    host: '127.0.0.1',
+    port: 0,
+    ...keys,
+    clock: fastClock(SPEED),
+    ids: systemIds,
+    webhookUrls: [inbox.url],
+    ingressUrls: { rtmp: 'rtmp://127.0.0.1:1935/live' },
+    ...settings,
+  });
+  const withKeys = (changed: Partial<typeof keys>) =>
+    createLivekitMediaServer({ url: embedded.url, ...keys, ...changed });
+
+  const join = async (
+    room: string,
+    identity: string,
+    { hidden = false, attributes = {} }: JoinOptions = {},
+  ) => {
+    embedded.control.join(room, { identity, name: identity, hidden, attributes });
+    return {
+      publish: async () => embedded.control.publish(room, identity).sid,
+      leave: async () => {
+        embedded.control.leave(room, identity);
+      },
+    };
+  };
+
+  return {
+    server: withKeys({}),
+    withKeys,
+    join,
+    inbox,
+    embedded,
+    keys,
+    close: async () => {
+      await embedded.close();
+      await inbox.close();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebhookReceiver } from 'livekit-server-sdk';
+
+/** A webhook as it arrived, its signature checked by the SDK. */
+export type ReceivedWebhook = {
+  readonly event: string;
+  readonly id: string;
+  /** The JSON body as sent, nothing filled in. */
+  readonly body: WebhookBody;
+  readonly headers: IncomingHttpHeaders;
+};
+
+export type WebhookBody = {
+  readonly event: string;
+  readonly id: string;
+  readonly createdAt: string;
+  readonly room?: Record<string, unknown>;
+  readonly participant?: Record<string, unknown>;
+  readonly track?: Record<string, unknown>;
+  readonly egressInfo?: Record<string, unknown>;
+  readonly ingressInfo?: Record<string, unknown>;
+};
+
+export type WebhookInbox = {
+  readonly url: string;
+  /** All of them, refused ones too, in the order of their arrival. */
+  readonly received: readonly ReceivedWebhook[];
+  /** What the SDK's receiver said against a request. */
+  readonly faults: readonly string[];
+  /** Status of the next answers, one each; 200 when there are no more. */
+  readonly answerWith: (...statuses: readonly number[]) => void;
+  /** Those that `matches`, once there are `count` of them. */
+  readonly waitFor: (
+    matches: (webhook: ReceivedWebhook) => boolean,
+    count?: number,
+  ) => Promise<ReceivedWebhook[]>;
+  readonly close: () => Promise<void>;
+};
+
+export type InboxKeys = { readonly apiKey: string; readonly apiSecret: string };
+
+const DEADLINE_MS = 15_000;
+
+/** An HTTP server that takes LiveKit's webhooks. */
+export async function startWebhookInbox({ apiKey, apiSecret }: InboxKeys): Promise<WebhookInbox> {
+  const receiver = new WebhookReceiver(apiKey, apiSecret);
+  const received: ReceivedWebhook[] = [];
+  const faults: string[] = [];
+  const statuses: number[] = [];
+  const arrivals = new EventTarget();
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString('utf8');
+    try {
+      await receiver.receive(text, request.headers.authorization);
+      const body = JSON.parse(text) as WebhookBody;
+      received.push({ event: body.event, id: body.id, body, headers: request.headers });
+    } catch (error) {
+      faults.push(String(error));
+    }
+    response.writeHead(statuses.shift() ?? 200).end();
+    arrivals.dispatchEvent(new Event('arrival'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const waitFor: WebhookInbox['waitFor'] = async (matches, count = 1) => {
+    const deadline = AbortSignal.timeout(DEADLINE_MS);
+    for (;;) {
+      const found = received.filter(matches);
+      if (found.length >= count) return found;
+      await once(arrivals, 'arrival', { signal: deadline }).catch(() => {
+        const seen = received.map(({ event }) => event).join(', ');
+        throw new Error(`not enough of the awaited webhooks (${found.length} of ${count}); arrived: ${seen}`);
+      });
+    }
+  };
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
+    received,
+    faults,
+    answerWith: (...next) => {
+      statuses.push(...next);
+    },
+    waitFor,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
