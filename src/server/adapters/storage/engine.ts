@@ -1,4 +1,4 @@
-import type { Kysely, RawBuilder } from 'kysely';
+import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Tables } from './tables.ts';
 
 /*
@@ -9,6 +9,8 @@ export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL';
   readonly db: Kysely<Tables>;
   readonly columnTypes: ColumnTypes;
+  /** Durable when it resolves; what `work` throws undoes it. On SQLite those of one moment share a commit. */
+  transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
   /** Held until the transaction of `db` ends: one instance migrates, the others wait. */
   lockMigrations(db: Kysely<Tables>): Promise<void>;

@@ -99,6 +99,7 @@ function createEngine(pool: Pool): Engine {
   return {
     name: 'PostgreSQL',
     db,
+    transaction: (work) => db.transaction().execute(work),
     columnTypes: { text: sql`text collate "C"`, integer: sql`bigint` },
     hasTable: async (db, table) => {
       const found = await sql<{ found: boolean }>`select to_regclass(${table}) is not null as found`.execute(

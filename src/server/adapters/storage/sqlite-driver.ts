@@ -10,6 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { isBusy, translateSqliteError } from './sqlite-errors.ts';
 
@@ -56,18 +57,16 @@ class SqliteDriver implements Driver {
 
   async releaseConnection(): Promise<void> {}
 
-  /** `immediate`: a transaction that began by reading could not wait for the write lock, it would have to fail. */
   beginTransaction(connection: SqliteConnection): Promise<void> {
-    return connection.runAlone('begin immediate');
+    return connection.begin();
   }
 
   commitTransaction(connection: SqliteConnection): Promise<void> {
-    return connection.runAlone('commit');
+    return connection.commit();
   }
 
-  async rollbackTransaction(connection: SqliteConnection): Promise<void> {
-    // SQLite rolls back by itself on some errors (a full disk), and would refuse a second rollback.
-    if (this.#database.isTransaction) await connection.runAlone('rollback');
+  rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.rollback();
   }
 
   async destroy(): Promise<void> {
@@ -81,6 +80,7 @@ class SqliteConnection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #clock: Clock;
   readonly #statements = new Map<string, CachedStatement>();
+  #expectsTransaction = false;
 
   constructor(database: DatabaseSync, clock: Clock) {
     this.#database = database;
@@ -96,11 +96,30 @@ class SqliteConnection implements DatabaseConnection {
     yield await this.executeQuery<R>(query);
   }
 
-  async runAlone(sql: string): Promise<void> {
-    await this.#untilNotBusy(() => this.#execute(sql, []));
+  /** `immediate`: a transaction that began by reading could not wait for the write lock, it would have to fail. */
+  async begin(): Promise<void> {
+    await this.#untilNotBusy(() => this.#execute('begin immediate', []));
+    this.#expectsTransaction = true;
+  }
+
+  async commit(): Promise<void> {
+    await this.#untilNotBusy(() => this.#execute('commit', []));
+    this.#expectsTransaction = false;
+  }
+
+  async rollback(): Promise<void> {
+    this.#expectsTransaction = false;
+    // SQLite rolls back by itself on some errors (a full disk), and would refuse a second rollback.
+    if (this.#database.isTransaction) this.#execute('rollback', []);
   }
 
   #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    // Work that caught the error which ended its transaction must not go on outside of one.
+    if (this.#expectsTransaction && !this.#database.isTransaction) {
+      throw new ServiceError('storage-unavailable', 'The database undid the transaction; try again.', {
+        retryable: true,
+      });
+    }
     const { statement, returnsRows } = this.#prepare(sql);
     const values = parameters as readonly SQLInputValue[];
     if (returnsRows) return { rows: statement.all(...values) as R[] };

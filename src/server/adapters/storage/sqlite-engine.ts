@@ -4,6 +4,7 @@ import type { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Engine } from './engine.ts';
 import { migrate } from './migrate.ts';
+import { CommitGroups } from './sqlite-commit-groups.ts';
 import { BUSY_TIMEOUT_MS, sqliteDialect } from './sqlite-driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './sqlite-errors.ts';
 import { prepareSqliteFile, refusal } from './sqlite-file.ts';
@@ -64,9 +65,11 @@ function unfitFolder(path: string, cause: unknown): ServiceError {
 
 function createEngine(database: DatabaseSync, clock: Clock): Engine {
   const db = new Kysely<Tables>({ dialect: sqliteDialect(database, clock) });
+  const groups = new CommitGroups(db, () => database.isTransaction);
   return {
     name: 'SQLite',
     db,
+    transaction: (work) => groups.run(work),
     columnTypes: { text: sql`text`, integer: sql`integer` },
     hasTable: async (db, table) => {
       const found = await sql`select 1 from sqlite_schema where type = 'table' and name = ${table}`.execute(

@@ -3,6 +3,7 @@ import type { RecordingStore, Store } from '../../ports/store.ts';
 import type { Engine } from './engine.ts';
 import { OpenWork } from './open-work.ts';
 import { createRecordingStore } from './recording-store.ts';
+import { withinSavepoint } from './savepoint.ts';
 import type { Tables } from './tables.ts';
 
 export function createStore(engine: Engine): Store {
@@ -11,8 +12,7 @@ export function createStore(engine: Engine): Store {
   let closing: Promise<void> | undefined;
   return {
     recordings: countedRecordings(createRecordingStore(db), work),
-    transaction: (inside) =>
-      work.during(() => db.transaction().execute((transaction) => inside(storeWithin(transaction)))),
+    transaction: (inside) => work.during(() => engine.transaction((db) => inside(storeWithin(db)))),
     ping: () => work.during(() => ping(db)),
     close: () => {
       closing ??= work.close().then(() => engine.close());
@@ -41,32 +41,10 @@ function countedRecordings(recordings: RecordingStore, work: OpenWork): Recordin
 function storeWithin(db: Transaction<Tables>): Store {
   return {
     recordings: createRecordingStore(db),
-    transaction: (work) => nest(db, work),
+    transaction: (work) => withinSavepoint(db, () => work(storeWithin(db))),
     ping: () => ping(db),
     close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),
   };
-}
-
-/** A savepoint, so that what the inner work throws undoes the inner work alone. */
-async function nest<T>(db: Transaction<Tables>, work: (store: Store) => Promise<T>): Promise<T> {
-  await sql`savepoint nested`.execute(db);
-  try {
-    const result = await work(storeWithin(db));
-    await sql`release savepoint nested`.execute(db);
-    return result;
-  } catch (error) {
-    await undoNested(db);
-    throw error;
-  }
-}
-
-async function undoNested(db: Transaction<Tables>): Promise<void> {
-  try {
-    await sql`rollback to savepoint nested`.execute(db);
-    await sql`release savepoint nested`.execute(db);
-  } catch {
-    // The whole transaction is gone (a full disk, a lost connection): what the inner work threw says why.
-  }
 }
 
 async function ping(db: Kysely<Tables>): Promise<void> {
