@@ -2,8 +2,9 @@
  * Writes src/fiscal/data/*.ts from the CSV and JSON files of data/: `node scripts/generate-fiscal-data.ts`.
  * Deterministic. With `--check` it writes nothing and fails when a file is out of date.
  *
- * The blocks are one ASCII string each, because V8 keeps such a string at one byte a character and a module with
- * one string literal loads faster than any array or JSON text of the same content. How they are laid out is told
+ * The blocks are one ASCII string each: engines keep a source file without wider characters at one byte a character,
+ * and load a module with a string literal faster than one with an array of the same content. Bundlers write escapes
+ * out, so there are none. How they are laid out is told
  * in src/fiscal/code-table.ts and src/fiscal/place-records.ts, which read them.
  */
 import { createHash } from 'node:crypto';
@@ -101,29 +102,31 @@ const digit = (value: number): string => {
 };
 const pair = (value: number): string => digit(value >> 6) + digit(value & 63);
 
-const dayNumber = (date: string): number => (Date.parse(date) - Date.parse('1861-01-01')) / 86_400_000;
+/** Three digits, counting months of 31 days from 1850. */
+const dateText = (date: string): string => {
+  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
+  const count = (year - 1850) * 372 + (month - 1) * 31 + day - 1;
+  return digit(count >> 12) + pair(count & 4095);
+};
 
 /** Index of a date in the date table; 0 is "unknown" as a start and "still in force" as an end. */
 const dateIndex = (dates: readonly string[], date: string): number =>
   date === '' ? 0 : dates.indexOf(date) + 1;
 
 const codeTableModule = (places: readonly Place[], dates: readonly string[]): string => {
-  let previousDay = 0;
-  const dateBlock = dates.map((date) => {
-    const delta = dayNumber(date) - previousDay;
-    previousDay += delta;
-    return pair(delta);
-  });
-  let previousSlot = -1;
-  const codeBlock = places.map((place) => {
-    const gap = slotOf(place.code) - previousSlot;
-    previousSlot += gap;
-    const [type, body] = activity(place, dates);
-    return digit((gap > 7 ? 0 : gap) * 8 + type) + (gap > 7 ? pair(gap) : '') + body;
+  const codeParts = [...LETTERS].map((letter, index) => {
+    let slot = index * 1000 - 1;
+    const ofLetter = places.filter(({ code }) => code.startsWith(letter));
+    return ofLetter.map((place) => {
+      const gap = slotOf(place.code) - slot;
+      slot += gap;
+      const [type, body] = activity(place, dates);
+      return digit((gap > 7 ? 0 : gap) * 8 + type) + (gap > 7 ? pair(gap) : '') + body;
+    });
   });
   return module([
-    `export const DATES =\n  ${literal(dateBlock.join(''))};`,
-    `export const CODES =\n  ${literal(codeBlock.join(''))};`,
+    block('dateBlock', dates.map(dateText).join('')),
+    block('codeBlock', codeParts.map((part) => `${part.join('')}~`).join('')),
   ]);
 };
 
@@ -155,14 +158,21 @@ const joinedSpans = (place: Place): { from: string; to: string }[] => {
 const dayAfter = (date: string): string => new Date(Date.parse(date) + 86_400_000).toISOString().slice(0, 10);
 
 const placesModule = (places: readonly Place[], dates: readonly string[]): string => {
-  const lines = places.map((place) => {
+  const line = (place: Place): string => {
     const aliases = [...new Set(place.aliases)].map((alias) => `@${ascii(alias)}`);
     const successor = place.successor === '' ? '' : `#${place.successor}`;
-    return periodsText(place, dates) + aliases.join('') + successor;
-  });
+    return `${periodsText(place, dates)}${aliases.join('')}${successor}~`;
+  };
+  const placeParts = [...LETTERS].map((letter) =>
+    places
+      .filter(({ code }) => code.startsWith(letter))
+      .map(line)
+      .join(''),
+  );
   return module([
-    `export const ACCENTED = ${literal(ACCENTED)};`,
-    `export const PLACES =\n  ${literal(`${lines.join('~')}~`)};`,
+    `/** Unicode code points of the letters that a, b, c... stand for. */`,
+    `export const ACCENTED_LETTERS: readonly number[] = [${[...ACCENTED].map((letter) => letter.codePointAt(0)).join(', ')}];`,
+    block('placeBlock', placeParts.join('|')),
   ]);
 };
 
@@ -233,10 +243,10 @@ const territoryModule = (places: readonly Place[]): string => {
   return module([
     `export const DATA_VERSION = '${DATA_VERSION}';`,
     `export const DATA_FINGERPRINT = '${hash.digest('hex').slice(0, 16)}';`,
-    `/** Region, then its provinces as abbreviation, place code of the capital, name. */`,
-    `export const REGIONS =\n  ${literal(regions.join('~'))};`,
+    `/** Region, then its provinces as abbreviation, place code of the capital, name. {e9} is U+00E9. */`,
+    block('regionBlock', regions.join('~')),
     `/** For each comune in force, in the order of codes: its postal codes, five digits each. */`,
-    `export const CAPS =\n  ${literal(capsText(comuni))};`,
+    block('capBlock', capsText(comuni)),
   ]);
 };
 
@@ -261,8 +271,15 @@ const capsText = (comuni: readonly Place[]): string => {
   return [...caps.values()].map((list) => list.sort().join('')).join(' ');
 };
 
-const literal = (text: string): string => JSON.stringify(text).replace(/[\u0080-\uffff]/g, escaped);
-const escaped = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/**
+ * A function, because an engine does not compile one before its first call, and because bundlers copy a constant
+ * string to each place of its use.
+ */
+const block = (name: string, text: string): string => {
+  const escaped = text.replace(/[^ -~]/g, (letter) => `{${letter.charCodeAt(0).toString(16)}}`);
+  return `export const ${name} = (): string =>\n  ${JSON.stringify(escaped)};`;
+};
+
 const module = (lines: readonly string[]): string =>
   `// Generated by scripts/generate-fiscal-data.ts from data/; not edited by hand.\n// Contains data of Ministero dell'Interno - ANPR (CC BY 4.0) and ISTAT (CC BY 3.0 IT), modified; see NOTICE.\n${lines.join('\n')}\n`;
 

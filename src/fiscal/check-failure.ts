@@ -2,7 +2,7 @@ import { daysInMonth } from './calendar-date.ts';
 import { DIGITS, isAlphanumeric, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
 import { CHECK_STATUS, type CheckReason, type CheckStatus, reasonOfStatus } from './check-status.ts';
-import { codeTable, slotOfCode, UNKNOWN_CODE } from './code-table.ts';
+import { isKnownCode, slotOfCode } from './code-table.ts';
 import { CODE_LENGTH, IS_DIGIT_POSITION } from './inspect-code.ts';
 import { checkDigit } from './numeric-code.ts';
 
@@ -134,7 +134,7 @@ const dateFault = (text: string): CheckFault | undefined => {
 const placeFault = (text: string): CheckFault | undefined => {
   const digits = `${digitAt(text, 12)}${digitAt(text, 13)}${digitAt(text, 14)}`;
   const slot = slotOfCode(text.charAt(11).toUpperCase() + digits);
-  if (slot >= 0 && codeTable().kind[slot] !== UNKNOWN_CODE) return undefined;
+  if (isKnownCode(slot)) return undefined;
   return fault('place', 11, 15, 'no comune and no state ever had this place code');
 };
 

@@ -1,18 +1,18 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
-import { codeTable, isInForce, slotOfCode } from './code-table.ts';
+import { isInForce, isKnownCode, slotOfCode } from './code-table.ts';
 import { type Exactness, nameExactness } from './name-exactness.ts';
-import { type Birthplace, birthplaceAt, isKnownSlot, type Place, placeOfRecord } from './place.ts';
+import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
 import { firstEntry, fold, nextEntry, placeIndex } from './place-index.ts';
 import {
   ALIAS,
+  allRecords,
   isStato,
   type PlaceRecords,
-  periodCount,
-  placeRecords,
   provinceNumber,
   recordAt,
   recordName,
   recordToday,
+  successorOf,
   UNDATED,
 } from './place-records.ts';
 import { suggestPlaces } from './suggest-places.ts';
@@ -42,7 +42,7 @@ export type PlaceNotFound = {
 
 /**
  * The place of a name, or of a Belfiore code. Case, accents, apostrophes, hyphens and spaces do not count, but a name
- * with the right accents goes before one without (Paternò, Paterno). Historical names, aliases, `Bolzano/Bozen` and
+ * with the right accents goes before one without (PATERNO', PATERNO). Historical names, aliases, `Bolzano/Bozen` and
  * `Castro (LE)` are understood.
  *
  * @throws TypeError when the filter's date is no date.
@@ -118,7 +118,7 @@ const readProvince = (province: string): number => {
   if (text.length !== 2) return UNKNOWN_PROVINCE;
   const number = provinceNumber(text.toUpperCase());
   if (knownProvinces.size === 0) {
-    const records = placeRecords();
+    const records = allRecords();
     for (let record = 0; record < records.count; record++)
       knownProvinces.add(records.province[record] as number);
   }
@@ -134,7 +134,7 @@ const lookUpParts = (name: string, province: number, date: number): number => {
       return lookUpName(inBrackets[1] ?? '', own, date);
     return UNKNOWN_PLACE;
   }
-  const halves = name.split(/\s*\/\s*|\s+[-–]\s+|-/);
+  const halves = name.split(/\s*\/\s*|\s+[-\u2013]\s+|-/);
   if (halves.length !== 2) return UNKNOWN_PLACE;
   const [first, second] = halves.map((half) => lookUpName(half, province, date));
   return first === second && first !== undefined ? first : UNKNOWN_PLACE;
@@ -142,7 +142,7 @@ const lookUpParts = (name: string, province: number, date: number): number => {
 
 const lookUpName = (name: string, province: number, date: number): number => {
   const code = name.length === 4 ? slotOfCode(name.toUpperCase()) : -1;
-  if (isKnownSlot(code)) return isProvinceOf(placeRecords(), code, province) ? code : UNKNOWN_PLACE;
+  if (isKnownCode(code)) return isProvinceOf(allRecords(), code, province) ? code : UNKNOWN_PLACE;
   collectCandidates(name, province, date);
   return candidates.length === 1 ? (candidates[0] as Candidate).slot : chooseCandidate(name);
 };
@@ -150,7 +150,7 @@ const lookUpName = (name: string, province: number, date: number): number => {
 const collectCandidates = (name: string, province: number, date: number): void => {
   candidates.length = 0;
   fold(name);
-  const records = placeRecords();
+  const records = allRecords();
   const index = placeIndex();
   for (let entry = firstEntry(index); entry >= 0; entry = nextEntry(index, entry)) {
     const record = index.record[entry] as number;
@@ -178,7 +178,7 @@ const chooseCandidate = (name: string): number => {
 };
 
 const mostExact = (name: string, tied: readonly Candidate[]): Candidate[] => {
-  const records = placeRecords();
+  const records = allRecords();
   for (const candidate of tied)
     candidate.exactness = nameExactness(name, recordName(records, candidate.record));
   const top = Math.max(...tied.map(({ exactness }) => exactness));
@@ -186,7 +186,7 @@ const mostExact = (name: string, tied: readonly Candidate[]): Candidate[] => {
 };
 
 const statesOfToday = (tied: Candidate[]): Candidate[] => {
-  const records = placeRecords();
+  const records = allRecords();
   if (!tied.every(({ slot }) => isStato(slot))) return tied;
   const ofToday = tied.filter(({ slot }) => recordToday(records, slot) >= 0);
   return ofToday.length === 0 ? tied : ofToday;
@@ -198,7 +198,7 @@ const isProvinceOf = (records: PlaceRecords, slot: number, province: number): bo
   const first = records.first[slot] as number;
   const end = first + (records.length[slot] as number);
   for (let record = first; record < end; record++) if (records.province[record] === province) return true;
-  const successor = records.successor[slot] as number;
+  const successor = successorOf(records, slot);
   const today = successor === slot ? -1 : recordToday(records, successor);
   return today >= 0 && records.province[today] === province;
 };
@@ -213,13 +213,13 @@ const dateScore = (records: PlaceRecords, record: number, date: number): number 
   const isAlias = records.kind[record] === ALIAS;
   if (!isAlias && date >= (records.from[record] as number) && date <= (records.to[record] as number))
     return 5;
-  if (isInForce(codeTable(), slot, date)) return isAlias ? 4 : 3;
-  const last = (records.first[slot] as number) + periodCount(records, slot) - 1;
+  if (isInForce(slot, date)) return isAlias ? 4 : 3;
+  const last = (records.first[slot] as number) + (records.periods[slot] as number) - 1;
   return (records.to[last] as number) > date ? 2 : 1;
 };
 
 const candidatePlaces = (date: number, chosen: number): Place[] => {
-  const records = placeRecords();
+  const records = allRecords();
   return candidates
     .filter(({ slot }) => slot !== chosen)
     .sort((a, b) => b.score - a.score || a.slot - b.slot)

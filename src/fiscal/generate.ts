@@ -2,7 +2,7 @@ import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { MONTH_LETTERS } from './characters.ts';
 import type { CheckWarning } from './check.ts';
 import { checkLetterIndex } from './check-character.ts';
-import { codeTable, isInForce, PLACE_LETTERS } from './code-table.ts';
+import { isInForce, PLACE_LETTERS } from './code-table.ts';
 import { lookUpPlace, notFound } from './find-place.ts';
 import { type NameFault, writeGivenName, writeSurname } from './name-code.ts';
 import { textOf } from './omocodia.ts';
@@ -81,7 +81,7 @@ export const generate = (person: Person, options: GenerateOptions): GenerateResu
   const date = toDateNumber(birthDate);
   const isDateGood = date >= EARLIEST_BIRTH && date <= today;
   const slot = lookUpPlace(birthplace, province ?? '', isDateGood ? date : today);
-  const wasInForce = slot >= 0 && isInForce(codeTable(), slot, date);
+  const wasInForce = slot >= 0 && isInForce(slot, date);
   if (
     surnameFault !== undefined ||
     givenNameFault !== undefined ||

@@ -6,7 +6,7 @@ import { daysInMonth } from './calendar-date.ts';
 import { DIGITS, LETTER_KINDS, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
 import { EVEN_VALUES, ODD_VALUES } from './check-character.ts';
 import { CHECK_STATUS, type CheckStatus, type Settings } from './check-status.ts';
-import { codeTable, isInForce, isKnownInForce, PLACE_LETTERS, UNKNOWN_CODE } from './code-table.ts';
+import { isInForce, isKnownCode, isKnownInForce, PLACE_LETTERS } from './code-table.ts';
 import { numericStatus } from './numeric-code.ts';
 
 export const CODE_LENGTH = 16;
@@ -204,12 +204,11 @@ const otherBirthDate = (year: number, settings: Settings): number => {
 
 /** Looks the place up, and turns to the other century when only then the place was in force. */
 const placeStatus = (code: Uint8Array, start: number, settings: Settings): CheckStatus => {
-  const codes = codeTable();
   const { slot, otherBirthDate: other } = parts;
-  if (slot < 0 || codes.kind[slot] === UNKNOWN_CODE) return CHECK_STATUS.place;
-  parts.isPlaceInForce = isInForce(codes, slot, parts.birthDate);
+  if (!isKnownCode(slot)) return CHECK_STATUS.place;
+  parts.isPlaceInForce = isInForce(slot, parts.birthDate);
   // A place whose start nobody recorded proves nothing about a century: Jugoslavia was not in force in 1910.
-  if (!parts.isPlaceInForce && other !== 0 && settings.century === 0 && isKnownInForce(codes, slot, other)) {
+  if (!parts.isPlaceInForce && other !== 0 && settings.century === 0 && isKnownInForce(slot, other)) {
     parts.otherBirthDate = parts.birthDate;
     parts.birthDate = other;
     parts.isPlaceInForce = true;

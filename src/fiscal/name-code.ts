@@ -61,7 +61,7 @@ const addLetter = (letter: number, kind: number): void => {
   } else if (consonantCount < 4) consonants[consonantCount++] = letter;
 };
 
-/** Composed first: O followed by a combining diaeresis is an Ö. */
+/** Composed first: O followed by a combining diaeresis is one letter, written OE. */
 const readForeignLetters = (name: string): NameFault | undefined => {
   consonantCount = 0;
   vowelCount = 0;

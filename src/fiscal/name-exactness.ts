@@ -1,9 +1,9 @@
-import { spellInLatin } from './latin-letters.ts';
+import { isApostrophe, spellInLatin } from './latin-letters.ts';
 
 /** How well a name that folds like another one fits it: 2 to the letter, 1 but for spaces and hyphens, 0 less. */
 export type Exactness = 0 | 1 | 2;
 
-/** `FORLI'` counts as FORLÌ: typists without accents write them as apostrophes. */
+/** `FORLI'` counts as the name with an accent: who has none to type writes an apostrophe. */
 export const nameExactness = (typed: string, name: string): Exactness => {
   const [typedText, nameText] = [accentText(typed), accentText(name)];
   if (typedText === nameText) return 2;
@@ -23,9 +23,9 @@ const accentText = (text: string): string =>
     .trim();
 
 const markAccent = (character: string): string => {
-  if (character < '\u0080') return character;
+  if (character.charCodeAt(0) < 128) return character;
   const letters = spellInLatin(character);
   if (letters === undefined) return '?';
-  if (letters === '') return /[’‘‛ʼʻʹ´′]/.test(character) ? "'" : ' ';
+  if (letters === '') return isApostrophe(character) ? "'" : ' ';
   return `${letters.charAt(0)}^`;
 };

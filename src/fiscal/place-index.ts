@@ -4,11 +4,11 @@
  */
 
 import { isSeparator, spellInLatin } from './latin-letters.ts';
-import { letterOf, nameBlock, type PlaceRecords, placeRecords } from './place-records.ts';
+import { allRecords, letterOf, type PlaceRecords, partOf } from './place-records.ts';
 
 export type PlaceIndex = {
   readonly count: number;
-  /** By entry. A record has one entry, or two when its name can be spelt with Ö or with OE. */
+  /** By entry. A record has one entry, or two when it has an umlaut, which some write as AE, OE or UE. */
   readonly record: Uint16Array;
   readonly start: Int32Array;
   readonly end: Int32Array;
@@ -29,7 +29,7 @@ export let foldedLength = 0;
 let index: PlaceIndex | undefined;
 
 export const placeIndex = (): PlaceIndex => {
-  index ??= buildIndex(placeRecords());
+  index ??= buildIndex(allRecords());
   return index;
 };
 
@@ -79,7 +79,7 @@ const append = (letter: number): void => {
   if (letter !== 0 && foldedLength < folded.length) folded[foldedLength++] = letter;
 };
 
-/** Ö folds to O here, whatever the fiscal code makes of it: the index knows the OE spelling on its own. */
+/** O umlaut folds to O here, whatever the fiscal code makes of it: the index knows the OE spelling on its own. */
 const appendBaseLetters = (character: string): void => {
   const letters = baseLetters(character);
   if (letters === undefined) append(OTHER);
@@ -87,7 +87,7 @@ const appendBaseLetters = (character: string): void => {
 };
 
 const baseLetters = (character: string): string | undefined => {
-  const umlaut = 'ÄÖÜ'.indexOf(character.toUpperCase());
+  const umlaut = '\u00c4\u00d6\u00dc'.indexOf(character.toUpperCase());
   return umlaut < 0 ? spellInLatin(character) : 'AOU'.charAt(umlaut);
 };
 
@@ -128,7 +128,9 @@ const buildIndex = (records: PlaceRecords): PlaceIndex => {
   };
   let poolEnd = 0;
   for (let record = 0; record < records.count; record++) {
-    const isAsBefore = record > 0 && records.nameStart[record] === records.nameStart[record - 1];
+    const isAsBefore =
+      records.slot[record] === records.slot[record - 1] &&
+      records.nameStart[record] === records.nameStart[record - 1];
     const start = isAsBefore ? (entries.start[entries.count - 1] as number) : poolEnd;
     if (!isAsBefore) poolEnd = foldName(records, record, entries.pool, poolEnd);
     addEntry(entries, record, start, poolEnd);
@@ -160,9 +162,10 @@ const addEntry = (
 const foldName = (records: PlaceRecords, record: number, pool: Uint8Array, poolEnd: number): number => {
   let end = poolEnd;
   let isWordStart = WORD_START;
+  const part = partOf(records, record);
   const nameEnd = records.nameEnd[record] as number;
   for (let at = records.nameStart[record] as number; at < nameEnd; at++) {
-    const character = nameBlock.charCodeAt(at);
+    const character = part.charCodeAt(at);
     if (character >= 65 && character <= 90) {
       pool[end++] = character | isWordStart;
       isWordStart = 0;
@@ -178,7 +181,7 @@ const foldName = (records: PlaceRecords, record: number, pool: Uint8Array, poolE
 
 /** The same name with AE, OE, UE, if it has an umlaut; else nothing. */
 const foldUmlauts = (records: PlaceRecords, record: number, pool: Uint8Array, poolEnd: number): number => {
-  const name = nameBlock.slice(records.nameStart[record], records.nameEnd[record]);
+  const name = partOf(records, record).slice(records.nameStart[record], records.nameEnd[record]);
   if (!UMLAUTS.test(name)) return poolEnd;
   let end = poolEnd;
   for (const character of name) {
@@ -189,7 +192,7 @@ const foldUmlauts = (records: PlaceRecords, record: number, pool: Uint8Array, po
   return end;
 };
 
-/** The block's letters for Ä, Ö and Ü. */
+/** The block's letters for A, O and U umlaut. */
 const UMLAUTS = /[nop]/;
 
 const accentFolds: (readonly number[] | undefined)[] = [];

@@ -1,43 +1,47 @@
 /**
- * Every name that a place ever had, unpacked at the first use into flat arrays. A record is one name in one
- * province over one time, or an alias of the place (which has no time of its own).
+ * Every name that a place ever had, in flat arrays, unpacked letter by letter at the first use. A record is one name
+ * in one province over one time, or an alias of the place (which has no time of its own).
  *
- * The block PLACES has one line (ended by `~`) for each code, in the order of the code table: periods joined by
- * `;`, then aliases, each after `@`, then, after `#`, the code that holds the place today. A period begins with a
- * base64url digit of flags: 1 its name follows (else the one before), 2 its province does, 4 it starts the day after
- * the period before, 8 it has not ended, 16 nobody recorded its start. Then province (two letters), start and end
- * (two digits each, indices of dates), name. Undated codes have no dates at all. Accented letters are written as
- * lower-case ones, by their order in ACCENTED.
+ * The block has one part (joined by `|`) for each letter of codes, and in it one line (ended by `~`) for each code,
+ * in the order of the code table: periods joined by `;`, then aliases, each after `@`, then, after `#`, the code that
+ * holds the place today. A period begins with a base64url digit of flags: 1 its name follows (else the one before), 2
+ * its province does, 4 it starts the day after the period before, 8 it has not ended, 16 nobody recorded its start.
+ * Then province (two letters), start and end (two digits each, indices of dates), name. Undated codes have no dates
+ * at all. Accented letters are written as lower-case ones, by their order in ACCENTED_LETTERS.
  */
 import { dayAfter } from './calendar-date.ts';
 import {
-  codeOfSlot,
-  codeTable,
+  codeKind,
   DIGIT_VALUES,
+  dateAt,
+  isKnownCode,
   OPEN_END,
+  PLACE_LETTERS,
   pairAt,
   SLOT_COUNT,
   slotOfCode,
   UNDATED_CODE,
 } from './code-table.ts';
-import { ACCENTED, PLACES } from './data/places.ts';
+import { ACCENTED_LETTERS, placeBlock } from './data/places.ts';
 
 export type PlaceRecords = {
   readonly count: number;
+  /** By letter of codes: its part of the block, where {@link nameStart} and {@link nameEnd} count. */
+  readonly parts: readonly string[];
   /** By record. Provinces are `first letter * 26 + second`, letters from 0. */
   readonly slot: Uint16Array;
   readonly province: Uint16Array;
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** By record: where its name is in the block. */
   readonly nameStart: Int32Array;
   readonly nameEnd: Int32Array;
   /** By record: {@link DATED}, {@link UNDATED} or {@link ALIAS}. */
   readonly kind: Uint8Array;
-  /** By slot: its first record, and the number of them, aliases last; 0 for an unknown code. */
-  readonly first: Int32Array;
+  /** By slot: its first record, how many it has, and how many of them are no aliases, which come last. */
+  readonly first: Uint16Array;
   readonly length: Uint8Array;
-  /** By slot: the slot that holds the place today, itself where none is known. */
+  readonly periods: Uint8Array;
+  /** By slot: the slot that holds the ended place today; 0 where none is known. */
   readonly successor: Uint16Array;
 };
 
@@ -45,41 +49,46 @@ export const DATED = 0;
 export const UNDATED = 1;
 export const ALIAS = 2;
 
-/** The abbreviation under which births abroad are filed. */
-export const ABROAD = 'EE';
+/** All records, whatever order their letters were unpacked in. */
+export const allRecords = (): PlaceRecords => {
+  for (let letter = 0; letter < PLACE_LETTERS.length; letter++) recordsOf(letter * 1000);
+  return unpacked ?? newRecords();
+};
 
-let unpacked: PlaceRecords | undefined;
-
-export const placeRecords = (): PlaceRecords => {
-  unpacked ??= unpack();
+/** Records of which at least those of the slot's letter are unpacked. */
+export const recordsOf = (slot: number): PlaceRecords => {
+  unpacked ??= newRecords();
+  const letter = (slot / 1000) | 0;
+  if (((unpackedLetters >> letter) & 1) === 0) {
+    unpackedLetters |= 1 << letter;
+    unpackLetter(unpacked, letter);
+  }
   return unpacked;
 };
 
-/** The block's character, or the letter that its lower-case letter stands for. */
+/** The part of the block that holds the record's name. */
+export const partOf = (records: PlaceRecords, record: number): string =>
+  records.parts[((records.slot[record] as number) / 1000) | 0] as string;
+
+/** A character of the block, or the accented letter that its lower-case letter stands for. */
 export const letterOf = (character: number): string =>
-  character >= 97 ? ACCENTED.charAt(character - 97) : String.fromCharCode(character);
+  String.fromCharCode(character < 97 ? character : (ACCENTED_LETTERS[character - 97] ?? character));
 
-export const nameBlock = PLACES;
-
-export const recordName = (records: PlaceRecords, record: number): string => {
-  const name = PLACES.slice(records.nameStart[record], records.nameEnd[record]);
-  return name.replace(/[a-z]/g, (letter) => letterOf(letter.charCodeAt(0)));
-};
+export const recordName = (records: PlaceRecords, record: number): string =>
+  partOf(records, record)
+    .slice(records.nameStart[record], records.nameEnd[record])
+    .replace(/[a-z]/g, (letter) => letterOf(letter.charCodeAt(0)));
 
 export const provinceNumber = (abbreviation: string): number =>
   (abbreviation.charCodeAt(0) - 65) * 26 + abbreviation.charCodeAt(1) - 65;
 
-export const provinceText = (province: number): string => PROVINCE_TEXTS[province] ?? '';
-
-/** Kept, so that results share one string for each province. */
-const PROVINCE_TEXTS: readonly string[] = Array.from({ length: 676 }, (_, province) =>
-  String.fromCharCode(65 + ((province / 26) | 0), 65 + (province % 26)),
-);
+export const provinceText = (province: number): string =>
+  String.fromCharCode(65 + ((province / 26) | 0), 65 + (province % 26));
 
 /** The record in force on the date; with none, the next later one; with none, the last. */
 export const recordAt = (records: PlaceRecords, slot: number, date: number): number => {
   const first = records.first[slot] as number;
-  const end = first + periodCount(records, slot);
+  const end = first + (records.periods[slot] as number);
   let later = -1;
   for (let record = first; record < end; record++) {
     const from = records.from[record] as number;
@@ -93,119 +102,114 @@ export const recordAt = (records: PlaceRecords, slot: number, date: number): num
 /** The record in force today, -1 for a place that has ended. Undated places have no record of today either. */
 export const recordToday = (records: PlaceRecords, slot: number): number => {
   const first = records.first[slot] as number;
-  for (let record = first + periodCount(records, slot) - 1; record >= first; record--) {
+  for (let record = first + (records.periods[slot] as number) - 1; record >= first; record--) {
     if (records.kind[record] === DATED && records.to[record] === OPEN_END) return record;
   }
   return -1;
 };
 
-/** How many of a place's records are no aliases. */
-export const periodCount = (records: PlaceRecords, slot: number): number => {
-  const first = records.first[slot] as number;
-  let count = records.length[slot] as number;
-  while (count > 0 && records.kind[first + count - 1] === ALIAS) count--;
-  return count;
-};
+/** The place that holds an ended one today; the place itself where none is known. */
+export const successorOf = (records: PlaceRecords, slot: number): number => records.successor[slot] || slot;
 
 export const isStato = (slot: number): boolean => slot >= SLOT_COUNT - 1000;
 
-export const recordCode = (records: PlaceRecords, record: number): string =>
-  codeOfSlot(records.slot[record] as number);
-
-/** Room for the records; the block's own test fails when it does not suffice. */
-const CAPACITY = 20_000;
-
-const TILDE = 126;
-const SEMICOLON = 59;
-const AT_SIGN = 64;
-const HASH = 35;
-
-const isDelimiter = (character: number): boolean =>
-  character === SEMICOLON || character === TILDE || character === AT_SIGN || character === HASH;
-
-const unpack = (): PlaceRecords => {
-  const { slots, dates, kind: codeKind } = codeTable();
-  const records = {
-    count: 0,
-    slot: new Uint16Array(CAPACITY),
-    province: new Uint16Array(CAPACITY),
-    from: new Int32Array(CAPACITY),
-    to: new Int32Array(CAPACITY),
-    nameStart: new Int32Array(CAPACITY),
-    nameEnd: new Int32Array(CAPACITY),
-    kind: new Uint8Array(CAPACITY),
-    first: new Int32Array(SLOT_COUNT),
-    length: new Uint8Array(SLOT_COUNT),
-    successor: Uint16Array.from({ length: SLOT_COUNT }, (_, slot) => slot),
-  };
-  let at = 0;
-  for (let line = 0; line < slots.length; line++) {
-    const slot = slots[line] as number;
-    const isUndated = codeKind[slot] === UNDATED_CODE;
-    records.first[slot] = records.count;
-    for (let delimiter = SEMICOLON; delimiter !== TILDE; ) {
-      const record = records.count;
-      records.slot[record] = slot;
-      if (delimiter === SEMICOLON) at = unpackPeriod(records, dates, at, isUndated);
-      else if (delimiter === AT_SIGN) at = unpackAlias(records, at);
-      else at = unpackSuccessor(records, slot, at);
-      delimiter = PLACES.charCodeAt(at++);
-    }
-    records.length[slot] = records.count - (records.first[slot] as number);
-  }
-  return records;
-};
-
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-const unpackPeriod = (
-  records: Writable<PlaceRecords>,
-  dates: Int32Array,
-  start: number,
-  isUndated: boolean,
-): number => {
+let unpacked: Writable<PlaceRecords> | undefined;
+/** Bit by letter. */
+let unpackedLetters = 0;
+
+/** Room for the records: 16,556 now. A test of the whole registry fails when it does not suffice. */
+const CAPACITY = 20_000;
+
+const newRecords = (): Writable<PlaceRecords> => ({
+  count: 0,
+  parts: placeBlock().split('|'),
+  slot: new Uint16Array(CAPACITY),
+  province: new Uint16Array(CAPACITY),
+  from: new Int32Array(CAPACITY),
+  to: new Int32Array(CAPACITY),
+  nameStart: new Int32Array(CAPACITY),
+  nameEnd: new Int32Array(CAPACITY),
+  kind: new Uint8Array(CAPACITY),
+  first: new Uint16Array(SLOT_COUNT),
+  length: new Uint8Array(SLOT_COUNT),
+  periods: new Uint8Array(SLOT_COUNT),
+  successor: new Uint16Array(SLOT_COUNT),
+});
+
+const LINE_END = 126;
+const PERIOD = 59;
+const ALIAS_MARK = 64;
+const SUCCESSOR_MARK = 35;
+
+const unpackLetter = (records: Writable<PlaceRecords>, letter: number): void => {
+  const part = records.parts[letter] as string;
+  let at = 0;
+  for (let slot = letter * 1000; at < part.length; slot++) {
+    if (isKnownCode(slot)) at = unpackLine(records, part, at, slot);
+  }
+};
+
+const unpackLine = (records: Writable<PlaceRecords>, part: string, start: number, slot: number): number => {
+  const first = records.count;
+  let at = start;
+  for (let mark = PERIOD; mark !== LINE_END; mark = part.charCodeAt(at++)) {
+    if (mark === SUCCESSOR_MARK) {
+      records.successor[slot] = slotOfCode(part.slice(at, at + 4));
+      at += 4;
+      continue;
+    }
+    records.slot[records.count] = slot;
+    at = mark === PERIOD ? unpackPeriod(records, part, at) : unpackAlias(records, part, at);
+    if (mark === PERIOD) records.periods[slot] = records.count - first;
+  }
+  records.first[slot] = first;
+  records.length[slot] = records.count - first;
+  return at;
+};
+
+const unpackPeriod = (records: Writable<PlaceRecords>, part: string, start: number): number => {
   const record = records.count++;
-  const flags = DIGIT_VALUES[PLACES.charCodeAt(start)] as number;
+  const flags = DIGIT_VALUES[part.charCodeAt(start)] as number;
   let at = start + 1;
   records.province[record] =
-    (flags & 2) === 0
-      ? (records.province[record - 1] as number)
-      : (PLACES.charCodeAt(at) - 65) * 26 + PLACES.charCodeAt(at + 1) - 65;
+    (flags & 2) === 0 ? (records.province[record - 1] as number) : provinceNumber(part.slice(at, at + 2));
   at += flags & 2;
-  records.kind[record] = isUndated ? UNDATED : DATED;
   records.to[record] = OPEN_END;
-  if (!isUndated) {
+  if (codeKind(records.slot[record] as number) === UNDATED_CODE) records.kind[record] = UNDATED;
+  else {
     if ((flags & 4) !== 0) records.from[record] = dayAfter(records.to[record - 1] as number);
     else if ((flags & 16) === 0) {
-      records.from[record] = dates[pairAt(PLACES, at)] as number;
+      records.from[record] = dateAt(pairAt(part, at));
       at += 2;
     }
     if ((flags & 8) === 0) {
-      records.to[record] = dates[pairAt(PLACES, at)] as number;
+      records.to[record] = dateAt(pairAt(part, at));
       at += 2;
     }
   }
-  return unpackName(records, record, at, (flags & 1) === 0);
-};
-
-const unpackName = (records: PlaceRecords, record: number, start: number, isAsBefore: boolean): number => {
-  let at = start;
-  while (!isDelimiter(PLACES.charCodeAt(at))) at++;
-  records.nameStart[record] = isAsBefore ? (records.nameStart[record - 1] as number) : start;
-  records.nameEnd[record] = isAsBefore ? (records.nameEnd[record - 1] as number) : at;
+  if ((flags & 1) !== 0) return unpackName(records, part, record, at);
+  records.nameStart[record] = records.nameStart[record - 1] as number;
+  records.nameEnd[record] = records.nameEnd[record - 1] as number;
   return at;
 };
 
-const unpackAlias = (records: Writable<PlaceRecords>, start: number): number => {
+const unpackAlias = (records: Writable<PlaceRecords>, part: string, start: number): number => {
   const record = records.count++;
   records.province[record] = records.province[record - 1] as number;
   records.kind[record] = ALIAS;
-  return unpackName(records, record, start, false);
+  return unpackName(records, part, record, start);
 };
 
-const unpackSuccessor = (records: PlaceRecords, slot: number, start: number): number => {
+const unpackName = (records: PlaceRecords, part: string, record: number, start: number): number => {
   let at = start;
-  while (!isDelimiter(PLACES.charCodeAt(at))) at++;
-  records.successor[slot] = slotOfCode(PLACES.slice(start, at));
-  return at;
+  for (let mark = 0; mark === 0; at++) mark = MARKS[part.charCodeAt(at)] as number;
+  records.nameStart[record] = start;
+  records.nameEnd[record] = at - 1;
+  return at - 1;
 };
+
+/** 1 for what can follow a name. */
+const MARKS = new Uint8Array(128);
+for (const mark of [LINE_END, PERIOD, ALIAS_MARK, SUCCESSOR_MARK]) MARKS[mark] = 1;

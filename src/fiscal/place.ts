@@ -1,16 +1,17 @@
 /** Places as callers see them, made from the records on demand. */
 import { toIsoDate } from './calendar-date.ts';
-import { codeOfSlot, codeTable, isInForce, OPEN_END, UNDATED_CODE } from './code-table.ts';
+import { codeOfSlot, isInForce, OPEN_END } from './code-table.ts';
 import {
   ALIAS,
   DATED,
   isStato,
   type PlaceRecords,
-  placeRecords,
   provinceText,
   recordAt,
   recordName,
+  recordsOf,
   recordToday,
+  successorOf,
 } from './place-records.ts';
 
 /** One name of a comune or a foreign state, in one province, over one time. */
@@ -64,9 +65,9 @@ export const placeOfRecord = (records: PlaceRecords, record: number): Place => {
 
 /** The place of a known slot as it was on the date. The same object for the same record: results are shared. */
 export const birthplaceAt = (slot: number, date: number): Birthplace => {
-  const records = placeRecords();
+  const records = recordsOf(slot);
   const record = recordAt(records, slot, date);
-  const wasInForce = isInForce(codeTable(), slot, date);
+  const wasInForce = isInForce(slot, date);
   const key = record * 2 + (wasInForce ? 1 : 0);
   const known = birthplaces[key];
   if (known !== undefined) return known;
@@ -76,10 +77,10 @@ export const birthplaceAt = (slot: number, date: number): Birthplace => {
 };
 
 /** The place today, or the one that holds it: itself where none is known. */
-export const slotToday = (slot: number): number => placeRecords().successor[slot] as number;
+export const slotToday = (slot: number): number => successorOf(recordsOf(slot), slot);
 
 export const placeToday = (slot: number): PlaceToday | null => {
-  const records = placeRecords();
+  const records = recordsOf(slot);
   const record = recordToday(records, slot);
   if (record < 0) return null;
   const { codiceCatastale, name, province } = placeOfRecord(records, record);
@@ -88,7 +89,7 @@ export const placeToday = (slot: number): PlaceToday | null => {
 
 /** Everything that is recorded under a code, oldest first, without aliases. */
 export const placeHistoryOfSlot = (slot: number): Place[] => {
-  const records = placeRecords();
+  const records = recordsOf(slot);
   const first = records.first[slot] as number;
   const history: Place[] = [];
   for (let record = first; record < first + (records.length[slot] as number); record++) {
@@ -96,9 +97,6 @@ export const placeHistoryOfSlot = (slot: number): Place[] => {
   }
   return history;
 };
-
-export const isKnownSlot = (slot: number): boolean =>
-  slot >= 0 && (codeTable().kind[slot] ?? 0) >= UNDATED_CODE;
 
 /** At most two for each record: the table of all places, not of all requests. */
 const birthplaces: (Birthplace | undefined)[] = [];

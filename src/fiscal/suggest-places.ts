@@ -1,5 +1,5 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
-import { codeTable, isInForce, OPEN_END } from './code-table.ts';
+import { isInForce, OPEN_END } from './code-table.ts';
 import { type Place, placeOfRecord } from './place.ts';
 import {
   fold,
@@ -10,7 +10,7 @@ import {
   placeIndex,
   WORD_START,
 } from './place-index.ts';
-import { ALIAS, DATED, type PlaceRecords, placeRecords, provinceNumber, recordAt } from './place-records.ts';
+import { ALIAS, allRecords, DATED, type PlaceRecords, provinceNumber, recordAt } from './place-records.ts';
 
 export type SuggestOptions = {
   /** Only places of this province, at any time; `EE` for states. */
@@ -35,9 +35,9 @@ export const suggestPlaces = (typed: string, options: SuggestOptions = {}): Plac
   const province = options.province ? provinceNumber(options.province.trim().toUpperCase()) : ANY_PROVINCE;
   const ranked = rankEntries(prefixRank, province, date);
   const best = ranked.size > 0 ? ranked : rankEntries(slipRank, province, date);
-  const records = placeRecords();
+  const records = allRecords();
   return [...best.values()]
-    .sort((a, b) => a.rank - b.rank || a.length - b.length || a.record - b.record)
+    .sort((a, b) => a.rank - b.rank || a.length - b.length || a.slot - b.slot)
     .slice(0, options.limit ?? DEFAULT_LIMIT)
     .map(({ record }) => placeOfRecord(records, shownRecord(records, record, date)));
 };
@@ -47,12 +47,17 @@ const FAR_DATE = 99_991_231;
 const ANY_PROVINCE = -1;
 const NO_MATCH = 99;
 
-type Ranked = { readonly rank: number; readonly length: number; readonly record: number };
+type Ranked = {
+  readonly rank: number;
+  readonly length: number;
+  readonly slot: number;
+  readonly record: number;
+};
 type RankEntry = (index: PlaceIndex, start: number, end: number) => number;
 
 /** The best match of each place. */
 const rankEntries = (rankEntry: RankEntry, province: number, date: number): Map<number, Ranked> => {
-  const records = placeRecords();
+  const records = allRecords();
   const index = placeIndex();
   const best = new Map<number, Ranked>();
   for (let entry = 0; entry < index.count; entry++) {
@@ -65,7 +70,7 @@ const rankEntries = (rankEntry: RankEntry, province: number, date: number): Map<
     const slot = records.slot[record] as number;
     const rank = match * 2 + (isTimely(records, record, date) ? 0 : 1);
     const known = best.get(slot);
-    if (known === undefined || rank < known.rank) best.set(slot, { rank, length: end - start, record });
+    if (known === undefined || rank < known.rank) best.set(slot, { rank, length: end - start, slot, record });
   }
   return best;
 };
@@ -73,7 +78,7 @@ const rankEntries = (rankEntry: RankEntry, province: number, date: number): Map<
 const isTimely = (records: PlaceRecords, record: number, date: number): boolean => {
   const slot = records.slot[record] as number;
   if (records.kind[record] !== DATED && records.kind[record] !== ALIAS) return false;
-  return isInForce(codeTable(), slot, date);
+  return isInForce(slot, date);
 };
 
 /** The name that was typed, if it was in force; else the place's name then. An alias shows the place's own name. */
@@ -82,7 +87,7 @@ const shownRecord = (records: PlaceRecords, record: number, date: number): numbe
   const to = records.to[record] ?? OPEN_END;
   if (isPeriod && date >= (records.from[record] as number) && date <= to) return record;
   const slot = records.slot[record] as number;
-  return isPeriod && !isInForce(codeTable(), slot, date) ? record : recordAt(records, slot, date);
+  return isPeriod && !isInForce(slot, date) ? record : recordAt(records, slot, date);
 };
 
 /** 0: the whole name, 1: its beginning, 2: the beginning of one of its words. */

@@ -1,22 +1,14 @@
-import { PLACE_LETTERS, slotOfCode } from './code-table.ts';
-import { CAPS, REGIONS } from './data/territory.ts';
+import { codeOfSlot, isKnownCode, SLOT_COUNT, slotOfCode } from './code-table.ts';
+import { capBlock, regionBlock } from './data/territory.ts';
 import { findPlace, type PlaceNotFound } from './find-place.ts';
+import { type Place, placeHistoryOfSlot, placeOfRecord, placeToday, slotToday } from './place.ts';
 import {
-  isKnownSlot,
-  type Place,
-  placeHistoryOfSlot,
-  placeOfRecord,
-  placeToday,
-  slotToday,
-} from './place.ts';
-import {
-  ALIAS,
+  allRecords,
   isStato,
   type PlaceRecords,
-  placeRecords,
   provinceNumber,
-  recordCode,
   recordToday,
+  successorOf,
 } from './place-records.ts';
 
 export type Region = { readonly name: string; readonly provinces: readonly Province[] };
@@ -48,25 +40,22 @@ export type CapsResult =
 
 /** The twenty regions, in ISTAT's order, with their provinces of today. */
 export const regions = (): Region[] =>
-  REGIONS.split('~').map((line) => {
-    const [name = '', ...provincesOfRegion] = line.split('|');
-    return {
-      name,
-      provinces: provincesOfRegion.map((text) => ({ name: text.slice(6), abbreviation: text.slice(0, 2) })),
-    };
-  });
+  readRegions().map(({ name, provincesOfRegion }) => ({
+    name,
+    provinces: provincesOfRegion.map((province) => ({
+      name: province.name,
+      abbreviation: province.abbreviation,
+    })),
+  }));
 
 /** One place for each province of today, its capital, in the order of regions. */
 export const provinces = (): (ListedPlace & { readonly provinceName: string })[] => {
-  const records = placeRecords();
-  return REGIONS.split('~').flatMap((line) =>
-    line
-      .split('|')
-      .slice(1)
-      .map((text) => {
-        const record = recordToday(records, slotOfCode(text.slice(2, 6)));
-        return { ...listedPlace(records, record), provinceName: text.slice(6) };
-      }),
+  const records = allRecords();
+  return readRegions().flatMap(({ provincesOfRegion }) =>
+    provincesOfRegion.map(({ name, capital }) => ({
+      ...listedPlace(records, recordToday(records, slotOfCode(capital))),
+      provinceName: name,
+    })),
   );
 };
 
@@ -78,14 +67,17 @@ export const cities = (province: string): ListedPlace[] => {
   const text = typeof province === 'string' ? province.trim().toUpperCase() : '';
   if (!/^[A-Z]{2}$/.test(text)) return [];
   const wanted = provinceNumber(text);
-  const records = placeRecords();
+  const records = allRecords();
   const listed = new Map<string, ListedPlace>();
-  for (let record = 0; record < records.count; record++) {
-    if (records.province[record] !== wanted || records.kind[record] === ALIAS) continue;
-    const place = listedPlace(records, record);
-    const key = place.codiceCatastale + place.name;
-    // A name that came back after a pause is listed once.
-    if (place.isCurrent || !listed.has(key)) listed.set(key, place);
+  for (let slot = 0; slot < SLOT_COUNT; slot++) {
+    const first = records.first[slot] as number;
+    for (let record = first; record < first + (records.periods[slot] as number); record++) {
+      if (records.province[record] !== wanted) continue;
+      const place = listedPlace(records, record);
+      const key = place.codiceCatastale + place.name;
+      // A name that came back after a pause is listed once.
+      if (place.isCurrent || !listed.has(key)) listed.set(key, place);
+    }
   }
   return [...listed.values()];
 };
@@ -105,15 +97,34 @@ export const caps = (province: string, city: string): CapsResult => {
 /** All that is recorded of a Belfiore code, oldest name first; empty for an unknown one. */
 export const placeHistory = (codiceCatastale: string): Place[] => {
   const slot = typeof codiceCatastale === 'string' ? slotOfCode(codiceCatastale.toUpperCase()) : -1;
-  return isKnownSlot(slot) ? placeHistoryOfSlot(slot) : [];
+  return isKnownCode(slot) ? placeHistoryOfSlot(slot) : [];
 };
+
+type RegionEntry = {
+  readonly name: string;
+  readonly provincesOfRegion: readonly (Province & { readonly capital: string })[];
+};
+
+const readRegions = (): RegionEntry[] =>
+  regionBlock()
+    .replace(/\{([0-9a-f]+)\}/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .split('~')
+    .map((line) => {
+      const [name = '', ...texts] = line.split('|');
+      const provincesOfRegion = texts.map((text) => ({
+        abbreviation: text.slice(0, 2),
+        capital: text.slice(2, 6),
+        name: text.slice(6),
+      }));
+      return { name, provincesOfRegion };
+    });
 
 const listedPlace = (records: PlaceRecords, record: number): ListedPlace => {
   const { codiceCatastale, name, province, isCurrent } = placeOfRecord(records, record);
-  const successor = records.successor[records.slot[record] as number] as number;
+  const successor = successorOf(records, records.slot[record] as number);
   return {
     codiceCatastale,
-    codiceCatastaleToday: recordCode(records, records.first[successor] as number),
+    codiceCatastaleToday: codeOfSlot(successor),
     name,
     province,
     isCurrent,
@@ -125,12 +136,12 @@ let capsBySlot: Map<number, string> | undefined;
 /** The block has the comuni of today in the order of codes, which is that of slots. */
 const capsOfSlots = (): ReadonlyMap<number, string> => {
   if (capsBySlot !== undefined) return capsBySlot;
-  const records = placeRecords();
-  const texts = CAPS.split(' ');
+  const records = allRecords();
+  const texts = capBlock().split(' ');
   capsBySlot = new Map();
   let line = 0;
-  for (let slot = 0; slot < PLACE_LETTERS.length * 1000; slot++) {
-    if (records.length[slot] === 0 || isStato(slot) || recordToday(records, slot) < 0) continue;
+  for (let slot = 0; slot < SLOT_COUNT; slot++) {
+    if (records.periods[slot] === 0 || isStato(slot) || recordToday(records, slot) < 0) continue;
     capsBySlot.set(slot, texts[line++] ?? '');
   }
   return capsBySlot;
