@@ -62,7 +62,7 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'Go',
-    fixtures: [],
+    fixtures: ['test/support/parts/go.ts'],
     isThere: async () => (await goEnvironment()) !== undefined,
     debianPackages: ['golang-go'],
     build: fetchToolchain,

@@ -19,7 +19,10 @@ import {
 export interface JoinedParticipant {
   readonly room: Room;
   readonly identity: string;
-  /** Publishes a sine tone as the microphone; it sounds until the participant leaves. Refused without the grant. */
+  /**
+   * Publishes a sine tone as the microphone; it sounds until the participant leaves. Without the grant it rejects
+   * after 10 s: the server gives no answer to such a request, and the client waits for one that long.
+   */
   publishTone(tone?: { readonly frequencyHz?: number; readonly amplitude?: number }): Promise<PublishedAudio>;
   /** Publishes a 16-bit PCM WAV file as the microphone, followed by silence; `played` resolves at its end. */
   publishWav(path: string): Promise<PublishedAudio>;
@@ -33,14 +36,18 @@ export interface PublishedAudio {
   readonly played: Promise<void>;
 }
 
-const frameMs = 10;
+/** A whole number of samples at every usual rate, espeak-ng's 22,050 Hz included. */
+const frameMs = 20;
 const toneSampleRate = 48_000;
 /** Sound handed over in advance: enough to bridge a busy machine, little enough that a stop is heard soon. */
 const queueMs = 200;
 const eventDeadlineMs = 10_000;
 const largestSample = 32_767;
 
-/** Joins with a token; every wait has a deadline. Close what joins: a participant keeps the process alive. */
+/**
+ * Joins with a token; rejects when the server refuses it. Call `leave` at the end. The WebRTC library keeps a process
+ * alive even then: a script outside of vitest ends with a call of its `dispose`, or with process.exit.
+ */
 export async function join(url: string, token: string): Promise<JoinedParticipant> {
   const room = new Room();
   await room.connect(url, token, { autoSubscribe: true, dynacast: false });
@@ -83,6 +90,8 @@ async function publishSound(room: Room, sound: Sound, left: AbortSignal): Promis
     throw cause;
   });
   const played = play(source, sound, left).finally(() => track.close());
+  // Who does not wait for the end of the sound learns of a failure from `leave`.
+  played.catch(() => {});
   return { sid: publication.sid ?? '', publication, played };
 }
 
@@ -134,7 +143,7 @@ function wavSound(file: Buffer): Sound {
   const samples = new Int16Array(
     data.buffer.slice(data.byteOffset, data.byteOffset + data.length - (data.length % 2)),
   );
-  const frameLength = ((sampleRate * frameMs) / 1000) * channels;
+  const frameLength = Math.floor((sampleRate * frameMs) / 1000) * channels;
   function* frames() {
     for (let at = 0; at < samples.length; at += frameLength) {
       const frame = new Int16Array(frameLength);
