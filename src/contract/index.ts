@@ -1,5 +1,7 @@
 export * from './choices.ts';
 export * from './errors.ts';
+export * from './event-names.ts';
+export * from './events.ts';
 export * from './health.ts';
 export * from './ingress.ts';
 export * from './names.ts';
@@ -9,3 +11,5 @@ export * from './recordings.ts';
 export * from './rooms.ts';
 export * from './signing.ts';
 export * from './tokens.ts';
+export * from './webhook-signing.ts';
+export * from './webhooks.ts';

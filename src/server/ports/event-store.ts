@@ -56,7 +56,7 @@ export interface PresenceStore {
   listOpenRooms(): Promise<readonly RoomSession[]>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;
   saveParticipant(session: ParticipantSession): Promise<void>;
-  /** Those who have joined and not left. */
+  /** Participants (not machinery) who have joined and not left. */
   listPresent(roomSid: string): Promise<readonly ParticipantSession[]>;
   countPresent(roomSid: string): Promise<number>;
   /** Deletes room sessions that ended before `before`, with their participants; how many rooms. */
@@ -79,6 +79,8 @@ export type ParticipantSession = {
   readonly roomSid: string;
   readonly identity: string;
   readonly name: string;
+  /** Recorders and agents are machinery: known, but neither told of nor counted. */
+  readonly role: 'participant' | 'machinery';
   /** Null for one whose leaving was told before its joining. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;

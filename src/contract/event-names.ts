@@ -1,0 +1,62 @@
+/*
+ * The specification names events twice: as a webhook registers them, and in the delivery table. Both are accepted.
+ * Where two names mean one event, it is delivered once, under the name that the webhook registered, and under the
+ * delivery table's name for `*` or when both are registered.
+ */
+
+/** The delivery table's names, with room_created and transcription_completed, which only registration has. */
+export const EVENT_TYPES = [
+  'room_created',
+  'room_started',
+  'room_finished',
+  'participant_joined',
+  'participant_left',
+  'track_published',
+  'track_unpublished',
+  'egress_started',
+  'egress_ended',
+  'ingress_started',
+  'ingress_ended',
+  'transcription_completed',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Registration's names of events that the delivery table calls otherwise. */
+export const EVENT_ALIASES = {
+  room_closed: 'room_finished',
+  recording_started: 'egress_started',
+  recording_stopped: 'egress_ended',
+  ingress_stopped: 'ingress_ended',
+} as const satisfies Readonly<Record<string, EventType>>;
+export type EventAlias = keyof typeof EVENT_ALIASES;
+
+export const ALL_EVENTS = '*';
+
+/** Every name that a webhook may register. */
+export const EVENT_NAMES = [
+  ...EVENT_TYPES,
+  ...(Object.keys(EVENT_ALIASES) as EventAlias[]),
+  ALL_EVENTS,
+] as const;
+export type EventName = (typeof EVENT_NAMES)[number];
+
+/** The event of a test delivery; it cannot be registered for. */
+export const TEST_EVENT = 'webhook_test';
+
+export function isEventName(name: string): name is EventName {
+  return (EVENT_NAMES as readonly string[]).includes(name);
+}
+
+/** The event that a name means; undefined for `*` and unknown names. */
+export function eventTypeOf(name: string): EventType | undefined {
+  if ((EVENT_TYPES as readonly string[]).includes(name)) return name as EventType;
+  return Object.hasOwn(EVENT_ALIASES, name) ? EVENT_ALIASES[name as EventAlias] : undefined;
+}
+
+/** The name under which a webhook with these registered names gets the event; undefined when it does not. */
+export function deliveredName(type: EventType, registered: readonly string[]): string | undefined {
+  if (registered.includes(ALL_EVENTS) || registered.includes(type)) return type;
+  return registered.find(
+    (name) => Object.hasOwn(EVENT_ALIASES, name) && EVENT_ALIASES[name as EventAlias] === type,
+  );
+}

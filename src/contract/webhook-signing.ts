@@ -1,0 +1,64 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/*
+ * Two signatures on every delivery. The specified one: `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with
+ * the webhook's secret as UTF-8. And Standard Webhooks (https://www.standardwebhooks.com): `v1,` and the base64
+ * HMAC-SHA256 of `id.timestamp.body`, keyed with the bytes behind `whsec_`; several, separated by a space, while a
+ * secret is being rotated. A secret of another form keys both with its UTF-8 bytes.
+ */
+
+export const WEBHOOK_SIGNATURE_HEADER = 'x-service-webhook-signature';
+export const WEBHOOK_EVENT_HEADER = 'x-service-webhook-event';
+export const WEBHOOK_ID_HEADER = 'webhook-id';
+export const WEBHOOK_TIMESTAMP_HEADER = 'webhook-timestamp';
+export const STANDARD_SIGNATURE_HEADER = 'webhook-signature';
+
+/** How far webhook-timestamp may be from the receiver's clock, in seconds: Standard Webhooks' own tolerance. */
+export const WEBHOOK_TOLERANCE_SECONDS = 300;
+
+const SECRET_PREFIX = 'whsec_';
+
+/** `whsec_` and the base64 of 32 random bytes. */
+export function formatWebhookSecret(random: Uint8Array): string {
+  return SECRET_PREFIX + Buffer.from(random).toString('base64');
+}
+
+/** The specified signature, such as `sha256=2c26…`. */
+export function signBody(body: string | Uint8Array, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+export type StandardMessage = {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly body: string | Uint8Array;
+};
+
+/** One Standard Webhooks signature, such as `v1,K5oZ…`. */
+export function signStandard({ id, timestamp, body }: StandardMessage, secret: string): string {
+  const mac = createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body);
+  return `v1,${mac.digest('base64')}`;
+}
+
+/** Whether the specified signature is the body's own, compared in constant time. */
+export function isBodySignatureValid(body: string | Uint8Array, signature: string, secret: string): boolean {
+  return isEqual(signature, signBody(body, secret));
+}
+
+/** Whether one of the Standard Webhooks signatures of the header is the message's own. The timestamp is the caller's to check. */
+export function isStandardSignatureValid(message: StandardMessage, header: string, secret: string): boolean {
+  const expected = signStandard(message, secret);
+  return header.split(' ').some((signature) => isEqual(signature, expected));
+}
+
+function standardKey(secret: string): Buffer | string {
+  const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
+  const key = Buffer.from(encoded, 'base64');
+  return key.length > 0 && key.toString('base64') === encoded ? key : secret;
+}
+
+function isEqual(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,116 @@
+import { type Static, Type } from 'typebox';
+import { EVENT_NAMES } from './event-names.ts';
+import { instantSchema } from './names.ts';
+
+const MAX_URL_LENGTH = 2048;
+/** Secrets of other systems are taken over as they are. */
+const SECRET_LENGTH = { minLength: 1, maxLength: 256 } as const;
+
+const url = Type.String({
+  minLength: 1,
+  maxLength: MAX_URL_LENGTH,
+  format: 'webhook-url',
+  description: 'Delivery endpoint, http or https, without user info, on a public address',
+  examples: ['https://example.org/hooks/rtc'],
+});
+const events = Type.Array(Type.Enum(EVENT_NAMES, { description: 'An event name, or * for all' }), {
+  minItems: 1,
+  maxItems: 64,
+  uniqueItems: true,
+  description: 'Event filter; default ["*"]',
+  examples: [['room_started', 'room_finished']],
+});
+const secret = Type.String({
+  ...SECRET_LENGTH,
+  format: 'webhook-secret',
+  description: 'HMAC signing secret, printable ASCII; generated as whsec_<base64 of 32 bytes> when absent',
+});
+
+export const WebhookCreateSchema = Type.Object(
+  { url, events: Type.Optional(events), secret: Type.Optional(secret) },
+  { $id: 'WebhookCreate', additionalProperties: false },
+);
+export type WebhookCreate = Static<typeof WebhookCreateSchema>;
+
+export const WebhookPatchSchema = Type.Object(
+  { url: Type.Optional(url), events: Type.Optional(events) },
+  { $id: 'WebhookPatch', additionalProperties: false },
+);
+export type WebhookPatch = Static<typeof WebhookPatchSchema>;
+
+export const WebhookPutSchema = Type.Object(
+  { url: Type.Optional(url), events: Type.Optional(events), secret: Type.Optional(secret) },
+  { $id: 'WebhookPut', additionalProperties: false },
+);
+export type WebhookPut = Static<typeof WebhookPutSchema>;
+
+export const WebhookSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Form wh_<id>', examples: ['wh_4bPp8Vi9S6DdAbCd'] }),
+    url: Type.String({ examples: ['https://example.org/hooks/rtc'] }),
+    events: Type.Array(Type.String(), { examples: [['*']] }),
+    secret: Type.String({ description: 'Masked, but for the answer to the creation', examples: ['***'] }),
+    createdAt: instantSchema('When it was registered'),
+  },
+  { $id: 'Webhook' },
+);
+export type Webhook = Static<typeof WebhookSchema>;
+
+export const WebhookListSchema = Type.Object({ webhooks: Type.Array(WebhookSchema) }, { $id: 'WebhookList' });
+export type WebhookList = Static<typeof WebhookListSchema>;
+
+export const WebhookTestSchema = Type.Object(
+  {
+    delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx' }),
+    statusCode: Type.Integer({
+      description: "The receiver's status; 0 when nobody answered",
+      examples: [200],
+    }),
+    error: Type.Optional(Type.String({ description: 'Why nobody answered' })),
+  },
+  { $id: 'WebhookTest' },
+);
+export type WebhookTest = Static<typeof WebhookTestSchema>;
+
+const AttemptSchema = Type.Object({
+  number: Type.Integer({ examples: [1] }),
+  startedAt: instantSchema('When it was sent'),
+  durationMs: Type.Integer({ examples: [85] }),
+  statusCode: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Null when nobody answered',
+    examples: [200],
+  }),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Why it counts as failed' }),
+  responseBody: Type.Union([Type.String(), Type.Null()], {
+    description: 'What the receiver answered, at most 4 KiB',
+  }),
+});
+
+export const DeliverySchema = Type.Object(
+  {
+    id: Type.String({ description: 'Form dlv_<id>', examples: ['dlv_4bPp8Vi9S6DdAbCd'] }),
+    webhookId: Type.String({ examples: ['wh_4bPp8Vi9S6DdAbCd'] }),
+    eventId: Type.String({ examples: ['evt_4bPp8Vi9S6DdAbCd'] }),
+    event: Type.String({ examples: ['room_finished'] }),
+    status: Type.Enum(['pending', 'delivered', 'failed', 'cancelled']),
+    createdAt: instantSchema('When the event was stored'),
+    nextAttemptAt: Type.Union([instantSchema('When it will be tried'), Type.Null()], {
+      description: 'Null when it is not pending',
+    }),
+    attempts: Type.Array(AttemptSchema),
+  },
+  { $id: 'Delivery' },
+);
+export type Delivery = Static<typeof DeliverySchema>;
+
+export const DeliveryListSchema = Type.Object(
+  { deliveries: Type.Array(DeliverySchema), nextCursor: Type.Union([Type.String(), Type.Null()]) },
+  { $id: 'DeliveryList' },
+);
+export type DeliveryList = Static<typeof DeliveryListSchema>;
+
+export const ReplaySchema = Type.Object(
+  { replayed: Type.Integer({ description: 'Deliveries that are pending again', examples: [3] }) },
+  { $id: 'Replay' },
+);
+export type Replay = Static<typeof ReplaySchema>;
