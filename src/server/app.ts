@@ -58,7 +58,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     // A missing Host header must reach us: Node's own answer to it is no problem.
     http: { requireHostHeader: false },
     genReqId: (request) => requestIdOf(request, randomUUID),
-    frameworkErrors: (error, request, reply) => answerError(deps, error, request, reply),
+    rewriteUrl: (request) => originForm(request.url ?? '/'),
+    frameworkErrors: (error, request, reply) => void refuse(deps, error, request, reply),
     clientErrorHandler: () => undefined,
   });
   answerClientErrors(app.server, randomUUID);
@@ -104,6 +105,20 @@ function addHooks(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
+/** What the router cannot read at all runs no hooks; a signed path tells of it only to a signed caller. */
+async function refuse(
+  deps: AppDeps,
+  fault: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const error = await admit(deps, request, reply).then(
+    () => fault,
+    (refusal: unknown) => refusal,
+  );
+  answerError(deps, error, request, reply);
+}
+
 /** Reads the body; a signed path's request gets no further without a valid signature. */
 async function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const path = request.raw.url ?? '/';
@@ -121,7 +136,16 @@ async function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply
 function securityOf(request: FastifyRequest): Security {
   const route = request.routeOptions.config.route;
   if (route !== undefined) return route.security;
-  return /^\/v1([/?#]|$)/.test(request.raw.url ?? '/') ? 'signed' : 'public';
+  return V1_PATH.test(request.raw.url ?? '/') ? 'signed' : 'public';
+}
+
+/** Percent-encoded too: the router reads `/%76%31` as the same path. */
+const V1_PATH = /^\/(?:v|%76)(?:1|%31)(?:[/?#;]|$)/;
+
+/** `GET http://host/v1/rooms` is what proxies are sent (RFC 9112, section 3.2.2); its path is routed and signed. */
+function originForm(url: string): string {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') || path === '*' ? path : `/${path}`;
 }
 
 function notFound(routes: readonly Route[], request: FastifyRequest): ServiceError {
