@@ -12,7 +12,16 @@ const SIGNED_ERRORS: readonly ErrorCode[] = [
   'timestamp-out-of-window',
   'invalid-signature',
 ];
-const ANY_ERRORS: readonly ErrorCode[] = ['rate-limited', 'internal-error', 'shutting-down'];
+/** A query parameter that nobody knows is refused on every path, and any request may bring a body. */
+const ANY_ERRORS: readonly ErrorCode[] = [
+  'invalid-request',
+  'request-timeout',
+  'payload-too-large',
+  'rate-limited',
+  'headers-too-large',
+  'internal-error',
+  'shutting-down',
+];
 
 /** The OpenAPI 3.1 document of the routes: every operation, error, header and example. */
 export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
@@ -148,11 +157,10 @@ function errorAnswers(route: Route): JsonObject {
 }
 
 function errorCodesOf(route: Route): readonly ErrorCode[] {
-  const takesInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
   return [
     ...new Set<ErrorCode>([
-      ...(takesInput ? (['invalid-request'] as const) : []),
-      ...(route.body === undefined ? [] : (['unsupported-media-type', 'payload-too-large'] as const)),
+      ...(route.params === undefined ? [] : (['uri-too-long'] as const)),
+      ...(route.body === undefined ? [] : (['unsupported-media-type'] as const)),
       ...(route.security === 'signed' ? SIGNED_ERRORS : []),
       ...route.errors,
       ...ANY_ERRORS,
