@@ -1,0 +1,117 @@
+import Schema from 'typebox/schema';
+
+/** An answer as it came over the wire. */
+export type WireAnswer = {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+};
+
+type ResponseObject = {
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Readonly<
+    Record<string, { readonly schema: object; readonly examples?: Readonly<Record<string, unknown>> }>
+  >;
+};
+export type OperationObject = {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+};
+export type OpenApi = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: Readonly<Record<string, unknown>>;
+};
+
+const PROBLEM = 'application/problem+json';
+
+/** What any path can be answered before it is known to be one. */
+const BEFORE_ANY_ROUTE = [400, 401, 403, 404, 405, 408, 413, 414, 431, 503];
+
+/** What is wrong with an answer by the service's own OpenAPI document; empty when it conforms. */
+export function answerFaults(document: OpenApi, answer: WireAnswer): readonly string[] {
+  const { headers, status } = answer;
+  const faults: string[] = [];
+  if (typeof headers['x-request-id'] !== 'string') faults.push('X-Request-Id is missing');
+  const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
+  if (type === PROBLEM) faults.push(...problemFaults(document, answer));
+  else if (status >= 400 && !isDeclared(document, answer, type))
+    faults.push(`an error of type ${type || '(none)'}`);
+  const operation = findOperation(document, answer.method, answer.path);
+  if (operation === undefined) {
+    if (!BEFORE_ANY_ROUTE.includes(status)) faults.push(`status ${status} on a path that is in no operation`);
+    return faults;
+  }
+  return [...faults, ...operationFaults(document, operation, answer, type)];
+}
+
+function isDeclared(document: OpenApi, { method, path, status }: WireAnswer, type: string): boolean {
+  return findOperation(document, method, path)?.responses[status]?.content?.[type] !== undefined;
+}
+
+function operationFaults(
+  document: OpenApi,
+  operation: OperationObject,
+  answer: WireAnswer,
+  type: string,
+): readonly string[] {
+  const { status, text, headers } = answer;
+  const response = operation.responses[status];
+  if (response === undefined) return [`${operation.operationId} does not declare ${status}`];
+  const undeclared = Object.keys(headers).filter(
+    (name) =>
+      (name.startsWith('x-') || name === 'retry-after') &&
+      !Object.keys(response.headers ?? {}).some((declared) => declared.toLowerCase() === name),
+  );
+  const faults = undeclared.map((name) => `${operation.operationId} does not declare the header ${name}`);
+  if (answer.method === 'HEAD') return faults;
+  if (response.content === undefined) {
+    return text === '' ? faults : [...faults, `${operation.operationId} ${status} has a body`];
+  }
+  const media = response.content[type];
+  if (media === undefined)
+    return [...faults, `${operation.operationId} ${status} does not declare ${type || 'an empty body'}`];
+  if (type === PROBLEM) {
+    const code = (JSON.parse(text) as { type: string }).type.replace(/^urn:problem-type:rtc:/, '');
+    if (media.examples?.[code] === undefined)
+      faults.push(`${operation.operationId} ${status} does not declare ${code}`);
+  }
+  const value: unknown = type.endsWith('json') ? JSON.parse(text) : text;
+  return [...faults, ...schemaFaults(document, media.schema, value)];
+}
+
+function problemFaults(document: OpenApi, { status, headers, text, method }: WireAnswer): readonly string[] {
+  if (method === 'HEAD') return [];
+  const problem = JSON.parse(text) as Record<string, unknown>;
+  const faults = [...schemaFaults(document, { $ref: '#/components/schemas/Problem' }, problem)];
+  const requestId = headers['x-request-id'];
+  if (problem.status !== status)
+    faults.push(`the problem says ${String(problem.status)}, the answer ${status}`);
+  if (![`urn:uuid:${requestId}`, `urn:rtc:request:${requestId}`].includes(String(problem.instance)))
+    faults.push(`instance ${String(problem.instance)} is not the request ${String(requestId)}`);
+  if (!/^urn:problem-type:rtc:[a-z-]+$/.test(String(problem.type)))
+    faults.push(`type ${String(problem.type)}`);
+  if (String(problem.detail).length < 5) faults.push('no detail');
+  return faults;
+}
+
+function schemaFaults(document: OpenApi, schema: object, value: unknown): readonly string[] {
+  const [isValid, errors] = Schema.Errors({ ...schema, components: document.components }, value);
+  return isValid ? [] : errors.map((error) => `${error.instancePath || 'the answer'} ${error.message}`);
+}
+
+/** HEAD is a GET without its body. Literal parts of a path win over parameters. */
+export function findOperation(document: OpenApi, method: string, path: string): OperationObject | undefined {
+  const parts = (path.split(/[?#]/)[0] ?? '').split('/');
+  const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
+  const matching = Object.keys(document.paths).filter((template) => {
+    const pattern = template.split('/');
+    return (
+      pattern.length === parts.length &&
+      pattern.every((part, index) => (part.startsWith('{') ? parts[index] !== '' : part === parts[index]))
+    );
+  });
+  const [first] = matching.sort((a, b) => a.split('{').length - b.split('{').length);
+  return first === undefined ? undefined : document.paths[first]?.[verb];
+}

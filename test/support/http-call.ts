@@ -1,0 +1,110 @@
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { answerFaults, type OpenApi, type WireAnswer } from './conformance.ts';
+import { type Signing, signatureHeaders } from './sign.ts';
+
+export type Answer = WireAnswer & {
+  /** The body as JSON; undefined where there is none. */
+  readonly json: never;
+};
+
+export type CallOptions = {
+  /** Sent as JSON, unless it is text or bytes already. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** Over the service's own key, secret and time; false sends no signature. */
+  readonly signing?: Partial<Signing> | false;
+  readonly signal?: AbortSignal;
+};
+
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+
+export type Caller = {
+  /** Sends a request, signed; throws when the answer is not as the OpenAPI document says. */
+  readonly call: Call;
+  readonly document: OpenApi;
+  close(): void;
+};
+
+/** Calls a listening service; every answer is held against the document that the service gives of itself. */
+export async function createCaller(url: string, signing: () => Signing): Promise<Caller> {
+  const agent = new Agent({ keepAlive: true });
+  const send = (method: string, path: string, options: CallOptions = {}): Promise<WireAnswer> => {
+    const body = bodyOf(options.body);
+    const signed =
+      options.signing === false
+        ? {}
+        : signatureHeaders({ method, path, body }, { ...signing(), ...options.signing });
+    const isJson =
+      body !== undefined && typeof options.body !== 'string' && !(options.body instanceof Uint8Array);
+    const headers = {
+      ...signed,
+      ...(isJson ? { 'Content-Type': 'application/json' } : {}),
+      ...(body === undefined ? {} : { 'Content-Length': `${body.length}` }),
+      ...options.headers,
+    };
+    return exchange(url, { method, path, headers, body, agent, signal: options.signal });
+  };
+  const document = JSON.parse((await send('GET', '/openapi.json', { signing: false })).text) as OpenApi;
+  const call: Call = async (method, path, options) => {
+    const answer = await send(method, path, options);
+    const faults = answerFaults(document, answer);
+    if (faults.length > 0) {
+      throw new Error(
+        `${method} ${path} ${answer.status}: ${faults.join('; ')}\n${answer.text.slice(0, 500)}`,
+      );
+    }
+    const isJson = /^application\/([\w.]+\+)?json\b/.test(String(answer.headers['content-type']));
+    return { ...answer, json: (isJson && answer.text !== '' ? JSON.parse(answer.text) : undefined) as never };
+  };
+  return { call, document, close: () => agent.destroy() };
+}
+
+function bodyOf(body: unknown): Buffer | undefined {
+  if (body === undefined) return undefined;
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+type Exchange = {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Buffer | undefined;
+  readonly agent: Agent;
+  readonly signal: AbortSignal | undefined;
+};
+
+/** By Node's own client: fetch rewrites paths and refuses the body of a GET. */
+function exchange(
+  url: string,
+  { method, path, headers, body, agent, signal }: Exchange,
+): Promise<WireAnswer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const options = {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      method,
+      path,
+      agent,
+      headers: { ...headers } as OutgoingHttpHeaders,
+    };
+    const sent = request({ ...options, ...(signal === undefined ? {} : { signal }) });
+    sent.once('error', reject);
+    sent.once('response', (response: IncomingMessage) => {
+      text(response).then(
+        (received) =>
+          resolve({
+            method,
+            path,
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: received,
+          }),
+        reject,
+      );
+    });
+    sent.end(body);
+  });
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '../../src/server/ports/clock.ts';
+
+/** Time that stands still until the test moves it. */
+export class ManualClock implements Clock {
+  #now: number;
+  readonly #sleepers = new Set<{ readonly until: number; readonly wake: () => void }>();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sleeper = { until: this.#now + ms, wake: resolve };
+      if (ms <= 0) resolve();
+      else this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', () => {
+        this.#sleepers.delete(sleeper);
+        reject(signal.reason);
+      });
+    });
+  }
+
+  /** How many wait for a later time. */
+  get sleeping(): number {
+    return this.#sleepers.size;
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const sleeper of this.#sleepers) {
+      if (sleeper.until > this.#now) continue;
+      this.#sleepers.delete(sleeper);
+      sleeper.wake();
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock, systemIds } from '../../src/server/adapters/system/system.ts';
+import { loadConfig } from '../../src/server/config/config.ts';
+import type { Clock } from '../../src/server/ports/clock.ts';
+import type { Log, LogFields } from '../../src/server/ports/log.ts';
+import { startService } from '../../src/server/service.ts';
+import type { OpenApi } from './conformance.ts';
+import { type Call, createCaller } from './http-call.ts';
+
+export type LogLine = { readonly level: keyof Log; readonly message: string; readonly fields: LogFields };
+
+export type TestService = {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  /** Signed; throws when the answer is not as the service's own OpenAPI document says. */
+  readonly call: Call;
+  readonly document: OpenApi;
+  readonly logLines: readonly LogLine[];
+  /** The service alone; `close` also frees what the test holds of it. */
+  readonly stop: () => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type TestServiceOptions = {
+  /** The media server; without one nothing answers at its address. */
+  readonly livekit?: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+  /** Over the settings that the fixture makes. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+};
+
+/** Nothing listens on the discard port. */
+const NOTHING = { url: 'ws://127.0.0.1:9', apiKey: 'absent', apiSecret: 'absent' };
+
+/** The whole service, listening on loopback, on a data directory of its own. */
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'rtc-service-'));
+  const livekit = options.livekit ?? NOTHING;
+  const clock = options.clock ?? systemClock;
+  const apiKey = `key-${randomBytes(6).toString('hex')}`;
+  const apiSecret = `secret-${randomBytes(16).toString('hex')}`;
+  const config = loadConfig({
+    API_KEY: apiKey,
+    API_SECRET: apiSecret,
+    PORT: '0',
+    DATA_DIR: dataDir,
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+    RATE_LIMIT_API: '0',
+    RATE_LIMIT_PUBLIC: '0',
+    ...options.environment,
+  });
+  const logLines: LogLine[] = [];
+  const service = await startService(config, { log: keepingLog(logLines), clock, ids: systemIds });
+  const signing = () => ({
+    apiKey: config.apiKey,
+    apiSecret: config.apiSecrets[0],
+    timestamp: Math.floor(clock.now() / 1000),
+  });
+  const caller = await createCaller(service.url, signing);
+  return {
+    url: service.url,
+    apiKey: config.apiKey,
+    apiSecret: config.apiSecrets[0],
+    call: caller.call,
+    document: caller.document,
+    logLines,
+    stop: service.close,
+    close: async () => {
+      caller.close();
+      await service.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function keepingLog(lines: LogLine[]): Log {
+  const keep = (level: keyof Log) => (fields: LogFields, message: string) => {
+    lines.push({ level, message, fields });
+  };
+  return { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
+}
