@@ -190,6 +190,8 @@ const periodsText = (place: Place, dates: readonly string[]): string => {
       else text += pair(dateIndex(dates, period.to));
     }
     if (period.name !== name) [flags, text] = [flags | 1, text + ascii(period.name)];
+    if (/[\u00c4\u00d6\u00dc]/.test(period.name))
+      throw new Error(`${period.name}: place-index.ts folds umlauts of aliases only`);
     [name, province] = [period.name, period.province];
     nextFrom = period.to === '' ? '-' : dayAfter(period.to);
     return digit(flags) + text;

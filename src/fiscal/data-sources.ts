@@ -24,7 +24,7 @@ export const dataSources = (): DataSources => ({
 
 const SOURCES: readonly DataSource[] = [
   {
-    name: 'python-codicefiscale 0.12.1 (ANPR archive of comuni, Ministero dell\u2019Interno)',
+    name: "python-codicefiscale 0.12.1 (ANPR archive of comuni, Ministero dell'Interno)",
     licence: 'MIT, (c) 2017-present Fabio Caccamo; data CC BY 4.0',
     usedFor: 'comuni, states, dates, provinces, names, bilingual names',
   },

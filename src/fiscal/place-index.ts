@@ -4,7 +4,7 @@
  */
 
 import { isSeparator, spellInLatin } from './latin-letters.ts';
-import { allRecords, letterOf, type PlaceRecords, partOf } from './place-records.ts';
+import { ALIAS, allRecords, letterOf, type PlaceRecords, partOf } from './place-records.ts';
 
 export type PlaceIndex = {
   readonly count: number;
@@ -87,7 +87,7 @@ const appendBaseLetters = (character: string): void => {
 };
 
 const baseLetters = (character: string): string | undefined => {
-  const umlaut = '\u00c4\u00d6\u00dc'.indexOf(character.toUpperCase());
+  const umlaut = [0xc4, 0xd6, 0xdc].indexOf(character.toUpperCase().charCodeAt(0));
   return umlaut < 0 ? spellInLatin(character) : 'AOU'.charAt(umlaut);
 };
 
@@ -134,7 +134,9 @@ const buildIndex = (records: PlaceRecords): PlaceIndex => {
     const start = isAsBefore ? (entries.start[entries.count - 1] as number) : poolEnd;
     if (!isAsBefore) poolEnd = foldName(records, record, entries.pool, poolEnd);
     addEntry(entries, record, start, poolEnd);
-    const spelt = isAsBefore ? poolEnd : foldUmlauts(records, record, entries.pool, poolEnd);
+    // Only aliases have umlauts: the names are Italian, French and Slovene.
+    if (records.kind[record] !== ALIAS) continue;
+    const spelt = foldUmlauts(records, record, entries.pool, poolEnd);
     if (spelt > poolEnd) addEntry(entries, record, poolEnd, spelt);
     poolEnd = spelt;
   }

@@ -174,7 +174,9 @@ const unpackPeriod = (records: Writable<PlaceRecords>, part: string, start: numb
   const flags = DIGIT_VALUES[part.charCodeAt(start)] as number;
   let at = start + 1;
   records.province[record] =
-    (flags & 2) === 0 ? (records.province[record - 1] as number) : provinceNumber(part.slice(at, at + 2));
+    (flags & 2) === 0
+      ? (records.province[record - 1] as number)
+      : (part.charCodeAt(at) - 65) * 26 + part.charCodeAt(at + 1) - 65;
   at += flags & 2;
   records.to[record] = OPEN_END;
   if (codeKind(records.slot[record] as number) === UNDATED_CODE) records.kind[record] = UNDATED;
