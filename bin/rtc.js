@@ -36,7 +36,7 @@ async function runHere() {
       stderr: process.stderr,
       env: process.env,
       workingDirectory: process.cwd(),
-      platform: process.platform,
+      runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
       signal: interruption.signal,
       clock: Date.now,
       loaders: {
@@ -45,11 +45,8 @@ async function runHere() {
       },
     });
   } catch (error) {
-    const isUnbuilt =
-      error?.code === 'ERR_MODULE_NOT_FOUND' && /dist.cli.main\.js/.test(error.message);
-    process.stderr.write(
-      isUnbuilt ? 'rtc is not built yet; run: npm run build\n' : `${error?.stack}\n`,
-    );
+    const isUnbuilt = error?.code === 'ERR_MODULE_NOT_FOUND' && /dist.cli.main\.js/.test(error.message);
+    process.stderr.write(isUnbuilt ? 'rtc is not built yet; run: npm run build\n' : `${error?.stack}\n`);
     exitCode = 1;
   }
   endProcess(exitCode);

@@ -53,7 +53,7 @@ function slimUndici(): Plugin {
   return {
     name: 'slim-undici',
     resolveId(source, importer) {
-      return source === 'undici' && importer?.endsWith('/client/transport.ts') ? slim : null;
+      return source === 'undici' && isSlimImporter(importer) ? slim : null;
     },
     load(id) {
       if (id !== slim) return null;
@@ -66,6 +66,10 @@ function slimUndici(): Plugin {
         export { Agent };`;
     },
   };
+}
+
+function isSlimImporter(importer: string | undefined): boolean {
+  return /\/(client\/transport|cli\/embedded-control)\.ts$/.test(importer ?? '');
 }
 
 async function buildServer(): Promise<void> {

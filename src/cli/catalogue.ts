@@ -5,7 +5,7 @@ export type NounEntry = {
   readonly noun: string;
   readonly group: Group;
   readonly summary: string;
-  /** Empty for a noun that is a command itself. */
+  /** Without the empty verb of a noun that is a command itself. */
   readonly verbs: readonly string[];
   readonly load: () => Promise<{ readonly commands: readonly Command[] }>;
 };
@@ -19,9 +19,93 @@ export const CATALOGUE: readonly NounEntry[] = [
   {
     noun: 'rooms',
     group: 'Rooms',
-    summary: 'Create, list and close rooms',
+    summary: 'Rooms that are open now',
     verbs: ['create', 'list', 'get', 'delete'],
     load: () => import('./commands/rooms.ts'),
+  },
+  {
+    noun: 'participants',
+    group: 'Rooms',
+    summary: 'Who is in a room',
+    verbs: ['list', 'remove', 'mute'],
+    load: () => import('./commands/participants.ts'),
+  },
+  {
+    noun: 'tokens',
+    group: 'Rooms',
+    summary: 'Access tokens, which let people in',
+    verbs: ['create', 'inspect'],
+    load: () => import('./commands/tokens.ts'),
+  },
+  {
+    noun: 'recordings',
+    group: 'Rooms',
+    summary: 'Recordings of rooms',
+    verbs: ['start', 'stop', 'status'],
+    load: () => import('./commands/recordings.ts'),
+  },
+  {
+    noun: 'ingress',
+    group: 'Rooms',
+    summary: 'Streams that come in over RTMP or WHIP',
+    verbs: ['create', 'list', 'delete'],
+    load: () => import('./commands/ingress.ts'),
+  },
+  {
+    noun: 'dev',
+    group: 'Service',
+    summary: 'Bring up everything for development',
+    verbs: ['join', 'leave'],
+    load: () => import('./commands/dev.ts'),
+  },
+  {
+    noun: 'serve',
+    group: 'Service',
+    summary: 'Run the service',
+    verbs: [],
+    load: () => import('./commands/serve.ts'),
+  },
+  {
+    noun: 'doctor',
+    group: 'Service',
+    summary: 'Check the whole chain, and say what to do about each fault',
+    verbs: [],
+    load: () => import('./commands/doctor.ts'),
+  },
+  {
+    noun: 'api',
+    group: 'Service',
+    summary: 'Send any request, signed',
+    verbs: [],
+    load: () => import('./commands/api.ts'),
+  },
+  {
+    noun: 'profile',
+    group: 'Settings and help',
+    summary: 'Services and their keys, by name',
+    verbs: ['add', 'list', 'use', 'show', 'remove'],
+    load: () => import('./commands/profile.ts'),
+  },
+  {
+    noun: 'completion',
+    group: 'Settings and help',
+    summary: 'Tab completion for bash, zsh, fish and PowerShell',
+    verbs: [],
+    load: () => import('./commands/completion.ts'),
+  },
+  {
+    noun: 'version',
+    group: 'Settings and help',
+    summary: 'Version of rtc',
+    verbs: [],
+    load: () => import('./commands/version.ts'),
+  },
+  {
+    noun: 'help',
+    group: 'Settings and help',
+    summary: 'Help of a command, or exit-codes, environment, output',
+    verbs: [],
+    load: () => import('./commands/help.ts'),
   },
 ];
 

@@ -14,6 +14,7 @@ import { nextStep } from './next-step.ts';
 export type Explanation = {
   readonly exitCode: ExitCode;
   readonly cause: string;
+  readonly details: readonly string[];
   readonly next: string | undefined;
   readonly problem: object;
 };
@@ -40,13 +41,14 @@ function explainRtcError(error: RtcError, nowMs: number): Explanation {
   return {
     exitCode,
     cause: `${withoutFullStop(error.detail)}${details}${reference}`,
+    details: [],
     next: nextStep(error, nowMs),
     problem: problemOf(error),
   };
 }
 
 function explainCliError(error: CliError): Explanation {
-  return ownFault(error.exitCode, error.message, error.next);
+  return { ...ownFault(error.exitCode, error.message, error.next), details: error.details };
 }
 
 function ownFault(exitCode: ExitCode, cause: string, next: string | undefined): Explanation {
@@ -56,7 +58,7 @@ function ownFault(exitCode: ExitCode, cause: string, next: string | undefined): 
     detail: cause,
     ...(next === undefined ? {} : { next }),
   };
-  return { exitCode, cause, next, problem };
+  return { exitCode, cause, details: [], next, problem };
 }
 
 function withoutFullStop(text: string): string {

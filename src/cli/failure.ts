@@ -17,16 +17,21 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+type Details = { readonly cause?: unknown; readonly details?: readonly string[] };
+
 /** A failure of the command itself: one line of cause, one line of what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
   readonly next: string | undefined;
+  /** Further lines between cause and next step: one for each of several faults. */
+  readonly details: readonly string[];
 
-  constructor(exitCode: ExitCode, message: string, next?: string, cause?: unknown) {
-    super(message, { cause });
+  constructor(exitCode: ExitCode, message: string, next?: string, more: Details = {}) {
+    super(message, { cause: more.cause });
     this.exitCode = exitCode;
     this.next = next;
+    this.details = more.details ?? [];
   }
 }
 

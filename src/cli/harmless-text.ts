@@ -30,6 +30,13 @@ export function harmlessJson(json: string): string {
   return json.replace(HARMFUL, (character) => (character === '\n' ? character : unicodeEscape(character)));
 }
 
+/** Text of several lines and with tabs, every other harmful character escaped. */
+export function harmlessLines(text: string): string {
+  return text.replace(HARMFUL, (character) =>
+    character === '\n' || character === '\t' ? character : unicodeEscape(character),
+  );
+}
+
 function unicodeEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -7,7 +7,7 @@ export type Io = {
   readonly stderr: TerminalStream;
   readonly env: Environment;
   readonly workingDirectory: string;
-  readonly platform: string;
+  readonly runtime: { readonly node: string; readonly platform: string; readonly arch: string };
   /** Aborted by Ctrl-C and by a request to terminate. */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
@@ -34,12 +34,20 @@ export type ServeOptions = {
   readonly signal: AbortSignal;
 };
 
+/** What `rtc dev` keeps for the next command; the secret itself or the file that holds it. */
+export type SavedProfile = { readonly url: string; readonly apiKey: string } & (
+  | { readonly apiSecret: string }
+  | { readonly apiSecretFile: string }
+);
+
 /** `rtc dev`: resolves when everything it started has closed after `signal`. */
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;
+  /** Writes the CLI's profile and makes it the current one where there is none; the server knows no CLI file. */
+  readonly saveProfile: (name: string, profile: SavedProfile) => Promise<void>;
 };
 
 /** A terminal on both ends of a dialogue, and nobody who said that there is none. */

@@ -22,6 +22,11 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     io.stdout.write(rootHelp(colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0));
     return EXIT.success;
   }
+  if (noun === '__complete') {
+    const { complete } = await import('./completion/complete.ts');
+    await complete(rest, io);
+    return EXIT.success;
+  }
   const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);
   if (entry !== undefined) {
     const { runNoun } = await import('./run-noun.ts');

@@ -1,5 +1,5 @@
 import { usageError } from './failure.ts';
-import { escapeCell, harmless, harmlessJson } from './harmless-text.ts';
+import { escapeCell, harmless, harmlessJson, harmlessLines } from './harmless-text.ts';
 import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
 import { hint, type JsonChoice, type Screen, say } from './screen.ts';
 import { formatDuration, formatInstant, formatRelative } from './time.ts';
@@ -33,7 +33,10 @@ export async function renderList(screen: Screen, result: ListResult): Promise<st
   if (!screen.isTerminal) return result.rows.map((row) => `${tabSeparated(row)}\n`).join('');
   const { renderTable } = await import('./table.ts');
   const heads = result.headings.map((heading) => screen.palette.heading(heading));
-  return renderTable([heads, ...result.rows.map((row) => displayed(screen, row))], screen.width);
+  return renderTable([heads, ...result.rows.map((row) => displayed(screen, row))], {
+    width: screen.width,
+    isWrapped: result.isWrapped === true,
+  });
 }
 
 /** Refuses an unknown field before anything is sent, naming the known ones. */
@@ -83,7 +86,7 @@ async function printRecord(screen: Screen, result: RecordResult): Promise<void> 
   const { renderTable } = await import('./table.ts');
   const cells = displayed(screen, result.row);
   const rows = result.headings.map((heading, index) => [screen.palette.heading(heading), cells[index] ?? '']);
-  screen.io.stdout.write(renderTable(rows, undefined));
+  screen.io.stdout.write(renderTable(rows, { width: undefined, isWrapped: false }));
 }
 
 function printText(screen: Screen, result: TextResult): void {
@@ -93,7 +96,8 @@ function printText(screen: Screen, result: TextResult): void {
     printJson(screen, screen.json === 'everything' ? answer : select(answer as object, screen.json));
     return;
   }
-  screen.io.stdout.write(result.text.endsWith('\n') ? result.text : `${result.text}\n`);
+  const shown = screen.isTerminal ? harmlessLines(result.text) : result.text;
+  screen.io.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
 function selectAll(json: Exclude<JsonChoice, undefined>, result: ListResult): unknown {

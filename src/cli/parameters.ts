@@ -4,8 +4,8 @@ import { parseDuration } from './time.ts';
 /** Where completion finds values. */
 export type Completes = 'rooms' | 'profiles';
 
-/** How the value of an option or argument is read: as typed, or also from stdin with `-` and from a file with `@file`. */
-export type Source = 'typed' | 'typed-or-file';
+/** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */
+export type Source = 'typed' | 'typed-or-stdin' | 'typed-or-file';
 
 /** One argument or option; T is what the command gets. */
 export type Parameter<T> = {
@@ -45,6 +45,14 @@ export function optionalArgument(
 /** One or more. */
 export function listArgument(description: string, extras: ArgumentExtras = {}): Parameter<readonly string[]> {
   return { description, isRequired: true, isList: true, source: 'typed', ...extras };
+}
+
+/** None, one or more. */
+export function optionalListArgument(
+  description: string,
+  extras: ArgumentExtras = {},
+): Parameter<readonly string[]> {
+  return { ...listArgument(description, extras), isRequired: false };
 }
 
 /** An option without a value: false unless given. */
@@ -102,7 +110,7 @@ export function wholeSeconds(minimum: number, maximum: number): (text: string) =
   };
 }
 
-export function oneOf<T extends string>(choices: readonly T[]): OptionExtras<T> {
+export function oneOf<const T extends string>(choices: readonly T[]): OptionExtras<T> {
   return {
     choices,
     parse: (text) => {

@@ -151,10 +151,16 @@ function attributeOf(parameter: Parameter<unknown>): string {
 
 function describe(parameter: Parameter<unknown>): string {
   const choices = parameter.choices === undefined ? '' : ` (${parameter.choices.join(', ')})`;
-  const source = parameter.source === 'typed-or-file' ? '; - reads stdin, @file a file' : '';
+  const source = SOURCE_NOTES[parameter.source];
   const required = parameter.isRequired && parameter.flags !== undefined ? ' (required)' : '';
   return `${parameter.description}${choices}${source}${required}`;
 }
+
+const SOURCE_NOTES: Readonly<Record<Parameter<unknown>['source'], string>> = {
+  typed: '',
+  'typed-or-stdin': '; - reads stdin',
+  'typed-or-file': '; - reads stdin, @file a file',
+};
 
 function usageLine(command: Command): string {
   const words = Object.entries(command.arguments).map(([name, parameter]) => {

@@ -35,7 +35,7 @@ export function profilesPath(env: Environment): string {
 /** @throws CliError when others could read or change the file, or when it is not what we wrote */
 export async function readProfiles(io: Io): Promise<ProfileStore> {
   const path = profilesPath(io.env);
-  const text = await readPrivately(path, io.platform);
+  const text = await readPrivately(path, io.runtime.platform);
   return text === undefined ? EMPTY : parseStore(path, text);
 }
 
@@ -51,7 +51,7 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
     await rename(draft, path);
   } catch (cause) {
     await rm(draft, { force: true });
-    throw new CliError(EXIT.failure, `${path} cannot be written: ${messageOf(cause)}`, undefined, cause);
+    throw new CliError(EXIT.failure, `${path} cannot be written: ${messageOf(cause)}`, undefined, { cause });
   }
 }
 
@@ -66,7 +66,7 @@ async function readPrivately(path: string, platform: string): Promise<string | u
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CliError(EXIT.failure, `${path} cannot be read: ${messageOf(cause)}`, undefined, cause);
+    throw new CliError(EXIT.failure, `${path} cannot be read: ${messageOf(cause)}`, undefined, { cause });
   }
 }
 

@@ -6,6 +6,8 @@ import { canPrompt, type Io } from './io.ts';
 export type Prompter = {
   readonly isInteractive: boolean;
   text(question: string): Promise<string>;
+  /** With an answer that Enter takes. */
+  textOr(question: string, preset: string): Promise<string>;
   secret(question: string): Promise<string>;
   choose(question: string, choices: readonly string[]): Promise<string>;
   confirm(question: string): Promise<boolean>;
@@ -18,6 +20,8 @@ export function createPrompter(io: Io): Prompter {
     isInteractive: canPrompt(io),
     text: (question) =>
       ask(async ({ input }) => input({ message: harmless(question), validate: required }, context)),
+    textOr: (question, preset) =>
+      ask(async ({ input }) => input({ message: harmless(question), default: preset }, context)),
     secret: (question) =>
       ask(async ({ password }) =>
         password({ message: harmless(question), mask: '*', validate: required }, context),

@@ -4,7 +4,7 @@ import type { Io } from './io.ts';
 import type { Parameter } from './parameters.ts';
 import { type Invocation, kebab } from './parse.ts';
 import type { Prompter } from './prompter.ts';
-import { readSourceText } from './source-text.ts';
+import { readSourceText, readStdin } from './source-text.ts';
 
 /** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
 export async function readInput(
@@ -56,8 +56,14 @@ async function readList(
 }
 
 async function readOne(io: Io, name: string, parameter: Parameter<unknown>, word: string): Promise<unknown> {
-  const value = parameter.source === 'typed-or-file' ? await readSourceText(io, word) : word;
-  return checked(name, parameter, value);
+  return checked(name, parameter, await readSource(io, parameter, word));
+}
+
+/** A single line end is the editor's or echo's, not part of a name or a token; a file is taken as it is. */
+async function readSource(io: Io, { source }: Parameter<unknown>, word: string): Promise<string> {
+  if (source === 'typed-or-file') return readSourceText(io, word);
+  if (source === 'typed-or-stdin' && word === '-') return (await readStdin(io)).replace(/\r?\n$/, '');
+  return word;
 }
 
 function checked(name: string, parameter: Parameter<unknown>, value: string): unknown {

@@ -8,7 +8,7 @@ import { CurlPrinted } from './wire-view.ts';
 /** Prints an error as its two lines, or as a problem with --json; its exit code. */
 export async function reportFailure(io: Io, argv: readonly string[], error: unknown): Promise<number> {
   if (error instanceof CurlPrinted) return EXIT.success;
-  const { exitCode, cause, next, problem } = explain(error, io.clock());
+  const { exitCode, cause, details, next, problem } = explain(error, io.clock());
   if (argv.some((word) => word === '--json' || word.startsWith('--json='))) {
     const json = JSON.stringify(problem);
     io.stderr.write(`${io.stderr.isTTY === true ? harmlessJson(json) : json}\n`);
@@ -16,6 +16,7 @@ export async function reportFailure(io: Io, argv: readonly string[], error: unkn
   }
   const palette = await loadPalette(colourLevel(io.stderr, io.env, argv.includes('--no-color')));
   io.stderr.write(`${palette.bad('Error:')} ${harmless(cause)}\n`);
+  for (const detail of details) io.stderr.write(`       ${harmless(detail)}\n`);
   if (next !== undefined) io.stderr.write(`${palette.heading('Next:')}  ${harmless(next)}\n`);
   return exitCode;
 }

@@ -53,6 +53,8 @@ export type ListResult = Table & {
   readonly rows: readonly Row[];
   /** Said on stderr when there is none. */
   readonly empty: string;
+  /** On a terminal: wide cells are wrapped rather than cut. */
+  readonly isWrapped?: boolean;
 };
 
 export type RecordResult = Table & { readonly kind: 'record'; readonly row: Row };
@@ -80,6 +82,7 @@ type ListOptions<R> = Common & {
   readonly records: readonly R[];
   readonly identify: (record: R) => string;
   readonly empty: string;
+  readonly isWrapped?: boolean;
 };
 
 export function list<R extends object>(options: ListOptions<R>): ListResult {

@@ -47,7 +47,9 @@ async function readText(io: Io, path: string): Promise<string> {
     return await readFile(resolve(io.workingDirectory, path), 'utf8');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(EXIT.authentication, `the secret file cannot be read: ${reason}`, undefined, cause);
+    throw new CliError(EXIT.authentication, `the secret file cannot be read: ${reason}`, undefined, {
+      cause,
+    });
   }
 }
 

@@ -5,14 +5,22 @@ const GAP = 2;
 /** A column is not cut below this while another one is wider. */
 const NARROWEST = 8;
 
+export type TableLayout = {
+  /** Columns of the terminal; undefined: as wide as it gets. */
+  readonly width: number | undefined;
+  /** Wide cells go on in the next line instead of being cut. */
+  readonly isWrapped: boolean;
+};
+
 /** Aligned columns without lines, as gh and docker draw them; cut to `width` where one is given. */
-export function renderTable(rows: readonly (readonly string[])[], width: number | undefined): string {
-  const widths = fitWidths(naturalWidths(rows), width);
+export function renderTable(rows: readonly (readonly string[])[], layout: TableLayout): string {
+  const widths = fitWidths(naturalWidths(rows), layout.width);
   const table = new Table({
     chars: NO_LINES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
     colWidths: widths.map((columns) => columns + GAP),
     truncate: '…',
+    wordWrap: layout.isWrapped,
   });
   for (const row of rows) table.push([...row]);
   return `${table.toString().replace(/[ ]+$/gm, '')}\n`;

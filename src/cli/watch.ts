@@ -11,7 +11,9 @@ import { formatInstant } from './time.ts';
 const INTERVAL_MS = 2000;
 /** Home, then erase what is below: redraws without the flicker of clearing first. */
 const REDRAW = '\u001b[H\u001b[J';
-const CLEAR = '\u001b[2J\u001b[3J';
+/** A screen of its own, as less and top have: what was there before comes back at the end. */
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
 
 /**
  * Asks again every two seconds until the signal: on a terminal the table is redrawn, elsewhere each change is one
@@ -20,7 +22,17 @@ const CLEAR = '\u001b[2J\u001b[3J';
 export async function watchList(context: Context, read: () => Promise<ListResult>): Promise<Result> {
   const { screen, io } = context;
   const isDrawn = screen.isTerminal && screen.json === undefined;
-  if (isDrawn) io.stdout.write(CLEAR);
+  if (isDrawn) io.stdout.write(ENTER);
+  try {
+    await follow(context, read, isDrawn);
+  } finally {
+    if (isDrawn) io.stdout.write(LEAVE);
+  }
+  return nothing();
+}
+
+async function follow(context: Context, read: () => Promise<ListResult>, isDrawn: boolean): Promise<void> {
+  const { screen, io } = context;
   let before: ReadonlyMap<string, Row> = new Map();
   let isFirst = true;
   while (!io.signal.aborted) {
@@ -33,7 +45,6 @@ export async function watchList(context: Context, read: () => Promise<ListResult
     }
     await pause(INTERVAL_MS, io.signal).catch(() => undefined);
   }
-  return nothing();
 }
 
 /** A fault that may pass is reported and forgiven; the first answer must come, and no other fault is forgiven. */

@@ -2,6 +2,7 @@ import type { Answer } from '../client/answer.ts';
 import type { Observer, WireRequest } from '../client/transport.ts';
 import { API_KEY_HEADER, SIGNATURE_HEADER } from '../contract/signing.ts';
 import { harmless } from './harmless-text.ts';
+import { maskKey, maskSecrets } from './mask.ts';
 import { hint, type Screen } from './screen.ts';
 
 /** Thrown in place of the answer when --curl has printed the request. */
@@ -56,16 +57,6 @@ export function debugObserver(screen: Screen): Observer {
 }
 
 const MASKED_HEADERS: ReadonlySet<string> = new Set([API_KEY_HEADER, SIGNATURE_HEADER]);
-
-/** Enough of a key to tell it from another one, and of a short one nothing. */
-export function maskKey(value: string): string {
-  return value.length < 12 ? '***' : `${value.slice(0, 4)}***`;
-}
-
-/** Members of JSON text that let their holder in; also right in text that is not quite JSON. */
-function maskSecrets(json: string): string {
-  return json.replace(/("(?:token|streamKey|secret|apiSecret|fileUrl)"\s*:\s*)"(?:[^"\\]|\\.)*"/g, '$1"***"');
-}
 
 /** For a POSIX shell: nothing inside single quotes is special but the quote itself. */
 function shellQuoted(text: string): string {

@@ -163,7 +163,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Close rooms and disconnect everybody in them',
   needs: 'service',
-  arguments: { rooms: listArgument('names of the rooms', { completes: 'rooms' }) },
+  arguments: { rooms: listArgument('name of the room, or of several', { completes: 'rooms' }) },
   options: { yes: YES },
   examples: [
     { line: 'rtc rooms delete demo', does: 'Asks first, naming what is lost' },

@@ -1,0 +1,59 @@
+/** What a LiveKit access token says, https://docs.livekit.io/home/get-started/authentication/ */
+export type TokenClaims = {
+  /** As in the token. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly identity: string | undefined;
+  readonly name: string | undefined;
+  readonly room: string | undefined;
+  /** From the attribute rtc.role, which this service signs in. */
+  readonly role: string | undefined;
+  /** Names of the grants that are true. */
+  readonly grants: readonly string[];
+  readonly metadata: string | undefined;
+  readonly issuer: string | undefined;
+  readonly expiresAtMs: number | undefined;
+  readonly isExpired: boolean;
+};
+
+/** Reads without checking the signature; undefined for what is no JWT. */
+export function inspectToken(token: string, nowMs: number): TokenClaims | undefined {
+  const parts = token.trim().split('.');
+  if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
+  const payload = parsePart(parts[1] ?? '');
+  if (payload === undefined || parsePart(parts[0] ?? '') === undefined) return undefined;
+  const video = objectOf(payload.video);
+  const expiresAtMs = typeof payload.exp === 'number' ? payload.exp * 1000 : undefined;
+  return {
+    payload,
+    identity: textOf(payload.sub),
+    name: textOf(payload.name),
+    room: textOf(video.room),
+    role: textOf(objectOf(payload.attributes)['rtc.role']),
+    grants: Object.keys(video).filter((grant) => video[grant] === true),
+    metadata: textOf(payload.metadata),
+    issuer: textOf(payload.iss),
+    expiresAtMs,
+    // RFC 7519, section 4.1.4: not valid on or after.
+    isExpired: expiresAtMs !== undefined && nowMs >= expiresAtMs,
+  };
+}
+
+function parsePart(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    // No JSON, so no JWT.
+    return undefined;
+  }
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

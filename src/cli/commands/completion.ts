@@ -1,0 +1,30 @@
+import { type Command, defineCommand } from '../command.ts';
+import { COMPLETION_SCRIPTS } from '../completion/scripts.ts';
+import { usageError } from '../failure.ts';
+import { argument } from '../parameters.ts';
+import { text } from '../result.ts';
+
+const SHELLS = Object.keys(COMPLETION_SCRIPTS);
+
+const completion = defineCommand({
+  noun: 'completion',
+  verb: '',
+  summary: 'Print the tab completion script of a shell',
+  description: 'It completes commands, options, choices, and the names of open rooms and of profiles.',
+  needs: 'nothing',
+  arguments: { shell: argument('shell', { choices: SHELLS }) },
+  options: {},
+  examples: [
+    { line: 'source <(rtc completion bash)', does: 'bash: for ever, in ~/.bashrc' },
+    { line: 'source <(rtc completion zsh)', does: 'zsh: after compinit in ~/.zshrc' },
+    { line: 'rtc completion fish > ~/.config/fish/completions/rtc.fish', does: 'fish' },
+    { line: 'rtc completion powershell | Out-String | Invoke-Expression', does: 'PowerShell: in $PROFILE' },
+  ],
+  async run(_context, { shell }) {
+    const script = Object.hasOwn(COMPLETION_SCRIPTS, shell) ? COMPLETION_SCRIPTS[shell] : undefined;
+    if (script === undefined) throw usageError(`${JSON.stringify(shell)} is not one of ${SHELLS.join(', ')}`);
+    return text(script);
+  },
+});
+
+export const commands: readonly Command[] = [completion];

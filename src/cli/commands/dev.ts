@@ -1,0 +1,140 @@
+import { ROLES } from '../../contract/choices.ts';
+import { type Command, defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
+import { CliError, EXIT } from '../failure.ts';
+import { argument, notEmpty, oneOf, option } from '../parameters.ts';
+import { readProfiles, writeProfiles } from '../profiles.ts';
+import { done, nothing } from '../result.ts';
+import { startFailure } from '../start-failure.ts';
+import { HOST, PORT } from './serve.ts';
+
+const MEDIA = ['livekit', 'embedded'] as const;
+
+const dev = defineCommand({
+  noun: 'dev',
+  verb: '',
+  summary: 'Bring up everything for development',
+  description:
+    'Starts a media server and the service, keeps their keys in the data directory and as profile dev, and says what to try. Ctrl-C stops it all.',
+  needs: 'nothing',
+  arguments: {},
+  options: {
+    media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', oneOf(MEDIA)),
+    host: HOST,
+    port: PORT,
+  },
+  examples: [
+    { line: 'rtc dev', does: 'With a real LiveKit where there is one' },
+    { line: 'rtc dev --media embedded', does: 'With the stand-in, which carries no media' },
+  ],
+  isStream: () => true,
+  async run(context, { media, host, port }) {
+    try {
+      const { dev: run } = await context.io.loaders.dev();
+      await run({
+        media,
+        host,
+        port,
+        signal: context.io.signal,
+        saveProfile: async (name, profile) => {
+          const store = await readProfiles(context.io);
+          await writeProfiles(context.io, {
+            current: store.current ?? name,
+            profiles: { ...store.profiles, [name]: profile },
+          });
+        },
+      });
+    } catch (error) {
+      throw startFailure(error, EXIT.failure);
+    }
+    return nothing();
+  },
+});
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+const IDENTITY = argument('identity of the simulated participant');
+const ROLE = option('--role <role>', 'what it may do; default participant', oneOf(ROLES));
+
+const join = defineCommand({
+  noun: 'dev',
+  verb: 'join',
+  summary: 'Simulate a participant on the embedded media server',
+  description: 'It is listed, muted and removed like a real one, but says nothing.',
+  needs: 'service',
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: {
+    role: ROLE,
+    name: option('--name <name>', 'name that others see; default the identity', { parse: notEmpty }),
+    publish: option('--publish <kind>', 'also publish a track', oneOf(['audio', 'video'])),
+  },
+  examples: [
+    { line: 'rtc dev join demo ada', does: 'Somebody to list' },
+    { line: 'rtc dev join demo bob --publish audio', does: 'Somebody to mute' },
+  ],
+  async run(context, { room, identity, role, name, publish }) {
+    const control = await openControl(context, {
+      room,
+      identity,
+      role: role ?? 'participant',
+      name: name ?? identity,
+    });
+    await control('join', undefined);
+    if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
+    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${room}`] });
+  },
+});
+
+const leave = defineCommand({
+  noun: 'dev',
+  verb: 'leave',
+  summary: 'Let a simulated participant go',
+  needs: 'service',
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: {},
+  examples: [{ line: 'rtc dev leave demo ada', does: 'As if the browser had been closed' }],
+  async run(context, { room, identity }) {
+    const control = await openControl(context, { room, identity, role: 'viewer', name: identity });
+    await control('leave', undefined);
+    return done(`${identity} has left ${room}.`);
+  },
+});
+
+export const commands: readonly Command[] = [dev, join, leave];
+
+const TRACKS = {
+  audio: { type: 'AUDIO', source: 'MICROPHONE' },
+  video: { type: 'VIDEO', source: 'CAMERA' },
+} as const;
+
+type Simulated = {
+  readonly room: string;
+  readonly identity: string;
+  readonly name: string;
+  readonly role: (typeof ROLES)[number];
+};
+
+/**
+ * The embedded media server's own control API, as the holder of a token of ours: POST <media>/embedded/<action> with
+ * the token as bearer.
+ */
+async function openControl(
+  context: Context,
+  { room, identity, name, role }: Simulated,
+): Promise<(action: string, body: object | undefined) => Promise<void>> {
+  const client = await context.client();
+  const { signal } = context.io;
+  const { token, url } = await client.createToken({ roomId: room, userId: identity, name, role }, { signal });
+  const { postControl } = await import('../embedded-control.ts');
+  return async (action, body) => {
+    const { status, error } = await postControl({ url, token, action, body, signal });
+    if (status === 200) return;
+    if (error !== undefined) {
+      throw new CliError(status === 409 ? EXIT.conflict : EXIT.failure, `the media server refused: ${error}`);
+    }
+    throw new CliError(
+      EXIT.failure,
+      `${url} is not the embedded media server (it answered ${status})`,
+      'join a real LiveKit with a real client: rtc tokens create',
+    );
+  };
+}

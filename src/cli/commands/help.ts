@@ -1,0 +1,48 @@
+import { CATALOGUE, findNoun } from '../catalogue.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { usageError } from '../failure.ts';
+import { TOPICS } from '../help-topics.ts';
+import { nearest } from '../nearest.ts';
+import { optionalListArgument } from '../parameters.ts';
+import { parseNoun } from '../parse.ts';
+import { text } from '../result.ts';
+import { rootHelp } from '../root-help.ts';
+
+const help = defineCommand({
+  noun: 'help',
+  verb: '',
+  summary: 'Show the help of a command or a topic',
+  needs: 'nothing',
+  arguments: {
+    subject: optionalListArgument('a command such as rooms create, or a topic', {
+      choices: Object.keys(TOPICS),
+    }),
+  },
+  options: {},
+  examples: [
+    { line: 'rtc help rooms create', does: 'The same as rtc rooms create --help' },
+    { line: 'rtc help exit-codes', does: 'What each exit code means' },
+    { line: 'rtc help environment', does: 'Variables that rtc reads' },
+    { line: 'rtc help output', does: 'Tables, tab-separated lines and JSON' },
+  ],
+  async run(context, { subject }) {
+    const [first, ...rest] = subject;
+    if (first === undefined) return text(rootHelp(false));
+    const topic = Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
+    if (topic !== undefined) return text(topic);
+    const entry = findNoun(first);
+    if (entry === undefined) throw unknownSubject(first);
+    const { commands } = await entry.load();
+    const width = Math.min(context.io.stdout.columns ?? 100, 110);
+    const parsed = await parseNoun(commands, [...rest, '--help'], { width, hasColours: false });
+    return text(parsed.kind === 'help' ? parsed.text : '');
+  },
+});
+
+export const commands: readonly Command[] = [help];
+
+function unknownSubject(subject: string): Error {
+  const near = nearest(subject, [...Object.keys(TOPICS), ...CATALOGUE.map((entry) => entry.noun)]);
+  const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
+  return usageError(`there is no help for '${subject}'${suggestion}`, 'see: rtc --help');
+}

@@ -1,0 +1,137 @@
+import { INGRESS_TYPES } from '../../contract/choices.ts';
+import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { WATCH, YES } from '../common-options.ts';
+import { argument, notEmpty, oneOf, option } from '../parameters.ts';
+import { confirmOrRefuse } from '../prompter.ts';
+import { type Column, done, type ListResult, list, record } from '../result.ts';
+import { watchList } from '../watch.ts';
+
+const FIELDS = [
+  'ingressId',
+  'name',
+  'streamKey',
+  'url',
+  'inputType',
+  'roomName',
+  'participantIdentity',
+  'participantName',
+  'reusable',
+] as const satisfies readonly (keyof Ingress)[];
+
+const ID: Column<Ingress> = { heading: 'INGRESS-ID', value: (ingress) => ingress.ingressId, paint: 'name' };
+const TYPE: Column<Ingress> = {
+  heading: 'TYPE',
+  value: (ingress) => ingress.inputType.replace(/_INPUT$/, '').toLowerCase(),
+};
+const IDENTITY: Column<Ingress> = { heading: 'IDENTITY', value: (ingress) => ingress.participantIdentity };
+const NAME: Column<Ingress> = { heading: 'NAME', value: (ingress) => ingress.participantName };
+const URL_COLUMN: Column<Ingress> = { heading: 'URL', value: (ingress) => ingress.url };
+
+/** Without the stream key: a list is shown to more eyes than the one who streams; --json has it. */
+const LIST_COLUMNS: readonly Column<Ingress>[] = [ID, TYPE, IDENTITY, NAME, URL_COLUMN];
+
+const RECORD_COLUMNS: readonly Column<Ingress>[] = [
+  ID,
+  { heading: 'ROOM', value: (ingress) => ingress.roomName },
+  TYPE,
+  URL_COLUMN,
+  { heading: 'STREAM-KEY', value: (ingress) => ingress.streamKey },
+  IDENTITY,
+  NAME,
+];
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+
+const create = defineCommand({
+  noun: 'ingress',
+  verb: 'create',
+  summary: 'Make an address through which a stream comes into a room',
+  description: 'The room need not exist yet. Who has the stream key can publish: keep it secret.',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: {
+    type: option('--type <type>', 'protocol; default rtmp', oneOf(INGRESS_TYPES)),
+    identity: option('--identity <id>', 'identity of the stream in the room; default generated', {
+      parse: notEmpty,
+    }),
+    name: option('--name <name>', 'name that others see; default "Ingress Stream"', {
+      parse: notEmpty,
+      source: 'typed-or-stdin',
+    }),
+  },
+  examples: [
+    { line: 'rtc ingress create demo --name "Stage camera"', does: 'For OBS or ffmpeg, over RTMP' },
+    { line: 'rtc ingress create demo --type whip --json url,streamKey', does: 'For a WHIP encoder' },
+  ],
+  async run(context, { room, type, identity, name }) {
+    const client = await context.client();
+    const body: IngressCreate = {
+      ...(type === undefined ? {} : { type }),
+      ...(identity === undefined ? {} : { participantIdentity: identity }),
+      ...(name === undefined ? {} : { participantName: name }),
+    };
+    const ingress = await client.createIngress(room, body, { signal: context.io.signal });
+    return record({
+      answer: ingress,
+      record: ingress,
+      fields: FIELDS,
+      columns: RECORD_COLUMNS,
+      notes: ['Stream to URL with STREAM-KEY; who has the key can publish.'],
+    });
+  },
+});
+
+const listIngress = defineCommand({
+  noun: 'ingress',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the ingress of a room',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: { watch: WATCH },
+  examples: [
+    { line: 'rtc ingress list demo', does: 'Every one, without its stream key' },
+    { line: 'rtc ingress list demo --json ingressId,url,streamKey', does: 'With it' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { room, watch }) {
+    const read = async (): Promise<ListResult> => {
+      const client = await context.client();
+      const answer = await client.listIngress(room, { signal: context.io.signal });
+      return list({
+        answer,
+        records: answer.ingress,
+        fields: FIELDS,
+        columns: LIST_COLUMNS,
+        identify: (ingress) => ingress.ingressId,
+        empty: `${room} has no ingress. Make one: rtc ingress create ${room}`,
+      });
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+const remove = defineCommand({
+  noun: 'ingress',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete an ingress',
+  needs: 'service',
+  arguments: { room: ROOM, id: argument('id of the ingress') },
+  options: { yes: YES },
+  examples: [{ line: 'rtc ingress delete demo IN_wnBrCvKPXSSm', does: 'Asks first' }],
+  async run(context, { room, id, yes }) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes || context.flags.isCurl,
+      what: 'deleting an ingress',
+      question: async () =>
+        `Delete ingress ${id} of ${room}? A stream that runs will end, and its stream key is lost.`,
+    });
+    await client.deleteIngress(room, id, { signal: context.io.signal });
+    return done(`Deleted ${id}.`);
+  },
+});
+
+export const commands: readonly Command[] = [create, listIngress, remove];

@@ -1,0 +1,272 @@
+import { resolve } from 'node:path';
+import { parseServiceUrl } from '../../client/service-url.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { YES } from '../common-options.ts';
+import type { Context } from '../context.ts';
+import { CliError, EXIT, usageError } from '../failure.ts';
+import { maskKey } from '../mask.ts';
+import { argument, flag, listArgument, notEmpty, option, optionalArgument } from '../parameters.ts';
+import { type Profile, type ProfileStore, profilesPath, readProfiles, writeProfiles } from '../profiles.ts';
+import { confirmOrRefuse } from '../prompter.ts';
+import { type Column, done, list, record } from '../result.ts';
+import { readSecretFile } from '../secret-sources.ts';
+import { DEFAULT_URL } from '../settings.ts';
+
+/** A profile as it is shown: never with its secret. */
+type ShownProfile = {
+  readonly name: string;
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly current: boolean;
+};
+
+const COLUMNS: readonly Column<ShownProfile>[] = [
+  { heading: 'NAME', value: (profile) => profile.name, paint: 'name' },
+  { heading: 'URL', value: (profile) => profile.url },
+  { heading: 'API-KEY', value: (profile) => profile.apiKey },
+  { heading: 'API-SECRET', value: (profile) => profile.apiSecret },
+  {
+    heading: 'CURRENT',
+    value: (profile) => profile.current,
+    display: (profile) => (profile.current ? '●' : ''),
+    paint: 'good',
+  },
+];
+const FIELDS = [
+  'name',
+  'url',
+  'apiKey',
+  'apiSecret',
+  'current',
+] as const satisfies readonly (keyof ShownProfile)[];
+
+const NAME = argument('name of the profile', { completes: 'profiles' });
+
+const add = defineCommand({
+  noun: 'profile',
+  verb: 'add',
+  summary: 'Keep a service and its key under a name',
+  description:
+    'The secret is never an argument: it comes from a prompt, stdin, a file, or a command that prints it. The first profile becomes the current one.',
+  needs: 'nothing',
+  arguments: { name: argument('name of the profile') },
+  options: {
+    url: option('--url <url>', `address of the service; default ${DEFAULT_URL}`, { parse: serviceUrl }),
+    apiKey: option('--api-key <key>', 'API key', { parse: notEmpty }),
+    secretStdin: flag('--secret-stdin', 'read the API secret from stdin and keep it'),
+    secretFile: option('--secret-file <file>', 'read the API secret from this file at every use', {
+      parse: notEmpty,
+    }),
+    secretCommand: option('--secret-command <command>', 'run this at every use; it prints the API secret', {
+      parse: notEmpty,
+    }),
+    use: flag('--use', 'make it the current profile'),
+    yes: YES,
+  },
+  examples: [
+    { line: 'rtc profile add prod', does: 'Asks for address, key and secret' },
+    {
+      line: 'rtc profile add prod --url https://rtc.example.org --api-key key1 --secret-command "pass show rtc"',
+      does: 'With the secret in a password manager',
+    },
+  ],
+  async run(context, input) {
+    checkName(input.name);
+    const store = await readProfiles(context.io);
+    if (Object.hasOwn(store.profiles, input.name)) {
+      await confirmOrRefuse(context.prompter, {
+        isSure: input.yes,
+        what: `replacing profile ${input.name}`,
+        question: async () => `Profile ${input.name} exists. Replace it?`,
+      });
+    }
+    const profile = await askProfile(context, input);
+    const isCurrent = input.use || store.current === undefined || store.current === input.name;
+    await writeProfiles(context.io, {
+      current: isCurrent ? input.name : store.current,
+      profiles: { ...store.profiles, [input.name]: profile },
+    });
+    return done(
+      isCurrent
+        ? `Added profile ${input.name}; it is the current one.`
+        : `Added profile ${input.name}. Use it: rtc profile use ${input.name}`,
+      { notes: ['Check it: rtc doctor'] },
+    );
+  },
+});
+
+const listProfiles = defineCommand({
+  noun: 'profile',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the profiles',
+  needs: 'nothing',
+  arguments: {},
+  options: {},
+  examples: [{ line: 'rtc profile list', does: 'Every profile, secrets masked' }],
+  async run(context) {
+    const store = await readProfiles(context.io);
+    const profiles = Object.keys(store.profiles).map((name) => show(store, name));
+    return list({
+      answer: profiles,
+      records: profiles,
+      fields: FIELDS,
+      columns: COLUMNS,
+      identify: (profile) => profile.name,
+      empty: 'There is no profile. Add one: rtc profile add NAME',
+    });
+  },
+});
+
+const use = defineCommand({
+  noun: 'profile',
+  verb: 'use',
+  summary: 'Choose the profile that commands use',
+  needs: 'nothing',
+  arguments: { name: NAME },
+  options: {},
+  examples: [{ line: 'rtc profile use prod', does: 'From now on' }],
+  async run(context, { name }) {
+    const store = await readProfiles(context.io);
+    pick(context, store, name);
+    await writeProfiles(context.io, { ...store, current: name });
+    return done(`Commands now use profile ${name}.`);
+  },
+});
+
+const showProfile = defineCommand({
+  noun: 'profile',
+  verb: 'show',
+  summary: 'Show a profile, its secret masked',
+  needs: 'nothing',
+  arguments: {
+    name: optionalArgument('name of the profile; default the current one', { completes: 'profiles' }),
+  },
+  options: {},
+  examples: [{ line: 'rtc profile show', does: 'The current one' }],
+  async run(context, input) {
+    const store = await readProfiles(context.io);
+    const name = input.name ?? context.io.env.RTC_PROFILE ?? store.current;
+    if (name === undefined)
+      throw new CliError(EXIT.notFound, 'there is no profile', 'run: rtc profile add NAME');
+    pick(context, store, name);
+    const shown = show(store, name);
+    return record({ answer: shown, record: shown, fields: FIELDS, columns: COLUMNS });
+  },
+});
+
+const remove = defineCommand({
+  noun: 'profile',
+  verb: 'remove',
+  aliases: ['rm'],
+  summary: 'Forget profiles',
+  needs: 'nothing',
+  arguments: { names: listArgument('name of the profile, or of several', { completes: 'profiles' }) },
+  options: { yes: YES },
+  examples: [{ line: 'rtc profile remove old', does: 'Asks first' }],
+  async run(context, { names, yes }) {
+    const store = await readProfiles(context.io);
+    for (const name of names) pick(context, store, name);
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes,
+      what: 'removing a profile',
+      question: async () => `Remove ${names.join(', ')}? A secret that is kept in it is lost.`,
+    });
+    const profiles = Object.fromEntries(
+      Object.entries(store.profiles).filter(([name]) => !names.includes(name)),
+    );
+    const isCurrentGone = store.current !== undefined && names.includes(store.current);
+    await writeProfiles(context.io, { current: isCurrentGone ? undefined : store.current, profiles });
+    return done(
+      isCurrentGone
+        ? `Removed ${names.join(', ')}. No profile is the current one now: rtc profile use NAME`
+        : `Removed ${names.join(', ')}.`,
+    );
+  },
+});
+
+export const commands: readonly Command[] = [add, listProfiles, use, showProfile, remove];
+
+type ProfileInput = {
+  readonly url: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly secretStdin: boolean;
+  readonly secretFile: string | undefined;
+  readonly secretCommand: string | undefined;
+};
+
+async function askProfile(context: Context, input: ProfileInput): Promise<Profile> {
+  const sources = [input.secretStdin || undefined, input.secretFile, input.secretCommand];
+  if (sources.filter((source) => source !== undefined).length > 1) {
+    throw usageError('--secret-stdin, --secret-file and --secret-command exclude each other');
+  }
+  const { prompter } = context;
+  const hasSecret = sources.some((source) => source !== undefined);
+  if (!prompter.isInteractive && (input.apiKey === undefined || !hasSecret)) {
+    throw usageError(
+      'missing --api-key, or one of --secret-stdin, --secret-file and --secret-command',
+      'see: rtc profile add --help',
+    );
+  }
+  const url = input.url ?? (prompter.isInteractive ? await askUrl(context) : DEFAULT_URL);
+  const apiKey = input.apiKey ?? (await prompter.text('API key:'));
+  return { url, apiKey, ...(await secretOf(context, input)) };
+}
+
+async function askUrl(context: Context): Promise<string> {
+  return serviceUrl(await context.prompter.textOr('Address of the service:', DEFAULT_URL));
+}
+
+async function secretOf(context: Context, input: ProfileInput): Promise<Partial<Profile>> {
+  if (input.secretCommand !== undefined) return { apiSecretCommand: input.secretCommand };
+  if (input.secretFile !== undefined) {
+    // Read once now, so that a wrong path is found here and not at the first use.
+    await readSecretFile(context.io, input.secretFile);
+    return { apiSecretFile: resolve(context.io.workingDirectory, input.secretFile) };
+  }
+  if (input.secretStdin) return { apiSecret: await readSecretFile(context.io, '-') };
+  return { apiSecret: await context.prompter.secret('API secret:') };
+}
+
+function serviceUrl(text: string): string {
+  try {
+    parseServiceUrl(text);
+    return text;
+  } catch (error) {
+    throw usageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** A name that needs no quoting anywhere, and that no object has already. */
+function checkName(name: string): void {
+  if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return;
+  throw usageError(
+    `${JSON.stringify(name)} is no name for a profile: letters, digits, dots, dashes and underscores, at most 64`,
+  );
+}
+
+function pick(context: Context, store: ProfileStore, name: string): Profile {
+  const profile = Object.hasOwn(store.profiles, name) ? store.profiles[name] : undefined;
+  if (profile !== undefined) return profile;
+  const known = Object.keys(store.profiles);
+  throw new CliError(
+    EXIT.notFound,
+    `there is no profile ${JSON.stringify(name)} in ${profilesPath(context.io.env)}`,
+    known.length === 0 ? 'run: rtc profile add NAME' : `known profiles: ${known.join(', ')}`,
+  );
+}
+
+function show(store: ProfileStore, name: string): ShownProfile {
+  const profile = store.profiles[name];
+  if (profile === undefined) throw new CliError(EXIT.notFound, `there is no profile ${JSON.stringify(name)}`);
+  const { apiSecretCommand, apiSecretFile } = profile;
+  const source = apiSecretCommand === undefined ? apiSecretFile : `$(${apiSecretCommand})`;
+  return {
+    name,
+    url: profile.url,
+    apiKey: maskKey(profile.apiKey),
+    apiSecret: source ?? '***',
+    current: store.current === name,
+  };
+}

@@ -1,0 +1,132 @@
+import type { RecordingStart, RecordingStatus, RecordingStop } from '../../contract/recordings.ts';
+import { type Command, defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
+import { argument } from '../parameters.ts';
+import { type Column, record } from '../result.ts';
+import { hint, say } from '../screen.ts';
+import { WAIT_OPTIONS, waitFor } from '../wait.ts';
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+
+const START_COLUMNS: readonly Column<RecordingStart>[] = [
+  { heading: 'ROOM', value: (start) => start.roomId, paint: 'name' },
+  { heading: 'STATUS', value: (start) => start.status, paint: 'active' },
+  { heading: 'EGRESS-ID', value: (start) => start.egressId },
+  { heading: 'STARTED', value: (start) => ({ instantMs: Date.parse(start.startedAt) }) },
+];
+
+const start = defineCommand({
+  noun: 'recordings',
+  verb: 'start',
+  summary: 'Record a room',
+  description: 'A room that is being recorded already stays so: that is no failure.',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: WAIT_OPTIONS,
+  examples: [
+    { line: 'rtc recordings start demo', does: 'Starts the recorder' },
+    { line: 'rtc recordings start demo --wait --timeout 30s', does: 'And waits until it records' },
+  ],
+  async run(context, { room, wait, timeout }) {
+    const client = await context.client();
+    hint(context.screen, 'Starting a recorder, which may take some seconds …');
+    const started = await client.startRecording(room, { signal: context.io.signal });
+    if (started.status === 'already_recording') say(context.screen, `${room} is being recorded already.`);
+    if (wait) {
+      await waitFor(context, {
+        what: `the recording of ${room} to run`,
+        timeoutSeconds: timeout,
+        read: () => readStatus(context, room),
+        isReached: (status) => status.isRecording,
+      });
+    }
+    return record({
+      answer: started,
+      record: started,
+      fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
+      columns: START_COLUMNS,
+      notes: [`Stop it: rtc recordings stop ${room}`],
+    });
+  },
+});
+
+const STOP_COLUMNS: readonly Column<RecordingStop>[] = [
+  { heading: 'ROOM', value: (stop) => stop.roomId, paint: 'name' },
+  { heading: 'STATUS', value: (stop) => stop.status },
+  { heading: 'EGRESS-ID', value: (stop) => stop.egressId },
+  { heading: 'STOPPED', value: (stop) => ({ instantMs: Date.parse(stop.stoppedAt) }) },
+];
+
+const stop = defineCommand({
+  noun: 'recordings',
+  verb: 'stop',
+  summary: 'Stop recording a room',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: WAIT_OPTIONS,
+  examples: [
+    { line: 'rtc recordings stop demo', does: 'Stops the recorder' },
+    { line: 'rtc recordings stop demo --wait', does: 'And waits until it is over' },
+  ],
+  async run(context, { room, wait, timeout }) {
+    const client = await context.client();
+    const stopped = await client.stopRecording(room, { signal: context.io.signal });
+    if (wait) {
+      await waitFor(context, {
+        what: `the recording of ${room} to end`,
+        timeoutSeconds: timeout,
+        read: () => readStatus(context, room),
+        isReached: (status) => status.egressId !== stopped.egressId,
+      });
+    }
+    return record({
+      answer: stopped,
+      record: stopped,
+      fields: ['egressId', 'roomId', 'status', 'stoppedAt'] satisfies (keyof RecordingStop)[],
+      columns: STOP_COLUMNS,
+    });
+  },
+});
+
+const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
+  {
+    heading: 'RECORDING',
+    value: (status) => status.isRecording,
+    paint: (status) => (status.isRecording ? 'active' : undefined),
+    display: (status) => (status.isRecording ? '● on' : 'off'),
+  },
+  { heading: 'EGRESS-ID', value: (status) => status.egressId ?? undefined },
+  {
+    heading: 'STARTED',
+    value: (status) => (status.startedAt === null ? undefined : { instantMs: Date.parse(status.startedAt) }),
+  },
+];
+
+const status = defineCommand({
+  noun: 'recordings',
+  verb: 'status',
+  summary: 'Show whether a room is being recorded',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: {},
+  examples: [
+    { line: 'rtc recordings status demo', does: 'Whether, and since when' },
+    { line: 'rtc recordings status demo --json isRecording', does: 'For a script' },
+  ],
+  async run(context, { room }) {
+    const answer = await readStatus(context, room);
+    return record({
+      answer,
+      record: answer,
+      fields: ['isRecording', 'egressId', 'startedAt'] satisfies (keyof RecordingStatus)[],
+      columns: STATUS_COLUMNS,
+    });
+  },
+});
+
+export const commands: readonly Command[] = [start, stop, status];
+
+async function readStatus(context: Context, room: string): Promise<RecordingStatus> {
+  const client = await context.client();
+  return client.recordingStatus(room, { signal: context.io.signal });
+}

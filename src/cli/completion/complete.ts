@@ -1,0 +1,114 @@
+import { CATALOGUE, findNoun } from '../catalogue.ts';
+import type { Command } from '../command.ts';
+import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
+import type { Io } from '../io.ts';
+import { splitLeadingOptions } from '../leading-options.ts';
+import type { Parameter } from '../parameters.ts';
+import { findNames } from './names.ts';
+
+type Candidate = { readonly value: string; readonly description: string };
+
+/** `rtc __complete <words> --current=<word>`: never fails and says nothing but candidates. */
+export async function complete(argv: readonly string[], io: Io): Promise<void> {
+  const current = (argv.at(-1) ?? '').replace(/^--current=/, '');
+  const candidates = await candidatesFor(argv.slice(0, -1), current, io).catch(() => []);
+  const lines = candidates
+    .filter(({ value }) => value.startsWith(current) && !/\p{Cc}/u.test(value))
+    .map(({ value, description }) => `${value}\t${description.replace(/\p{Cc}/gu, ' ')}\n`);
+  io.stdout.write(lines.join(''));
+}
+
+async function candidatesFor(
+  words: readonly string[],
+  current: string,
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const { noun, rest } = splitLeadingOptions(words);
+  if (noun === undefined) {
+    return CATALOGUE.map((entry) => ({ value: entry.noun, description: entry.summary }));
+  }
+  const entry = findNoun(noun);
+  if (entry === undefined) return [];
+  const { commands } = await entry.load();
+  const verb = commands.find((command) => command.verb !== '' && matches(command, rest[0]));
+  const command = verb ?? commands.find((each) => each.verb === '');
+  const verbs = rest.length === 0 ? commands.filter((each) => each.verb !== '').map(asCandidate) : [];
+  if (command === undefined) return verbs;
+  const given = verb === undefined ? rest : rest.slice(1);
+  return [...verbs, ...(await wordsOf(command, given, current, io))];
+}
+
+async function wordsOf(
+  command: Command,
+  given: readonly string[],
+  current: string,
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const options = optionsOf(command);
+  const pending = options.find(
+    (option) => takesValue(option) && namesOf(option).includes(given.at(-1) ?? ''),
+  );
+  if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, given, io);
+  if (current.startsWith('-')) return options.flatMap(flagsOf);
+  const operands = operandsOf(given, options);
+  const parameters = Object.values(command.arguments);
+  const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
+  if (parameter === undefined) return [];
+  const values = await valuesOf(parameter, given, io);
+  return values.filter(({ value }) => !operands.includes(value));
+}
+
+function optionsOf(command: Command): readonly Parameter<unknown>[] {
+  return [
+    ...Object.values(command.options),
+    ...Object.values(COMMON_OPTIONS),
+    ...(command.needs === 'service' ? Object.values(CONNECTION_OPTIONS) : []),
+  ];
+}
+
+async function valuesOf(
+  parameter: Parameter<unknown>,
+  given: readonly string[],
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const choices = (parameter.choices ?? []).map((value) => ({ value, description: '' }));
+  if (parameter.completes === undefined) return choices;
+  const names = await findNames(parameter.completes, given, io);
+  return names.map((value) => ({ value, description: '' }));
+}
+
+/** The words that are neither an option nor an option's value. */
+function operandsOf(given: readonly string[], options: readonly Parameter<unknown>[]): readonly string[] {
+  return given.filter((word, index) => {
+    if (word.startsWith('-') && word !== '-') return false;
+    const before = given[index - 1] ?? '';
+    return !options.some(
+      (option) => takesValue(option) && !isOptional(option) && namesOf(option).includes(before),
+    );
+  });
+}
+
+function matches(command: Command, word: string | undefined): boolean {
+  return word !== undefined && (command.verb === word || (command.aliases ?? []).includes(word));
+}
+
+function asCandidate(command: Command): Candidate {
+  return { value: command.verb, description: command.summary };
+}
+
+function flagsOf(option: Parameter<unknown>): readonly Candidate[] {
+  const long = namesOf(option).filter((name) => name.startsWith('--'));
+  return long.map((value) => ({ value, description: option.description }));
+}
+
+function namesOf(option: Parameter<unknown>): readonly string[] {
+  return (option.flags ?? '').split(/[ ,]+/).filter((word) => word.startsWith('-'));
+}
+
+function takesValue(option: Parameter<unknown>): boolean {
+  return /[<[]/.test(option.flags ?? '');
+}
+
+function isOptional(option: Parameter<unknown>): boolean {
+  return (option.flags ?? '').includes('[');
+}
