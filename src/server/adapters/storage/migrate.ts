@@ -15,7 +15,7 @@ export async function migrate(engine: Engine, now: number): Promise<void> {
     await engine.lockMigrations(db);
     for (const migration of pendingMigrations(await readApplied(engine, db), engine.name)) {
       await migration.up(db, engine.columnTypes);
-      await db.insertInto('migrations').values({ name: migration.name, appliedAt: now }).execute();
+      await db.insertInto('rtcMigrations').values({ name: migration.name, appliedAt: now }).execute();
     }
   });
 }
@@ -39,13 +39,13 @@ export function pendingMigrations(applied: readonly string[], database: string):
 
 async function readApplied(engine: Engine, db: Kysely<Tables>): Promise<readonly string[]> {
   // Asked first, because `create table if not exists` wants the right to create even where the table exists.
-  if (await engine.hasTable(db, 'migrations')) {
-    const rows = await db.selectFrom('migrations').select('name').orderBy('name').execute();
+  if (await engine.hasTable(db, 'rtcMigrations')) {
+    const rows = await db.selectFrom('rtcMigrations').select('name').orderBy('name').execute();
     return rows.map((row) => row.name);
   }
   const { text, integer } = engine.columnTypes;
   await db.schema
-    .createTable('migrations')
+    .createTable('rtcMigrations')
     .addColumn('name', text, (column) => column.primaryKey().notNull())
     .addColumn('appliedAt', integer, (column) => column.notNull())
     .execute();

@@ -102,9 +102,9 @@ function createEngine(pool: Pool): Engine {
     transaction: (work) => db.transaction().execute(work),
     columnTypes: { text: sql`text collate "C"`, integer: sql`bigint` },
     hasTable: async (db, table) => {
-      const found = await sql<{ found: boolean }>`select to_regclass(${table}) is not null as found`.execute(
-        db,
-      );
+      const found = await sql<{
+        found: boolean;
+      }>`select to_regclass(format('%I', ${table}::text)) is not null as found`.execute(db);
       return found.rows[0]?.found === true;
     },
     lockMigrations: async (db) => {

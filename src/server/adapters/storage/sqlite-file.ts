@@ -91,10 +91,10 @@ function look(database: DatabaseSync, path: string, size: number): void {
     if (damage !== undefined) throw damaged(path, damage);
     const tables = column(database, "select name from sqlite_schema where type = 'table'");
     if (tables.length === 0) return;
-    if (!tables.includes('migrations')) {
+    if (!tables.includes('rtcMigrations')) {
       throw refusal(path, 'is the SQLite database of another program. Set DATA_DIR to another folder.');
     }
-    pendingMigrations(column(database, 'select name from migrations order by name'), `SQLite (${path})`);
+    pendingMigrations(column(database, 'select name from rtcMigrations order by name'), `SQLite (${path})`);
   } catch (error) {
     throw isDamage(error) ? damaged(path, codeOf(error), error) : error;
   } finally {

@@ -5,7 +5,7 @@ import type { Recording } from '../../ports/store.ts';
  * record and nothing has to be mapped.
  */
 export type Tables = {
-  readonly migrations: MigrationRow;
+  readonly rtcMigrations: MigrationRow;
   readonly recordings: Recording;
 };
 

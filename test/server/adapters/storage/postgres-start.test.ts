@@ -102,14 +102,14 @@ describe('opening a PostgreSQL database', () => {
   it('refuses the database of a newer version and leaves it as it is', async () => {
     const store = await open({ databaseUrl: database.url });
     await store.close();
-    await query(database.url, `insert into migrations values ('999-from-the-future', 1)`);
+    await query(database.url, `insert into "rtcMigrations" values ('999-from-the-future', 1)`);
     const schema = 'select table_name, column_name from information_schema.columns order by 1, 2';
     const before = await query(database.url, schema);
     const message = await refusalOf(() => {});
     expect(message).toContain('newer version');
     expect(message).toContain('"999-from-the-future"');
     expect(await query(database.url, schema)).toEqual(before);
-    expect(await query(database.url, 'select count(*)::int as count from migrations')).toEqual([
+    expect(await query(database.url, 'select count(*)::int as count from "rtcMigrations"')).toEqual([
       { count: 2 },
     ]);
   });
@@ -131,7 +131,9 @@ describe('opening a PostgreSQL database', () => {
     const name = new URL(database.url).pathname.slice(1);
     await query(database.url, `alter database ${name} set default_transaction_read_only = on`);
     expect(await refusalOf(() => {})).toContain('is read-only');
-    expect(await query(database.url, `select to_regclass('migrations') as found`)).toEqual([{ found: null }]);
+    expect(await query(database.url, `select to_regclass('"rtcMigrations"') as found`)).toEqual([
+      { found: null },
+    ]);
   });
 
   it('names a user who may not create tables, and takes one once they are there', async () => {

@@ -177,7 +177,7 @@ describe('opening a SQLite file', () => {
 
 function addMigration(path: string): void {
   const database = new DatabaseSync(path);
-  database.exec(`insert into migrations values ('999-from-the-future', 1)`);
+  database.exec(`insert into rtcMigrations values ('999-from-the-future', 1)`);
   database.close();
 }
 

@@ -20,7 +20,7 @@ describe('transactions on SQLite', () => {
     folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));
     database = new DatabaseSync(join(folder, 'store.sqlite'));
     database.exec(
-      'pragma journal_mode = wal; create table migrations (name text primary key, appliedAt integer)',
+      'pragma journal_mode = wal; create table rtcMigrations (name text primary key, appliedAt integer)',
     );
     reader = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
     db = new Kysely<Tables>({ dialect: sqliteDialect(database, systemClock) });
@@ -34,10 +34,10 @@ describe('transactions on SQLite', () => {
   });
 
   const insert = (within: Kysely<Tables>, name: string) =>
-    within.insertInto('migrations').values({ name, appliedAt: 1 }).execute();
+    within.insertInto('rtcMigrations').values({ name, appliedAt: 1 }).execute();
   const committed = () =>
     reader
-      .prepare('select name from migrations order by name')
+      .prepare('select name from rtcMigrations order by name')
       .all()
       .map((row) => row.name);
 
@@ -91,7 +91,7 @@ describe('transactions on SQLite', () => {
     await insert(db, 'taken');
     const outcomes = await Promise.allSettled([
       groups.run((within) => insert(within, 'a')),
-      groups.run((within) => sql`insert or rollback into migrations values ('taken', 1)`.execute(within)),
+      groups.run((within) => sql`insert or rollback into rtcMigrations values ('taken', 1)`.execute(within)),
       groups.run((within) => insert(within, 'b')),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -119,7 +119,7 @@ describe('transactions on SQLite', () => {
     const outcome = db.transaction().execute(async (within) => {
       await insert(within, 'a');
       await expect(
-        sql`insert or rollback into migrations values ('taken', 1)`.execute(within),
+        sql`insert or rollback into rtcMigrations values ('taken', 1)`.execute(within),
       ).rejects.toThrow();
       await expect(insert(within, 'b')).rejects.toMatchObject({ code: 'storage-unavailable' });
     });
