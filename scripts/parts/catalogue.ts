@@ -10,7 +10,7 @@ import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildIngress, findIngress } from './ingress.ts';
 import type { Part } from './part.ts';
-import { commandOutput } from './run-command.ts';
+import { runQuietly } from './run-command.ts';
 import { buildVersitygw, findVersitygw } from './versitygw.ts';
 
 /** What the ingress service's pipelines are made of, for an RTMP push of H.264 and AAC. */
@@ -120,9 +120,10 @@ async function isOnPath(program: string): Promise<boolean> {
 }
 
 async function isGstreamerThere(): Promise<boolean> {
-  if ((await commandOutput('pkg-config', ['--exists', ...gstreamerLibraries])) === undefined) return false;
+  const libraries = await runQuietly('pkg-config', ['--exists', ...gstreamerLibraries]);
+  if (libraries.status !== 0) return false;
   for (const element of gstreamerElements) {
-    if ((await commandOutput('gst-inspect-1.0', ['--exists', element])) === undefined) return false;
+    if ((await runQuietly('gst-inspect-1.0', ['--exists', element])).status !== 0) return false;
   }
   return true;
 }

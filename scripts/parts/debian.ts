@@ -1,5 +1,8 @@
 import { access } from 'node:fs/promises';
-import { runCommand } from './run-command.ts';
+import { runQuietly } from './run-command.ts';
+
+/** Lines of a failed apt-get that are shown: the packages' own scripts say a lot before it. */
+const keptLines = 30;
 
 /** True where this script may install packages: Debian or a descendant, as root. */
 export async function canInstallPackages(): Promise<boolean> {
@@ -14,21 +17,23 @@ export async function canInstallPackages(): Promise<boolean> {
  * Installs the packages with apt-get, without the recommended ones. A fetch that fails is tried once more, lists
  * included: a mirror that is being updated names files that are gone.
  *
- * @returns false when apt-get failed twice; its own words are on the terminal.
+ * @returns false when apt-get failed twice; its last words are on the terminal then.
  */
 export async function installPackages(packages: readonly string[]): Promise<boolean> {
-  for (let attempt = 1; attempt <= 2; attempt += 1) {
-    if (attempt > 1) console.log('apt-get failed; trying once more');
-    if ((await aptGet(['update'])) !== 0) continue;
-    if ((await aptGet(['install', '--yes', '--no-install-recommends', ...packages])) === 0) return true;
-  }
-  return false;
+  const install = async () =>
+    (await aptGet(['update'])) &&
+    (await aptGet(['install', '--yes', '--no-install-recommends', ...packages]));
+  if (await install()) return true;
+  console.log('apt-get failed; trying once more');
+  return install();
 }
 
-function aptGet(args: readonly string[]): Promise<number> {
+async function aptGet(args: readonly string[]): Promise<boolean> {
   // Another apt-get may hold the lock for a while (unattended upgrades).
   const options = ['--quiet=2', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Dpkg::Use-Pty=0'];
-  return runCommand('apt-get', [...options, ...args], {
+  const result = await runQuietly('apt-get', [...options, ...args], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   });
+  if (result.status !== 0) console.log(result.output.split('\n').slice(-keptLines).join('\n'));
+  return result.status === 0;
 }

@@ -2,7 +2,7 @@ import { chmod, readdir } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { isExecutable } from '../../src/server/adapters/media-binary/go-binary.ts';
-import { commandOutput } from './run-command.ts';
+import { runQuietly } from './run-command.ts';
 
 /** From 1.21 on, Go fetches by itself the newer toolchain that a module asks for. */
 const oldestUsableMinor = 21;
@@ -25,9 +25,10 @@ export async function goEnvironment(): Promise<NodeJS.ProcessEnv | undefined> {
 
 /** Lets an old Go fetch a new one, checked against the Go checksum database like every module. */
 export async function fetchToolchain(): Promise<void> {
-  const output = await commandOutput('go', ['mod', 'download', '-json', toolchainModule]);
-  if (output === undefined) throw new Error(`go mod download ${toolchainModule} failed`);
-  const { Dir: folder } = JSON.parse(output) as { readonly Dir: string };
+  const { status, output } = await runQuietly('go', ['mod', 'download', toolchainModule]);
+  if (status !== 0) throw new Error(`go mod download ${toolchainModule} failed: ${output.trim()}`);
+  const folder = await fetchedToolchainFolder();
+  if (folder === undefined) throw new Error('go env GOMODCACHE failed');
   // An old Go unpacks every module without the permission to run its files.
   const programFolders = [join(folder, 'bin'), join(folder, 'pkg', 'tool', `${platform()}_${machine}`)];
   for (const programs of programFolders) {
@@ -36,12 +37,12 @@ export async function fetchToolchain(): Promise<void> {
 }
 
 async function isUsable(go: string): Promise<boolean> {
-  const version = await commandOutput(go, ['version']);
-  const minor = /go1\.(\d+)/.exec(version ?? '')?.[1];
+  const { output } = await runQuietly(go, ['version']);
+  const minor = /go1\.(\d+)/.exec(output)?.[1];
   return minor !== undefined && Number(minor) >= oldestUsableMinor;
 }
 
 async function fetchedToolchainFolder(): Promise<string | undefined> {
-  const cache = await commandOutput('go', ['env', 'GOMODCACHE']);
-  return cache === undefined ? undefined : join(cache.trim(), toolchainModule);
+  const { status, output } = await runQuietly('go', ['env', 'GOMODCACHE']);
+  return status === 0 ? join(output.trim(), toolchainModule) : undefined;
 }

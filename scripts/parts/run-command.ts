@@ -17,22 +17,28 @@ export async function runCommand(
   return typeof status === 'number' ? status : 1;
 }
 
-/** Runs the command and returns what it printed, or undefined when it is not there or fails. */
-export async function commandOutput(
+/** What a command did whose output was kept from the terminal. */
+export interface QuietResult {
+  /** The exit status; undefined when the program is not there, null after a signal. */
+  readonly status: number | null | undefined;
+  /** Standard output and standard error, as they came. */
+  readonly output: string;
+}
+
+/** Runs the command with nothing on the terminal. */
+export async function runQuietly(
   program: string,
   args: readonly string[],
   options: CommandOptions = {},
-): Promise<string | undefined> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], ...options });
-  const started = once(child, 'spawn').then(
-    () => true,
-    () => false,
-  );
-  if (!(await started)) return undefined;
+): Promise<QuietResult> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const [status] = await once(child, 'close');
-  return status === 0 ? output : undefined;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const closed = once(child, 'close').catch(() => [undefined]);
+  const [status] = (await closed) as [number | null | undefined];
+  return { status, output };
 }
