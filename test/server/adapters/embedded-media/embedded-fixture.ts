@@ -4,8 +4,12 @@ import {
   startEmbeddedMediaServer,
 } from '../../../../src/server/adapters/embedded-media/embedded-media-server.ts';
 import type { EmbeddedMediaSettings } from '../../../../src/server/adapters/embedded-media/settings.ts';
-import { createLivekitMediaServer } from '../../../../src/server/adapters/livekit/livekit-media-server.ts';
+import {
+  createLivekitMediaServer,
+  type LivekitMediaServerSettings,
+} from '../../../../src/server/adapters/livekit/livekit-media-server.ts';
 import { systemIds } from '../../../../src/server/adapters/system/system.ts';
+import type { MediaServer } from '../../../../src/server/ports/media-server.ts';
 import { startWebhookInbox } from '../livekit/webhook-inbox.ts';
 import type { JoinOptions, MediaServerFixture } from '../media-server-contract.ts';
 import { fastClock } from './clocks.ts';
@@ -13,6 +17,7 @@ import { fastClock } from './clocks.ts';
 export type EmbeddedFixture = MediaServerFixture & {
   readonly embedded: EmbeddedMediaServer;
   readonly keys: { readonly apiKey: string; readonly apiSecret: string };
+  readonly withPatience: (patience: LivekitMediaServerSettings['patience']) => MediaServer;
 };
 
 /** Fast enough for the tests, slow enough that HTTP on loopback takes no time in it. */
@@ -55,6 +60,8 @@ export async function startEmbeddedFixture(
     server: withKeys({}),
     withKeys,
     join,
+    withPatience: (patience) =>
+      createLivekitMediaServer({ url: embedded.url, ...keys, ...(patience !== undefined && { patience }) }),
     inbox,
     embedded,
     keys,

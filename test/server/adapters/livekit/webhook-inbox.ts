@@ -29,8 +29,8 @@ export type WebhookInbox = {
   readonly received: readonly ReceivedWebhook[];
   /** What the SDK's receiver said against a request. */
   readonly faults: readonly string[];
-  /** Status of the next answers, one each; 200 when there are no more. */
-  readonly answerWith: (...statuses: readonly number[]) => void;
+  /** Status of the next answers, one each, held back while it is a promise; 200 when there are no more. */
+  readonly answerWith: (...statuses: readonly (number | Promise<number>)[]) => void;
   /** Those that `matches`, once there are `count` of them. */
   readonly waitFor: (
     matches: (webhook: ReceivedWebhook) => boolean,
@@ -48,7 +48,7 @@ export async function startWebhookInbox({ apiKey, apiSecret }: InboxKeys): Promi
   const receiver = new WebhookReceiver(apiKey, apiSecret);
   const received: ReceivedWebhook[] = [];
   const faults: string[] = [];
-  const statuses: number[] = [];
+  const statuses: (number | Promise<number>)[] = [];
   const arrivals = new EventTarget();
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -61,8 +61,8 @@ export async function startWebhookInbox({ apiKey, apiSecret }: InboxKeys): Promi
     } catch (error) {
       faults.push(String(error));
     }
-    response.writeHead(statuses.shift() ?? 200).end();
     arrivals.dispatchEvent(new Event('arrival'));
+    response.writeHead((await statuses.shift()) ?? 200).end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
