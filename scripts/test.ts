@@ -46,6 +46,7 @@ process.exitCode = await test(process.argv.slice(2));
 async function test(args: readonly string[]): Promise<number> {
   const selected = await selectTestFiles(args);
   if (selected === undefined) return 1;
+  if (selected.length === 0) console.log('No test file matches');
   const files = await Promise.all(
     selected.map(
       async (path): Promise<TestFile> => ({ path, needs: await neededParts(path, { root, parts }) }),

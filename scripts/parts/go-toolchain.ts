@@ -26,6 +26,7 @@ export async function goEnvironment(): Promise<NodeJS.ProcessEnv | undefined> {
 /** Lets an old Go fetch a new one, checked against the Go checksum database like every module. */
 export async function fetchToolchain(): Promise<void> {
   const { status, output } = await runQuietly('go', ['mod', 'download', toolchainModule]);
+  if (status === undefined) throw new Error('there is no Go at all to fetch a newer one with');
   if (status !== 0) throw new Error(`go mod download ${toolchainModule} failed: ${output.trim()}`);
   const folder = await fetchedToolchainFolder();
   if (folder === undefined) throw new Error('go env GOMODCACHE failed');

@@ -53,12 +53,12 @@ async function buildWhenAbsent(part: Part, all: readonly Part[]): Promise<void> 
   const tools = named([...(part.runsWith ?? []), ...(part.builtWith ?? [])], all);
   for (const tool of tools) if (!(await tool.isThere())) return;
   const startedAt = performance.now();
-  console.log(`Building ${part.name} (once; kept in ${defaultCacheDir(process.env)})`);
+  console.log(`Preparing ${part.name}, once`);
   try {
     await buildTwiceAtMost(part);
-    console.log(`Built ${part.name} in ${Math.round((performance.now() - startedAt) / 1000)} s`);
+    console.log(`Prepared ${part.name} in ${Math.round((performance.now() - startedAt) / 1000)} s`);
   } catch (cause) {
-    console.log(`Building ${part.name} failed: ${cause instanceof Error ? cause.message : cause}`);
+    console.log(`Preparing ${part.name} failed: ${cause instanceof Error ? cause.message : cause}`);
   }
 }
 
