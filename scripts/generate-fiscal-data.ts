@@ -114,34 +114,27 @@ const dateIndex = (dates: readonly string[], date: string): number =>
   date === '' ? 0 : dates.indexOf(date) + 1;
 
 const codeTableModule = (places: readonly Place[], dates: readonly string[]): string => {
-  const codeParts = [...LETTERS].map((letter, index) => {
-    let slot = index * 1000 - 1;
-    const ofLetter = places.filter(({ code }) => code.startsWith(letter));
-    return ofLetter.map((place) => {
-      const gap = slotOf(place.code) - slot;
-      slot += gap;
-      const [type, body] = activity(place, dates);
-      return digit((gap > 7 ? 0 : gap) * 8 + type) + (gap > 7 ? pair(gap) : '') + body;
-    });
-  });
+  // Index 0 is an unknown code, 1 an undated one: neither has spans.
+  const spanTexts = ['.....', '.....'];
+  const indices = new Map<string, number>();
+  const indexOf = (place: Place): number => {
+    if (place.undated) return 1;
+    const spans = joinedSpans(place).map(
+      ({ from, to }) => pair(dateIndex(dates, from)) + pair(dateIndex(dates, to)),
+    );
+    const texts = spans.map((span, at) => digit(at < spans.length - 1 ? 1 : 0) + span);
+    const index = indices.get(texts.join('')) ?? spanTexts.length;
+    if (index === spanTexts.length) spanTexts.push(...texts);
+    indices.set(texts.join(''), index);
+    return index;
+  };
+  const codes = new Array<string>(LETTERS.length * 1000).fill(pair(0));
+  for (const place of places) codes[slotOf(place.code)] = pair(indexOf(place));
   return module([
     block('dateBlock', dates.map(dateText).join('')),
-    block('codeBlock', codeParts.map((part) => `${part.join('')}~`).join('')),
+    block('codeBlock', codes.join('')),
+    block('spanBlock', spanTexts.join('')),
   ]);
-};
-
-/** 0 undated, 1 since a date, 2 between two dates, 3 since ever, 4 until a date, 5 several spans. */
-const activity = (place: Place, dates: readonly string[]): [type: number, body: string] => {
-  if (place.undated) return [0, ''];
-  const spans = joinedSpans(place).map(
-    ({ from, to }) => [dateIndex(dates, from), dateIndex(dates, to)] as const,
-  );
-  const [first] = spans;
-  if (first === undefined) throw new Error(`${place.code} has no period`);
-  if (spans.length > 1) return [5, digit(spans.length) + spans.flat().map(pair).join('')];
-  const [from, to] = first;
-  if (from === 0) return to === 0 ? [3, ''] : [4, pair(to)];
-  return to === 0 ? [1, pair(from)] : [2, pair(from) + pair(to)];
 };
 
 /** A change of name or province leaves the place in force: such periods are one span. */
@@ -161,13 +154,11 @@ const placesModule = (places: readonly Place[], dates: readonly string[]): strin
   const line = (place: Place): string => {
     const aliases = [...new Set(place.aliases)].map((alias) => `@${ascii(alias)}`);
     const successor = place.successor === '' ? '' : `#${place.successor}`;
-    return `${periodsText(place, dates)}${aliases.join('')}${successor}~`;
+    return `${periodsText(place, dates)}${aliases.join('')}${successor}`;
   };
-  const placeParts = [...LETTERS].map((letter) =>
-    places
-      .filter(({ code }) => code.startsWith(letter))
-      .map(line)
-      .join(''),
+  const lines = new Map(places.map((place) => [slotOf(place.code), line(place)]));
+  const placeParts = [...LETTERS].map((_, letter) =>
+    Array.from({ length: 1000 }, (_slot, number) => lines.get(letter * 1000 + number) ?? '').join('~'),
   );
   return module([
     `/** Unicode code points of the letters that a, b, c... stand for. */`,

@@ -1,15 +1,14 @@
 /**
- * The place codes and when each was in force: all that a check needs, in flat arrays, so that one look-up costs one
- * array read. Unpacked letter by letter, each at its first use: a single check reads a twelfth of the data.
+ * The place codes and when each was in force: all that a check needs. Kept in flat arrays, so that one look-up costs
+ * one array read, and unpacked code by code, so that a first check does not wait for the others.
  *
- * A code is a slot: the place of its letter among {@link PLACE_LETTERS} times 1000 plus its number. The block has
- * one part, ended by `~`, for each letter, and in it the known codes in ascending order. One character carries the
- * gap to the code before (times 8; 0: the gap follows in two characters) and the kind of what follows:
- * 0 undated; 1 since a date; 2 between two dates; 3 since ever; 4 until a date; 5 a count, then so many pairs.
- * A date is two characters: an index, from 1, into the date block (three characters each, see {@link dateAt}); 0 is
- * an unknown start or no end. Characters are base64url digits.
+ * A code is a slot: the place of its letter among {@link PLACE_LETTERS} times 1000 plus its number. The code block has
+ * two characters for each slot: an index into the span block. Index 0 is an unknown code, 1 an undated place; any
+ * other has five characters: `B` if another span of the same code follows, else `A`; then start and end, two
+ * characters each: an index, from 1, into the date block (see {@link dateAt}), or 0 for an unknown start or no end.
+ * All characters are base64url digits.
  */
-import { codeBlock, dateBlock } from './data/code-table.ts';
+import { codeBlock, dateBlock, spanBlock } from './data/code-table.ts';
 
 /** The letters with which a codice catastale can begin; Z is a foreign state. */
 export const PLACE_LETTERS = 'ABCDEFGHILMZ';
@@ -90,7 +89,8 @@ export const dateAt = (index: number): number => {
 };
 
 let dates = '';
-let codes: readonly string[] | undefined;
+let codes = '';
+let spanText = '';
 
 const digitAt = (text: string, at: number): number => {
   const digit = text.charCodeAt(at) - 48;
@@ -105,56 +105,24 @@ const isInOneSpan = (several: readonly number[], date: number): boolean => {
 };
 
 const unpackedKind = (slot: number): number => {
-  codes ??= codeBlock().split('~');
-  const letter = (slot / 1000) | 0;
-  kinds.fill(UNKNOWN_CODE, letter * 1000, letter * 1000 + 1000);
-  unpack(codes[letter] ?? '', letter * 1000 - 1);
+  if (codes === '') [codes, spanText] = [codeBlock(), spanBlock()];
+  const index = pairAt(codes, slot * 2);
+  kinds[slot] = index === 0 ? UNKNOWN_CODE : index === 1 ? UNDATED_CODE : ONE_SPAN;
+  ends[slot] = OPEN_END;
+  if (index > 1) unpackSpans(slot, index * 5);
   return kinds[slot] as number;
 };
 
-const unpack = (block: string, slotBefore: number): void => {
-  let slot = slotBefore;
-  for (let at = 0; at < block.length; ) {
-    const head = DIGIT_VALUES[block.charCodeAt(at++)] as number;
-    if (head >> 3 > 0) slot += head >> 3;
-    else {
-      slot += pairAt(block, at);
-      at += 2;
-    }
-    at = unpackActivity(block, at, slot, head & 7);
-  }
-};
-
-/** Returns the index after what it read. */
-const unpackActivity = (block: string, at: number, slot: number, type: number): number => {
-  kinds[slot] = type === 0 ? UNDATED_CODE : type === 5 ? SEVERAL_SPANS : ONE_SPAN;
-  ends[slot] = OPEN_END;
-  switch (type) {
-    case 1:
-      starts[slot] = dateAt(pairAt(block, at));
-      return at + 2;
-    case 2:
-      starts[slot] = dateAt(pairAt(block, at));
-      ends[slot] = dateAt(pairAt(block, at + 2));
-      return at + 4;
-    case 4:
-      ends[slot] = dateAt(pairAt(block, at));
-      return at + 2;
-    case 5:
-      return unpackSpans(block, at, slot);
-    default:
-      return at;
-  }
-};
-
-const unpackSpans = (block: string, at: number, slot: number): number => {
-  const end = at + 1 + (DIGIT_VALUES[block.charCodeAt(at)] as number) * 4;
+const unpackSpans = (slot: number, start: number): void => {
+  starts[slot] = dateAt(pairAt(spanText, start + 1));
   const several: number[] = [];
-  for (let pair = at + 1; pair < end; pair += 4) {
-    several.push(dateAt(pairAt(block, pair)), dateAt(pairAt(block, pair + 2)) || OPEN_END);
-  }
+  let at = start;
+  do {
+    ends[slot] = dateAt(pairAt(spanText, at + 3)) || OPEN_END;
+    several.push(dateAt(pairAt(spanText, at + 1)), ends[slot] as number);
+    at += 5;
+  } while (DIGIT_VALUES[spanText.charCodeAt(at - 5)] === 1);
+  if (several.length === 2) return;
+  kinds[slot] = SEVERAL_SPANS;
   spans.set(slot, several);
-  starts[slot] = several[0] ?? 0;
-  ends[slot] = several.at(-1) ?? OPEN_END;
-  return end;
 };

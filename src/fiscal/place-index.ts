@@ -4,7 +4,7 @@
  */
 
 import { isSeparator, spellInLatin } from './latin-letters.ts';
-import { ALIAS, allRecords, letterOf, type PlaceRecords, partOf } from './place-records.ts';
+import { ALIAS, allRecords, letterOf, lineOf, type PlaceRecords } from './place-records.ts';
 
 export type PlaceIndex = {
   readonly count: number;
@@ -164,10 +164,10 @@ const addEntry = (
 const foldName = (records: PlaceRecords, record: number, pool: Uint8Array, poolEnd: number): number => {
   let end = poolEnd;
   let isWordStart = WORD_START;
-  const part = partOf(records, record);
+  const line = lineOf(records, records.slot[record] as number);
   const nameEnd = records.nameEnd[record] as number;
   for (let at = records.nameStart[record] as number; at < nameEnd; at++) {
-    const character = part.charCodeAt(at);
+    const character = line.charCodeAt(at);
     if (character >= 65 && character <= 90) {
       pool[end++] = character | isWordStart;
       isWordStart = 0;
@@ -183,7 +183,10 @@ const foldName = (records: PlaceRecords, record: number, pool: Uint8Array, poolE
 
 /** The same name with AE, OE, UE, if it has an umlaut; else nothing. */
 const foldUmlauts = (records: PlaceRecords, record: number, pool: Uint8Array, poolEnd: number): number => {
-  const name = partOf(records, record).slice(records.nameStart[record], records.nameEnd[record]);
+  const name = lineOf(records, records.slot[record] as number).slice(
+    records.nameStart[record],
+    records.nameEnd[record],
+  );
   if (!UMLAUTS.test(name)) return poolEnd;
   let end = poolEnd;
   for (const character of name) {
