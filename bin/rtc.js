@@ -36,6 +36,7 @@ async function runHere() {
       stderr: process.stderr,
       env: process.env,
       workingDirectory: process.cwd(),
+      launcher: process.argv[1],
       runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
       signal: interruption.signal,
       clock: Date.now,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
 
@@ -17,8 +17,30 @@ const OUTPUT = { format: 'esm', sourcemap: false, minify: false } as const;
 /** Packages of the service stay outside; node: and npm names do not start with a dot or a slash. */
 const isPackage = (id: string): boolean => !id.startsWith('.') && !id.startsWith('/');
 
-await rm(`${ROOT}dist`, { recursive: true, force: true });
-await Promise.all([buildCli(), buildServer(), buildLibraries(), writeReferenceScript(), writeDeclarations()]);
+/** Built aside and put in place whole: who runs rtc meanwhile finds the old one or the new one. */
+const OUT = `${ROOT}.cache/build-${process.pid}`;
+
+try {
+  await mkdir(OUT, { recursive: true });
+  await Promise.all([
+    buildCli(),
+    buildServer(),
+    buildLibraries(),
+    writeReferenceScript(),
+    writeDeclarations(),
+  ]);
+  await putInPlace();
+} finally {
+  await rm(OUT, { recursive: true, force: true });
+}
+
+async function putInPlace(): Promise<void> {
+  const dist = `${ROOT}dist`;
+  const former = `${OUT}-former`;
+  if (existsSync(dist)) await rename(dist, former);
+  await rename(OUT, dist);
+  await rm(former, { recursive: true, force: true });
+}
 
 async function buildCli(): Promise<void> {
   const bundle = await rolldown({
@@ -36,7 +58,7 @@ async function buildCli(): Promise<void> {
   });
   await bundle.write({
     ...OUTPUT,
-    dir: `${ROOT}dist/cli`,
+    dir: `${OUT}/cli`,
     minify: true,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
@@ -85,7 +107,7 @@ async function buildServer(): Promise<void> {
   });
   await bundle.write({
     ...OUTPUT,
-    dir: `${ROOT}dist/server`,
+    dir: `${OUT}/server`,
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
   });
@@ -104,15 +126,15 @@ async function buildLibraries(): Promise<void> {
       platform: name === 'fiscal' ? 'neutral' : 'node',
       external: isPackage,
     });
-    await bundle.write({ ...OUTPUT, dir: `${ROOT}dist/${name}`, entryFileNames: '[name].js' });
+    await bundle.write({ ...OUTPUT, dir: `${OUT}/${name}`, entryFileNames: '[name].js' });
     await bundle.close();
   }
 }
 
 async function writeDeclarations(): Promise<void> {
-  await run('tsc', ['--project', 'scripts/tsconfig.declarations.json']);
+  await run('tsc', ['--project', 'scripts/tsconfig.declarations.json', '--outDir', `${OUT}/types`]);
   // tsc rewrites `./x.ts` in JavaScript but not in declarations, where a reader's compiler would refuse it.
-  const types = `${ROOT}dist/types`;
+  const types = `${OUT}/types`;
   for (const file of await readdir(types, { recursive: true })) {
     if (!file.endsWith('.d.ts')) continue;
     const text = await readFile(`${types}/${file}`, 'utf8');
@@ -136,8 +158,8 @@ async function writeReferenceScript(): Promise<void> {
   if (answer.statusCode !== 200 || answer.rawPayload.length < 100_000) {
     throw new Error(`@scalar/fastify-api-reference answered ${answer.statusCode} for its script`);
   }
-  await mkdir(`${ROOT}dist/reference`, { recursive: true });
-  await writeFile(`${ROOT}dist/reference/scalar.js`, answer.rawPayload);
+  await mkdir(`${OUT}/reference`, { recursive: true });
+  await writeFile(`${OUT}/reference/scalar.js`, answer.rawPayload);
 }
 
 async function run(command: string, args: readonly string[]): Promise<void> {

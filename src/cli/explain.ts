@@ -22,9 +22,12 @@ export type Explanation = {
 export function explain(error: unknown, nowMs: number): Explanation {
   if (error instanceof RtcError) return explainRtcError(error, nowMs);
   if (error instanceof CliError) return explainCliError(error);
-  if (error instanceof CancelledError)
-    return ownFault(EXIT.cancelled, `cancelled: ${error.message}`, undefined);
+  if (error instanceof CancelledError) return ownFault(EXIT.cancelled, error.message, undefined);
   const message = error instanceof Error ? error.message : String(error);
+  // A wait that the signal broke off.
+  if (error instanceof Error && error.name === 'AbortError') {
+    return ownFault(EXIT.cancelled, 'stopped', undefined);
+  }
   return ownFault(EXIT.failure, message === '' ? 'unknown failure' : message, undefined);
 }
 
@@ -35,12 +38,13 @@ function explainRtcError(error: RtcError, nowMs: number): Explanation {
   const reference = error.requestId === undefined ? '' : ` (request ${error.requestId})`;
   const fields = error.errors.map((field) => {
     const where = 'pointer' in field ? field.pointer.replace(/^#\//, '') : field.parameter;
-    return where === undefined || where === '' ? field.detail : `${where}: ${field.detail}`;
+    return where === undefined || where === '' ? field.detail : `${where} ${field.detail}`;
   });
-  const details = fields.length === 0 ? '' : `: ${fields.join('; ')}`;
+  // With every bad field named, the summary of them says nothing more.
+  const said = fields.length === 0 ? withoutFullStop(error.detail) : fields.join('; ');
   return {
     exitCode,
-    cause: `${withoutFullStop(error.detail)}${details}${reference}`,
+    cause: `${said}${reference}`,
     details: [],
     next: nextStep(error, nowMs),
     problem: problemOf(error),

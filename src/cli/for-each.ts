@@ -23,7 +23,7 @@ export async function forEachTarget(
       if (error instanceof CurlPrinted) continue;
       // A single target, or the end of everything: main reports it.
       if (targets.length === 1 || context.io.signal.aborted) throw error;
-      await reportFailure(context.io, context.screen.json === undefined ? [] : ['--json'], error);
+      await reportFailure(context.io, context.screen.json === undefined ? [] : ['--json'], error, target);
       if (exitCode === EXIT.success) exitCode = explain(error, context.io.clock()).exitCode;
     }
   }

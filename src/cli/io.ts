@@ -7,6 +7,8 @@ export type Io = {
   readonly stderr: TerminalStream;
   readonly env: Environment;
   readonly workingDirectory: string;
+  /** The launcher's own file: how to call it where `rtc` is not installed. */
+  readonly launcher: string;
   readonly runtime: { readonly node: string; readonly platform: string; readonly arch: string };
   /** Aborted by Ctrl-C and by a request to terminate. */
   readonly signal: AbortSignal;
@@ -34,20 +36,29 @@ export type ServeOptions = {
   readonly signal: AbortSignal;
 };
 
-/** What `rtc dev` keeps for the next command; the secret itself or the file that holds it. */
-export type SavedProfile = { readonly url: string; readonly apiKey: string } & (
-  | { readonly apiSecret: string }
-  | { readonly apiSecretFile: string }
-);
-
 /** `rtc dev`: resolves when everything it started has closed after `signal`. */
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;
-  /** Writes the CLI's profile and makes it the current one where there is none; the server knows no CLI file. */
-  readonly saveProfile: (name: string, profile: SavedProfile) => Promise<void>;
+  /** Lines for the person in front of it, while things start. */
+  readonly progress: (line: string) => void;
+  /** Called once, when everything answers. */
+  readonly announce: (ready: DevReady) => Promise<void>;
+};
+
+export type DevReady = {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly areCredentialsNew: boolean;
+  readonly dataDir: string;
+  readonly media: {
+    readonly kind: 'external' | 'livekit' | 'embedded';
+    readonly url: string;
+    readonly notes: readonly string[];
+  };
 };
 
 /** A terminal on both ends of a dialogue, and nobody who said that there is none. */

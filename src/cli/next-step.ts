@@ -18,6 +18,19 @@ const always =
   () =>
     text;
 
+/** `rtc participants list <room>` with the room of the request, quoted for a shell where it needs to be. */
+const inRoom =
+  (text: string, command: string): Step =>
+  (error) =>
+    `${text}: ${command} ${roomOf(error.path)}`;
+
+function roomOf(path: string): string {
+  const encoded = /^\/v1\/rooms\/([^/?]+)/.exec(path)?.[1];
+  if (encoded === undefined) return 'ROOM';
+  const room = decodeURIComponent(encoded);
+  return /^[\w@%+=:,./-]+$/.test(room) ? room : `'${room.replaceAll("'", `'\\''`)}'`;
+}
+
 const LOG_HAS_IT = always("look up the request id in the service's log");
 const SEE_HELP = always('correct the command; --help shows what it takes');
 const LIST_ROOMS = always('see which rooms are open: rtc rooms list');
@@ -42,13 +55,11 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
     "compare the API secret with the service's API_SECRET; a proxy that rewrites the path has the same effect",
   ),
   'room-not-found': LIST_ROOMS,
-  'participant-not-found': always('see who is there: rtc participants list ROOM'),
-  'track-not-found': always(
-    "see the participant's tracks: rtc participants list ROOM --json identity,tracks",
-  ),
+  'participant-not-found': inRoom('see who is there', 'rtc participants list'),
+  'track-not-found': inRoom("see everybody's tracks", 'rtc participants list --json identity,tracks'),
   'recording-not-found': SEE_HELP,
-  'no-active-recording': always('start one: rtc recordings start ROOM'),
-  'ingress-not-found': always('see which there are: rtc ingress list ROOM'),
+  'no-active-recording': inRoom('start one', 'rtc recordings start'),
+  'ingress-not-found': inRoom('see which there are', 'rtc ingress list'),
   'transcription-not-found': SEE_HELP,
   'webhook-not-found': SEE_HELP,
   'delivery-not-found': SEE_HELP,

@@ -6,15 +6,25 @@ import type { Io } from './io.ts';
 import { CurlPrinted } from './wire-view.ts';
 
 /** Prints an error as its two lines, or as a problem with --json; its exit code. */
-export async function reportFailure(io: Io, argv: readonly string[], error: unknown): Promise<number> {
+export async function reportFailure(
+  io: Io,
+  argv: readonly string[],
+  error: unknown,
+  target?: string,
+): Promise<number> {
   if (error instanceof CurlPrinted) return EXIT.success;
-  const { exitCode, cause, details, next, problem } = explain(error, io.clock());
+  const { exitCode, details, next, problem, ...rest } = explain(error, io.clock());
+  const cause = target === undefined ? rest.cause : `${target}: ${rest.cause}`;
   if (argv.some((word) => word === '--json' || word.startsWith('--json='))) {
     const json = JSON.stringify(problem);
     io.stderr.write(`${io.stderr.isTTY === true ? harmlessJson(json) : json}\n`);
     return exitCode;
   }
   const palette = await loadPalette(colourLevel(io.stderr, io.env, argv.includes('--no-color')));
+  if (exitCode === EXIT.cancelled) {
+    io.stderr.write(`Cancelled: ${harmless(cause)}\n`);
+    return exitCode;
+  }
   io.stderr.write(`${palette.bad('Error:')} ${harmless(cause)}\n`);
   for (const detail of details) io.stderr.write(`       ${harmless(detail)}\n`);
   if (next !== undefined) io.stderr.write(`${palette.heading('Next:')}  ${harmless(next)}\n`);

@@ -48,11 +48,14 @@ export function formatRelative(atMs: number, nowMs: number): string {
   return seconds > 0 ? `${amount} ago` : `in ${amount}`;
 }
 
+/** Rounded, so that a minute less one second is a minute. */
 function largestUnit(seconds: number): string {
+  const minutes = Math.round(seconds / MINUTE);
+  const hours = Math.round(seconds / HOUR);
   if (seconds < MINUTE) return plural(seconds, 'second');
-  if (seconds < HOUR) return plural(Math.floor(seconds / MINUTE), 'minute');
-  if (seconds < DAY) return plural(Math.floor(seconds / HOUR), 'hour');
-  return plural(Math.floor(seconds / DAY), 'day');
+  if (minutes < 60) return plural(minutes, 'minute');
+  if (hours < 24) return plural(hours, 'hour');
+  return plural(Math.round(seconds / DAY), 'day');
 }
 
 /** `1 room`, `2 rooms`. */

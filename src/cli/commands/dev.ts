@@ -1,10 +1,11 @@
 import { ROLES } from '../../contract/choices.ts';
+import { announceDev } from '../announce-dev.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT } from '../failure.ts';
 import { argument, notEmpty, oneOf, option } from '../parameters.ts';
-import { readProfiles, writeProfiles } from '../profiles.ts';
 import { done, nothing } from '../result.ts';
+import { say } from '../screen.ts';
 import { startFailure } from '../start-failure.ts';
 import { HOST, PORT } from './serve.ts';
 
@@ -27,25 +28,20 @@ const dev = defineCommand({
     { line: 'rtc dev', does: 'With a real LiveKit where there is one' },
     { line: 'rtc dev --media embedded', does: 'With the stand-in, which carries no media' },
   ],
-  isStream: () => true,
   async run(context, { media, host, port }) {
+    const { signal, loaders } = context.io;
     try {
-      const { dev: run } = await context.io.loaders.dev();
+      const { dev: run } = await loaders.dev();
       await run({
         media,
         host,
         port,
-        signal: context.io.signal,
-        saveProfile: async (name, profile) => {
-          const store = await readProfiles(context.io);
-          await writeProfiles(context.io, {
-            current: store.current ?? name,
-            profiles: { ...store.profiles, [name]: profile },
-          });
-        },
+        signal,
+        progress: (line) => say(context.screen, line),
+        announce: (ready) => announceDev(context, ready),
       });
     } catch (error) {
-      throw startFailure(error, EXIT.failure);
+      throw startFailure(error, { exitCode: EXIT.failure, signal });
     }
     return nothing();
   },

@@ -56,9 +56,13 @@ const doctor = defineCommand({
       empty: '',
       isWrapped: true,
       exitCode: isFaulty ? EXIT.negative : EXIT.success,
-      notes: checks.flatMap((check) => (check.next === '' ? [] : [`${check.check}: ${check.next}`])),
+      notes: [isFaulty ? 'What to do next:' : 'No fault found.', ...checks.flatMap(nextOf)],
     });
   },
 });
+
+function nextOf({ check, status, next }: Check): readonly string[] {
+  return next === '' ? [] : [`  ${LABELS[status].slice(0, 1)} ${check}: ${next}`];
+}
 
 export const commands: readonly Command[] = [doctor];

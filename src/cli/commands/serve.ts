@@ -29,13 +29,13 @@ const serve = defineCommand({
     },
     { line: 'rtc serve --check', does: 'Before a deployment' },
   ],
-  isStream: () => true,
   async run(context, { check, printConfig, host, port }) {
     try {
       const { serve: run } = await context.io.loaders.serve();
       await run({ check, printConfig, host, port, signal: context.io.signal });
     } catch (error) {
-      throw startFailure(error, check ? EXIT.negative : EXIT.failure);
+      const exitCode = check ? EXIT.negative : EXIT.failure;
+      throw startFailure(error, { exitCode, signal: context.io.signal });
     }
     return check && !printConfig ? done('The settings are good.') : nothing();
   },

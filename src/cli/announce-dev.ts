@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
+import type { Context } from './context.ts';
+import { explain } from './explain.ts';
+import type { DevReady, Io } from './io.ts';
+import { readProfiles, writeProfiles } from './profiles.ts';
+import { say, warn } from './screen.ts';
+
+const PROFILE = 'dev';
+
+const MEDIA = {
+  external: 'the media server of LIVEKIT_URL',
+  livekit: 'a real LiveKit server',
+  embedded: 'the embedded stand-in: it carries no sound and no pictures',
+} as const;
+
+/** Keeps the credentials as profile dev, and says what is there and what to try. */
+export async function announceDev(context: Context, ready: DevReady): Promise<void> {
+  const option = await keepProfile(context, ready);
+  const rtc = programName(context.io);
+  const { heading, name } = context.screen.palette;
+  const lines = [
+    '',
+    `${heading('The service is up')} at ${name(ready.url)}`,
+    `  Media server  ${MEDIA[ready.media.kind]}, ${ready.media.url}`,
+    ...ready.media.notes.map((note) => `                ${note}`),
+    `  Profile       ${PROFILE}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,
+    `  Data          ${ready.dataDir}`,
+    '',
+    heading('Try, in another terminal:'),
+    `  ${rtc} rooms create demo${option}`,
+    `  ${rtc} tokens create --room demo --identity ada --role host${option}`,
+    ready.media.kind === 'embedded'
+      ? `  ${rtc} dev join demo ada${option}`
+      : `  ${rtc} participants list demo${option}`,
+    '',
+    'Ctrl-C stops it all.',
+    '',
+  ];
+  context.io.stdout.write(lines.join('\n'));
+}
+
+/** In a checkout there is no `rtc` on the PATH yet. */
+function programName(io: Io): string {
+  const folders = (io.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  if (folders.some((folder) => existsSync(join(folder, 'rtc')))) return 'rtc';
+  return `node ${relative(io.workingDirectory, io.launcher)}`;
+}
+
+/**
+ * The profile becomes the current one where there is none; otherwise the commands to try must name it. A config file
+ * that cannot be used does not stop a service that runs.
+ */
+async function keepProfile(context: Context, ready: DevReady): Promise<string> {
+  const { url, apiKey, apiSecret } = ready;
+  try {
+    const store = await readProfiles(context.io);
+    const current = store.current ?? PROFILE;
+    await writeProfiles(context.io, {
+      current,
+      profiles: { ...store.profiles, [PROFILE]: { url, apiKey, apiSecret } },
+    });
+    return current === PROFILE ? '' : ` --profile ${PROFILE}`;
+  } catch (error) {
+    const { cause, next } = explain(error, context.io.clock());
+    warn(context.screen, `profile ${PROFILE} was not kept: ${cause}`);
+    if (next !== undefined) say(context.screen, next);
+    return ` --profile ${PROFILE}`;
+  }
+}

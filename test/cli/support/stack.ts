@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
+import type { EmbeddedMediaSettings } from '../../../src/server/adapters/embedded-media/settings.ts';
+import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+/** The real service over the embedded media server: what a command line talks to. */
+export type Stack = {
+  readonly service: TestService;
+  readonly media: EmbeddedMediaServer;
+  readonly environment: Readonly<Record<string, string>>;
+  close(): Promise<void>;
+};
+
+const MEDIA_KEY = { apiKey: 'media-key', apiSecret: 'media-secret-of-more-than-32-characters' };
+
+/** Fast where the real thing takes seconds. */
+const TIMINGS = { startMs: 20, recorderJoinMs: 20, activeMs: 60, finishMs: 40, noRecorderMs: 200 };
+
+export async function startStack(settings: Partial<EmbeddedMediaSettings> = {}): Promise<Stack> {
+  const recordingDir = await mkdtemp(join(tmpdir(), 'rtc-cli-recordings-'));
+  const media = await startEmbeddedMediaServer({
+    host: '127.0.0.1',
+    port: 0,
+    ...MEDIA_KEY,
+    clock: systemClock,
+    ids: systemIds,
+    recordingDir,
+    timings: TIMINGS,
+    ...settings,
+  });
+  const service = await startTestService({
+    livekit: { url: media.url.replace('http', 'ws'), ...MEDIA_KEY },
+    environment: { RECORDING_DIR: recordingDir },
+  });
+  return {
+    service,
+    media,
+    environment: {
+      RTC_URL: service.url,
+      RTC_API_KEY: service.apiKey,
+      RTC_API_SECRET: service.apiSecret,
+    },
+    close: async () => {
+      await service.close();
+      await media.close();
+      await rm(recordingDir, { recursive: true, force: true });
+    },
+  };
+}
