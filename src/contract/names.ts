@@ -28,6 +28,14 @@ export function nameFault(text: string): string | undefined {
   return undefined;
 }
 
+/** Why `text` cannot be the metadata of a room; undefined when it can. */
+export function metadataFault(text: string): string | undefined {
+  if (Buffer.byteLength(text) > MAX_METADATA_BYTES)
+    return `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8`;
+  if (!text.isWellFormed()) return 'must be well-formed Unicode';
+  return undefined;
+}
+
 /** ISO 8601 in UTC with milliseconds, such as 2026-01-31T09:30:00.000Z. */
 export function instantSchema(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });

@@ -1,8 +1,9 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import Format from 'typebox/format';
+import { Settings } from 'typebox/system';
 import { type FieldError, ServiceError } from '../../contract/errors.ts';
-import { MAX_METADATA_BYTES, nameFault } from '../../contract/names.ts';
+import { metadataFault, nameFault } from '../../contract/names.ts';
 
 /** More bad fields than this are counted, not listed: a hostile body must not write its own answer. */
 const MAX_LISTED_ERRORS = 50;
@@ -14,7 +15,7 @@ export type Place = 'body' | 'query' | 'params';
 export type Validate = (value: unknown) => unknown;
 
 export function compileValidator(schema: TSchema, place: Place): Validate {
-  defineFormats();
+  setUpValidator();
   const validator = Compile(schema);
   return (value) => {
     const given = place === 'query' ? convertQuery(schema, value) : value;
@@ -23,13 +24,19 @@ export function compileValidator(schema: TSchema, place: Place): Validate {
   };
 }
 
-/** The formats are the validator's, for the whole process; setting them again changes nothing. */
-function defineFormats(): void {
-  Format.Set('livekit-name', (text) => nameFault(text) === undefined);
-  Format.Set(
-    'livekit-metadata',
-    (text) => Buffer.byteLength(text) <= MAX_METADATA_BYTES && text.isWellFormed(),
-  );
+/** Why a text of the format is refused; undefined when it is not. */
+const FORMAT_FAULTS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  'livekit-name': nameFault,
+  'livekit-metadata': metadataFault,
+};
+
+/** Settings of the validator are the whole process's; making them again changes nothing. */
+function setUpValidator(): void {
+  // By default it stops at eight faults, and then may not name a single field.
+  Settings.Set({ maxErrors: Number.MAX_SAFE_INTEGER });
+  for (const [format, faultOf] of Object.entries(FORMAT_FAULTS)) {
+    Format.Set(format, (text) => faultOf(text) === undefined);
+  }
 }
 
 type SchemaError = {
@@ -55,7 +62,8 @@ function invalidRequest(place: Place, faults: readonly SchemaError[], value: unk
   const byPath = new Map<string, string>();
   for (const fault of faults) {
     for (const [path, detail] of describeFault(fault, value)) {
-      if (!byPath.has(path)) byPath.set(path, detail);
+      // A format knows best what is wrong with a text: its length, say, in bytes and not in characters.
+      if (!byPath.has(path) || fault.keyword === 'format') byPath.set(path, detail);
     }
   }
   const errors = [...byPath]
@@ -121,13 +129,10 @@ function describeValueFault({ keyword, params, message, instancePath }: SchemaEr
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as readonly string[]).join(', ')}`;
   if (keyword === 'type') return `must be of type ${params.type}`;
   if (keyword === 'minLength') return 'must not be empty';
-  if (keyword === 'format' && params.format === 'livekit-name') {
-    return nameFault(String(valueAt(value, instancePath))) ?? message;
-  }
-  if (keyword === 'format' && params.format === 'livekit-metadata') {
-    return `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8`;
-  }
   if (keyword === 'format' && params.format === 'date-time') return 'must be an ISO 8601 instant';
+  if (keyword === 'format') {
+    return FORMAT_FAULTS[String(params.format)]?.(String(valueAt(value, instancePath))) ?? message;
+  }
   return message;
 }
 
