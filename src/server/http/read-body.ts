@@ -42,14 +42,25 @@ function tooLarge(limitBytes: number): ServiceError {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+export type BodyHeaders = {
+  readonly 'content-type'?: string | undefined;
+  readonly 'content-encoding'?: string | undefined;
+};
+
 /**
  * The body as JSON. Empty counts as `{}`, with or without a content type; anything else must be application/json
  * in UTF-8. Throws unsupported-media-type or invalid-request.
  */
-export function parseJsonBody(body: Buffer, contentType: string | undefined): unknown {
+export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
   if (body.length === 0) return {};
-  if (!isJson(contentType)) {
+  if (!isJson(headers['content-type'])) {
     throw new ServiceError('unsupported-media-type', 'The body must be application/json in UTF-8.');
+  }
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new ServiceError('unsupported-media-type', 'The body must not be compressed.', {
+      // RFC 9110, section 12.5.3: tells that it was the coding, not the type.
+      headers: { 'accept-encoding': 'identity' },
+    });
   }
   try {
     return JSON.parse(UTF8.decode(body));

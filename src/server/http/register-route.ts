@@ -58,7 +58,7 @@ function readInput(
   const input = {
     params: params && read(() => params(request.params)),
     query: read(() => query(request.query)),
-    body: body && read(() => body(parseJsonBody(request.rawBody, request.headers['content-type']))),
+    body: body && read(() => body(parseJsonBody(request.rawBody, request.headers))),
   };
   const [first] = faults;
   if (first === undefined) return input;
