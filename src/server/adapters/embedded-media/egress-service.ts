@@ -23,7 +23,9 @@ export function egressService(world: World, rooms: Rooms, recorders: Recorders):
       }
       ensureSupported(request);
       await findRecorder(world);
-      return recorders.start(request);
+      const info = recorders.start(request);
+      await world.clock.sleep(world.timings.answerMs, world.closing);
+      return info;
     }),
     ListEgress: twirpMethod(ListEgressRequest, (request, access) => {
       ensureGrant(access, 'roomRecord');
@@ -84,7 +86,7 @@ async function stop(egressId: string, world: World, recorders: Recorders): Promi
   if (run === undefined) throw innerFailure('not_found', 'egress does not exist');
   if (!isOver(run.info)) throw innerFailure('deadline_exceeded', 'request timed out');
   const status = EgressStatus[run.info.status];
-  throw new TwirpFailure('failed_precondition', `egress with status EGRESS_${status} cannot be stopped`);
+  throw new TwirpFailure('failed_precondition', `egress with status ${status} cannot be stopped`);
 }
 
 function noRedis(): TwirpFailure {

@@ -30,8 +30,10 @@ export type IngressUrls = { readonly rtmp: string; readonly whip: string };
 
 /** Milliseconds; the defaults are what a real server with a real recorder was measured to take. */
 export type Timings = {
-  /** Until a recorder has taken an egress and the start call answers. */
+  /** Until a recorder has taken an egress, which egress_started tells. */
   readonly startMs: number;
+  /** From then until the start call answers: whoever asked hears of it by webhook first. */
+  readonly answerMs: number;
   /** The same with a slow recorder: longer than callers wait. */
   readonly slowStartMs: number;
   /** From the start until the recorder joins the room. */
@@ -51,7 +53,8 @@ export type Timings = {
 };
 
 export const MEASURED_TIMINGS: Timings = {
-  startMs: 600,
+  startMs: 500,
+  answerMs: 100,
   slowStartMs: 35_000,
   recorderJoinMs: 1_000,
   activeMs: 2_500,

@@ -12,10 +12,26 @@ import type { Egress, EgressFile, EgressStatus } from '../../ports/media-server.
 
 const WITH_ZEROS = { emitDefaultValues: true } as const;
 
-/** Protobuf JSON with zero values, without the room's TURN password. */
+/**
+ * Protobuf JSON with zero values, without the room's TURN password. By hand: `toJson` takes 5 us a room, which is
+ * a tenth of a list of twenty; the tests hold this to what it answers.
+ */
 export function toRoom(message: RoomMessage): Room {
-  const room = message.toJson(WITH_ZEROS) as Room & { turnPassword?: string };
-  delete room.turnPassword;
+  const room = {
+    sid: message.sid,
+    name: message.name,
+    emptyTimeout: message.emptyTimeout,
+    departureTimeout: message.departureTimeout,
+    maxParticipants: message.maxParticipants,
+    creationTime: String(message.creationTime),
+    creationTimeMs: String(message.creationTimeMs),
+    metadata: message.metadata,
+    numParticipants: message.numParticipants,
+    numPublishers: message.numPublishers,
+    activeRecording: message.activeRecording,
+    enabledCodecs: message.enabledCodecs.map(({ mime, fmtpLine }) => ({ mime, fmtpLine })),
+    ...(message.version !== undefined && { version: message.version.toJson(WITH_ZEROS) }),
+  };
   return room;
 }
 

@@ -180,7 +180,7 @@ describe('an egress that is over', () => {
     const complete = await recorded({ filepath: 'x.mp4' });
     const failure = await failureOf(fixture.server.stopEgress(complete.egressId));
     expect(failure).toMatchObject({ code: 'conflict', retryable: false });
-    expect(failure.message).toContain('EGRESS_COMPLETE cannot be stopped');
+    expect(failure.message).toContain('says: egress with status EGRESS_COMPLETE cannot be stopped');
   });
 
   it('is listed with its room, but not among the active ones', async () => {

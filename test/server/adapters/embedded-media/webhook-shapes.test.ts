@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/server/adapters/system/system.ts';
 import { startLivekitFixture } from '../livekit/livekit-fixture.ts';
 import type { ReceivedWebhook } from '../livekit/webhook-inbox.ts';
 import { type MediaServerFixture, unique } from '../media-server-contract.ts';
@@ -9,7 +10,11 @@ let embedded: readonly ReceivedWebhook[];
 const fixtures: MediaServerFixture[] = [];
 
 beforeAll(async () => {
-  fixtures.push(await startLivekitFixture({ redis: false }), await startEmbeddedFixture());
+  // In real time: the counts in the records of a room change five seconds after it was made.
+  fixtures.push(
+    await startLivekitFixture({ redis: false }),
+    await startEmbeddedFixture({ clock: systemClock }),
+  );
   [real = [], embedded = []] = await Promise.all(fixtures.map(roomLife));
 });
 

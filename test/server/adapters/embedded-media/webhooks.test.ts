@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MEASURED_TIMINGS } from '../../../../src/server/adapters/embedded-media/settings.ts';
 import { startWebhookInbox, type WebhookInbox } from '../livekit/webhook-inbox.ts';
 import { KEYS, type ManualServer, startManualServer } from './manual-server.ts';
 
@@ -104,5 +105,21 @@ describe('webhooks of an ingress', () => {
     const ofIngress = inbox.received.filter(({ body }) => body.ingressInfo?.ingressId === ingressId);
     expect(ofIngress.map(({ event }) => event)).toEqual(['ingress_started', 'ingress_ended']);
     expect(ofIngress.every(({ body }) => body.room === undefined)).toBe(true);
+  });
+});
+
+describe('webhooks of an egress', () => {
+  it('tell that it started before its start call answers', async () => {
+    manual.control.join('demo', { identity: 'ada' });
+    let answered = false;
+    const start = manual.server.startRoomComposite({ room: 'demo', filepath: 'a.mp4' }).finally(() => {
+      answered = true;
+    });
+    await manual.clock.untilSleeping(MEASURED_TIMINGS.startMs);
+    await manual.clock.advance(MEASURED_TIMINGS.startMs);
+    const [told] = await inbox.waitFor(({ event }) => event === 'egress_started');
+    expect(answered).toBe(false);
+    await manual.clock.advance(MEASURED_TIMINGS.answerMs);
+    expect(told?.body.egressInfo?.egressId).toBe((await start).egressId);
   });
 });
