@@ -90,7 +90,7 @@ const placesMeant = (name: string, province: string, date: number): Place[] => {
   collectCandidates(name, ANY_PROVINCE, date);
   const meant = [
     ...candidatePlaces(date, -1),
-    ...suggestPlaces(name, { province, limit: SUGGESTIONS }),
+    ...(province === '' ? [] : suggestPlaces(name, { province, limit: SUGGESTIONS })),
     ...suggestPlaces(name, { limit: SUGGESTIONS }),
   ];
   const isFirst = ({ codiceCatastale }: Place, at: number): boolean =>

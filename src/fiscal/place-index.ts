@@ -12,6 +12,8 @@ export type PlaceIndex = {
   readonly record: Uint16Array;
   readonly start: Int32Array;
   readonly end: Int32Array;
+  /** By entry: bit n is set when the name has the nth letter of the alphabet. Rules most names out at once. */
+  readonly letters: Int32Array;
   /** Folded names; {@link WORD_START} is set on the first letter of each word. */
   readonly pool: Uint8Array;
   /** First entry by hash, and the next one with the same hash; -1 ends. */
@@ -53,6 +55,15 @@ export const firstEntry = (entries: PlaceIndex): number =>
 
 export const nextEntry = (entries: PlaceIndex, entry: number): number =>
   matchingEntry(entries, entries.next[entry] as number);
+
+/** As {@link PlaceIndex.letters}, of the folded text; anything but letters shares one bit. */
+export const foldedLetters = (): number => {
+  let letters = 0;
+  for (let at = 0; at < foldedLength; at++) letters |= letterBit(folded[at] as number);
+  return letters;
+};
+
+const letterBit = (letter: number): number => 1 << (letter >= 65 ? letter - 65 : 26);
 
 const BUCKETS = 32_768;
 const FNV_PRIME = 16_777_619;
@@ -122,6 +133,7 @@ const buildIndex = (records: PlaceRecords): PlaceIndex => {
     record: new Uint16Array(ENTRIES),
     start: new Int32Array(ENTRIES),
     end: new Int32Array(ENTRIES),
+    letters: new Int32Array(ENTRIES),
     pool: new Uint8Array(POOL_BYTES),
     heads: new Int32Array(BUCKETS).fill(-1),
     next: new Int32Array(ENTRIES),
@@ -154,8 +166,13 @@ const addEntry = (
   entries.start[entry] = start;
   entries.end[entry] = end;
   let hash = 0;
-  for (let at = start; at < end; at++)
-    hash = Math.imul(hash ^ ((entries.pool[at] as number) & LETTER), FNV_PRIME);
+  let letters = 0;
+  for (let at = start; at < end; at++) {
+    const letter = (entries.pool[at] as number) & LETTER;
+    hash = Math.imul(hash ^ letter, FNV_PRIME);
+    letters |= letterBit(letter);
+  }
+  entries.letters[entry] = letters;
   const bucket = (hash ^ (hash >>> 15)) & (BUCKETS - 1);
   entries.next[entry] = entries.heads[bucket] as number;
   entries.heads[bucket] = entry;

@@ -5,6 +5,7 @@ import {
   fold,
   folded,
   foldedLength,
+  foldedLetters,
   LETTER,
   type PlaceIndex,
   placeIndex,
@@ -32,14 +33,19 @@ export const suggestPlaces = (typed: string, options: SuggestOptions = {}): Plac
   if (date === 0) throw new TypeError('date must be a date: YYYY-MM-DD or {year, month, day}');
   fold(typeof typed === 'string' ? typed : '');
   if (foldedLength === 0) return [];
-  const province = options.province ? provinceNumber(options.province.trim().toUpperCase()) : ANY_PROVINCE;
-  const ranked = rankEntries(prefixRank, province, date);
-  const best = ranked.size > 0 ? ranked : rankEntries(slipRank, province, date);
+  const province = readProvince(options.province);
+  const ranked = rankEntries(BEGINNINGS, province, date);
+  const best = ranked.size > 0 ? ranked : rankEntries(SLIPS, province, date);
   const records = allRecords();
   return [...best.values()]
     .sort((a, b) => a.rank - b.rank || a.length - b.length || a.slot - b.slot)
     .slice(0, options.limit ?? DEFAULT_LIMIT)
     .map(({ record }) => placeOfRecord(records, shownRecord(records, record, date)));
+};
+
+const readProvince = (province: unknown): number => {
+  const text = typeof province === 'string' ? province.trim() : '';
+  return text === '' ? ANY_PROVINCE : provinceNumber(text.toUpperCase());
 };
 
 const DEFAULT_LIMIT = 10;
@@ -53,17 +59,23 @@ type Ranked = {
   readonly slot: number;
   readonly record: number;
 };
-type RankEntry = (index: PlaceIndex, start: number, end: number) => number;
+type Matcher = {
+  /** Whether a name with these letters can match the text, which has those. */
+  readonly mayMatch: (letters: number, typed: number) => boolean;
+  readonly rank: (index: PlaceIndex, start: number, end: number) => number;
+};
 
 /** The best match of each place. */
-const rankEntries = (rankEntry: RankEntry, province: number, date: number): Map<number, Ranked> => {
+const rankEntries = (matcher: Matcher, province: number, date: number): Map<number, Ranked> => {
   const records = allRecords();
   const index = placeIndex();
   const best = new Map<number, Ranked>();
+  const typed = foldedLetters();
   for (let entry = 0; entry < index.count; entry++) {
+    if (!matcher.mayMatch(index.letters[entry] as number, typed)) continue;
     const start = index.start[entry] as number;
     const end = index.end[entry] as number;
-    const match = rankEntry(index, start, end);
+    const match = matcher.rank(index, start, end);
     if (match === NO_MATCH) continue;
     const record = index.record[entry] as number;
     if (province !== ANY_PROVINCE && records.province[record] !== province) continue;
@@ -91,7 +103,7 @@ const shownRecord = (records: PlaceRecords, record: number, date: number): numbe
 };
 
 /** 0: the whole name, 1: its beginning, 2: the beginning of one of its words. */
-const prefixRank: RankEntry = (index, start, end) => {
+const prefixRank: Matcher['rank'] = (index, start, end) => {
   if (startsAt(index, start, end)) return end - start === foldedLength ? 0 : 1;
   for (let at = start + 1; at + foldedLength <= end; at++) {
     if (((index.pool[at] as number) & WORD_START) !== 0 && startsAt(index, at, end)) return 2;
@@ -108,11 +120,27 @@ const startsAt = (index: PlaceIndex, start: number, end: number): boolean => {
 };
 
 /** The number of slips: letters put in, left out, changed, or two neighbours swapped. */
-const slipRank: RankEntry = (index, start, end) => {
-  const allowed = foldedLength < 4 ? 0 : foldedLength < 6 ? 1 : 2;
+const slipRank: Matcher['rank'] = (index, start, end) => {
+  const allowed = allowedSlips();
   if (Math.abs(end - start - foldedLength) > allowed) return NO_MATCH;
   const slips = countSlips(index.pool, start, end - start);
   return slips <= allowed ? slips : NO_MATCH;
+};
+
+const allowedSlips = (): number => (foldedLength < 4 ? 0 : foldedLength < 6 ? 1 : 2);
+
+const BEGINNINGS: Matcher = { mayMatch: (letters, typed) => (typed & ~letters) === 0, rank: prefixRank };
+
+/** A slip changes the set of letters by two at most: one goes, one comes. */
+const SLIPS: Matcher = {
+  mayMatch: (letters, typed) => countBits(letters ^ typed) <= 2 * allowedSlips(),
+  rank: slipRank,
+};
+
+const countBits = (bits: number): number => {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
 };
 
 const rows = [new Uint8Array(128), new Uint8Array(128), new Uint8Array(128)] as const;

@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CHECK_STATUS,
+  type CheckOptions,
+  type CheckStatus,
+  check,
+  createChecker,
+  decode,
+  generate,
+  omocodie,
+  reasonOfStatus,
+} from '../../src/fiscal/index.ts';
+import { asOf } from './people.ts';
+
+/** The code of a person born on the day, with the right check character. */
+const codeOf = (birthDate: string, birthplace = 'H501'): string => {
+  const person = { surname: 'Rossi', givenName: 'Mario', sex: 'M', birthDate, birthplace } as const;
+  const result = generate(person, { asOf: '2100-01-01' });
+  if (!result.ok) throw new Error(JSON.stringify(result.faults));
+  return result.codiceFiscale;
+};
+const birthDate = (code: string, options: CheckOptions): string => {
+  const result = decode(code, options);
+  return result.ok ? result.birthDate : result.reason;
+};
+
+describe('check', () => {
+  it('accepts a code in either case, without warnings', () => {
+    expect(check('RSSMRA80A01H501U', { asOf })).toEqual({ ok: true, warnings: [] });
+    expect(check('rssmra80a01h501u', { asOf })).toEqual({ ok: true, warnings: [] });
+  });
+
+  it.each([
+    ['', 'length', 0, 0],
+    ['RSSMRA80A01H501', 'length', 15, 15],
+    ['RSSMRA80A01H501UX', 'length', 16, 17],
+    [' RSSMRA80A01H501U', 'characters', 0, 1],
+    ['RSSMRA80A01H501U\n', 'characters', 16, 17],
+    ['RSS MRA 80A01 H501U', 'characters', 3, 4],
+    ['RSSMR080A01H501U', 'characters', 5, 6],
+    ['RSSMRA8OA01H501U', 'omocodia', 7, 8],
+    ['RSSMRA80A0KH501U', 'omocodia', 10, 11],
+    ['RSSMRA80A01H501V', 'check-character', 15, 16],
+    ['\u0152SSMRA80A01H501U', 'characters', 0, 1],
+    ['\u0152SSMRA80A01H501', 'characters', 0, 1],
+  ])('refuses %j for its %s at %i', (code, reason, start, end) => {
+    expect(check(code, { asOf })).toMatchObject({ ok: false, reason, start, end });
+  });
+
+  it('tells every fault, the deciding one first', () => {
+    const result = check('RSSMRA80A40Z999A', { asOf });
+    expect(result.ok ? [] : result.faults.map(({ reason, start }) => [reason, start])).toEqual([
+      ['check-character', 15],
+      ['date', 9],
+      ['place', 11],
+    ]);
+  });
+
+  it('warns of letters that no name gives, as the law writes none so', () => {
+    expect(check('ARSMRA80E05F205K', { asOf })).toEqual({ ok: true, warnings: ['names-not-derivable'] });
+  });
+
+  it('warns of a place that was not in force, and refuses it when strict', () => {
+    const code = codeOf('1930-01-01', 'L746');
+    expect(check(code, { asOf })).toEqual({ ok: true, warnings: ['place-not-in-force'] });
+    expect(check(code, { asOf, strict: true })).toMatchObject({
+      reason: 'place-not-in-force',
+      start: 11,
+      end: 15,
+    });
+    expect(check(codeOf('1980-01-01', 'L746'), { asOf, strict: true }).ok).toBe(true);
+  });
+
+  it('never calls an undated place not in force', () => {
+    expect(check(codeOf('1851-01-01', 'A030'), { asOf, strict: true }).ok).toBe(true);
+    expect(check(codeOf('2020-01-01', 'Z231'), { asOf, strict: true }).ok).toBe(true);
+  });
+
+  it('knows the last day of a place and the day after', () => {
+    // A002 ended on 1928-03-06.
+    const strictly = (date: string): boolean =>
+      check(codeOf(date, 'A002'), { asOf: '1950-01-01', strict: true }).ok;
+    expect([strictly('1928-03-06'), strictly('1928-03-07')]).toEqual([true, false]);
+    expect([strictly('1863-02-22'), strictly('1863-02-23')]).toEqual([false, true]);
+    const century = { asOf, strict: true, century: 1800 };
+    expect(check(codeOf('1863-02-22', 'A002'), century).ok).toBe(false);
+    expect(check(codeOf('1863-02-23', 'A002'), century).ok).toBe(true);
+  });
+
+  it('throws for options that make no sense, which is misuse', () => {
+    expect(() => check('RSSMRA80A01H501U', {} as CheckOptions)).toThrow(TypeError);
+    expect(() => check('RSSMRA80A01H501U', undefined as unknown as CheckOptions)).toThrow(TypeError);
+    expect(() => check('RSSMRA80A01H501U', { asOf: '2026-02-29' })).toThrow(TypeError);
+    expect(() => check('RSSMRA80A01H501U', { asOf, century: 19 })).toThrow(TypeError);
+    expect(() => createChecker({ asOf: 'today' })).toThrow(TypeError);
+  });
+
+  it('has nothing of the code in its messages', () => {
+    for (const code of ['RSSMRA80A40Z999A', 'RSSMRA8OA01H501U', '12345678901', 'RSS MRA']) {
+      const result = check(code, { asOf });
+      const told = result.ok ? '' : result.faults.map(({ message }) => message).join();
+      for (const piece of ['RSS', 'MRA', 'Z999', '12345']) expect(told).not.toContain(piece);
+    }
+  });
+});
+
+describe('eleven digits', () => {
+  it.each([
+    ['00000010009', 'provisional-code'],
+    ['12345671517', 'provisional-code'],
+    ['12345672457', 'provisional-code'],
+    ['12345673018', 'provisional-code'],
+    ['12345679502', 'provisional-code'],
+    ['12345670017', 'vat-number'],
+    ['12345671004', 'vat-number'],
+    ['12345671202', 'vat-number'],
+    ['80000010018', 'organisation-code'],
+    ['97000010581', 'organisation-code'],
+  ])('tells %s apart as a %s', (number, reason) => {
+    const luhn = (ten: string): number => {
+      const sum = [...ten].reduce((total, digit, at) => {
+        const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
+        return total + (value > 9 ? value - 9 : value);
+      }, 0);
+      return (10 - (sum % 10)) % 10;
+    };
+    const right = number.slice(0, 10) + luhn(number.slice(0, 10));
+    expect(check(right, { asOf })).toMatchObject({ ok: false, reason, start: 0, end: 11 });
+    const wrong = number.slice(0, 10) + ((luhn(number.slice(0, 10)) + 1) % 10);
+    const result = check(wrong, { asOf });
+    expect(result).toMatchObject({ ok: false, reason: 'check-character', start: 10, end: 11 });
+    expect(result.ok ? '' : result.faults[0].expected).toBe(right.charAt(10));
+  });
+
+  it('calls other numbers by their length', () => {
+    for (const number of [
+      '0000000100',
+      '1234567101',
+      '12345671500',
+      '12345672460',
+      '99999999961',
+      '00000000018',
+      '1234567890A',
+    ]) {
+      expect(check(number, { asOf })).toMatchObject({ ok: false, reason: 'length' });
+    }
+  });
+});
+
+describe('the century', () => {
+  it('is the latest whose whole date is not in the future', () => {
+    const [today, tomorrow] = [codeOf('1926-11-21'), codeOf('1926-11-22')];
+    expect(birthDate(today, { asOf })).toBe('2026-11-21');
+    expect(birthDate(tomorrow, { asOf })).toBe('1926-11-22');
+    expect(birthDate(tomorrow, { asOf: '2026-11-22' })).toBe('2026-11-22');
+    expect(birthDate(codeOf('1999-12-31'), { asOf: '2000-01-01' })).toBe('1999-12-31');
+    expect(birthDate(codeOf('2000-01-01'), { asOf: '2000-01-01' })).toBe('2000-01-01');
+    expect(birthDate(codeOf('2000-01-02'), { asOf: '2000-01-01' })).toBe('1900-01-02');
+  });
+
+  it('has 29 February only in leap years', () => {
+    const leapDay = codeOf('2000-02-29');
+    expect(birthDate(leapDay, { asOf })).toBe('2000-02-29');
+    expect(decode(leapDay, { asOf })).toMatchObject({ otherBirthDate: null });
+    expect(birthDate(leapDay, { asOf: '2100-06-01' })).toBe('2000-02-29');
+    expect(birthDate(leapDay, { asOf: '1999-12-31' })).toBe('date');
+    expect(birthDate(leapDay, { asOf, century: 1900 })).toBe('date');
+  });
+
+  it('is the one when the place was in force, if only one was', () => {
+    // D877 Gallico ended in 1927.
+    const result = decode('PLMRRT08D04D877R', { asOf });
+    expect(result).toMatchObject({
+      ok: true,
+      birthDate: '1908-04-04',
+      otherBirthDate: '2008-04-04',
+      warnings: [],
+    });
+  });
+
+  it('is not turned back for a state whose beginning nobody recorded', () => {
+    const result = decode('MSSVEA10E45Z118T', { asOf });
+    expect(result).toMatchObject({ birthDate: '2010-05-05', otherBirthDate: '1910-05-05' });
+    expect(result.ok && result.warnings).toEqual(['place-not-in-force']);
+  });
+
+  it('can be fixed', () => {
+    const code = codeOf('1920-05-05');
+    expect(decode(code, { asOf })).toMatchObject({ birthDate: '2020-05-05', otherBirthDate: '1920-05-05' });
+    expect(decode(code, { asOf, century: 1900 })).toMatchObject({
+      birthDate: '1920-05-05',
+      otherBirthDate: '2020-05-05',
+    });
+    expect(birthDate(code, { asOf, century: 1800 })).toBe('1820-05-05');
+    expect(birthDate(codeOf('1930-05-05'), { asOf, century: 2000 })).toBe('date');
+  });
+
+  it('offers no other reading before 1900', () => {
+    expect(decode(codeOf('1927-05-05'), { asOf })).toMatchObject({
+      birthDate: '1927-05-05',
+      otherBirthDate: null,
+    });
+    expect(decode(codeOf('2000-05-05'), { asOf })).toMatchObject({ otherBirthDate: '1900-05-05' });
+  });
+});
+
+describe('decode', () => {
+  it('tells the place of the time, of today and its successor', () => {
+    expect(decode(codeOf('1900-01-01', 'A001'), { asOf, century: 1900 })).toMatchObject({
+      birthplace: {
+        name: 'ABANO',
+        province: 'PD',
+        wasInForce: true,
+        today: { name: 'ABANO TERME' },
+        successor: null,
+      },
+    });
+    expect(decode(codeOf('1900-01-01', 'A002'), { asOf, century: 1900 })).toMatchObject({
+      birthplace: {
+        name: 'ABBADIA SOPRA ADDA',
+        today: null,
+        successor: { codiceCatastale: 'A005', province: 'LC' },
+      },
+    });
+  });
+
+  it('takes the next later name when none was in force', () => {
+    expect(decode(codeOf('1930-01-01', 'L746'), { asOf })).toMatchObject({
+      birthplace: { name: 'VERBANIA', province: 'NO', wasInForce: false },
+    });
+  });
+
+  it('answers for a bad code as check does', () => {
+    for (const code of ['', 'RSSMRA80A01H501V', 'RSSMRA80A01Z999X', '12345670017']) {
+      expect(decode(code, { asOf })).toEqual(check(code, { asOf }));
+      expect(omocodie(code, { asOf })).toEqual(check(code, { asOf }));
+    }
+  });
+});
+
+describe('statuses', () => {
+  it('have a reason each, but for the valid ones', () => {
+    const reasons = Object.values(CHECK_STATUS).map((status: CheckStatus) => reasonOfStatus(status));
+    expect(reasons.slice(0, 2)).toEqual([undefined, undefined]);
+    expect(new Set(reasons.slice(2)).size).toBe(10);
+  });
+
+  it('are read from the middle of a buffer', () => {
+    const { checkBytes } = createChecker({ asOf });
+    const bytes = new TextEncoder().encode('a,RSSMRA80A01H501U\n12345670017\r\nx');
+    expect(checkBytes(bytes, 2, 18)).toBe(CHECK_STATUS.valid);
+    expect(checkBytes(bytes, 1, 17)).toBe(CHECK_STATUS.characters);
+    expect(checkBytes(bytes, 19, 30)).toBe(check('12345670017', { asOf }).ok ? 0 : CHECK_STATUS.vatNumber);
+    expect(checkBytes(bytes, 19, 19)).toBe(CHECK_STATUS.length);
+    expect(checkBytes(bytes, 30, 33)).toBe(CHECK_STATUS.characters);
+    expect(checkBytes(bytes, 25, 99)).toBe(CHECK_STATUS.characters);
+  });
+});
