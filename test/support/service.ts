@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { systemClock, systemIds } from '../../src/server/adapters/system/system.ts';
 import { loadConfig } from '../../src/server/config/config.ts';
 import type { Clock } from '../../src/server/ports/clock.ts';
-import type { Log, LogFields } from '../../src/server/ports/log.ts';
 import { startService } from '../../src/server/service.ts';
+import { keepingLog, type LogLine } from './app.ts';
 import type { OpenApi } from './conformance.ts';
 import { type Call, createCaller } from './http-call.ts';
-
-export type LogLine = { readonly level: keyof Log; readonly message: string; readonly fields: LogFields };
 
 export type TestService = {
   readonly url: string;
@@ -77,11 +75,4 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       await rm(dataDir, { recursive: true, force: true });
     },
   };
-}
-
-function keepingLog(lines: LogLine[]): Log {
-  const keep = (level: keyof Log) => (fields: LogFields, message: string) => {
-    lines.push({ level, message, fields });
-  };
-  return { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
 }

@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 
-/** Reads the raw body, of a GET too; payload-too-large as soon as it is known. An aborted request rejects. */
+/**
+ * Reads the raw body, of a GET too. Throws payload-too-large as soon as it is known, and invalid-request when the
+ * caller goes away before the end: nobody reads that answer, and it is no fault of the service.
+ */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limitBytes) throw tooLarge(limitBytes);
@@ -26,8 +29,11 @@ function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> 
     };
     request.on('data', onData);
     request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('error', reject);
-    request.once('close', () => reject(new Error('the request was aborted')));
+    const onBreak = (cause?: Error): void => {
+      reject(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
+    };
+    request.once('error', onBreak);
+    request.once('close', onBreak);
   });
 }
 

@@ -2,9 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { buildApp } from '../../../src/server/app.ts';
-import { defineRoute, type Route } from '../../../src/server/http/route.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import type { Route } from '../../../src/server/http/route.ts';
+import { buildTestApp, TEST_KEY, TEST_NOW_SECONDS, TEST_SECRET, testRoute } from '../../support/app.ts';
 import { Random } from '../../support/random.ts';
 import { RawConnection, type RawRequest, serializeRequest } from '../../support/raw-http.ts';
 import { signatureHeaders } from '../../support/sign.ts';
@@ -14,9 +13,6 @@ import { signatureHeaders } from '../../support/sign.ts';
  * answer anything, so a request that is let in is seen to be. Harmless changes are checked apart: they get in.
  */
 
-const NOW_SECONDS = 1_767_225_600;
-const API_KEY = 'the-api-key';
-const API_SECRET = 'the-api-secret';
 const COUNT = 10_000;
 const CONNECTIONS = 4;
 
@@ -24,49 +20,29 @@ let app: FastifyInstance;
 let url: string;
 let admitted: string[] = [];
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
-
-function openRoute(method: Route['method'], path: string, operationId: string): Route {
-  return defineRoute({
+function openRoute(method: Route['method'], path: string): Route {
+  return testRoute({
     method,
     path,
-    operationId,
-    tag: 'rooms',
-    summary: 'Takes anything',
     security: 'signed',
-    ...(path.includes(':') ? { params: Type.Object({ roomId: Type.String() }) } : {}),
     query: Type.Object({}),
     ...(method === 'POST' || method === 'PUT' ? { body: Type.Unknown() } : {}),
-    success: { 200: { description: 'Anything' } },
-    errors: [],
     handle: () => {
-      admitted.push(operationId);
+      admitted.push(`${method} ${path}`);
       return { status: 200, body: { let: 'in' } };
     },
   });
 }
 
 beforeAll(async () => {
-  app = await buildApp({
-    routes: [
-      openRoute('GET', '/v1/rooms', 'list'),
-      openRoute('POST', '/v1/rooms', 'create'),
-      openRoute('PUT', '/v1/rooms', 'replace'),
-      openRoute('GET', '/v1/rooms/:roomId', 'get'),
-      openRoute('DELETE', '/v1/rooms/:roomId', 'delete'),
-      openRoute('POST', '/v1/rooms/:roomId/recording/start', 'record'),
-    ],
-    authentication: {
-      clock: new ManualClock(NOW_SECONDS * 1000),
-      apiKey: API_KEY,
-      apiSecrets: [API_SECRET, 'the-secret-before'],
-      acceptsSingleHeader: false,
-    },
-    log: silent,
-    rateLimits: { api: 0, public: 0 },
-    bodyLimitBytes: 1_048_576,
-    trustProxy: false,
-  });
+  app = await buildTestApp([
+    openRoute('GET', '/v1/rooms'),
+    openRoute('POST', '/v1/rooms'),
+    openRoute('PUT', '/v1/rooms'),
+    openRoute('GET', '/v1/rooms/:roomId'),
+    openRoute('DELETE', '/v1/rooms/:roomId'),
+    openRoute('POST', '/v1/rooms/:roomId/recording/start'),
+  ]);
   url = await app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(() => app.close());
@@ -90,7 +66,7 @@ const SIGNED_HEADERS = ['X-Api-Key', 'X-Service-Timestamp', 'X-Service-Signature
 
 function signedRequest({ method, target, body }: (typeof BASES)[number]): RawRequest {
   const bytes = Buffer.from(body);
-  const signing = { apiKey: API_KEY, apiSecret: API_SECRET, timestamp: NOW_SECONDS };
+  const signing = { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS };
   const signed = signatureHeaders({ method, path: target, body: bytes }, signing);
   return { method, target, body: bytes, headers: [...wireHeaders(bytes), ...Object.entries(signed)] };
 }
@@ -219,8 +195,8 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'another timestamp': (request, random) =>
     withHeader(request, 'X-Service-Timestamp', (value) =>
       random.pick([
-        `${NOW_SECONDS + random.integer(600) - 300}`,
-        `${NOW_SECONDS + random.integer(100_000_000)}`,
+        `${TEST_NOW_SECONDS + random.integer(600) - 300}`,
+        `${TEST_NOW_SECONDS + random.integer(100_000_000)}`,
         garble(random, value, '0123456789+-.eExX,'),
         `0${value}`,
         `${value}.0`,
@@ -233,7 +209,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
       random.pick([
         garble(random, value, 'abcxyz019-_,;%'),
         value.toUpperCase(),
-        API_SECRET,
+        TEST_SECRET,
         `${value},${value}`,
         `"${value}"`,
         `%74he-api-key`,
@@ -266,7 +242,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     const { method, target } = request;
     return resign(
       request,
-      API_SECRET,
+      TEST_SECRET,
       random.pick([
         [method, target, timestamp, hash, ''],
         ['', method, target, timestamp, hash],
@@ -285,10 +261,10 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'a signature by another secret': (request, random) => {
     const secret = random.pick([
       '',
-      API_KEY,
-      `${API_SECRET} `,
-      API_SECRET.toUpperCase(),
-      sha256(API_SECRET),
+      TEST_KEY,
+      `${TEST_SECRET} `,
+      TEST_SECRET.toUpperCase(),
+      sha256(TEST_SECRET),
       'undefined',
     ]);
     const lines = [

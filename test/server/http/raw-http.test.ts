@@ -1,0 +1,279 @@
+import type { FastifyInstance } from 'fastify';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  buildTestApp,
+  keepingLog,
+  type LogLine,
+  TEST_KEY,
+  TEST_NOW_SECONDS,
+  TEST_SECRET,
+  testRoute,
+} from '../../support/app.ts';
+import { type RawAnswer, RawConnection, serializeRequest } from '../../support/raw-http.ts';
+import { signatureHeaders } from '../../support/sign.ts';
+
+/* What comes over the wire and is no good request: no client library would send it. */
+
+const TIMEOUT_MS = 300;
+
+let app: FastifyInstance;
+let url: string;
+const lines: LogLine[] = [];
+const connections: RawConnection[] = [];
+
+beforeAll(async () => {
+  const echo = testRoute({
+    method: 'GET',
+    path: '/v1/echo',
+    security: 'signed',
+    handle: () => ({ status: 200, body: { let: 'in' } }),
+  });
+  const open = testRoute({
+    method: 'GET',
+    path: '/open',
+    security: 'public',
+    handle: () => ({ status: 200, body: { open: true } }),
+  });
+  app = await buildTestApp([echo, open], { log: keepingLog(lines) });
+  Object.assign(app.server, {
+    requestTimeout: TIMEOUT_MS,
+    headersTimeout: TIMEOUT_MS,
+    connectionsCheckingInterval: 50,
+  });
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(() => app.close());
+afterEach(() => {
+  for (const connection of connections.splice(0)) connection.close();
+  lines.splice(0);
+});
+
+async function open(): Promise<RawConnection> {
+  const connection = await RawConnection.open(url);
+  connections.push(connection);
+  return connection;
+}
+
+async function send(bytes: string): Promise<RawAnswer | undefined> {
+  const connection = await open();
+  connection.send(bytes);
+  return await connection.read();
+}
+
+function expectProblem(answer: RawAnswer | undefined, status: number, code: string): void {
+  expect(answer?.status).toBe(status);
+  expect(answer?.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+  const problem = JSON.parse(answer?.text ?? '') as Record<string, unknown>;
+  expect(problem).toMatchObject({
+    type: `urn:problem-type:rtc:${code}`,
+    status,
+    detail: expect.stringMatching(/.{10}/),
+    instance: `urn:uuid:${answer?.headers['x-request-id']}`,
+  });
+  expect(problem.title).toMatch(/^[A-Z]/);
+}
+
+const signedEcho = serializeRequest({
+  method: 'GET',
+  target: '/v1/echo',
+  headers: [
+    ['Host', 'localhost'],
+    ...Object.entries(
+      signatureHeaders(
+        { method: 'GET', path: '/v1/echo' },
+        { apiKey: TEST_KEY, apiSecret: TEST_SECRET, timestamp: TEST_NOW_SECONDS },
+      ),
+    ),
+  ],
+  body: Buffer.alloc(0),
+}).toString('latin1');
+
+describe('bytes that are no HTTP', () => {
+  it.each([
+    ['nonsense', 'nonsense\r\n\r\n'],
+    ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003'],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['an unknown method', 'FETCH /v1/echo HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['an unknown version', 'GET /v1/echo HTTP/9.9\r\nHost: x\r\n\r\n'],
+    ['a space in the target', 'GET /v1/e cho HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a header without a colon', 'GET /v1/echo HTTP/1.1\r\nHost\r\n\r\n'],
+    ['a space before a colon', 'GET /v1/echo HTTP/1.1\r\nX-Api-Key : a\r\n\r\n'],
+    ['a folded header', 'GET /v1/echo HTTP/1.1\r\nX-Api-Key: a\r\n b\r\n\r\n'],
+    ['a NUL in a header', 'GET /v1/echo HTTP/1.1\r\nX-Api-Key: a\u0000b\r\n\r\n'],
+    ['two lengths', 'POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
+    ['a negative length', 'POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n'],
+    [
+      'a length and chunks',
+      'POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['an unknown transfer coding', 'POST /v1/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n'],
+  ])('are answered as a problem, and the connection closed: %s', async (_name, bytes) => {
+    const connection = await open();
+    connection.send(bytes);
+    const answer = await connection.read();
+    expectProblem(answer, 400, 'invalid-request');
+    expect(answer?.headers.connection).toBe('close');
+    await connection.closed();
+  });
+
+  it('in a chunk are answered as a problem too', async () => {
+    const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
+    expectProblem(answer, 400, 'invalid-request');
+  });
+
+  it('never stop the service', async () => {
+    for (let times = 0; times < 50; times += 1) {
+      const connection = await RawConnection.open(url);
+      connection.send('\u0000\u0001\u0002');
+      connection.close();
+    }
+    expect((await send(signedEcho))?.status).toBe(200);
+    expect(lines.filter((line) => line.level === 'error')).toEqual([]);
+  });
+});
+
+describe('a request that is too much', () => {
+  it.each([
+    ['one long header', `X-Long: ${'x'.repeat(20_000)}\r\n`],
+    ['many headers', 'X-Many: x\r\n'.repeat(2000)],
+  ])('of %s is 431', async (_name, headers) => {
+    expectProblem(await send(`GET /open HTTP/1.1\r\nHost: x\r\n${headers}\r\n`), 431, 'headers-too-large');
+  });
+
+  it('of a long target is 431: the target counts as a header', async () => {
+    expectProblem(
+      await send(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
+      431,
+      'headers-too-large',
+    );
+  });
+
+  it('of a declared length over the limit is answered before its body is sent', async () => {
+    const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 9007199254740991\r\n\r\n');
+    expectProblem(answer, 413, 'payload-too-large');
+  });
+
+  it('of a length that nobody can count is refused', async () => {
+    const answer = await send(`GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: ${'9'.repeat(30)}\r\n\r\n`);
+    expect([400, 413]).toContain(answer?.status);
+  });
+
+  it('of endless chunk extensions is refused', async () => {
+    const answer = await send(
+      `GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}\r\n`,
+    );
+    expectProblem(answer, 413, 'payload-too-large');
+  });
+
+  it('without a signature is refused before its body is sent', async () => {
+    const answer = await send('POST /v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n');
+    expectProblem(answer, 401, 'missing-credentials');
+  });
+});
+
+describe('a request that does not arrive', () => {
+  it.each([
+    ['in the middle of its headers', 'GET /open HTTP/1.1\r\nHost: x\r\nX-'],
+    ['in the middle of its body', 'GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc'],
+    [
+      'in the middle of its chunks',
+      'GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
+    ],
+  ])('whole, but stops %s, is 408', async (_name, bytes) => {
+    const connection = await open();
+    connection.send(bytes);
+    expectProblem(await connection.read(), 408, 'request-timeout');
+    await connection.closed();
+    expect(lines.filter((line) => line.level === 'error')).toEqual([]);
+  });
+
+  it.each([
+    ['in its headers', 'GET /open HTTP/1.1\r\nHost: x\r\nX-'],
+    ['in its body', 'GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc'],
+  ])('because its caller went away %s is no fault of the service', async (_name, bytes) => {
+    const connection = await open();
+    connection.send(bytes);
+    await new Promise((resolve) => setImmediate(resolve));
+    connection.close();
+    expect((await send(signedEcho))?.status).toBe(200);
+    await expect.poll(() => lines.length).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.level === 'error' || Number(line.fields.status) >= 500)).toEqual([]);
+  });
+});
+
+describe('a connection', () => {
+  it('answers pipelined requests in their order', async () => {
+    const connection = await open();
+    const unsigned = 'GET /v1/echo HTTP/1.1\r\nHost: x\r\n\r\n';
+    connection.send(
+      `${signedEcho}${unsigned}${signedEcho}GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n${signedEcho}`,
+    );
+    const statuses: (number | undefined)[] = [];
+    for (let times = 0; times < 5; times += 1) statuses.push((await connection.read())?.status);
+    expect(statuses).toEqual([200, 401, 200, 404, 200]);
+  });
+
+  it('does not take what follows a body for a request', async () => {
+    const connection = await open();
+    const smuggled = 'GET /open HTTP/1.1\r\nHost: x\r\n\r\n';
+    connection.send(`GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`);
+    connection.send('GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect((await connection.read())?.status).toBe(200);
+    expect((await connection.read())?.status).toBe(404);
+  });
+
+  it('answers HTTP/1.0, and requests without a Host', async () => {
+    expect((await send('GET /open HTTP/1.0\r\n\r\n'))?.status).toBe(200);
+    expect((await send('GET /open HTTP/1.1\r\n\r\n'))?.status).toBe(200);
+  });
+
+  it('is not made a tunnel', async () => {
+    expectProblem(
+      await send('CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n'),
+      405,
+      'method-not-allowed',
+    );
+  });
+
+  it('answers OPTIONS *', async () => {
+    expectProblem(await send('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'), 404, 'route-not-found');
+  });
+
+  it('routes a target in absolute form by its path, and signs it so', async () => {
+    expect((await send('GET http://any.host/open HTTP/1.1\r\nHost: x\r\n\r\n'))?.status).toBe(200);
+    for (const target of [
+      'http://x/v1/echo',
+      'HTTPS://x:8/v1/unknown',
+      'http://x/v1?y',
+      'http://x/%76%31/unknown',
+    ]) {
+      expectProblem(await send(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`), 401, 'missing-credentials');
+    }
+    expectProblem(await send('GET http://x HTTP/1.1\r\nHost: x\r\n\r\n'), 404, 'route-not-found');
+    expectProblem(await send('GET http://x?y=/v1/echo HTTP/1.1\r\nHost: x\r\n\r\n'), 404, 'route-not-found');
+  });
+});
+
+describe('the request id', () => {
+  const idOf = async (given: string): Promise<string | undefined> =>
+    (await send(`GET /v1/echo HTTP/1.1\r\nHost: x\r\n${given}\r\n`))?.headers['x-request-id'];
+
+  it("is the caller's when it is sane", async () => {
+    for (const id of ['a', 'a.b_c:d-1', 'x'.repeat(128), '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51']) {
+      expect(await idOf(`X-Request-Id: ${id}\r\n`)).toBe(id);
+    }
+  });
+
+  it('is a new UUID else', async () => {
+    for (const id of ['', 'a b', 'x'.repeat(129), '<script>', 'a\u00e9', '../..', 'a, b']) {
+      expect(await idOf(`X-Request-Id: ${id}\r\n`)).toMatch(/^[0-9a-f-]{36}$/);
+    }
+    expect(await idOf('')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await idOf('X-Request-Id: a\r\nX-Request-Id: b\r\n')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is in the log of the request', async () => {
+    await idOf('X-Request-Id: find-me\r\n');
+    expect(lines.map((line) => line.fields.requestId)).toContain('find-me');
+  });
+});

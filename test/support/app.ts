@@ -1,0 +1,53 @@
+import type { FastifyInstance } from 'fastify';
+import { type AppDeps, buildApp } from '../../src/server/app.ts';
+import { defineRoute, type Route } from '../../src/server/http/route.ts';
+import type { Log, LogFields } from '../../src/server/ports/log.ts';
+import { ManualClock } from './manual-clock.ts';
+
+export const TEST_KEY = 'the-api-key';
+export const TEST_SECRET = 'the-api-secret';
+export const TEST_NOW_SECONDS = 1_767_225_600;
+
+export type LogLine = { readonly level: keyof Log; readonly message: string; readonly fields: LogFields };
+
+export function keepingLog(lines: LogLine[]): Log {
+  const keep = (level: keyof Log) => (fields: LogFields, message: string) => {
+    lines.push({ level, message, fields });
+  };
+  return { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') };
+}
+
+/** An app of the test's own routes, without limits, at a time that stands still. */
+export function buildTestApp(
+  routes: readonly Route[],
+  deps: Partial<AppDeps> = {},
+): Promise<FastifyInstance> {
+  return buildApp({
+    routes,
+    authentication: {
+      clock: new ManualClock(TEST_NOW_SECONDS * 1000),
+      apiKey: TEST_KEY,
+      apiSecrets: [TEST_SECRET],
+      acceptsSingleHeader: false,
+    },
+    log: keepingLog([]),
+    rateLimits: { api: 0, public: 0 },
+    bodyLimitBytes: 1_048_576,
+    trustProxy: false,
+    ...deps,
+  });
+}
+
+/** A route that answers what `handle` does, and declares nothing. */
+export function testRoute(
+  route: Pick<Route, 'method' | 'path' | 'security'> & Partial<Route> & { readonly handle: Route['handle'] },
+): Route {
+  return defineRoute({
+    operationId: `${route.method}${route.path}`,
+    tag: 'service',
+    summary: 'Of a test',
+    success: { 200: { description: 'Whatever' } },
+    errors: [],
+    ...route,
+  } as never);
+}
