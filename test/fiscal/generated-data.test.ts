@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { generateFiscalData } from '../../scripts/generate-fiscal-data.ts';
+
+describe('the generated data', () => {
+  it.each([...generateFiscalData().keys()])('%s is up to date with the CSV files', (name) => {
+    const file = new URL(`../../src/fiscal/data/${name}`, import.meta.url);
+    // toBe on the text would print hundreds of kilobytes.
+    expect(readFileSync(file, 'utf8') === generateFiscalData().get(name)).toBe(true);
+  });
+
+  it('and all of the library is ASCII, which keeps it at one byte a character in memory', () => {
+    for (const text of generateFiscalData().values()) expect(/^[\n -~]*$/.test(text)).toBe(true);
+  });
+});

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { caps, cities, dataSources, placeHistory, provinces, regions } from '../../src/fiscal/index.ts';
+import { rows } from './people.ts';
+
+const places = rows('places.csv');
+
+describe('regions and provinces', () => {
+  it('are those of the source', () => {
+    const source = JSON.parse(readFileSync(new URL('../../data/regions.json', import.meta.url), 'utf8')) as {
+      name: string;
+      provinces: { name: string; abbreviation: string }[];
+    }[];
+    expect(regions()).toEqual(
+      source.map(({ name, provinces: all }) => ({
+        name,
+        provinces: all.map((province) => ({ name: province.name, abbreviation: province.abbreviation })),
+      })),
+    );
+    expect(regions()).toHaveLength(20);
+  });
+
+  it('give each province its capital', () => {
+    const all = provinces();
+    expect(all).toHaveLength(107);
+    const capital = (province: string): string | undefined =>
+      all.find((place) => place.province === province)?.name;
+    const decided = {
+      VB: 'VERBANIA',
+      MB: 'MONZA',
+      BT: 'BARLETTA',
+      SU: 'CARBONIA',
+      FC: 'FORL\u00cc',
+      PU: 'PESARO',
+    };
+    for (const [province, name] of Object.entries({ ...decided, MS: 'MASSA', AO: 'AOSTA', RM: 'ROMA' })) {
+      expect([province, capital(province)]).toEqual([province, name]);
+    }
+    expect(
+      all.every(
+        ({ isCurrent, codiceCatastale, codiceCatastaleToday }) =>
+          isCurrent && codiceCatastale === codiceCatastaleToday,
+      ),
+    ).toBe(true);
+    expect(all.map(({ province }) => province)).toEqual(
+      regions().flatMap((region) => region.provinces.map(({ abbreviation }) => abbreviation)),
+    );
+  });
+});
+
+describe('cities', () => {
+  it('lists every name that a province ever had', () => {
+    for (const province of new Set(places.map((row) => row.province ?? ''))) {
+      const listed = new Set(
+        cities(province).map(({ codiceCatastale, name }) => `${codiceCatastale} ${name}`),
+      );
+      const dated = places
+        .filter((row) => row.province === province)
+        .map(({ code, name }) => `${code} ${name}`);
+      const undated = rows('places-undated.csv')
+        .filter((row) => row.province === province)
+        .map(({ code, name }) => `${code} ${name}`);
+      expect(listed).toEqual(new Set([...dated, ...undated]));
+      expect(cities(province)).toHaveLength(listed.size);
+    }
+  });
+
+  it('tells the code that holds the place today', () => {
+    const successors = new Map(places.map(({ code, successor_code: successor }) => [code, successor]));
+    for (const province of ['CO', 'FO', 'PS', 'EE', 'TN']) {
+      for (const { codiceCatastale, codiceCatastaleToday } of cities(province)) {
+        expect(codiceCatastaleToday).toBe(successors.get(codiceCatastale) || codiceCatastale);
+      }
+    }
+  });
+
+  it('is in the order of codes, and empty for no province', () => {
+    const codes = cities('pd').map(({ codiceCatastale }) => codiceCatastale);
+    expect(codes).toEqual(codes.toSorted());
+    expect(cities('PD')).toContainEqual({
+      codiceCatastale: 'A001',
+      codiceCatastaleToday: 'A001',
+      name: 'ABANO',
+      province: 'PD',
+      isCurrent: false,
+    });
+    expect(cities('QQ')).toEqual([]);
+    expect(cities('')).toEqual([]);
+  });
+});
+
+describe('caps', () => {
+  it('are those of the source for each comune of today', () => {
+    const source = new Map<string, string[]>();
+    for (const { code = '', cap = '' } of rows('caps.csv'))
+      source.set(code, [...(source.get(code) ?? []), cap]);
+    const current = places.filter(({ kind, valid_to: to }) => kind === 'comune' && to === '');
+    expect(current).toHaveLength(7894);
+    for (const { code = '', name = '', province = '' } of current) {
+      const result = caps(province, name);
+      expect([code, result.ok && result.caps]).toEqual([code, source.get(code)?.toSorted()]);
+    }
+  });
+
+  it('follow successors', () => {
+    expect(caps('CO', 'Abbadia sopra Adda')).toMatchObject({
+      ok: true,
+      place: { codiceCatastale: 'A005', province: 'LC' },
+    });
+  });
+
+  it('keep the zeros of Rome', () => {
+    const rome = caps('RM', 'Roma');
+    expect(rome.ok && rome.caps).toHaveLength(82);
+    expect(rome.ok && rome.caps).toContain('00118');
+  });
+
+  it('are not to be had of a state, an unknown place, or one whose successor nobody knows', () => {
+    expect(caps('EE', 'Francia')).toMatchObject({ ok: false, reason: 'no-caps' });
+    expect(caps('RM', 'Atlantide')).toMatchObject({ ok: false, reason: 'unknown' });
+    expect(caps('QQ', 'Roma')).toMatchObject({ ok: false, reason: 'province' });
+    expect(caps('VE', 'Mestre')).toMatchObject({ ok: false, reason: 'no-caps' });
+  });
+});
+
+describe('placeHistory', () => {
+  it('is empty for an unknown code', () => {
+    expect(placeHistory('M999')).toEqual([]);
+    expect(placeHistory('J123')).toEqual([]);
+    expect(placeHistory('a001').map(({ name }) => name)).toEqual(['ABANO', 'ABANO TERME']);
+  });
+});
+
+describe('dataSources', () => {
+  it('names version, licences and notices', () => {
+    const { version, fingerprint, notice, capsNotice, sources } = dataSources();
+    expect(version).toBe('2026-05');
+    expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
+    expect(readFileSync(new URL('../../NOTICE', import.meta.url), 'utf8')).toContain(notice);
+    expect(capsNotice).toContain('2019');
+    expect(sources.length).toBeGreaterThan(4);
+  });
+});
