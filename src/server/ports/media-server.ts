@@ -14,7 +14,7 @@ import type { Room } from '../../contract/rooms.ts';
 export interface MediaServer {
   /** Get-or-create: LiveKit answers an existing room unchanged, whatever the settings. */
   createRoom(settings: RoomSettings): Promise<Room>;
-  /** All open rooms, or those of `names` that exist. */
+  /** All open rooms, or those of `names` that exist. Their counts of people are up to five seconds old. */
   listRooms(names?: readonly string[]): Promise<readonly Room[]>;
   /** room-not-found. Disconnects everyone. */
   deleteRoom(room: string): Promise<void>;
@@ -27,14 +27,23 @@ export interface MediaServer {
   getParticipant(room: string, identity: string): Promise<Participant>;
   /** participant-not-found, also for an unknown room. */
   removeParticipant(room: string, identity: string): Promise<void>;
-  /** Answers slowly (3 s) for an unknown participant: look first. */
+  /**
+   * track-not-found. For an unknown participant media-server-unavailable, after 3 s: look first. A muted track
+   * stays muted.
+   */
   muteTrack(room: string, identity: string, trackSid: string): Promise<void>;
 
   /** room-not-found; media-worker-unavailable. Waits up to 40 s for a recorder: callers bring their own patience. */
   startRoomComposite(request: RoomCompositeRequest): Promise<Egress>;
-  /** recording-not-found; conflict when the egress is over already. */
+  /**
+   * recording-not-found; conflict when the egress is over already; media-worker-unavailable when its recorder is
+   * gone. All of them after 3 s.
+   */
   stopEgress(egressId: string): Promise<Egress>;
-  /** By id or by room, ended ones included for as long as the media server remembers them. */
+  /**
+   * By id or by room, ended ones included for as long as the media server remembers them; empty for an unknown
+   * one. Egresses of other kinds that someone else started in the room are among them.
+   */
   listEgress(filter: EgressFilter): Promise<readonly Egress[]>;
 
   createIngress(request: IngressRequest): Promise<Ingress>;

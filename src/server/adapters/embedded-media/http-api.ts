@@ -6,7 +6,7 @@ import { answerControl } from './control-routes.ts';
 import type { World } from './settings.ts';
 import { TwirpFailure, type TwirpFormat, type TwirpService } from './twirp.ts';
 
-export const NO_MEDIA =
+const NO_MEDIA =
   'This is the embedded media server of rtc-service: it carries no sound and no pictures, so nobody can connect. ' +
   'Start a real LiveKit server (rtc dev --media livekit) to talk.\n';
 

@@ -76,7 +76,7 @@ export function createStreams(world: World, rooms: Rooms, events: EventStream): 
 
 const STREAM_PERMISSION = new ParticipantPermission({ canPublish: true, canPublishData: true });
 
-export function isPublishing(info: IngressInfo): boolean {
+function isPublishing(info: IngressInfo): boolean {
   return info.state?.status === IngressState_Status.ENDPOINT_PUBLISHING;
 }
 

@@ -85,7 +85,7 @@ function createTokenReuse(now: () => number) {
  * The SDK multiplies its seconds by 1000 and hands them to AbortSignal.timeout, which takes whole numbers only:
  * 1.1 * 1000 is 1100.0000000000002 and throws. So the next duration that survives is taken.
  */
-export function requestTimeoutSeconds(durationMs: number): number {
+function requestTimeoutSeconds(durationMs: number): number {
   let wholeMs = Math.ceil(durationMs);
   while (!Number.isInteger((wholeMs / 1000) * 1000)) wholeMs += 1;
   return wholeMs / 1000;

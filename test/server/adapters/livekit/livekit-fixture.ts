@@ -54,7 +54,7 @@ type TokenWish = JoinOptions & {
   readonly identity: string;
 };
 
-export function joinToken({
+function joinToken({
   keys,
   room,
   identity,
