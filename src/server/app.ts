@@ -3,6 +3,7 @@ import rateLimit from '@fastify/rate-limit';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
 import { type AuthenticationDeps, checkSignature, readClaim } from './http/authenticate.ts';
+import { BROWSER_HEADERS, dialectOf, registerPreflights } from './http/dialect.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from './http/problem-answer.ts';
 import { answerClientErrors } from './http/raw-answers.ts';
 import { readBody } from './http/read-body.ts';
@@ -41,6 +42,7 @@ export type AnsweredRequest = {
   readonly durationMs: number;
 };
 
+const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 /** A request that has not arrived whole by then is answered 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A percent-encoded name of 256 bytes takes 768 characters; what is longer than that cannot be a name. */
@@ -75,6 +77,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify);
   await app.register(rateLimit, { global: false, hook: 'preHandler', enableDraftSpec: true });
   for (const route of deps.routes) registerRoute(app, route, rateLimitOptions(deps, route.security));
+  registerPreflights(app, deps.routes, rateLimitOptions(deps, 'public'));
   return app;
 }
 
@@ -85,6 +88,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps): void {
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    if (dialectOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
     if (isClosing) {
       reply.header('connection', 'close');
       throw new ServiceError('shutting-down', 'This instance is shutting down; try again.', {
@@ -195,10 +199,10 @@ function answerError(
   if (error.status >= 500) {
     deps.log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
   }
-  reply.header('x-request-id', request.id);
-  return reply
-    .code(error.status)
-    .headers(error.headers)
-    .header('content-type', PROBLEM_CONTENT_TYPE)
-    .send(JSON.stringify(problemOf(error, request.id)));
+  const dialect = dialectOf(deps.routes, request);
+  reply.code(error.status).headers(error.headers).header('x-request-id', request.id);
+  if (dialect?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
+  return dialect === undefined
+    ? reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problemOf(error, request.id)))
+    : reply.header('content-type', JSON_CONTENT_TYPE).send(JSON.stringify(dialect.errorBody(error)));
 }

@@ -9,6 +9,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   recordings: 'Recordings of a room, MP4 files in object storage',
   ingress: 'RTMP and WHIP streams that publish into a room',
   transcription: 'Speech to text, live and after the call',
+  'fiscal codes': 'Italian fiscal codes; public, open to pages of any origin, errors of a shape of their own',
+  places: 'Italian regions, provinces, places and postal codes; public, as the fiscal codes',
 };
 
 const CATALOGUE = ERROR_CODES.map((code) => {
@@ -45,7 +47,7 @@ signature=$(printf 'POST\\n/v1/rooms\\n%s\\n%s' "$timestamp" "$hash" | openssl d
 
 Every error is \`application/problem+json\` (RFC 9457): \`type\`, \`title\` (the HTTP reason phrase), \`status\`, \`detail\`,
 \`instance\` (the request id, also in X-Request-Id), and for validation \`errors\`, which names every bad field
-(\`pointer\` into the body, or \`parameter\`).
+(\`pointer\` into the body, or \`parameter\`). Under \`/cf\` and \`/it\` every error is \`{name, message, code}\` instead.
 
 | status | type | meaning |
 |---|---|---|

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { type ErrorCode, PROBLEMS, problemType, reasonPhrase } from '../../contract/errors.ts';
+import { type ErrorCode, PROBLEMS, problemType, reasonPhrase, ServiceError } from '../../contract/errors.ts';
 import { ProblemSchema } from '../../contract/problem.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
 import type { Route, SuccessAnswer } from './route.ts';
@@ -91,7 +91,7 @@ function operation(route: Route, components: Components): JsonObject {
     security: route.security === 'signed' ? [{ apiKey: [], timestamp: [], signature: [] }] : [],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
-    responses: { ...successAnswers(route, components), ...errorAnswers(route) },
+    responses: { ...successAnswers(route, components), ...errorAnswers(route, components) },
   };
 }
 
@@ -144,7 +144,7 @@ const COMMON_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/X-Request
 const RETRY_AFTER = { description: 'Seconds until the next try', schema: { type: 'integer' }, example: 1 };
 
 /** All errors that the route can answer with, one answer per status with an example per code. */
-function errorAnswers(route: Route): JsonObject {
+function errorAnswers(route: Route, components: Components): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodesOf(route)) {
     const { status } = PROBLEMS[code];
@@ -153,7 +153,12 @@ function errorAnswers(route: Route): JsonObject {
   const sorted = [...byStatus].sort(([a], [b]) => a - b);
   // A readiness of 503 is a success answer of its own shape.
   const own = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
-  return Object.fromEntries(own.map(([status, codes]) => [String(status), errorAnswer(status, codes)]));
+  return Object.fromEntries(
+    own.map(([status, codes]) => [
+      String(status),
+      errorAnswer(status, codes, errorShape(route, status, components)),
+    ]),
+  );
 }
 
 function errorCodesOf(route: Route): readonly ErrorCode[] {
@@ -168,22 +173,45 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
   ];
 }
 
-function errorAnswer(status: number, codes: readonly ErrorCode[]): JsonObject {
-  const example = (code: ErrorCode) => ({
-    type: problemType(code),
-    title: reasonPhrase(status),
-    status,
-    detail: PROBLEMS[code].meaning,
-    instance: 'urn:uuid:6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
-  });
+function errorAnswer(status: number, codes: readonly ErrorCode[], shape: ErrorShape): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
     headers: status === 429 ? { ...COMMON_HEADERS, 'Retry-After': RETRY_AFTER } : COMMON_HEADERS,
     content: {
-      'application/problem+json': {
-        schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: example(code) }])),
+      [shape.contentType]: {
+        schema: shape.schema,
+        examples: Object.fromEntries(codes.map((code) => [code, { value: shape.example(code) }])),
       },
     },
+  };
+}
+
+type ErrorShape = {
+  readonly contentType: string;
+  readonly schema: JsonObject;
+  readonly example: (code: ErrorCode) => object;
+};
+
+const PROBLEM_SHAPE: ErrorShape = {
+  contentType: 'application/problem+json',
+  schema: { $ref: '#/components/schemas/Problem' },
+  example: (code) => ({
+    type: problemType(code),
+    title: reasonPhrase(PROBLEMS[code].status),
+    status: PROBLEMS[code].status,
+    detail: PROBLEMS[code].meaning,
+    instance: 'urn:uuid:6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+  }),
+};
+
+/** Answered before the path is known, so in no dialect. */
+const PATHLESS_STATUSES: readonly number[] = [408, 431];
+
+function errorShape({ dialect }: Route, status: number, components: Components): ErrorShape {
+  if (dialect === undefined || PATHLESS_STATUSES.includes(status)) return PROBLEM_SHAPE;
+  return {
+    contentType: 'application/json',
+    schema: toReference(dialect.errorSchema, components),
+    example: (code) => dialect.errorBody(new ServiceError(code, PROBLEMS[code].meaning)),
   };
 }

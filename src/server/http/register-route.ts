@@ -22,7 +22,7 @@ export function registerRoute(
   const validators: RouteValidators = {
     params: route.params && compileValidator(route.params, 'params'),
     query: compileValidator(route.query ?? NO_PARAMETERS, 'query'),
-    body: route.body && compileValidator(route.body, 'body'),
+    body: route.body && (route.checksBodyItself ? (body) => body : compileValidator(route.body, 'body')),
   };
   app.route({
     method: route.method,

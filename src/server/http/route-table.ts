@@ -3,11 +3,11 @@ import type { Route } from './route.ts';
 /** Which methods a path knows, for 405 and its Allow header. */
 export function allowedMethods(routes: readonly Route[], path: string): readonly string[] {
   const parts = path.split('/');
-  const methods = routes
-    .filter((route) => isMatch(route.path.split('/'), parts))
-    .map((route) => route.method);
+  const matching = routes.filter((route) => isMatch(route.path.split('/'), parts));
+  const methods: string[] = matching.map((route) => route.method);
+  if (matching.some((route) => route.dialect?.isOpenToBrowsers)) methods.push('OPTIONS');
   const withHead = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-  return [...new Set<string>(withHead)].sort();
+  return [...new Set(withHead)].sort();
 }
 
 function isMatch(pattern: readonly string[], parts: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { ErrorCode } from '../../contract/errors.ts';
+import type { ErrorCode, ServiceError } from '../../contract/errors.ts';
 
 /*
  * A route is data: what it is called, what it takes, what it answers, which errors it knows; then a handler that
@@ -14,10 +14,23 @@ export type Tag =
   | 'participants'
   | 'recordings'
   | 'ingress'
-  | 'transcription';
+  | 'transcription'
+  | 'fiscal codes'
+  | 'places';
 
 /** `signed`: the four signature headers; `public`: none; `media-server`: LiveKit's own JWT. */
 export type Security = 'signed' | 'public';
+
+/** How a group of paths speaks to its callers where that is not the service's own way. */
+export type Dialect = {
+  /** Where it is spoken, also to who asks for a path or method that is not there: `/cf`. */
+  readonly paths: readonly string[];
+  /** The body of every error, application/json. */
+  readonly errorBody: (error: ServiceError) => object;
+  readonly errorSchema: TSchema;
+  /** Whether pages of any origin may call it (CORS). */
+  readonly isOpenToBrowsers: boolean;
+};
 
 export type SuccessAnswer = {
   readonly description: string;
@@ -47,9 +60,13 @@ export type Route = {
   readonly summary: string;
   readonly description?: string | undefined;
   readonly security: Security;
+  /** Absent: problems, and no pages of other origins. */
+  readonly dialect?: Dialect | undefined;
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
+  /** The handler checks the body itself, against more than a schema can say: the schema only describes it. */
+  readonly checksBodyItself?: boolean | undefined;
   readonly success: Readonly<Record<number, SuccessAnswer>>;
   /** Beside those that any route of its security can answer. */
   readonly errors: readonly ErrorCode[];
