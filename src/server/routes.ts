@@ -2,10 +2,12 @@ import type { IssueTokenDeps } from './domain/issue-token.ts';
 import type { RecordingDeps } from './domain/recording-deps.ts';
 import { type ReferenceDeps, referenceRoutes } from './http/reference-page.ts';
 import type { Route } from './http/route.ts';
+import { type FiscalCodeDeps, fiscalCodeRoutes } from './http/routes/fiscal-codes.ts';
 import { type HealthDeps, healthRoutes } from './http/routes/health.ts';
 import { type IngressDeps, ingressRoutes } from './http/routes/ingress.ts';
 import { type MetricsDeps, metricsRoutes } from './http/routes/metrics.ts';
 import { participantRoutes } from './http/routes/participants.ts';
+import { placeRoutes } from './http/routes/places.ts';
 import { recordingRoutes } from './http/routes/recordings.ts';
 import { roomRoutes } from './http/routes/rooms.ts';
 import { tokenRoutes } from './http/routes/tokens.ts';
@@ -14,7 +16,10 @@ import { transcriptionRoutes } from './http/routes/transcription.ts';
 export type RouteDeps = HealthDeps &
   IssueTokenDeps &
   RecordingDeps &
-  IngressDeps & {
+  IngressDeps &
+  FiscalCodeDeps & {
+    /** Whether /cf and /it are served. */
+    readonly isFiscalApiOn: boolean;
     readonly reference: ReferenceDeps;
     /** Absent when metrics are off, or served on a port of their own. */
     readonly metrics: MetricsDeps | undefined;
@@ -30,6 +35,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...recordingRoutes(deps),
     ...ingressRoutes(deps),
     ...transcriptionRoutes(),
+    ...(deps.isFiscalApiOn ? [...fiscalCodeRoutes(deps), ...placeRoutes()] : []),
     ...(deps.metrics === undefined ? [] : metricsRoutes(deps.metrics)),
     ...referenceRoutes(deps.reference, () => routes),
   ];

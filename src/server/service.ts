@@ -113,6 +113,7 @@ function routeDeps(config: Config, parts: ServiceParts, adapters: Adapters): Rou
       webhookUrl: `${serviceUrl(config, config.port)}/livekit/webhook`,
     },
     background: adapters.background.add,
+    isFiscalApiOn: config.values.FISCAL_API,
     metrics: config.metrics === 'signed' ? adapters.metrics : undefined,
     reference: { version, scriptPath: join(root, 'dist', 'reference', 'scalar.js') },
   };

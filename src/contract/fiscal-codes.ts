@@ -1,0 +1,153 @@
+import { type Static, Type } from 'typebox';
+import { PlaceRecordSchema } from './places.ts';
+
+/*
+ * The wire shapes of /cf. Names are the specification's, to the letter. A request body may hold further fields, which
+ * are ignored; an answer has no others than these.
+ */
+
+const numberOrDigits = (description: string, example: number) =>
+  Type.Union([Type.Integer(), Type.String({ pattern: '^\\d{1,4}$' })], { description, examples: [example] });
+
+export const PersonSchema = Type.Object(
+  {
+    name: Type.String({ description: 'First name, or all of them', examples: ['Mario'] }),
+    surname: Type.String({ description: 'Last name; of married women that of birth', examples: ['Rossi'] }),
+    gender: Type.Enum(['F', 'M'], { description: 'F female, M male', examples: ['M'] }),
+    day: numberOrDigits('Day of birth, DD', 1),
+    month: numberOrDigits('Month of birth, MM', 2),
+    year: numberOrDigits('Year of birth, YYYY', 1980),
+    city: Type.String({
+      description:
+        'Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count, former and bilingual names do, and so does a Belfiore code',
+      examples: ['Roma'],
+    }),
+    province: Type.Optional(
+      Type.String({
+        description:
+          'Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it',
+        examples: ['RM'],
+      }),
+    ),
+  },
+  { $id: 'Person' },
+);
+
+export const GeneratedCodeSchema = Type.Object(
+  { cf: Type.String({ description: 'The fiscal code, 16 characters', examples: ['RSSMRA80B01H501T'] }) },
+  { $id: 'GeneratedCode' },
+);
+
+const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-derivable']), {
+  description: 'What is odd about a valid code',
+});
+
+const DecodedDetailsSchema = Type.Object(
+  {
+    baseCode: Type.String({ description: 'The code without omocodia', examples: ['RSSMRA80B01H501T'] }),
+    omocodiaLevel: Type.Integer({ description: 'How many digits are replaced by letters, 0 to 7' }),
+    otherBirthday: Type.Union([Type.String({ examples: ['1880-02-01'] }), Type.Null()], {
+      description: 'The birth date by the other reading of the two-digit year',
+    }),
+    birthplaceCode: Type.String({ description: 'Belfiore code', examples: ['H501'] }),
+    birthplaceWasInForce: Type.Boolean({ description: 'Whether the place existed on the birth date' }),
+    birthplaceToday: Type.Union([PlaceRecordSchema, Type.Null()], {
+      description: 'The place under its name of today, or the one that holds it',
+    }),
+    warnings: CodeWarnings,
+  },
+  { $id: 'DecodedCodeDetails', description: 'With details=true only' },
+);
+
+export const DecodedCodeSchema = Type.Object(
+  {
+    name: Type.String({ description: 'The three letters of the name', examples: ['MRA'] }),
+    surname: Type.String({ description: 'The three letters of the surname', examples: ['RSS'] }),
+    gender: Type.Enum(['F', 'M'], { examples: ['M'] }),
+    day: Type.Integer({ examples: [1] }),
+    month: Type.Integer({ examples: [2] }),
+    year: Type.Integer({ examples: [1980] }),
+    birthday: Type.String({ description: 'YYYY-MM-DD', examples: ['1980-02-01'] }),
+    birthplace: Type.String({
+      description: 'Place or country, upper case, by its name on the birth date',
+      examples: ['ROMA'],
+    }),
+    birthplaceProvincia: Type.String({
+      description: 'Province on the birth date, EE abroad',
+      examples: ['RM'],
+    }),
+    cf: Type.String({ description: 'The code, upper case', examples: ['RSSMRA80B01H501T'] }),
+    details: Type.Optional(DecodedDetailsSchema),
+  },
+  { $id: 'DecodedCode' },
+);
+
+export const OmocodieSchema = Type.Array(Type.String({ examples: ['RSSMRA80B01H50ML'] }), {
+  description:
+    'The other 127 forms: the base code first, then counting in binary with the rightmost digit lowest',
+});
+
+const CodeFaultSchema = Type.Object(
+  {
+    reason: Type.String({ examples: ['check-character'] }),
+    start: Type.Integer({ description: 'Index of the first character at fault, from 0', examples: [15] }),
+    end: Type.Integer({ description: 'Index after the last one', examples: [16] }),
+    message: Type.String({ examples: ['the check character does not fit the fifteen before it'] }),
+  },
+  { $id: 'CodeFault' },
+);
+
+export const ValiditySchema = Type.Object(
+  {
+    valid: Type.Boolean({ examples: [true] }),
+    reason: Type.Optional(
+      Type.Enum(
+        [
+          'length',
+          'characters',
+          'omocodia',
+          'check-character',
+          'date',
+          'place',
+          'place-not-in-force',
+          'provisional-code',
+          'vat-number',
+          'organisation-code',
+        ],
+        { description: 'Of an invalid code: what is wrong first of all' },
+      ),
+    ),
+    faults: Type.Optional(
+      Type.Array(CodeFaultSchema, { description: 'With details=true: everything that is wrong' }),
+    ),
+    warnings: Type.Optional(CodeWarnings),
+  },
+  { $id: 'Validity' },
+);
+
+/** The shape of every error under /cf and /it. */
+export const FiscalErrorSchema = Type.Object(
+  {
+    name: Type.String({ description: 'Class of the error', examples: ['BadRequest'] }),
+    message: Type.String({ description: 'What is wrong', examples: ['Not a valid Codice Fiscale'] }),
+    code: Type.Integer({ description: 'HTTP status', examples: [400] }),
+    errors: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: 'What is wrong with each bad field' }),
+    ),
+    candidates: Type.Optional(
+      Type.Array(PlaceRecordSchema, { description: 'Of an ambiguous place: those that fit' }),
+    ),
+    suggestions: Type.Optional(
+      Type.Array(PlaceRecordSchema, { description: 'Of an unknown place: those that may be meant' }),
+    ),
+    faults: Type.Optional(
+      Type.Array(CodeFaultSchema, { description: 'Of a code, with details=true: everything that is wrong' }),
+    ),
+  },
+  { $id: 'FiscalError', description: 'Every error under /cf and /it' },
+);
+
+export type GeneratedCode = Static<typeof GeneratedCodeSchema>;
+export type DecodedCode = Static<typeof DecodedCodeSchema>;
+export type Validity = Static<typeof ValiditySchema>;
+export type FiscalError = Static<typeof FiscalErrorSchema>;

@@ -1,0 +1,485 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+/** 00:30 in Italy, still the day before in UTC. */
+const NOW = Date.parse('2026-06-14T22:30:00Z');
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ clock: new ManualClock(NOW) });
+});
+afterAll(() => service.close());
+
+const MARIO = {
+  name: 'Mario',
+  surname: 'Rossi',
+  gender: 'M',
+  day: 1,
+  month: '02',
+  year: '1980',
+  city: 'Roma',
+  province: 'RM',
+};
+const CODE = 'RSSMRA80B01H501T';
+
+const JSON_UTF8 = 'application/json; charset=utf-8';
+const INVALID = { name: 'BadRequest', message: 'Not a valid Codice Fiscale', code: 400 };
+
+const get = (path: string) => service.call('GET', path, { signing: false });
+const post = (body: unknown) => service.call('POST', '/cf', { signing: false, body });
+/** Without holding the answer against the OpenAPI document, which knows no preflights and no unknown paths. */
+const raw = (method: string, path: string, init: RequestInit = {}) =>
+  fetch(service.url + path, { ...init, method });
+
+describe('POST /cf', () => {
+  it('generates a code, and answers nothing else', async () => {
+    const answer = await post(MARIO);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe(JSON_UTF8);
+    expect(answer.json).toEqual({ cf: CODE });
+  });
+
+  it.each([
+    ['numbers as numbers', { month: 2, year: 1980 }],
+    ['numbers as digits', { day: '1', month: '2' }],
+    ['numbers as padded digits', { day: '01', month: '0002' }],
+    ['a city of any case', { city: 'rOmA' }],
+    ['a Belfiore code', { city: 'H501' }],
+    ['no province', { province: undefined }],
+    ['an empty province', { province: '' }],
+    ['a province of any case', { province: 'rm' }],
+    ['a gender of any case', { gender: 'm' }],
+    ['fields that it does not know', { height: 180, mother: { name: 'Anna' } }],
+  ])('takes %s', async (_what, change) => {
+    expect((await post({ ...MARIO, ...change })).json).toEqual({ cf: CODE });
+  });
+
+  it('puts the country in place of the city for a birth abroad', async () => {
+    const abroad = { ...MARIO, gender: 'F', day: 31, city: 'Francia', province: 'EE', month: 12 };
+    expect((await post(abroad)).json).toEqual({ cf: 'RSSMRA80T71Z110V' });
+  });
+
+  it.each([
+    ['name', 'Paternò', { city: 'Paternò', province: 'CT' }, 'G371'],
+    ['former name', 'Girgenti', { city: 'Girgenti', province: 'AG', year: 1920 }, 'A089'],
+    ['German name', 'Bozen', { city: 'Bozen', province: 'BZ' }, 'A952'],
+    ['bilingual name', 'Bolzano/Bozen', { city: 'Bolzano/Bozen', province: '' }, 'A952'],
+    ['apostrophe', 'L’Aquila', { city: 'L’AQUILA', province: 'AQ' }, 'A345'],
+  ])('understands the %s %s', async (_kind, _name, change, place) => {
+    const answer = await post({ ...MARIO, ...change });
+    expect((answer.json as { cf: string }).cf.slice(11, 15)).toBe(place);
+  });
+
+  it('names every field that is missing', async () => {
+    const answer = await post({});
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ name: 'BadRequest', code: 400 });
+    const { errors } = answer.json as { errors: Record<string, string> };
+    expect(Object.keys(errors)).toEqual(['name', 'surname', 'gender', 'day', 'month', 'year', 'city']);
+  });
+
+  it.each([
+    ['a name of another type', { name: 7 }, ['name']],
+    ['a name without letters', { name: '—' }, ['name']],
+    ['a surname with digits', { surname: 'R0ssi' }, ['surname']],
+    ['an unknown gender', { gender: 'X' }, ['gender']],
+    ['a gender of another type', { gender: 1 }, ['gender']],
+    ['day 0', { day: 0 }, ['day']],
+    ['day 32', { day: 32 }, ['day']],
+    ['a day that the month does not have', { day: 30 }, ['day']],
+    ['a fraction of a day', { day: 1.5 }, ['day']],
+    ['a day in words', { day: 'first' }, ['day']],
+    ['an empty day', { day: '' }, ['day']],
+    ['no day', { day: null }, ['day']],
+    ['month 0', { month: 0 }, ['month']],
+    ['month 13', { month: '13' }, ['month']],
+    ['a month with a sign', { month: '+2' }, ['month']],
+    ['a year of two digits', { year: '80' }, ['year']],
+    ['a year of five digits', { year: 10_000 }, ['year']],
+    ['a year before 1850', { year: 1849 }, ['year']],
+    ['a year to come', { year: 2027 }, ['year']],
+    ['a month to come', { year: 2026, month: 7 }, ['month']],
+    ['tomorrow', { year: 2026, month: 6, day: 16 }, ['day']],
+    ['an unknown city', { city: 'Atlantide' }, ['city']],
+    ['an unknown province', { province: 'ZZ' }, ['province']],
+    ['a province of another type', { province: ['RM'] }, ['province']],
+    ['several faults', { name: '', gender: '?', day: 99, city: 'Xyz' }, ['name', 'gender', 'day', 'city']],
+  ])('refuses %s by its field', async (_what, change, fields) => {
+    const answer = await post({ ...MARIO, ...change });
+    expect(answer.status).toBe(400);
+    expect(answer.headers['content-type']).toBe(JSON_UTF8);
+    expect(Object.keys((answer.json as { errors: object }).errors)).toEqual(fields);
+  });
+
+  it('takes a birth of today by the clock of Italy', async () => {
+    expect((await post({ ...MARIO, year: 2026, month: 6, day: 15 })).status).toBe(200);
+  });
+
+  it('lists the places that an ambiguous name means', async () => {
+    const answer = await post({ ...MARIO, city: 'Castro', province: undefined });
+    expect(answer.status).toBe(400);
+    const { candidates } = answer.json as { candidates: { province: string }[] };
+    expect(candidates.map(({ province }) => province)).toEqual(['BG', 'LE']);
+  });
+
+  it('suggests places for a slip', async () => {
+    const answer = await post({ ...MARIO, city: 'Millano', province: 'MI' });
+    const { suggestions } = answer.json as { suggestions: object[] };
+    expect(suggestions[0]).toEqual({ code: 'F205', belfiore_code: 'F205', province: 'MI', name: 'MILANO' });
+  });
+
+  it.each([
+    ['text', 'hello', 400],
+    ['an array', '[]', 400],
+    ['null', 'null', 400],
+    ['cut JSON', '{"name":"Mario"', 400],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff]), 400],
+    ['more than the limit', `{"name":"${'x'.repeat(1024 * 1024)}"}`, 413],
+  ])('refuses %s in its own shape', async (_what, body, status) => {
+    const answer = await service.call('POST', '/cf', {
+      signing: false,
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(answer.status).toBe(status);
+    expect(Object.keys(answer.json)).toEqual(['name', 'message', 'code']);
+  });
+
+  it('refuses a body of another type in its own shape', async () => {
+    const answer = await service.call('POST', '/cf', {
+      signing: false,
+      body: 'name=Mario',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(answer.json).toMatchObject({ name: 'UnsupportedMediaType', code: 415 });
+  });
+});
+
+describe('GET /cf/{fiscal_code}', () => {
+  const DECODED = {
+    name: 'MRA',
+    surname: 'RSS',
+    gender: 'M',
+    day: 1,
+    month: 2,
+    year: 1980,
+    birthday: '1980-02-01',
+    birthplace: 'ROMA',
+    birthplaceProvincia: 'RM',
+    cf: CODE,
+  };
+
+  it('answers the ten fields, in order, and no other', async () => {
+    const answer = await get(`/cf/${CODE}`);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe(JSON.stringify(DECODED));
+    expect(answer.headers['content-type']).toBe(JSON_UTF8);
+  });
+
+  it('reads a code in lower case, and one with omocodia', async () => {
+    expect((await get(`/cf/${CODE.toLowerCase()}`)).json).toEqual(DECODED);
+    expect((await get('/cf/RSSMRA80B01H50ML')).json).toEqual({ ...DECODED, cf: 'RSSMRA80B01H50ML' });
+  });
+
+  it('answers more where details are asked for', async () => {
+    const { details, ...rest } = (await get('/cf/RSSMRA80B01H50ML?details=true')).json as {
+      details: object;
+    };
+    expect(rest).toEqual({ ...DECODED, cf: 'RSSMRA80B01H50ML' });
+    expect(details).toEqual({
+      baseCode: CODE,
+      omocodiaLevel: 1,
+      otherBirthday: null,
+      birthplaceCode: 'H501',
+      birthplaceWasInForce: true,
+      birthplaceToday: { code: 'H501', belfiore_code: 'H501', province: 'RM', name: 'ROMA' },
+      warnings: [],
+    });
+  });
+
+  it.each([
+    'RSSMRA80B01H501X',
+    'RSSMRA80B01H501',
+    'x',
+    '12345678901',
+    'RSSMRA80B01H501%00',
+    'RSSMRA80B01H501%F0%9F%98%80',
+    '..%2F..%2Fetc',
+  ])('refuses %s as the specification says', async (code) => {
+    const answer = await get(`/cf/${code}`);
+    expect(answer.status).toBe(400);
+    expect(answer.headers['content-type']).toBe(JSON_UTF8);
+    expect(answer.json).toEqual(INVALID);
+  });
+
+  it('tells what is wrong where details are asked for', async () => {
+    const answer = await get('/cf/RSSMRA80B01H501X?details=true');
+    expect(answer.json).toMatchObject({
+      ...INVALID,
+      faults: [{ reason: 'check-character', start: 15, end: 16 }],
+    });
+  });
+});
+
+describe('GET /cf/omocodie/{fiscal_code}', () => {
+  it.each([CODE, 'RSSMRA80B01H50ML'])('answers the other 127 forms of %s', async (code) => {
+    const answer = await get(`/cf/omocodie/${code}`);
+    const forms = answer.json as string[];
+    expect(new Set(forms).size).toBe(127);
+    expect(forms).not.toContain(code);
+    expect(forms[0]).toBe(code === CODE ? 'RSSMRA80B01H50ML' : CODE);
+  });
+
+  it('refuses an invalid code', async () => {
+    const answer = await get('/cf/omocodie/nonsense');
+    expect([answer.status, answer.json]).toEqual([400, INVALID]);
+  });
+});
+
+describe('GET /cf/check/{fiscal_code}', () => {
+  it.each([
+    [CODE, { valid: true }],
+    [CODE.toLowerCase(), { valid: true }],
+    ['RSSMRA80B01H501X', { valid: false, reason: 'check-character' }],
+    ['RSSMRA80B01H50', { valid: false, reason: 'length' }],
+    ['RSSMRA80B30H501X', { valid: false, reason: 'date' }],
+    ['%20', { valid: false, reason: 'characters' }],
+    ['%F0%9F%98%80', { valid: false, reason: 'characters' }],
+    ['00743110157', { valid: false, reason: 'vat-number' }],
+  ])('answers 200 for %s', async (code, expected) => {
+    const answer = await get(`/cf/check/${code}`);
+    expect([answer.status, answer.json]).toEqual([200, expected]);
+  });
+
+  it('refuses a place that came later only with strict=true', async () => {
+    // Barletta-Andria-Trani aside, Fonte Nuova (M295) is a comune since 2001.
+    const { cf } = (await post({ ...MARIO, city: 'M295', province: '' })).json as { cf: string };
+    expect((await get(`/cf/check/${cf}`)).json).toEqual({ valid: true });
+    expect((await get(`/cf/check/${cf}?strict=false`)).json).toEqual({ valid: true });
+    expect((await get(`/cf/check/${cf}?strict=true`)).json).toEqual({
+      valid: false,
+      reason: 'place-not-in-force',
+    });
+  });
+
+  it('tells every fault where details are asked for', async () => {
+    const answer = await get('/cf/check/RSSMRA80Z01Z999X?details=true');
+    const { faults } = answer.json as { faults: { reason: string }[] };
+    expect(faults.map(({ reason }) => reason)).toEqual(['check-character', 'date', 'place']);
+  });
+
+  it.each(['strict=1', 'strict=', 'details=yes', 'strict=true&strict=true'])('refuses ?%s', async (query) => {
+    const answer = await get(`/cf/check/${CODE}?${query}`);
+    expect(answer.status).toBe(400);
+    expect(Object.keys((answer.json as { errors: object }).errors)).toEqual([query.split('=')[0]]);
+  });
+
+  it('ignores parameters that it does not know', async () => {
+    expect((await get(`/cf/check/${CODE}?utm_source=x`)).status).toBe(200);
+  });
+});
+
+describe('/it', () => {
+  it('lists twenty regions with their provinces', async () => {
+    const regions = (await get('/it/regions')).json as {
+      name: string;
+      provinces: { name: string; abbreviation: string }[];
+    }[];
+    expect(regions).toHaveLength(20);
+    const lazio = regions.find(({ name }) => name === 'Lazio');
+    expect(lazio?.provinces).toContainEqual({ name: 'Roma', abbreviation: 'RM' });
+    expect(Object.keys(lazio ?? {})).toEqual(['name', 'provinces']);
+  });
+
+  it('lists one place record of each province, its capital', async () => {
+    const records = (await get('/it/provinces')).json as { province: string }[];
+    const regions = (await get('/it/regions')).json as { provinces: { abbreviation: string }[] }[];
+    expect(records.map(({ province }) => province)).toEqual(
+      regions.flatMap(({ provinces }) => provinces.map(({ abbreviation }) => abbreviation)),
+    );
+    expect(records).toContainEqual({ code: 'F704', belfiore_code: 'F704', province: 'MB', name: 'MONZA' });
+  });
+
+  it('lists the places of a province, former ones with the code of today', async () => {
+    const records = (await get('/it/cities/rm')).json as object[];
+    expect(records).toContainEqual({ code: 'H501', belfiore_code: 'H501', province: 'RM', name: 'ROMA' });
+    const bologna = (await get('/it/cities/BO')).json as {
+      name: string;
+      code: string;
+      belfiore_code: string;
+    }[];
+    const crespellano = bologna.find(({ name }) => name === 'CRESPELLANO');
+    expect([crespellano?.code, crespellano?.belfiore_code]).toEqual(['D158', 'M320']);
+  });
+
+  it.each(['FO', 'EE'])('lists the places of %s too', async (province) => {
+    const records = (await get(`/it/cities/${province}`)).json as { province: string }[];
+    expect(records.length).toBeGreaterThan(20);
+    expect(records.every((record) => record.province === province)).toBe(true);
+  });
+
+  it.each(['XX', 'R', 'ROMA', '%00%01', '12'])('knows no province %s', async (province) => {
+    const answer = await get(`/it/cities/${province}`);
+    expect([answer.status, answer.json]).toEqual([
+      404,
+      { name: 'NotFound', message: 'No province has this abbreviation', code: 404 },
+    ]);
+  });
+
+  it('answers postal codes as integers, those of Rome too', async () => {
+    const caps = (await get('/it/caps/RM/Roma')).json as number[];
+    expect(caps[0]).toBe(118);
+    expect(caps.every(Number.isInteger)).toBe(true);
+    expect((await get('/it/caps/rm/ROMA')).json).toEqual(caps);
+  });
+
+  it('answers the postal codes of the comune that holds a former one', async () => {
+    expect((await get('/it/caps/BO/Crespellano')).json).toEqual((await get('/it/caps/BO/Valsamoggia')).json);
+  });
+
+  it.each([
+    ['an unknown province', '/it/caps/XX/Roma', 404, ['name', 'message', 'code']],
+    ['an unknown city', '/it/caps/RM/Milanno', 404, ['name', 'message', 'code', 'suggestions']],
+    ['a city of another province', '/it/caps/MI/Roma', 404, ['name', 'message', 'code', 'suggestions']],
+    ['a state', '/it/caps/EE/Francia', 404, ['name', 'message', 'code']],
+    ['an ambiguous name', '/it/caps/TN/San%20Martino', 400, ['name', 'message', 'code', 'candidates']],
+  ])('refuses %s', async (_what, path, status, fields) => {
+    const answer = await get(path);
+    expect([answer.status, Object.keys(answer.json)]).toEqual([status, fields]);
+  });
+
+  it('may be kept by caches, unlike the codes of people', async () => {
+    expect((await get('/it/regions')).headers['cache-control']).toBe('public, max-age=86400');
+    expect((await get(`/cf/check/${CODE}`)).headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('errors and pages of other origins', () => {
+  it.each([
+    ['GET', '/cf', 405, 'MethodNotAllowed'],
+    ['DELETE', '/it/regions', 405, 'MethodNotAllowed'],
+    ['GET', '/cf/a/b/c', 404, 'NotFound'],
+    ['GET', '/it', 404, 'NotFound'],
+    ['GET', '/it/', 404, 'NotFound'],
+    ['GET', '/cf/%zz', 400, 'BadRequest'],
+    ['GET', `/cf/${'A'.repeat(1500)}`, 414, 'URITooLong'],
+  ])('answers %s %s by %i %s in the shape of the fiscal API', async (method, path, code, name) => {
+    const answer = await raw(method, path);
+    expect(answer.status).toBe(code);
+    expect(answer.headers.get('content-type')).toBe(JSON_UTF8);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await answer.json()).toEqual({ name, message: expect.stringMatching(/./), code });
+  });
+
+  it.each(['/cfx', '/items', '/v1/cf'])('leaves %s to problems', async (path) => {
+    const answer = await raw('GET', path);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('lets any page call, and read the limits', async () => {
+    const answer = await raw('GET', `/cf/${CODE}`, { headers: { origin: 'https://page.example' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-expose-headers')).toContain('RateLimit-Remaining');
+  });
+
+  it('allows the JSON of a page before it is sent', async () => {
+    const answer = await raw('OPTIONS', '/cf', {
+      headers: {
+        origin: 'https://page.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type',
+      },
+    });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    expect(answer.headers.get('access-control-allow-methods')).toBe('POST');
+    expect(answer.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
+  });
+
+  it.each(['/v1/rooms', '/v1/health', '/openapi.json', '/nothing'])('opens %s to no page', async (path) => {
+    const answer = await raw('OPTIONS', path);
+    expect(answer.status).not.toBe(204);
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});
+
+describe('the log', () => {
+  it('never holds a code, a name or a place', async () => {
+    await post(MARIO);
+    await post({ ...MARIO, city: 'Secretville', name: 'Zebedee7' });
+    await service.call('POST', '/cf', {
+      signing: false,
+      body: '{"name":"Zebedee',
+      headers: { 'content-type': 'application/json' },
+    });
+    await get(`/cf/${CODE}`);
+    await get(`/cf/omocodie/${CODE}?details=true`);
+    await get(`/cf/check/${CODE}X`);
+    await get('/it/caps/RM/Secretville');
+    await raw('GET', `/cf/${CODE}/unknown`);
+    await raw('GET', `/cf/${CODE}%zz`);
+    const log = JSON.stringify(service.logLines, (_key, value) =>
+      value instanceof Error ? [value.message, value.stack, { ...value }] : value,
+    );
+    expect(log).toContain('/cf/check/:fiscal_code');
+    expect(log).not.toMatch(/RSSMRA|Mario|Rossi|Zebedee|Secretville/i);
+  });
+});
+
+describe('the settings', () => {
+  it('limit each address', async () => {
+    const limited = await startTestService({ environment: { RATE_LIMIT_PUBLIC: '2' } });
+    try {
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, () => limited.call('GET', '/cf/check/x', { signing: false })),
+      );
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused.length).toBeGreaterThanOrEqual(3);
+      expect(refused[0]?.json).toMatchObject({ name: 'TooManyRequests', code: 429 });
+      expect(refused[0]?.headers['retry-after']).toBe('1');
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it('take /cf and /it away with FISCAL_API=off', async () => {
+    const without = await startTestService({ environment: { FISCAL_API: 'off' } });
+    try {
+      expect(Object.keys(without.document.paths).filter((path) => /^\/(cf|it)/.test(path))).toEqual([]);
+      const answer = await fetch(`${without.url}/cf/check/${CODE}`);
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    } finally {
+      await without.close();
+    }
+  });
+});
+
+describe('the OpenAPI document', () => {
+  it('has the eight endpoints, public, with examples that their schemas accept', () => {
+    const operations = Object.entries(service.document.paths)
+      .filter(([path]) => /^\/(cf|it)\b/.test(path))
+      .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+    expect(operations.sort()).toEqual([
+      'get /cf/check/{fiscal_code}',
+      'get /cf/omocodie/{fiscal_code}',
+      'get /cf/{fiscal_code}',
+      'get /it/caps/{province_abbreviation}/{city_name}',
+      'get /it/cities/{province_abbreviation}',
+      'get /it/provinces',
+      'get /it/regions',
+      'post /cf',
+    ]);
+  });
+
+  it('gives an example person whose code is the example code', async () => {
+    const { paths } = service.document as unknown as {
+      paths: { '/cf': { post: { requestBody: { content: { 'application/json': { example: object } } } } } };
+    };
+    const { example } = paths['/cf'].post.requestBody.content['application/json'];
+    expect((await post(example)).json).toEqual({ cf: CODE });
+  });
+});
