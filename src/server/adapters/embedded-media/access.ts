@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { VideoGrant } from 'livekit-server-sdk';
-import { TwirpFailure } from './twirp.ts';
+import { TwirpFailure } from './twirp-failure.ts';
 
 /*
  * LiveKit's access tokens, https://docs.livekit.io/home/get-started/authentication/: a JWT (RFC 7519) signed with

@@ -10,7 +10,8 @@ import { ensureGrant } from './access.ts';
 import { fileOutput, isOver, type Recorders, UnsupportedOutput } from './recorders.ts';
 import type { Rooms } from './rooms.ts';
 import type { World } from './settings.ts';
-import { innerFailure, TwirpFailure, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import { innerFailure, TwirpFailure } from './twirp-failure.ts';
 
 /** livekit.Egress: the room composite with a file output; other kinds of egress are not there. */
 export function egressService(world: World, rooms: Rooms, recorders: Recorders): TwirpService {

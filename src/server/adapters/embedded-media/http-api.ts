@@ -4,7 +4,8 @@ import { type Keys, RefusedToken, readAccess } from './access.ts';
 import type { EmbeddedControl } from './control.ts';
 import { answerControl } from './control-routes.ts';
 import type { World } from './settings.ts';
-import { TwirpFailure, type TwirpFormat, type TwirpService } from './twirp.ts';
+import type { TwirpFormat, TwirpService } from './twirp.ts';
+import { TwirpFailure } from './twirp-failure.ts';
 
 const NO_MEDIA =
   'This is the embedded media server of rtc-service: it carries no sound and no pictures, so nobody can connect. ' +

@@ -10,7 +10,8 @@ import {
 import { ensureGrant } from './access.ts';
 import type { IngressUrls, World } from './settings.ts';
 import type { Streams } from './streams.ts';
-import { innerFailure, TwirpFailure, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import { innerFailure, TwirpFailure } from './twirp-failure.ts';
 
 /** livekit.Ingress for pushed streams (RTMP and WHIP). An ingress may name a room that does not exist yet. */
 export function ingressService(world: World, streams: Streams, urls: IngressUrls): TwirpService {

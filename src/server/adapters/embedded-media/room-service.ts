@@ -18,7 +18,8 @@ import {
 import { ensureGrant, ensureRoomAdmin } from './access.ts';
 import type { Rooms } from './rooms.ts';
 import type { World } from './settings.ts';
-import { innerFailure, TwirpFailure, type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import { innerFailure, TwirpFailure } from './twirp-failure.ts';
 
 const MAX_NAME_BYTES = 256;
 const MAX_METADATA_BYTES = 512 * 1024;

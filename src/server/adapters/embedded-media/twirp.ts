@@ -1,5 +1,6 @@
 import type { JsonValue, Message, MessageType } from '@bufbuild/protobuf';
 import type { Access } from './access.ts';
+import { TwirpFailure } from './twirp-failure.ts';
 
 /*
  * Twirp v7, https://twitchtv.github.io/twirp/docs/spec_v7.html: POST /twirp/<package>.<Service>/<Method> with a
@@ -11,50 +12,6 @@ export type TwirpFormat = 'json' | 'protobuf';
 export type TwirpMethod = (body: Buffer, format: TwirpFormat, access: Access) => Promise<Buffer>;
 
 export type TwirpService = Readonly<Record<string, TwirpMethod>>;
-
-const STATUS_OF_CODE = {
-  invalid_argument: 400,
-  malformed: 400,
-  unauthenticated: 401,
-  not_found: 404,
-  bad_route: 404,
-  deadline_exceeded: 408,
-  failed_precondition: 412,
-  internal: 500,
-  unimplemented: 501,
-  unavailable: 503,
-} as const satisfies Record<string, number>;
-
-export type TwirpCode = keyof typeof STATUS_OF_CODE;
-
-export class TwirpFailure extends Error {
-  override readonly name = 'TwirpFailure';
-  readonly code: TwirpCode;
-  readonly meta: Readonly<Record<string, string>> | undefined;
-
-  constructor(code: TwirpCode, message: string, meta?: Readonly<Record<string, string>>) {
-    super(message);
-    this.code = code;
-    this.meta = meta;
-  }
-
-  get status(): number {
-    return STATUS_OF_CODE[this.code];
-  }
-
-  toJson(): string {
-    return JSON.stringify({
-      code: this.code,
-      msg: this.message,
-      ...(this.meta === undefined ? {} : { meta: this.meta }),
-    });
-  }
-}
-
-/** A failure as LiveKit's inner services (psrpc) raise it: their text reaches Twirp with this prefix. */
-export function innerFailure(code: TwirpCode, message: string): TwirpFailure {
-  return new TwirpFailure(code, `twirp error unknown: ${message}`);
-}
 
 /** What would need media, or is used by nobody who reaches an embedded server. */
 export function unimplemented(method: string): TwirpMethod {

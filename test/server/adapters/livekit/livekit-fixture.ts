@@ -54,13 +54,7 @@ type TokenWish = JoinOptions & {
   readonly identity: string;
 };
 
-function joinToken({
-  keys,
-  room,
-  identity,
-  hidden = false,
-  attributes = {},
-}: TokenWish): Promise<string> {
+function joinToken({ keys, room, identity, hidden = false, attributes = {} }: TokenWish): Promise<string> {
   const token = new AccessToken(keys.apiKey, keys.apiSecret, { identity, name: identity, attributes });
   token.addGrant({ roomJoin: true, room, hidden });
   return token.toJwt();
