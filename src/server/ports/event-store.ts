@@ -1,8 +1,9 @@
 /*
  * Events: what happened in rooms, kept in the order in which it was stored.
  *
- *   position   counts all events of the store, without gaps that fill later: who has read up to a position has
- *              missed nothing before it, also with several instances. It is what cursors carry.
+ *   position   counts all events of the store, in the order in which they became visible: who has read up to a
+ *              position has missed nothing before it, also with several instances. It is what cursors carry. Storing
+ *              an event therefore makes the other instances' events wait until its transaction ends.
  *   sequence   counts the events of one room session (sid), from 1; null for an event without a room session.
  *   sourceId   the media server's own id of the event (`EV_…`), or another name that only this happening can have;
  *              unique, so that what comes twice is stored once.
@@ -13,9 +14,9 @@ export interface EventStore {
   find(id: string): Promise<StoredEvent | undefined>;
   /** By position, after `afterPosition`. */
   list(query: EventQuery): Promise<readonly StoredEvent[]>;
-  /** 0 when nothing is stored. */
+  /** Of the last event ever stored, also when it was purged; 0 when there was none. */
   lastPosition(): Promise<number>;
-  /** Deletes the oldest stored before `before` that no pending delivery needs; how many. */
+  /** Deletes at most `limit` of the oldest, stored before `before`, that no pending delivery needs; how many. */
   purge(before: number, limit: number): Promise<number>;
 }
 
@@ -50,9 +51,14 @@ export type EventQuery = {
  * end, so that what comes late is known for late; old ended ones are purged.
  */
 export interface PresenceStore {
-  /** Locks the row until the transaction ends: the events of one room are recorded one after the other. */
+  /**
+   * Locks the session until the transaction ends, also one that is not stored yet: the events of one room are recorded
+   * one after the other. Lock all sessions of a transaction in the order of their sids, and before the first event is
+   * inserted: otherwise two transactions could wait for each other.
+   */
   lockRoom(sid: string): Promise<RoomSession | undefined>;
   saveRoom(session: RoomSession): Promise<void>;
+  /** By sid. */
   listOpenRooms(): Promise<readonly RoomSession[]>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;
   saveParticipant(session: ParticipantSession): Promise<void>;

@@ -1,3 +1,6 @@
+import type { EventStore, PresenceStore } from './event-store.ts';
+import type { DeliveryStore, LeaseStore, WebhookStore } from './webhook-store.ts';
+
 /*
  * The store: one schema and one query layer on two engines. Instants are Unix milliseconds. Every method rejects
  * with ServiceError storage-unavailable when the database does not answer or cannot be written.
@@ -14,6 +17,11 @@
  */
 export interface Store {
   readonly recordings: RecordingStore;
+  readonly events: EventStore;
+  readonly presence: PresenceStore;
+  readonly webhooks: WebhookStore;
+  readonly deliveries: DeliveryStore;
+  readonly leases: LeaseStore;
   /**
    * Runs `work` in one transaction on a store of its own; what it throws rolls back and is thrown on. `work`
    * awaits nothing but that store: others may be waiting for its end. Using the outer store inside waits for ever.

@@ -8,8 +8,8 @@
  *   cancelled  the webhook was deleted first
  *
  * A round is a first try and its retries; a replay of an ended delivery begins a new round. Attempts are counted
- * through all rounds. Only the owner of the lease settles; the settlement of a lost lease writes the attempt and
- * changes nothing else.
+ * through all rounds. Only the owner of the lease settles; the settlement of a lost lease writes and counts the
+ * attempt and changes nothing else.
  */
 export interface WebhookStore {
   insert(webhook: Webhook): Promise<void>;
@@ -18,8 +18,11 @@ export interface WebhookStore {
   find(id: string): Promise<Webhook | undefined>;
   /** Undefined when there is no such webhook. */
   update(id: string, change: WebhookChange): Promise<Webhook | undefined>;
-  /** Cancels its pending deliveries, then deletes it with its log; whether it was there. */
-  delete(id: string): Promise<boolean>;
+  /**
+   * Deletes it at once, then cancels its pending deliveries in small batches; whether it was there. Its log, which
+   * nobody can ask for any more, goes with the next purges.
+   */
+  delete(id: string, now: number): Promise<boolean>;
 }
 
 export type Webhook = {
@@ -42,32 +45,48 @@ export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'cancelled'] a
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export interface DeliveryStore {
-  /** In the event's own transaction. Each may come with a lease: who stores it may try it at once. */
+  /**
+   * In the event's own transaction. Each may come with a lease: who stores it may try it at once. One whose webhook
+   * is deleted at the same moment is stored, never claimed and purged.
+   */
   insert(deliveries: readonly NewDelivery[]): Promise<void>;
   /**
-   * Leases due deliveries (pending, dueAt <= now, no lease or one that ran out), oldest due first, at most `limit`
-   * of all and `limitPerWebhook` of one, none of `exceptWebhooks`. Instances never get the same row, and never
-   * wait for each other.
+   * Leases due deliveries (pending, dueAt <= now, no lease or one that ran out: leaseUntil <= now), at most `limit`
+   * of all and `limitPerWebhook` of one, none of `exceptWebhooks`. The webhook that has waited longest comes first,
+   * with those of its own that have waited longest, so that none starves behind another's backlog. Instances never
+   * get the same row, and never wait for each other: what others are claiming at the moment is passed over.
    */
   claim(request: ClaimRequest): Promise<readonly DeliveryJob[]>;
-  /** Prolongs every lease that `owner` holds; how many. */
+  /** Prolongs every lease that `owner` holds, also one that ran out and that nobody took over; how many. */
   renew(owner: string, leaseUntil: number): Promise<number>;
   /** Gives back every lease of `owner` at once, for a clean shutdown; how many. */
   release(owner: string): Promise<number>;
-  /** Writes the attempts and moves the rows whose lease `owner` still holds, all in one transaction. */
+  /**
+   * Writes the attempts and moves the rows whose lease `owner` still holds, all in one transaction. Repeating it, for
+   * want of an answer, changes nothing. What has been purged is passed over.
+   */
   settle(owner: string, outcomes: readonly DeliveryOutcome[]): Promise<void>;
   /** Newest first, by (createdAt, id). */
   list(query: DeliveryQuery): Promise<readonly Delivery[]>;
   find(webhookId: string, id: string): Promise<Delivery | undefined>;
-  /** Oldest first, for several deliveries at once. */
+  /** In their order, for several deliveries at once. */
   listAttempts(deliveryIds: readonly string[]): Promise<readonly Attempt[]>;
-  /** An ended delivery -> pending, due at `now`, in a new round; whether it was ended and its webhook is still there. */
+  /**
+   * An ended delivery -> pending, due at `now`, in a new round; whether it was ended, and its webhook and its event
+   * are still there.
+   */
   replay(webhookId: string, id: string, now: number): Promise<boolean>;
-  /** All failed ones created at `since` or later; how many. */
+  /** All failed ones created at `since` or later whose event is still there, in small batches; how many. */
   replayFailed(webhookId: string, since: number, now: number): Promise<number>;
-  /** The earliest dueAt of a pending delivery without a lease; undefined when there is none. */
-  nextDueAt(): Promise<number | undefined>;
-  /** Deletes ended deliveries created before `before` with their attempts; how many deliveries. */
+  /**
+   * From when on a claim would find something: the earliest dueAt, or end of a lease, of a pending delivery of other
+   * webhooks than `exceptWebhooks`; undefined when there is none.
+   */
+  nextClaimableAt(exceptWebhooks: readonly string[]): Promise<number | undefined>;
+  /**
+   * Deletes at most `limit` ended deliveries created before `before`, and all that deleted webhooks left, with their
+   * attempts; how many deliveries. There may be more while it is not 0.
+   */
   purge(before: number, limit: number): Promise<number>;
 }
 
@@ -120,12 +139,15 @@ export type Attempt = {
   readonly statusCode: number | null;
   /** Why it counts as failed: a short text, without personal data. */
   readonly error: string | null;
-  /** What the receiver answered, at most 4 KiB. */
+  /** What the receiver answered, at most 4 KiB; what no text can hold (NUL) is replaced. */
   readonly responseBody: string | null;
 };
 
+/** Its number is given when it is settled: two instances may have tried the same one. */
+export type NewAttempt = Omit<Attempt, 'number'>;
+
 export type DeliveryOutcome = {
-  readonly attempt: Attempt;
+  readonly attempt: NewAttempt;
   /** What the row becomes; `pending` comes with the next dueAt and gives the lease back. */
   readonly next:
     | { readonly state: 'pending'; readonly dueAt: number }

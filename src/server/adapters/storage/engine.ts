@@ -1,4 +1,5 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { ClaimRequest, Delivery } from '../../ports/webhook-store.ts';
 import type { Tables } from './tables.ts';
 
 /*
@@ -9,6 +10,7 @@ export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL';
   readonly db: Kysely<Tables>;
   readonly columnTypes: ColumnTypes;
+  readonly forms: QueryForms;
   /** Durable when it resolves; what `work` throws undoes it. On SQLite those of one moment share a commit. */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
@@ -23,4 +25,34 @@ export type ColumnTypes = {
   readonly text: RawBuilder<unknown>;
   /** A safe integer: instants in Unix milliseconds, sizes in bytes. */
   readonly integer: RawBuilder<unknown>;
+};
+
+/**
+ * Parts of queries that the engines write differently. Lists go in as one parameter, however long they are, so that
+ * a statement is compiled once.
+ */
+export type QueryForms = {
+  /** A table of the objects, with `columns` of their fields, for `from`. */
+  rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row>;
+  /** For `where column …`. */
+  oneOf(values: readonly (string | number)[]): RawBuilder<boolean>;
+  /** For `where column …`. */
+  noneOf(values: readonly string[]): RawBuilder<boolean>;
+  /** At the end of a select: waits for those who are changing the rows, and locks them. */
+  readonly lockRows: RawBuilder<unknown>;
+  /** The same, but leaves out the rows that others have locked. */
+  readonly lockFreeRows: RawBuilder<unknown>;
+  /** Held until the transaction of `db` ends. */
+  lockName(db: Kysely<Tables>, name: string): Promise<void>;
+  claim(request: ClaimRequest): RawBuilder<Delivery>;
+};
+
+export type RowColumns<Row> = Readonly<Partial<Record<keyof Row & string, 'text' | 'integer'>>>;
+
+/** What a store's methods work on: the database, or one transaction of it. */
+export type Connection = {
+  readonly db: Kysely<Tables>;
+  readonly forms: QueryForms;
+  /** A transaction of its own, or the one that there is. */
+  atomically<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 };

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from './engine.ts';
+import { createEventTables } from './event-tables.ts';
 import type { Tables } from './tables.ts';
 
 export type Migration = {
@@ -8,7 +9,10 @@ export type Migration = {
 };
 
 /** Applied in this order, each once, never changed after a release and never undone: add to the end. */
-export const MIGRATIONS: readonly Migration[] = [{ name: '001-recordings', up: createRecordings }];
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '001-recordings', up: createRecordings },
+  { name: '002-events-and-webhooks', up: createEventTables },
+];
 
 async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema

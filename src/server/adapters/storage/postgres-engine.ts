@@ -6,6 +6,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Engine } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { postgresDialect } from './postgres-driver.ts';
+import { postgresForms } from './postgres-forms.ts';
 import { explainStart } from './postgres-start.ts';
 import type { Tables } from './tables.ts';
 
@@ -99,6 +100,7 @@ function createEngine(pool: Pool): Engine {
   return {
     name: 'PostgreSQL',
     db,
+    forms: postgresForms,
     transaction: (work) => db.transaction().execute(work),
     columnTypes: { text: sql`text collate "C"`, integer: sql`bigint` },
     hasTable: async (db, table) => {

@@ -8,6 +8,7 @@ import { CommitGroups } from './sqlite-commit-groups.ts';
 import { BUSY_TIMEOUT_MS, sqliteDialect } from './sqlite-driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './sqlite-errors.ts';
 import { prepareSqliteFile, refusal } from './sqlite-file.ts';
+import { sqliteForms } from './sqlite-forms.ts';
 import type { Tables } from './tables.ts';
 
 /** Another process may be creating or recovering the same file. */
@@ -65,10 +66,11 @@ function unfitFolder(path: string, cause: unknown): ServiceError {
 
 function createEngine(database: DatabaseSync, clock: Clock): Engine {
   const db = new Kysely<Tables>({ dialect: sqliteDialect(database, clock) });
-  const groups = new CommitGroups(db, () => database.isTransaction);
+  const groups = new CommitGroups(db);
   return {
     name: 'SQLite',
     db,
+    forms: sqliteForms,
     transaction: (work) => groups.run(work),
     columnTypes: { text: sql`text`, integer: sql`integer` },
     hasTable: async (db, table) => {

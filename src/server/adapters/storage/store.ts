@@ -1,18 +1,29 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { RecordingStore, Store } from '../../ports/store.ts';
-import type { Engine } from './engine.ts';
+import type { Store } from '../../ports/store.ts';
+import { createDeliveryStore } from './delivery-store.ts';
+import type { Connection, Engine, QueryForms } from './engine.ts';
+import { createEventStore } from './event-store.ts';
+import { createLeaseStore } from './lease-store.ts';
 import { OpenWork } from './open-work.ts';
+import { createPresenceStore } from './presence-store.ts';
 import { createRecordingStore } from './recording-store.ts';
 import { withinSavepoint } from './savepoint.ts';
 import type { Tables } from './tables.ts';
+import { createWebhookStore } from './webhook-store.ts';
 
 export function createStore(engine: Engine): Store {
-  const { db } = engine;
+  const { db, forms } = engine;
   const work = new OpenWork();
   let closing: Promise<void> | undefined;
+  const stores = createStores({ db, forms, atomically: (inside) => engine.transaction(inside) });
   return {
-    recordings: countedRecordings(createRecordingStore(db), work),
-    transaction: (inside) => work.during(() => engine.transaction((db) => inside(storeWithin(db)))),
+    recordings: countCalls(stores.recordings, work),
+    events: countCalls(stores.events, work),
+    presence: countCalls(stores.presence, work),
+    webhooks: countCalls(stores.webhooks, work),
+    deliveries: countCalls(stores.deliveries, work),
+    leases: countCalls(stores.leases, work),
+    transaction: (inside) => work.during(() => engine.transaction((db) => inside(storeWithin(db, forms)))),
     ping: () => work.during(() => ping(db)),
     close: () => {
       closing ??= work.close().then(() => engine.close());
@@ -21,27 +32,33 @@ export function createStore(engine: Engine): Store {
   };
 }
 
-/** Each call counts as work under way from its start to its end, however many statements it takes. */
-function countedRecordings(recordings: RecordingStore, work: OpenWork): RecordingStore {
+function createStores(connection: Connection) {
   return {
-    claim: (recording, now) => work.during(() => recordings.claim(recording, now)),
-    activate: (id, owner, egress) => work.during(() => recordings.activate(id, owner, egress)),
-    release: (id, owner) => work.during(() => recordings.release(id, owner)),
-    end: (id, end) => work.during(() => recordings.end(id, end)),
-    complete: (id, facts) => work.during(() => recordings.complete(id, facts)),
-    find: (id) => work.during(() => recordings.find(id)),
-    findActive: (room) => work.during(() => recordings.findActive(room)),
-    findByEgressId: (egressId) => work.during(() => recordings.findByEgressId(egressId)),
-    list: (query) => work.during(() => recordings.list(query)),
-    delete: (id) => work.during(() => recordings.delete(id)),
+    recordings: createRecordingStore(connection.db),
+    events: createEventStore(connection),
+    presence: createPresenceStore(connection),
+    webhooks: createWebhookStore(connection),
+    deliveries: createDeliveryStore(connection),
+    leases: createLeaseStore(connection),
   };
 }
 
+/** Each call counts as work under way from its start to its end, however many statements it takes. */
+function countCalls<Methods extends object>(methods: Methods, work: OpenWork): Methods {
+  const counted = Object.entries(methods).map(([name, method]: [string, Method]) => [
+    name,
+    (...parameters: readonly unknown[]) => work.during(() => method(...parameters)),
+  ]);
+  return Object.fromEntries(counted) as Methods;
+}
+
+type Method = (...parameters: readonly unknown[]) => Promise<unknown>;
+
 /** Not counted: it is part of work that is, and goes on while the store closes. */
-function storeWithin(db: Transaction<Tables>): Store {
+function storeWithin(db: Transaction<Tables>, forms: QueryForms): Store {
   return {
-    recordings: createRecordingStore(db),
-    transaction: (work) => withinSavepoint(db, () => work(storeWithin(db))),
+    ...createStores({ db, forms, atomically: (work) => work(db) }),
+    transaction: (work) => withinSavepoint(db, () => work(storeWithin(db, forms))),
     ping: () => ping(db),
     close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),
   };

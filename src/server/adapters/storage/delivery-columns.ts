@@ -1,0 +1,19 @@
+import { sql } from 'kysely';
+
+/** The columns of the record: all but the one that the database computes. */
+export const DELIVERY_COLUMNS = [
+  'id',
+  'webhookId',
+  'eventId',
+  'eventName',
+  'dueAt',
+  'createdAt',
+  'leaseOwner',
+  'leaseUntil',
+  'state',
+  'attempts',
+  'roundAttempts',
+  'endedAt',
+] as const;
+
+export const deliveryColumns = sql.join(DELIVERY_COLUMNS.map((column) => sql.ref(column)));
