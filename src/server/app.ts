@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import rateLimit from '@fastify/rate-limit';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  type preHandlerAsyncHookHandler,
+} from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
 import { type AuthenticationDeps, checkSignature, readClaim } from './http/authenticate.ts';
 import { BROWSER_HEADERS, dialectOf, registerPreflights } from './http/dialect.ts';
@@ -52,7 +58,7 @@ const MAX_PARAM_LENGTH = 1024;
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
-    trustProxy: deps.trustProxy as boolean,
+    trustProxy: trustOf(deps.trustProxy) as TrustedProxies,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -70,14 +76,14 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   // The raw body is read, and its signature checked, before this; routes parse it as their schema says.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   addHooks(app, deps);
+  await limitRates(app, deps.rateLimits);
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   app.setNotFoundHandler((request) => {
     throw notFound(deps.routes, request);
   });
   app.setSerializerCompiler(() => JSON.stringify);
-  await app.register(rateLimit, { global: false, hook: 'preHandler', enableDraftSpec: true });
-  for (const route of deps.routes) registerRoute(app, route, rateLimitOptions(deps, route.security));
-  registerPreflights(app, deps.routes, rateLimitOptions(deps, 'public'));
+  for (const route of deps.routes) registerRoute(app, route);
+  registerPreflights(app, deps.routes);
   return app;
 }
 
@@ -167,26 +173,36 @@ function notFound(routes: readonly Route[], request: FastifyRequest): ServiceErr
   );
 }
 
-function rateLimitOptions(deps: AppDeps, security: Security): Readonly<Record<string, unknown>> {
-  const max = security === 'signed' ? deps.rateLimits.api : deps.rateLimits.public;
-  if (max === 0) return {};
-  return {
-    rateLimit: {
-      max,
-      timeWindow: 1000,
-      groupId: security,
-      // A signed request has proved its key by now, so the one key of the service shares one allowance.
-      ...(security === 'signed' ? { keyGenerator: () => 'api' } : {}),
-      errorResponseBuilder: (_request: unknown, context: { readonly max: number }) =>
-        new ServiceError(
-          'rate-limited',
-          `More than ${context.max} requests in a second; try again in a second.`,
-          {
-            retryable: true,
-          },
-        ),
-    },
+/**
+ * One allowance per second for all signed paths together and one per address for all public ones, unknown paths
+ * included. A signed request has proved its key by now, so the one key of the service has one count.
+ */
+async function limitRates(app: FastifyInstance, limits: AppDeps['rateLimits']): Promise<void> {
+  await app.register(rateLimit, {
+    global: false,
+    enableDraftSpec: true,
+    timeWindow: 1000,
+    errorResponseBuilder,
+  });
+  const limiters: Readonly<Record<Security, preHandlerAsyncHookHandler | undefined>> = {
+    signed: limits.api === 0 ? undefined : app.rateLimit({ max: limits.api, keyGenerator: () => 'api' }),
+    public: limits.public === 0 ? undefined : app.rateLimit({ max: limits.public }),
   };
+  app.addHook('preHandler', async function limitRate(request, reply) {
+    await limiters[securityOf(request)]?.call(this, request, reply);
+  });
+}
+
+function errorResponseBuilder(_request: unknown, context: { readonly max: number }): ServiceError {
+  const detail = `More than ${context.max} requests in a second; try again in a second.`;
+  return new ServiceError('rate-limited', detail, { retryable: true });
+}
+
+type TrustedProxies = Exclude<FastifyServerOptions['trustProxy'], undefined>;
+
+/** A number of hops by itself is not believed by the framework: anyone who reaches us directly could forge them. */
+function trustOf(proxies: AppDeps['trustProxy']) {
+  return typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : proxies;
 }
 
 function answerError(

@@ -27,7 +27,7 @@ export type OpenApi = {
 const PROBLEM = 'application/problem+json';
 
 /** What any path can be answered before it is known to be one. */
-const BEFORE_ANY_ROUTE = [400, 401, 403, 404, 405, 408, 413, 414, 431, 503];
+const BEFORE_ANY_ROUTE = [400, 401, 403, 404, 405, 408, 413, 414, 429, 431, 503];
 
 /** What is wrong with an answer by the service's own OpenAPI document; empty when it conforms. */
 export function answerFaults(document: OpenApi, answer: WireAnswer): readonly string[] {

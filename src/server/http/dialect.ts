@@ -23,18 +23,14 @@ export function dialectOf(routes: readonly Route[], request: FastifyRequest): Di
 }
 
 /** One OPTIONS for each path that is open to browsers, and none for the others. */
-export function registerPreflights(
-  app: FastifyInstance,
-  routes: readonly Route[],
-  options: Readonly<Record<string, unknown>>,
-): void {
+export function registerPreflights(app: FastifyInstance, routes: readonly Route[]): void {
   const open = routes.filter(({ dialect }) => dialect?.isOpenToBrowsers);
   for (const [path, [route, ...others]] of Map.groupBy(open, ({ path }) => path)) {
     const methods = [route, ...others].map((each) => each?.method).join(', ');
     app.route({
       method: 'OPTIONS',
       url: path,
-      config: { ...options, ...(route === undefined ? {} : { route }) },
+      config: route === undefined ? {} : { route },
       handler: (_request, reply) =>
         reply
           .code(204)

@@ -13,12 +13,7 @@ type RouteValidators = {
 /** A route that takes no query parameters says so to a caller who mistypes one. */
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
-/** `options` are those of the framework, such as the rate limit of the route's group. */
-export function registerRoute(
-  app: FastifyInstance,
-  route: Route,
-  options: Readonly<Record<string, unknown>>,
-): void {
+export function registerRoute(app: FastifyInstance, route: Route): void {
   const validators: RouteValidators = {
     params: route.params && compileValidator(route.params, 'params'),
     query: compileValidator(route.query ?? NO_PARAMETERS, 'query'),
@@ -27,7 +22,7 @@ export function registerRoute(
   app.route({
     method: route.method,
     url: route.path,
-    config: { ...options, route },
+    config: { route },
     handler: async (request, reply) =>
       send(reply, await route.handle(readInput(validators, request) as never)),
   });
