@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { openApiDocument } from './openapi.ts';
 import { type Answer, defineRoute, type Route } from './route.ts';
 
@@ -46,14 +46,31 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const TextSchema = Type.String({ examples: ['…'] });
+const DocumentSchema = Type.Object(
+  {
+    openapi: Type.String({ examples: ['3.1.0'] }),
+    info: Type.Unknown({ examples: [{ title: 'rtc-service' }] }),
+    paths: Type.Unknown({ examples: [{}] }),
+  },
+  { additionalProperties: true },
+);
+
 /** `allRoutes` answers every route of the service, these included. */
 export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
   let document: string | undefined;
   return [
-    file('/openapi.json', 'getOpenApi', 'This API as an OpenAPI 3.1 document', 'application/json', () => {
-      document ??= JSON.stringify(openApiDocument(allRoutes(), deps.version));
-      return { body: document };
-    }),
+    file(
+      '/openapi.json',
+      'getOpenApi',
+      'This API as an OpenAPI 3.1 document',
+      'application/json',
+      () => {
+        document ??= JSON.stringify(openApiDocument(allRoutes(), deps.version));
+        return { body: document };
+      },
+      DocumentSchema,
+    ),
     file('/docs', 'getReference', 'This API as a page to read', 'text/html', () => ({
       body: PAGE,
       headers: { 'content-security-policy': POLICY },
@@ -74,6 +91,7 @@ function file(
   summary: string,
   contentType: string,
   read: () => Pick<Answer, 'body' | 'headers'>,
+  schema: TSchema = TextSchema,
 ): Route {
   return defineRoute({
     method: 'GET',
@@ -82,7 +100,7 @@ function file(
     tag: 'service',
     summary,
     security: 'public',
-    success: { 200: { description: summary, schema: Type.String(), example: '…', contentType } },
+    success: { 200: { description: summary, schema, contentType } },
     errors: [],
     handle: () => {
       const { body, headers } = read();
