@@ -2,41 +2,78 @@ import { spawnSync } from 'node:child_process';
 
 /** Long enough for the optimising compiler to have settled. */
 const WARM_UP_MS = 400;
-const RUN_MS = 1000;
+const RUN_MS = 400;
 
-/** Calls a second: the best of three runs, since on a shared machine the slower ones measure the neighbours. */
+/**
+ * Calls for each second of processor time, that of the collector and compiler threads included: on a shared machine
+ * the clock on the wall measures the neighbours. The best of three runs.
+ */
 export const perSecond = <T>(inputs: readonly T[], work: (input: T) => unknown): number => {
   runFor(WARM_UP_MS, inputs, work);
-  return Math.max(...[1, 2, 3].map(() => runFor(RUN_MS / 3, inputs, work)));
+  return Math.max(...[1, 2, 3].map(() => runFor(RUN_MS, inputs, work)));
+};
+
+/** As {@link perSecond}, for work that answers promises. */
+export const perSecondAwaited = async <T>(
+  inputs: readonly T[],
+  work: (input: T) => Promise<unknown>,
+): Promise<number> => {
+  let best = 0;
+  for (let run = 0; run < 3; run++) {
+    const started = process.cpuUsage();
+    let calls = 0;
+    do {
+      sink = await work(inputs[calls % inputs.length] as T);
+      calls++;
+    } while (calls % 64 !== 0 || cpuMs(started) < RUN_MS);
+    best = Math.max(best, (calls / cpuMs(started)) * 1000);
+  }
+  return best;
 };
 
 /** Keeps results alive, so that no call is optimised away. */
 export let sink: unknown;
 
+const cpuMs = (since: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1000;
+};
+
 const runFor = <T>(milliseconds: number, inputs: readonly T[], work: (input: T) => unknown): number => {
-  const started = performance.now();
+  const started = process.cpuUsage();
   let calls = 0;
   let elapsed = 0;
   do {
     const batch = Math.max(1, Math.min(inputs.length, 1 + calls));
     for (let at = 0; at < batch; at++) sink = work(inputs[(calls + at) % inputs.length] as T);
     calls += batch;
-    elapsed = performance.now() - started;
+    elapsed = cpuMs(started);
   } while (elapsed < milliseconds);
   return (calls / elapsed) * 1000;
 };
 
-/** Median, in milliseconds, of the whole process, or of the number that it prints. */
-export const processMs = (
-  args: readonly string[],
-  { repeat = 15, printed = false, cwd = '.' } = {},
-): number => {
-  const times = Array.from({ length: repeat }, () => {
-    const started = performance.now();
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
-    const elapsed = performance.now() - started;
-    if (status !== 0) throw new Error(stderr);
-    return printed ? Number(stdout) : elapsed;
-  });
-  return times.sort((a, b) => a - b)[repeat >> 1] ?? Number.NaN;
+/** Median, in milliseconds, of the numbers that the process prints. */
+export const printedMs = (script: string, repeat = 15): number =>
+  median(
+    Array.from({ length: repeat }, () => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
+      if (status !== 0) throw new Error(stderr);
+      return Number(stdout);
+    }),
+  );
+
+/** Medians of the whole processes, run in turns so that a busy moment of the machine falls on all of them. */
+export const processMs = (scripts: readonly string[], repeat = 25): number[] => {
+  const times = scripts.map((): number[] => []);
+  for (let round = 0; round < repeat; round++) {
+    for (const [index, script] of scripts.entries()) {
+      const started = performance.now();
+      if (spawnSync(process.execPath, [script]).status !== 0) throw new Error(`${script} failed`);
+      times[index]?.push(performance.now() - started);
+    }
+  }
+  return times.map(median);
 };
+
+const median = (times: readonly number[]): number =>
+  times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;

@@ -7,7 +7,11 @@ const root = new URL('../../', import.meta.url);
 /** Peers are compared with, never depended on: they live in a cache folder of their own. */
 export const workspace = fileURLToPath(new URL('.cache/bench-fiscal/', root));
 
-const PEERS = { 'codice-fiscale-js': '2.4.0', '@marketto/codice-fiscale-utils': '3.1.3' };
+const PEERS = {
+  'codice-fiscale-js': '2.4.0',
+  '@marketto/codice-fiscale-utils': '3.1.3',
+  '@marketto/belfiore-connector-embedded': '1.2.1',
+};
 
 export const peerUrl = (path: string): string => pathToFileURL(`${workspace}node_modules/${path}`).href;
 
