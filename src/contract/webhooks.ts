@@ -114,3 +114,17 @@ export const ReplaySchema = Type.Object(
   { $id: 'Replay' },
 );
 export type Replay = Static<typeof ReplaySchema>;
+
+/** Why `text` is no webhook URL; undefined when it is one. Addresses are checked when they are connected to. */
+export function webhookUrlFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'must be an absolute URL';
+  const { protocol, username, password, hostname } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https:// or http://';
+  if (hostname === '') return 'must name a host';
+  return username !== '' || password !== '' ? 'must not carry user info' : undefined;
+}
+
+/** Why `text` is no webhook secret; undefined when it is one. */
+export function webhookSecretFault(text: string): string | undefined {
+  return /^[\x21-\x7e]+$/.test(text) ? undefined : 'must be printable ASCII without spaces';
+}

@@ -132,7 +132,7 @@ async function refuse(
 /** Reads the body; a signed path's request gets no further without a valid signature. */
 async function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const path = request.raw.url ?? '/';
-  if (securityOf(request) === 'public') {
+  if (securityOf(request) !== 'signed') {
     request.rawBody = await readBody(request.raw, deps.bodyLimitBytes);
     return;
   }
@@ -187,6 +187,8 @@ async function limitRates(app: FastifyInstance, limits: AppDeps['rateLimits']): 
   const limiters: Readonly<Record<Security, preHandlerAsyncHookHandler | undefined>> = {
     signed: limits.api === 0 ? undefined : app.rateLimit({ max: limits.api, keyGenerator: () => 'api' }),
     public: limits.public === 0 ? undefined : app.rateLimit({ max: limits.public }),
+    // The media server does not send again what was refused for its number.
+    'media-server': undefined,
   };
   app.addHook('preHandler', async function limitRate(request, reply) {
     await limiters[securityOf(request)]?.call(this, request, reply);

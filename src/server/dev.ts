@@ -80,7 +80,9 @@ async function devEnvironment({ host, port, progress }: DevOptions): Promise<Env
   const isFixed = asked !== undefined && asked !== '' && asked !== '0';
   const chosen = isFixed ? asked : String(await nextFreePort(SERVICE_PORT, address));
   if (!isFixed && chosen !== String(SERVICE_PORT)) progress(`port ${SERVICE_PORT} is taken; using ${chosen}`);
-  return { LOG_LEVEL: 'warn', ...environment, PORT: chosen, HOST: address };
+  // Receivers under development are on this machine.
+  const defaults = { LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
+  return { ...defaults, ...environment, PORT: chosen, HOST: address };
 }
 
 async function runService(

@@ -26,6 +26,9 @@ export type Config = {
   readonly databaseUrl: string | undefined;
   readonly bucket: BucketConfig | undefined;
   readonly recordingDir: string;
+  /** The current one first; undefined: a key file in the data directory. */
+  readonly encryptionKeys: readonly [Buffer, ...Buffer[]] | undefined;
+  readonly webhookAllowedNetworks: readonly string[];
   readonly recordingPath: string;
   readonly metrics: 'off' | 'signed' | { readonly host: string; readonly port: number };
 };
@@ -146,6 +149,8 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     bucket: bucketConfig(values, faults),
     recordingDir: resolve(values.RECORDING_DIR ?? join(dataDir, 'recordings')),
     recordingPath: values.RECORDING_PATH,
+    encryptionKeys: encryptionKeys(values, faults),
+    webhookAllowedNetworks: values.WEBHOOK_ALLOWED_NETWORKS.split(',').filter((network) => network !== ''),
     metrics: metricsConfig(values.METRICS),
   };
 }
@@ -161,6 +166,20 @@ function publicMediaUrl(values: SettingValues, faults: string[]): string {
     `${name} is ${JSON.stringify(url)}, but clients are only given wss:// addresses, or ws:// of a loopback host: set LIVEKIT_PUBLIC_URL`,
   );
   return url;
+}
+
+function encryptionKeys(values: SettingValues, faults: string[]): Config['encryptionKeys'] {
+  const { ENCRYPTION_KEY: text, DATABASE_URL: databaseUrl } = values;
+  const [current, ...older] = (text ?? '')
+    .split(',')
+    .map((key) => Buffer.from(key, key.length === 64 ? 'hex' : 'base64'));
+  if (text !== undefined && current !== undefined) return [current, ...older];
+  if (databaseUrl !== undefined) {
+    faults.push(
+      'ENCRYPTION_KEY is not set, but DATABASE_URL is: all instances need the same one (openssl rand -base64 32)',
+    );
+  }
+  return undefined;
 }
 
 function trustedProxies(text: string): Config['trustProxy'] {

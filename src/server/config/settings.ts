@@ -134,6 +134,34 @@ export const SETTINGS = {
     allowed:
       'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without . or .. parts, ending in .mp4',
   }),
+  ENCRYPTION_KEY: textSetting({
+    meaning:
+      'Keys that encrypt webhook secrets at rest, the current one first; default a key file in DATA_DIR, required with PostgreSQL',
+    fallback: undefined as string | undefined,
+    secret: true,
+    check: (text) => text.split(',').every((key) => isEncryptionKey(key)),
+    allowed: 'one or more keys of 32 bytes in base64 or hex, separated by commas (openssl rand -base64 32)',
+  }),
+  WEBHOOK_ALLOWED_NETWORKS: textSetting({
+    meaning: 'Networks that webhooks may reach though they are not public',
+    fallback: '',
+    check: (text) => text.split(',').every((network) => network.includes('/') && isAddressOrCidr(network)),
+    allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8',
+  }),
+  EVENT_RETENTION: integerSetting({
+    meaning: 'How long events are kept',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  DELIVERY_RETENTION: integerSetting({
+    meaning: 'How long ended deliveries are kept with their attempts',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
   RATE_LIMIT_API: integerSetting({
     meaning: 'Requests per second and key under /v1; 0 turns it off',
     fallback: 200,
@@ -183,4 +211,8 @@ function isAddressOrCidr(text: string): boolean {
 function isHostAndPort(text: string): boolean {
   const port = /^(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})$/.exec(text)?.[1];
   return port !== undefined && Number(port) <= 65_535;
+}
+
+function isEncryptionKey(text: string): boolean {
+  return /^[0-9a-fA-F]{64}$/.test(text) || /^[A-Za-z0-9+/_-]{43}=?$/.test(text);
 }

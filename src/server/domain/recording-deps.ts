@@ -2,6 +2,7 @@ import type { Clock, IdGenerator } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { BucketSettings, MediaServer } from '../ports/media-server.ts';
 import type { Store } from '../ports/store.ts';
+import type { FoundEnd } from './settle-recording.ts';
 
 export type RecordingDeps = {
   readonly mediaServer: MediaServer;
@@ -16,8 +17,10 @@ export type RecordingDeps = {
     /** Folder of the recorder's own file system, where there is no bucket. */
     readonly directory: string;
     readonly pathTemplate: string;
-    readonly webhookUrl: string | undefined;
+    /** Where the media server tells of an egress; known once the service listens. */
+    readonly webhookUrl: () => string | undefined;
   };
+  readonly onEnded?: ((end: FoundEnd) => Promise<void>) | undefined;
   /** Work that outlives its request; the service waits for it before it closes. */
   readonly background: (work: Promise<void>) => void;
 };

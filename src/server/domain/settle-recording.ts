@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Egress, MediaServer } from '../ports/media-server.ts';
-import type { Recording, RecordingEnd } from '../ports/store.ts';
-import type { RecordingDeps } from './recording-deps.ts';
+import type { Recording, RecordingEnd, Store } from '../ports/store.ts';
 
 /*
  * What the media server knows of a recording, brought into its row. A dead recorder leaves its egress ACTIVE for
@@ -17,7 +17,20 @@ const END_OF_STATUS: Readonly<Partial<Record<Egress['status'], RecordingEnd['sta
   EGRESS_FAILED: 'failed',
 };
 
-export type SettleDeps = Pick<RecordingDeps, 'store' | 'clock' | 'mediaServer'>;
+export type SettleDeps = {
+  readonly store: Pick<Store, 'recordings'>;
+  readonly clock: Clock;
+  readonly mediaServer: MediaServer;
+  /** Told of an end that we found by ourselves; the media server's own event may never come. */
+  readonly onEnded?: ((end: FoundEnd) => Promise<void>) | undefined;
+};
+
+export type FoundEnd = {
+  readonly recording: Recording;
+  readonly status: RecordingEnd['status'];
+  readonly error: string | undefined;
+  readonly file: Egress['file'];
+};
 
 /**
  * Whether the recording of an active row still runs; ends the row when it does not. A recorder that is not in the
@@ -31,7 +44,7 @@ export async function isStillRecording(
   if (recording.egressId === null) return false;
   const [egress] = await deps.mediaServer.listEgress({ egressId: recording.egressId });
   if (egress === undefined) {
-    await endRecording(deps, recording, 'failed', 'the media server no longer knows this recording');
+    await failRecording(deps, recording, 'the media server no longer knows this recording');
     return false;
   }
   if (isOver(egress)) {
@@ -39,18 +52,24 @@ export async function isStillRecording(
     return false;
   }
   if (egress.status === 'EGRESS_ENDING') {
-    await endRecording(deps, recording, 'stopped');
+    // Its event comes when the file is complete.
+    await deps.store.recordings.end(recording.id, { status: 'stopped', stoppedAt: deps.clock.now() });
     return false;
   }
   if (await isRecorderLost(deps, recording, joinMs)) {
-    await endRecording(deps, recording, 'failed', 'the recorder was lost');
+    await failRecording(deps, recording, 'the recorder was lost');
     return false;
   }
   return true;
 }
 
+/** What a recording becomes when its egress is over; undefined while it is not. */
+export function endStatusOf(status: Egress['status']): RecordingEnd['status'] | undefined {
+  return END_OF_STATUS[status];
+}
+
 export function isOver(egress: Egress): boolean {
-  return END_OF_STATUS[egress.status] !== undefined;
+  return endStatusOf(egress.status) !== undefined;
 }
 
 /** Ends the row if it is active, and keeps what is known of an egress that is over: file, duration, error. */
@@ -67,6 +86,7 @@ export async function settleEgress(deps: SettleDeps, recording: Recording, egres
     sizeBytes: egress.file?.sizeBytes,
     durationMs: egress.file?.durationMs,
   });
+  await deps.onEnded?.({ recording, status, error, file: egress.file });
 }
 
 async function isRecorderLost(deps: SettleDeps, recording: Recording, joinMs: number): Promise<boolean> {
@@ -84,11 +104,9 @@ async function hasRecorder(mediaServer: MediaServer, recording: Recording): Prom
   }
 }
 
-async function endRecording(
-  deps: SettleDeps,
-  recording: Recording,
-  status: RecordingEnd['status'],
-  error?: string,
-): Promise<void> {
-  await deps.store.recordings.end(recording.id, { status, stoppedAt: deps.clock.now(), error });
+async function failRecording(deps: SettleDeps, recording: Recording, error: string): Promise<void> {
+  const now = deps.clock.now();
+  await deps.store.recordings.end(recording.id, { status: 'failed', stoppedAt: now, error });
+  await deps.store.recordings.complete(recording.id, { endedAt: now });
+  await deps.onEnded?.({ recording, status: 'failed', error, file: undefined });
 }

@@ -71,7 +71,7 @@ async function launch(deps: RecordingDeps, recording: Recording, deadline: numbe
       room: recording.room,
       filepath: recording.filepath,
       bucket: deps.recordings.bucket,
-      webhookUrl: deps.recordings.webhookUrl,
+      webhookUrl: deps.recordings.webhookUrl(),
     })
     .then(
       (egress): StartOutcome => ({ egress }),

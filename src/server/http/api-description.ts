@@ -9,6 +9,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   recordings: 'Recordings of a room, MP4 files in object storage',
   ingress: 'RTMP and WHIP streams that publish into a room',
   transcription: 'Speech to text, live and after the call',
+  webhooks: 'Webhooks, their deliveries and every attempt',
+  events: 'What happened in rooms, in order',
   'fiscal codes': 'Italian fiscal codes; public, open to pages of any origin, errors of a shape of their own',
   places: 'Italian regions, provinces, places and postal codes; public, as the fiscal codes',
 };

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { type ErrorCode, PROBLEMS, problemType, reasonPhrase, ServiceError } from '../../contract/errors.ts';
 import { ProblemSchema } from '../../contract/problem.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
-import type { Route, SuccessAnswer } from './route.ts';
+import type { Route, Security, SuccessAnswer } from './route.ts';
 import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
 
 /** What every signed route can come to, before it is asked. */
@@ -62,7 +62,19 @@ const REQUEST_ID_HEADER = {
   example: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
 };
 
+const SECURITY: Readonly<Record<Security, readonly JsonObject[]>> = {
+  signed: [{ apiKey: [], timestamp: [], signature: [] }],
+  'media-server': [{ mediaServer: [] }],
+  public: [],
+};
+
 const SECURITY_SCHEMES = {
+  mediaServer: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: "The media server's JWT, whose sha256 claim covers the body",
+  },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The API key (API_KEY)' },
   timestamp: {
     type: 'apiKey',
@@ -88,7 +100,7 @@ function operation(route: Route, components: Components): JsonObject {
     tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
-    security: route.security === 'signed' ? [{ apiKey: [], timestamp: [], signature: [] }] : [],
+    security: SECURITY[route.security],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
     responses: { ...successAnswers(route, components), ...errorAnswers(route, components) },

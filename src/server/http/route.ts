@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode, ServiceError } from '../../contract/errors.ts';
 
@@ -15,11 +16,13 @@ export type Tag =
   | 'recordings'
   | 'ingress'
   | 'transcription'
+  | 'webhooks'
+  | 'events'
   | 'fiscal codes'
   | 'places';
 
-/** `signed`: the four signature headers; `public`: none; `media-server`: LiveKit's own JWT. */
-export type Security = 'signed' | 'public';
+/** `signed`: the three signature headers; `public`: none; `media-server`: LiveKit's own JWT, which the handler checks. */
+export type Security = 'signed' | 'public' | 'media-server';
 
 /** How a group of paths speaks to its callers where that is not the service's own way. */
 export type Dialect = {
@@ -49,7 +52,13 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 };
 
-export type RouteInput<P, Q, B> = { readonly params: P; readonly query: Q; readonly body: B };
+export type RouteInput<P, Q, B> = {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** As received, for a signature that covers it. */
+  readonly raw: { readonly body: Buffer; readonly headers: IncomingHttpHeaders };
+};
 
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -4,6 +4,7 @@ import Format from 'typebox/format';
 import { Settings } from 'typebox/system';
 import { type FieldError, ServiceError } from '../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../contract/names.ts';
+import { webhookSecretFault, webhookUrlFault } from '../../contract/webhooks.ts';
 
 /** More bad fields than this are counted, not listed: a hostile body must not write its own answer. */
 const MAX_LISTED_ERRORS = 50;
@@ -28,6 +29,8 @@ export function compileValidator(schema: TSchema, place: Place): Validate {
 const FORMAT_FAULTS: Readonly<Record<string, (text: string) => string | undefined>> = {
   'livekit-name': nameFault,
   'livekit-metadata': metadataFault,
+  'webhook-url': webhookUrlFault,
+  'webhook-secret': webhookSecretFault,
 };
 
 /** Settings of the validator are the whole process's; making them again changes nothing. */

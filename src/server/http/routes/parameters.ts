@@ -28,3 +28,22 @@ export const RecordingParams = Type.Object({
     examples: ['EG_tH8vdkRoTDWY'],
   }),
 });
+
+const webhookId = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'Form wh_<id>',
+  examples: ['wh_4bPp8Vi9S6DdAbCd'],
+});
+
+export const WebhookParams = Type.Object({ webhookId });
+
+export const DeliveryParams = Type.Object({
+  webhookId,
+  deliveryId: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'Form dlv_<id>',
+    examples: ['dlv_4bPp8Vi9S6DdAbCd'],
+  }),
+});

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ENCRYPTION_KEY_BYTES } from './secret-box.ts';
+
+const FILE = 'encryption.key';
+
+/** The key file of the data directory, made on first use, for its owner alone. Losing it loses the stored secrets. */
+export function readEncryptionKey(dataDir: string): Buffer {
+  const path = join(dataDir, FILE);
+  const kept = readKept(path) ?? makeKey(dataDir, path);
+  const key = Buffer.from(kept.trim(), 'base64');
+  if (key.length === ENCRYPTION_KEY_BYTES) return key;
+  throw new Error(
+    `${path} does not hold a key of ${ENCRYPTION_KEY_BYTES} bytes in base64; put the right one back.`,
+  );
+}
+
+function readKept(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Two processes may start at once: who is second takes the key of the first. */
+function makeKey(dataDir: string, path: string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const text = `${randomBytes(ENCRYPTION_KEY_BYTES).toString('base64')}\n`;
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+    return text;
+  } catch (error) {
+    const kept = (error as NodeJS.ErrnoException).code === 'EEXIST' ? readKept(path) : undefined;
+    if (kept === undefined) throw error;
+    return kept;
+  }
+}

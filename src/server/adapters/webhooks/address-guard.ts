@@ -1,0 +1,75 @@
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/*
+ * A webhook's URL is somebody else's word: it must not make this service reach into its own network. So every
+ * address that a name resolves to is checked when the connection is made, not before: what is checked is what is
+ * connected to, whatever the name resolves to a moment later. Only public unicast addresses pass, and the networks
+ * that the operator exempts.
+ */
+
+export class ForbiddenAddress extends Error {
+  override readonly name = 'ForbiddenAddress';
+}
+
+export type AddressGuard = {
+  /** Throws ForbiddenAddress for a literal address that must not be reached; names pass, their addresses come later. */
+  readonly checkHost: (hostname: string) => void;
+  /** For the connector: refuses a name as soon as one of its addresses is forbidden. */
+  readonly lookup: LookupFunction;
+};
+
+type Address = ReturnType<typeof ipaddr.parse>;
+
+/** `allowedNetworks`: CIDRs that are exempt from the check. */
+export function createAddressGuard(allowedNetworks: readonly string[]): AddressGuard {
+  const allowed = allowedNetworks.map((network) => ipaddr.parseCIDR(network));
+  const isAllowed = (text: string): boolean => {
+    const address = unwrap(ipaddr.parse(text));
+    const isExempt = allowed.some(
+      ([base, bits]) => base.kind() === address.kind() && address.match(base, bits),
+    );
+    return isExempt || isPublic(address);
+  };
+  const refuse = (): ForbiddenAddress =>
+    new ForbiddenAddress('the address is private, loopback, link-local or otherwise not public');
+  return {
+    checkHost: (hostname) => {
+      const host = hostname.replace(/^\[|\]$/g, '');
+      if (isIP(host) !== 0 && !isAllowed(host)) throw refuse();
+    },
+    lookup: (hostname, options, callback) => {
+      lookup(hostname, { ...options, all: true }, (error, addresses) => {
+        if (error !== null) return callback(error, '');
+        if (addresses.some(({ address }) => !isAllowed(address))) return callback(refuse(), '');
+        if (options.all === true) return callback(null, addresses);
+        const [first] = addresses;
+        if (first === undefined) return callback(new Error('the name has no address'), '');
+        return callback(null, first.address, first.family);
+      });
+    },
+  };
+}
+
+/** IPv4 inside IPv6 is judged as the IPv4 that it reaches: mapped, compatible, NAT64 and 6to4. */
+function unwrap(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6)) return address;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const { parts } = address;
+  const isNat64 = parts[0] === 0x64 && parts[1] === 0xff9b && parts.slice(2, 6).every((part) => part === 0);
+  if (isNat64) return fromParts(parts[6] ?? 0, parts[7] ?? 0);
+  if (parts[0] === 0x2002) return fromParts(parts[1] ?? 0, parts[2] ?? 0);
+  const isCompatible = parts.slice(0, 6).every((part) => part === 0) && (parts[6] ?? 0) !== 0;
+  return isCompatible ? fromParts(parts[6] ?? 0, parts[7] ?? 0) : address;
+}
+
+function fromParts(high: number, low: number): Address {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}
+
+/** The library knows private, loopback, link-local (metadata), carrier-grade NAT, multicast, unique local and reserved. */
+function isPublic(address: Address): boolean {
+  return address.range() === 'unicast';
+}

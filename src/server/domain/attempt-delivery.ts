@@ -1,0 +1,43 @@
+import { TEST_EVENT } from '../../contract/event-names.ts';
+import type { Log } from '../ports/log.ts';
+import type { WebhookAnswer, WebhookSender } from '../ports/webhook-sender.ts';
+import type { DeliveryJob, DeliveryOutcome } from '../ports/webhook-store.ts';
+import { type BuildDeliveryDeps, buildDelivery } from './build-delivery.ts';
+import { nextAttemptAt } from './retry-schedule.ts';
+
+export type AttemptDeps = BuildDeliveryDeps & { readonly sender: WebhookSender; readonly log: Log };
+
+/** One attempt and what the row becomes of it. Never rejects. */
+export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Promise<DeliveryOutcome> {
+  const startedAt = deps.clock.now();
+  const answer = await sendOrSay(deps, job);
+  const isDelivered = answer.statusCode !== null && answer.statusCode >= 200 && answer.statusCode < 300;
+  return {
+    attempt: {
+      deliveryId: job.delivery.id,
+      startedAt,
+      durationMs: answer.durationMs,
+      statusCode: answer.statusCode,
+      error: isDelivered ? null : (answer.error ?? `the receiver answered ${answer.statusCode}`),
+      responseBody: answer.responseBody,
+    },
+    next: nextState(job, isDelivered, deps.clock.now()),
+  };
+}
+
+async function sendOrSay(deps: AttemptDeps, job: DeliveryJob): Promise<WebhookAnswer> {
+  try {
+    return await deps.sender.send(await buildDelivery(deps, job));
+  } catch (error) {
+    deps.log.error({ err: error, deliveryId: job.delivery.id }, 'a delivery could not be built');
+    const text = error instanceof Error ? error.message : 'the delivery could not be built';
+    return { statusCode: null, responseBody: null, error: text, durationMs: 0 };
+  }
+}
+
+function nextState(job: DeliveryJob, isDelivered: boolean, now: number): DeliveryOutcome['next'] {
+  if (isDelivered) return { state: 'delivered', endedAt: now };
+  const isTest = job.delivery.eventName === TEST_EVENT;
+  const dueAt = isTest ? undefined : nextAttemptAt(job.delivery.roundAttempts + 1, now);
+  return dueAt === undefined ? { state: 'failed', endedAt: now } : { state: 'pending', dueAt };
+}

@@ -1,0 +1,62 @@
+import {
+  STANDARD_SIGNATURE_HEADER,
+  signBody,
+  signStandard,
+  WEBHOOK_EVENT_HEADER,
+  WEBHOOK_ID_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+} from '../../contract/webhook-signing.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { FileUrls, SecretBox, WebhookRequest } from '../ports/webhook-sender.ts';
+import type { DeliveryJob, Webhook } from '../ports/webhook-store.ts';
+
+export type BuildDeliveryDeps = {
+  readonly clock: Clock;
+  readonly secretBox: SecretBox;
+  readonly fileUrls: FileUrls;
+};
+
+/** The request of one attempt: signed now, with a file URL of now. */
+export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): Promise<WebhookRequest> {
+  const { webhook, delivery, event } = job;
+  const body = `{"event":${JSON.stringify(delivery.eventName)},${(await withFileUrl(deps.fileUrls, event.payload)).slice(1)}`;
+  const now = deps.clock.now();
+  const timestamp = Math.floor(now / 1000);
+  const secrets = signingSecrets(deps.secretBox, webhook, now);
+  const message = { id: event.id, timestamp, body };
+  return {
+    url: webhook.url,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      [WEBHOOK_SIGNATURE_HEADER]: signBody(body, secrets[0]),
+      [WEBHOOK_EVENT_HEADER]: delivery.eventName,
+      [WEBHOOK_ID_HEADER]: event.id,
+      [WEBHOOK_TIMESTAMP_HEADER]: String(timestamp),
+      [STANDARD_SIGNATURE_HEADER]: secrets.map((secret) => signStandard(message, secret)).join(' '),
+    },
+  };
+}
+
+/** The specified header holds one signature, so it is the current secret's; the other one carries both. */
+function signingSecrets(box: SecretBox, webhook: Webhook, now: number): readonly [string, ...string[]] {
+  const current = box.open(webhook.secret);
+  const { previousSecret, previousSecretUntil } = webhook;
+  if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
+  return [current, box.open(previousSecret)];
+}
+
+/** The stored payload with its recording's file URL; the recording's own id stays inside. */
+export async function withFileUrl(fileUrls: FileUrls, payload: string): Promise<string> {
+  // Most events have no recording: their payload goes out as it is stored.
+  if (!payload.includes('"recordingId"')) return payload;
+  const parsed = JSON.parse(payload) as { readonly recording?: { readonly recordingId?: string } };
+  const { recordingId, ...recording } = parsed.recording ?? {};
+  if (recordingId === undefined) return payload;
+  const fileUrl = await fileUrls.urlOf(recordingId);
+  return JSON.stringify({
+    ...parsed,
+    recording: { ...recording, ...(fileUrl === undefined ? {} : { fileUrl }) },
+  });
+}

@@ -1,0 +1,91 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { DeliveryList, Delivery as DeliveryRecord } from '../../contract/webhooks.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
+import type { Store } from '../ports/store.ts';
+import type { Attempt, Delivery, DeliveryState } from '../ports/webhook-store.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { findWebhook } from './manage-webhooks.ts';
+
+export type DeliveriesQuery = {
+  readonly webhookId: string;
+  readonly status?: DeliveryState | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+};
+
+/** The delivery log of a webhook, newest first, with every attempt. Throws webhook-not-found. */
+export async function listDeliveries(
+  { store }: { readonly store: Store },
+  { webhookId, status: state, cursor, limit }: DeliveriesQuery,
+): Promise<DeliveryList> {
+  await findWebhook(store, webhookId);
+  const after = cursor === undefined ? undefined : cursorRow(cursor);
+  const page = await store.deliveries.list({ webhookId, state, after, limit: limit + 1 });
+  const deliveries = page.slice(0, limit);
+  const attempts = await store.deliveries.listAttempts(deliveries.map((delivery) => delivery.id));
+  const byDelivery = Map.groupBy(attempts, (attempt) => attempt.deliveryId);
+  const last = deliveries.at(-1);
+  const hasMore = page.length > limit && last !== undefined;
+  return {
+    deliveries: deliveries.map((delivery) => toRecord(delivery, byDelivery.get(delivery.id) ?? [])),
+    nextCursor: hasMore ? encodeCursor([last.createdAt, last.id]) : null,
+  };
+}
+
+function cursorRow(cursor: string): { readonly createdAt: number; readonly id: string } {
+  const [createdAt, id] = decodeCursor(cursor, ['number', 'string']);
+  return { createdAt: Number(createdAt), id: String(id) };
+}
+
+function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRecord {
+  return {
+    id: delivery.id,
+    webhookId: delivery.webhookId,
+    eventId: delivery.eventId,
+    event: delivery.eventName,
+    status: delivery.state,
+    createdAt: new Date(delivery.createdAt).toISOString(),
+    nextAttemptAt: delivery.state === 'pending' ? new Date(delivery.dueAt).toISOString() : null,
+    attempts: attempts.map(({ deliveryId: _, startedAt, ...attempt }) => ({
+      ...attempt,
+      startedAt: new Date(startedAt).toISOString(),
+    })),
+  };
+}
+
+export type ReplayDeps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly outlet: Pick<DeliveryOutlet, 'wake'>;
+};
+
+/** Sends an ended delivery again, in a new round of tries. Throws webhook-not-found, delivery-not-found or conflict. */
+export async function replayDelivery(
+  deps: ReplayDeps,
+  webhookId: string,
+  deliveryId: string,
+): Promise<number> {
+  const { store, clock, outlet } = deps;
+  await findWebhook(store, webhookId);
+  const delivery = await store.deliveries.find(webhookId, deliveryId);
+  if (delivery === undefined) {
+    throw new ServiceError(
+      'delivery-not-found',
+      `The webhook has no delivery ${JSON.stringify(deliveryId)}.`,
+    );
+  }
+  if (!(await store.deliveries.replay(webhookId, deliveryId, clock.now()))) {
+    throw new ServiceError('conflict', 'The delivery is still pending; it will be tried by itself.');
+  }
+  outlet.wake();
+  return 1;
+}
+
+/** Sends all failed deliveries since then again. Throws webhook-not-found. */
+export async function replayFailed(deps: ReplayDeps, webhookId: string, since: number): Promise<number> {
+  await findWebhook(deps.store, webhookId);
+  const count = await deps.store.deliveries.replayFailed(webhookId, since, deps.clock.now());
+  deps.outlet.wake();
+  return count;
+}

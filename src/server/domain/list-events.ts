@@ -1,0 +1,82 @@
+import { EVENT_TYPES, type EventType } from '../../contract/event-names.ts';
+import type { Event, EventList } from '../../contract/events.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { StoredEvent } from '../ports/event-store.ts';
+import type { Store } from '../ports/store.ts';
+import type { FileUrls } from '../ports/webhook-sender.ts';
+import { withFileUrl } from './build-delivery.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+
+export type ListEventsDeps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly fileUrls: FileUrls;
+  /** Aborted when the service closes: who waits for events is answered then. */
+  readonly closing: AbortSignal;
+};
+
+export type EventsQuery = {
+  readonly cursor?: string | undefined;
+  /** Unix milliseconds. */
+  readonly since?: number | undefined;
+  readonly room?: string | undefined;
+  readonly types?: readonly EventType[] | undefined;
+  readonly limit: number;
+  /** How long to wait for an event when there is none, in seconds. */
+  readonly waitSeconds: number;
+};
+
+/** A cursor for what comes from now on. */
+export const LATEST = 'latest';
+
+const LOOK_AGAIN_MS = 150;
+
+/** Stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
+export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Promise<EventList> {
+  if (query.cursor === LATEST) {
+    return { events: [], nextCursor: encodeCursor([await deps.store.events.lastPosition()]) };
+  }
+  const start = query.cursor === undefined ? 0 : Number(decodeCursor(query.cursor, ['number'])[0]);
+  const deadline = deps.clock.now() + query.waitSeconds * 1000;
+  let afterPosition = start;
+  for (;;) {
+    const page = await readPage(deps, query, afterPosition);
+    const isOver = deps.clock.now() >= deadline || deps.closing.aborted;
+    if (page.events.length > 0 || isOver) return page;
+    afterPosition = Number(decodeCursor(page.nextCursor, ['number'])[0]);
+    await untilNewer(deps, afterPosition, deadline);
+  }
+}
+
+async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
+  // Read first: what is stored between the two reads must not be passed over.
+  const last = await deps.store.events.lastPosition();
+  const { room, since, limit } = query;
+  const stored = await deps.store.events.list({
+    afterPosition,
+    room,
+    since,
+    limit,
+    types: query.types ?? EVENT_TYPES,
+  });
+  const events = await Promise.all(stored.map((event) => toEvent(deps.fileUrls, event)));
+  const isFull = stored.length === limit;
+  const end = isFull ? afterPosition : Math.max(afterPosition, last);
+  const reached = Math.max(end, stored.at(-1)?.position ?? 0);
+  return { events, nextCursor: encodeCursor([reached]) };
+}
+
+async function untilNewer(
+  { store, clock, closing }: ListEventsDeps,
+  position: number,
+  deadline: number,
+): Promise<void> {
+  while (clock.now() < deadline && !closing.aborted) {
+    await clock.sleep(Math.min(LOOK_AGAIN_MS, deadline - clock.now()), closing).catch(() => {});
+    if ((await store.events.lastPosition()) > position) return;
+  }
+}
+
+async function toEvent(fileUrls: FileUrls, { type, payload }: StoredEvent): Promise<Event> {
+  return { event: type, ...(JSON.parse(await withFileUrl(fileUrls, payload)) as Omit<Event, 'event'>) };
+}

@@ -1,0 +1,100 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { ALL_EVENTS } from '../../contract/event-names.ts';
+import { formatWebhookSecret } from '../../contract/webhook-signing.ts';
+import type { WebhookCreate, WebhookPut, Webhook as WebhookRecord } from '../../contract/webhooks.ts';
+import type { Clock, IdGenerator } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
+import type { SecretBox } from '../ports/webhook-sender.ts';
+import type { Webhook, WebhookChange } from '../ports/webhook-store.ts';
+
+export type WebhookDeps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly secretBox: SecretBox;
+  /** Random bytes for a generated secret. */
+  readonly randomBytes: (count: number) => Uint8Array;
+};
+
+/** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
+const ROTATION_OVERLAP_MS = 24 * 3_600_000;
+const SECRET_BYTES = 32;
+const MASK = '***';
+
+/** The only answer that ever holds the secret. */
+export async function createWebhook(deps: WebhookDeps, request: WebhookCreate): Promise<WebhookRecord> {
+  const secret = request.secret ?? formatWebhookSecret(deps.randomBytes(SECRET_BYTES));
+  const now = deps.clock.now();
+  const webhook: Webhook = {
+    id: `wh_${deps.ids.next()}`,
+    url: request.url,
+    events: request.events ?? [ALL_EVENTS],
+    secret: deps.secretBox.seal(secret),
+    previousSecret: null,
+    previousSecretUntil: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await deps.store.webhooks.insert(webhook);
+  return { ...toRecord(webhook), secret };
+}
+
+export async function listWebhooks({ store }: Pick<WebhookDeps, 'store'>): Promise<WebhookRecord[]> {
+  return (await store.webhooks.list()).map(toRecord);
+}
+
+/** Throws webhook-not-found. */
+export async function getWebhook({ store }: Pick<WebhookDeps, 'store'>, id: string): Promise<WebhookRecord> {
+  return toRecord(await findWebhook(store, id));
+}
+
+/** A new secret is a rotation: the old one keeps signing beside it for 24 h. Throws webhook-not-found. */
+export async function updateWebhook(
+  deps: WebhookDeps,
+  id: string,
+  request: WebhookPut,
+): Promise<WebhookRecord> {
+  const { store, clock, secretBox } = deps;
+  const now = clock.now();
+  const updated = await store.transaction(async (inside) => {
+    const webhook = await findWebhook(inside, id);
+    const change: WebhookChange = {
+      updatedAt: now,
+      ...(request.url === undefined ? {} : { url: request.url }),
+      ...(request.events === undefined ? {} : { events: request.events }),
+      ...(request.secret === undefined
+        ? {}
+        : {
+            secret: secretBox.seal(request.secret),
+            previousSecret: webhook.secret,
+            previousSecretUntil: now + ROTATION_OVERLAP_MS,
+          }),
+    };
+    return await inside.webhooks.update(id, change);
+  });
+  if (updated === undefined) throw webhookNotFound(id);
+  return toRecord(updated);
+}
+
+/** Its pending deliveries are cancelled with it. Throws webhook-not-found. */
+export async function deleteWebhook(
+  { store, clock }: Pick<WebhookDeps, 'store' | 'clock'>,
+  id: string,
+): Promise<void> {
+  if (!(await store.webhooks.delete(id, clock.now()))) throw webhookNotFound(id);
+}
+
+/** Throws webhook-not-found. */
+export async function findWebhook(store: Pick<Store, 'webhooks'>, id: string): Promise<Webhook> {
+  const webhook = await store.webhooks.find(id);
+  if (webhook === undefined) throw webhookNotFound(id);
+  return webhook;
+}
+
+function webhookNotFound(id: string): ServiceError {
+  return new ServiceError('webhook-not-found', `There is no webhook ${JSON.stringify(id)}.`);
+}
+
+function toRecord({ id, url, events, createdAt }: Webhook): WebhookRecord {
+  return { id, url, events: [...events], secret: MASK, createdAt: new Date(createdAt).toISOString() };
+}

@@ -1,0 +1,134 @@
+import type { Participant } from '../../contract/participants.ts';
+import type { Room } from '../../contract/rooms.ts';
+import type { ParticipantSession, RoomSession } from '../ports/event-store.ts';
+import type { MediaServer } from '../ports/media-server.ts';
+import type { Store } from '../ports/store.ts';
+import type { Happening } from './event-payload.ts';
+import { finishRoom, joinNow, leaveNow, toSession } from './interpret-media-event.ts';
+import { type RecordDeps, type Recorder, recordInTransaction } from './record-happenings.ts';
+
+/*
+ * Compares who we think is where with the media server, and tells what was missed, marked `reconciled`. A webhook
+ * may still be under way, so only what is older than GRACE_MS counts as missed; and what both tell is stored once,
+ * by the happening's own name.
+ */
+
+/** The media server's webhooks come within a second; its retries end after 15 s. */
+const GRACE_MS = 20_000;
+
+export type ReconcileDeps = RecordDeps & { readonly mediaServer: MediaServer };
+
+/** Answers how many rooms differed. */
+export async function reconcileRooms(deps: ReconcileDeps): Promise<number> {
+  const known = await deps.store.presence.listOpenRooms();
+  const open = await deps.mediaServer.listRooms();
+  const bySid = new Map(open.map((room) => [room.sid, room]));
+  const sids = new Set([...bySid.keys(), ...known.map((session) => session.sid)]);
+  let differing = 0;
+  for (const sid of sids) {
+    if (await reconcileRoom(deps, sid, bySid.get(sid))) differing += 1;
+  }
+  return differing;
+}
+
+async function reconcileRoom(deps: ReconcileDeps, sid: string, room: Room | undefined): Promise<boolean> {
+  const participants = room === undefined ? [] : await participantsOf(deps.mediaServer, room);
+  if (participants === undefined) return false;
+  let hasDiffered = false;
+  await recordInTransaction(deps, async (store, recorder) => {
+    const session = await store.presence.lockRoom(sid);
+    const before = session ?? (room === undefined ? undefined : freshSession(room));
+    if (before === undefined || before.endedAt !== null) return;
+    if (room === undefined) hasDiffered = await closeRoom(deps, { store, recorder, session: before });
+    else
+      hasDiffered = await alignRoom(
+        deps,
+        { store, recorder, session: before, isNew: session === undefined },
+        participants,
+      );
+  });
+  return hasDiffered;
+}
+
+/** Undefined when the room was closed meanwhile, or is another one by now: the next round sees. */
+async function participantsOf(
+  mediaServer: MediaServer,
+  room: Room,
+): Promise<readonly Participant[] | undefined> {
+  const participants = await mediaServer.listParticipants(room.name);
+  const [now] = await mediaServer.listRooms([room.name]);
+  return now?.sid === room.sid ? participants : undefined;
+}
+
+type Scope = { readonly store: Store; readonly recorder: Recorder; readonly session: RoomSession };
+
+async function closeRoom(deps: ReconcileDeps, { store, recorder, session }: Scope): Promise<boolean> {
+  const now = deps.clock.now();
+  const present = await store.presence.countPresent(session.sid);
+  const meant = await finishRoom(store.presence, session, now, true);
+  const recorded = await recorder.record(
+    { session: meant.session, roomName: session.name, present },
+    meant.happenings,
+  );
+  if (recorded !== undefined) await store.presence.saveRoom(recorded);
+  return true;
+}
+
+async function alignRoom(
+  deps: ReconcileDeps,
+  scope: Scope & { readonly isNew: boolean },
+  participants: readonly Participant[],
+): Promise<boolean> {
+  const { store, recorder, isNew } = scope;
+  const isSettled = (at: number): boolean => deps.clock.now() - at >= GRACE_MS;
+  const present = await store.presence.listPresent(scope.session.sid);
+  const happenings: Happening[] = isNew && isSettled(scope.session.createdAt) ? [created(scope.session)] : [];
+  let { session } = scope;
+  for (const gone of present.filter((one) => isMissing(one, participants))) {
+    if (isSettled(gone.joinedAt ?? 0))
+      happenings.push(await leaveNow(store.presence, gone, deps.clock.now(), true));
+  }
+  for (const participant of participants) {
+    const joined = sessionOf(participant, session.sid);
+    if (!isSettled(joined.joinedAt) || (await store.presence.findParticipant(joined.sid)) !== undefined)
+      continue;
+    if (joined.role === 'machinery') {
+      await store.presence.saveParticipant(joined);
+      continue;
+    }
+    const meant = await joinNow(store.presence, session, joined, true);
+    happenings.push(...meant.happenings);
+    session = meant.session ?? session;
+  }
+  if (happenings.length === 0) return false;
+  const recorded = await recorder.record(
+    { session, roomName: session.name, present: present.length },
+    happenings,
+  );
+  if (recorded !== undefined) await store.presence.saveRoom(recorded);
+  return true;
+}
+
+function isMissing({ sid }: ParticipantSession, participants: readonly Participant[]): boolean {
+  return !participants.some((participant) => participant.sid === sid);
+}
+
+function created(session: RoomSession): Happening {
+  const sourceId = `room_created:${session.sid}`;
+  return { type: 'room_created', sourceId, occurredAt: session.createdAt, subject: {}, isReconciled: true };
+}
+
+function freshSession(room: Room): RoomSession {
+  const createdAt = Number(room.creationTimeMs) || Number(room.creationTime) * 1000;
+  return { sid: room.sid, name: room.name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
+}
+
+function sessionOf(participant: Participant, roomSid: string) {
+  const { sid, identity, name, kind, permission } = participant;
+  const joinedAt = Number(participant.joinedAt) * 1000;
+  return toSession(
+    { sid, identity, name, kind, joinedAt, isHidden: permission?.hidden === true },
+    roomSid,
+    joinedAt,
+  );
+}

@@ -1,0 +1,41 @@
+import type { EventRecording, Happening } from './event-payload.ts';
+import { type RecordDeps, recordInTransaction } from './record-happenings.ts';
+import type { FoundEnd } from './settle-recording.ts';
+
+/** What webhooks learn of a recording's start or end. */
+export function recordingHappening(
+  type: 'egress_started' | 'egress_ended',
+  recording: EventRecording,
+  { occurredAt, isReconciled }: Pick<Happening, 'occurredAt' | 'isReconciled'>,
+): Happening {
+  const sourceId = `${type}:${recording.egressId}`;
+  return { type, sourceId, occurredAt, isReconciled, subject: { recording } };
+}
+
+/** An end that no event told of. If the media server's own event comes after all, it is the same one. */
+export async function tellFoundEnd(
+  deps: RecordDeps,
+  { recording, status, error, file }: FoundEnd,
+): Promise<void> {
+  const { egressId, room } = recording;
+  if (egressId === null) return;
+  const happening = recordingHappening(
+    'egress_ended',
+    {
+      egressId,
+      status,
+      error,
+      recordingId: recording.id,
+      durationMs: file && Math.round(file.durationMs),
+      sizeBytes: file?.sizeBytes,
+    },
+    { occurredAt: deps.clock.now(), isReconciled: true },
+  );
+  await recordInTransaction(deps, async (store, recorder) => {
+    const open = (await store.presence.listOpenRooms()).find((session) => session.name === room);
+    const session = open && (await store.presence.lockRoom(open.sid));
+    const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
+    const recorded = await recorder.record({ session, roomName: room, present }, [happening]);
+    if (recorded !== undefined) await store.presence.saveRoom(recorded);
+  });
+}

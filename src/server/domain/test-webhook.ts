@@ -1,0 +1,67 @@
+import { TEST_EVENT } from '../../contract/event-names.ts';
+import type { WebhookTest } from '../../contract/webhooks.ts';
+import type { IdGenerator } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import type { Store } from '../ports/store.ts';
+import type { WebhookSender } from '../ports/webhook-sender.ts';
+import type { DeliveryJob, NewDelivery } from '../ports/webhook-store.ts';
+import { attemptDelivery } from './attempt-delivery.ts';
+import type { BuildDeliveryDeps } from './build-delivery.ts';
+import { findWebhook } from './manage-webhooks.ts';
+
+export type TestWebhookDeps = BuildDeliveryDeps & {
+  readonly store: Store;
+  readonly ids: IdGenerator;
+  readonly sender: WebhookSender;
+  readonly log: Log;
+};
+
+/** Longer than a send may take: nobody else tries it meanwhile. */
+const TEST_LEASE_MS = 30_000;
+
+/** One delivery, one try, in the log like any other. Throws webhook-not-found. */
+export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Promise<WebhookTest> {
+  const job = await storeTest(deps, webhookId);
+  const outcome = await attemptDelivery(deps, job);
+  await deps.store.deliveries.settle(job.delivery.leaseOwner ?? '', [outcome]);
+  const { statusCode, error } = outcome.attempt;
+  if (statusCode === null) return { delivered: false, statusCode: 0, error: error ?? 'no answer' };
+  return { delivered: outcome.next.state === 'delivered', statusCode };
+}
+
+async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: string): Promise<DeliveryJob> {
+  const now = clock.now();
+  const id = `evt_${ids.next()}`;
+  return await store.transaction(async (inside) => {
+    const webhook = await findWebhook(inside, webhookId);
+    const payload = JSON.stringify({
+      room: null,
+      timestamp: new Date(now).toISOString(),
+      id,
+      sequence: null,
+    });
+    const nowhere = { room: null, roomSid: null, sequence: null };
+    await inside.events.insert({
+      id,
+      sourceId: id,
+      type: TEST_EVENT,
+      payload,
+      occurredAt: now,
+      createdAt: now,
+      ...nowhere,
+    });
+    const delivery: NewDelivery = {
+      id: `dlv_${ids.next()}`,
+      webhookId,
+      eventId: id,
+      eventName: TEST_EVENT,
+      dueAt: now,
+      createdAt: now,
+      leaseOwner: `test-${ids.next()}`,
+      leaseUntil: now + TEST_LEASE_MS,
+    };
+    await inside.deliveries.insert([delivery]);
+    const started = { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null } as const;
+    return { delivery: started, webhook, event: { id, payload, occurredAt: now } };
+  });
+}

@@ -1,0 +1,46 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import type { MediaEvent, MediaEventReader } from '../../ports/media-event.ts';
+import { defineRoute, type Route } from '../route.ts';
+
+export type MediaEventDeps = {
+  readonly mediaEventReader: MediaEventReader;
+  /** Resolves when the event is durable. */
+  readonly ingest: (event: MediaEvent) => Promise<void>;
+};
+
+/**
+ * The media server's own webhooks. It takes any answer but 429 and 5xx for delivered: so what could not be stored
+ * is a 503, whatever the reason, and comes again.
+ */
+export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/livekit/webhook',
+      operationId: 'receiveMediaEvent',
+      tag: 'events',
+      summary: "Take in the media server's own webhooks",
+      description:
+        "For LiveKit's `webhook.urls`. The Authorization header carries its JWT, which covers the body.",
+      security: 'media-server',
+      success: { 200: { description: 'The event is stored' } },
+      errors: ['missing-credentials', 'invalid-request', 'storage-unavailable'],
+      handle: async ({ raw }) => {
+        const event = await deps.mediaEventReader.read(raw.body, raw.headers.authorization);
+        if (event === undefined) {
+          throw new ServiceError(
+            'missing-credentials',
+            "The Authorization header is not the media server's signature of this body.",
+          );
+        }
+        await deps.ingest(event).catch((cause: unknown) => {
+          throw new ServiceError('storage-unavailable', 'The event could not be stored; send it again.', {
+            cause,
+            retryable: true,
+          });
+        });
+        return { status: 200 };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,11 @@
+import type { DeliveryJob } from './webhook-store.ts';
+
+/** The instance's own deliverer, as those see it who store deliveries. */
+export interface DeliveryOutlet {
+  /** How many more deliveries of the webhook it can take in hand now; the rest wait in the store for a sweep. */
+  roomFor(webhookId: string): number;
+  /** Takes deliveries that were stored with its lease. */
+  take(jobs: readonly DeliveryJob[]): void;
+  /** Deliveries became due without a lease. */
+  wake(): void;
+}

@@ -1,0 +1,34 @@
+/** One HTTP POST to a receiver. Never rejects: what goes wrong is part of the answer. */
+export interface WebhookSender {
+  send(request: WebhookRequest): Promise<WebhookAnswer>;
+  close(): Promise<void>;
+}
+
+export type WebhookRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+export type WebhookAnswer = {
+  /** Null when nobody answered. */
+  readonly statusCode: number | null;
+  /** At most 4 KiB. */
+  readonly responseBody: string | null;
+  /** Why nobody answered, in words for the log of the webhook's owner. */
+  readonly error: string | null;
+  readonly durationMs: number;
+};
+
+/** Encrypts secrets at rest. */
+export interface SecretBox {
+  seal(secret: string): string;
+  /** Throws ServiceError internal-error when no key opens it. */
+  open(sealed: string): string;
+}
+
+/** Where receivers of an event get a recording's file. */
+export interface FileUrls {
+  /** Usable for 24 h; undefined when the recording has no file. */
+  urlOf(recordingId: string): Promise<string | undefined>;
+}

@@ -1,0 +1,157 @@
+import { type AttemptDeps, attemptDelivery } from '../domain/attempt-delivery.ts';
+import { LEASE_MS } from '../domain/record-happenings.ts';
+import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
+import type { DeliveryJob, DeliveryStore } from '../ports/webhook-store.ts';
+import { Hand } from './hand.ts';
+import { Settler } from './settler.ts';
+
+/*
+ * The deliverer of one instance. The delivery rows are the jobs; this only has some of them in hand, under leases:
+ *
+ *   take     what this instance stored itself, leased as it was stored, is tried at once
+ *   sweep    what is due without a lease (retries, a dead instance's work, an overflow) is claimed, as far as
+ *            there is room; at least every SWEEP_MS
+ *   renew    leases in hand are prolonged long before they run out
+ *   settle   attempts and new states are stored in batches
+ *
+ * A receiver that is down or slow fills its own lane and no other, and is left out of claims while it is full.
+ */
+
+/** Retries are at most half a second late. */
+const SWEEP_MS = 250;
+const RENEW_MS = 4_000;
+/** A claim is worth its round trip from so many free places on. */
+const CLAIM_LIMIT = 500;
+const CLAIM_LIMIT_PER_WEBHOOK = 128;
+/** Requests under way may end; after that they are given up, and another instance tries them again. */
+const CLOSE_PATIENCE_MS = 4_000;
+
+export type DelivererDeps = AttemptDeps & {
+  readonly deliveries: DeliveryStore;
+  readonly instanceId: string;
+};
+
+export type Deliverer = DeliveryOutlet & {
+  readonly close: () => Promise<void>;
+};
+
+export function startDeliverer(deps: DelivererDeps): Deliverer {
+  const deliverer = new RunningDeliverer(deps);
+  deliverer.start();
+  return deliverer;
+}
+
+class RunningDeliverer implements Deliverer {
+  readonly #deps: DelivererDeps;
+  readonly #hand = new Hand();
+  readonly #settler: Settler;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+  #loops: Promise<unknown> = Promise.resolve();
+  #wakeUp: AbortController = new AbortController();
+  #mayHaveMore = false;
+
+  constructor(deps: DelivererDeps) {
+    this.#deps = deps;
+    this.#settler = new Settler({
+      ...deps,
+      owner: deps.instanceId,
+      onSettled: (outcomes) => {
+        for (const { webhookId, attempt } of outcomes) this.#hand.settle(webhookId, attempt.deliveryId);
+        // A backlog goes on without waiting for the next sweep.
+        if (this.#mayHaveMore) this.wake();
+      },
+    });
+  }
+
+  start(): void {
+    this.#loops = Promise.all([this.#sweepLoop(), this.#renewLoop()]);
+  }
+
+  roomFor(webhookId: string): number {
+    return this.#closing.signal.aborted ? 0 : this.#hand.roomFor(webhookId);
+  }
+
+  take(jobs: readonly DeliveryJob[]): void {
+    // A lease that ran out unrenewed may come back to us while its request is still under way.
+    const fresh = jobs.filter((job) => !this.#hand.has(job.delivery.id));
+    for (const job of fresh) this.#hand.add(job);
+    for (const webhookId of new Set(fresh.map((job) => job.webhook.id))) this.#fill(webhookId);
+  }
+
+  wake(): void {
+    this.#wakeUp.abort();
+  }
+
+  async close(): Promise<void> {
+    const patience = AbortSignal.timeout(CLOSE_PATIENCE_MS);
+    const outOfPatience = new Promise<void>((resolve) => patience.addEventListener('abort', () => resolve()));
+    this.#closing.abort();
+    this.wake();
+    this.#hand.dropWaiting();
+    await Promise.race([Promise.all([...this.#running, this.#loops]), outOfPatience]);
+    await this.#settler.flush(patience);
+    await this.#deps.deliveries.release(this.#deps.instanceId);
+  }
+
+  #fill(webhookId: string): void {
+    if (this.#closing.signal.aborted) return;
+    for (let job = this.#hand.start(webhookId); job !== undefined; job = this.#hand.start(webhookId)) {
+      const running = this.#deliver(job).finally(() => this.#running.delete(running));
+      this.#running.add(running);
+    }
+  }
+
+  async #deliver(job: DeliveryJob): Promise<void> {
+    const outcome = await attemptDelivery(this.#deps, job);
+    this.#settler.add({ ...outcome, webhookId: job.webhook.id });
+    this.#hand.finish(job.webhook.id);
+    this.#fill(job.webhook.id);
+  }
+
+  async #sweepLoop(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      // Before the sweep: a wake that comes while it runs must not be lost.
+      this.#wakeUp = new AbortController();
+      this.#mayHaveMore = (await this.#sweep()) > 0;
+      if (this.#closing.signal.aborted) return;
+      await this.#deps.clock.sleep(SWEEP_MS, this.#wakeUp.signal).catch(() => {});
+    }
+  }
+
+  async #sweep(): Promise<number> {
+    const { deliveries, clock, instanceId, log } = this.#deps;
+    const limit = Math.min(CLAIM_LIMIT, this.#hand.room);
+    if (limit === 0) return 0;
+    try {
+      const now = clock.now();
+      const jobs = await deliveries.claim({
+        now,
+        limit,
+        owner: instanceId,
+        leaseUntil: now + LEASE_MS,
+        limitPerWebhook: CLAIM_LIMIT_PER_WEBHOOK,
+        exceptWebhooks: this.#hand.fullWebhooks(CLAIM_LIMIT_PER_WEBHOOK),
+      });
+      this.take(jobs);
+      return jobs.length;
+    } catch (error) {
+      log.error({ err: error }, 'claiming deliveries failed; trying again');
+      return 0;
+    }
+  }
+
+  async #renewLoop(): Promise<void> {
+    const { deliveries, clock, instanceId, log } = this.#deps;
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      await clock.sleep(RENEW_MS, signal).catch(() => {});
+      if (this.#hand.size === 0 || signal.aborted) continue;
+      try {
+        await deliveries.renew(instanceId, clock.now() + LEASE_MS);
+      } catch (error) {
+        log.error({ err: error }, 'renewing leases failed; trying again');
+      }
+    }
+  }
+}
