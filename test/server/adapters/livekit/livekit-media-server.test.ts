@@ -87,6 +87,14 @@ describe('an error of the media server', () => {
     expect(await failureOf(call)).toMatchObject({ code: expected, retryable });
   });
 
+  it.each([
+    [401, 'unauthenticated'],
+    [403, 'permission_denied'],
+  ])('%i says that the own keys are refused', async (status, code) => {
+    const { media } = await against(twirpError(status, code));
+    expect((await failureOf(media.listRooms())).message).toContain('LIVEKIT_API_KEY and LIVEKIT_API_SECRET');
+  });
+
   it('shows nothing of what a 5xx says, but keeps it as the cause', async () => {
     const { media } = await against(twirpError(500, 'internal', 'dial tcp 10.1.2.3:6379: refused'));
     const failure = await failureOf(media.listRooms());
