@@ -24,13 +24,11 @@ type Member = {
 
 export class CommitGroups {
   readonly #db: Kysely<Tables>;
-  readonly #isInTransaction: () => boolean;
   readonly #waiting: Member[] = [];
   #running = false;
 
-  constructor(db: Kysely<Tables>, isInTransaction: () => boolean) {
+  constructor(db: Kysely<Tables>) {
     this.#db = db;
-    this.#isInTransaction = isInTransaction;
   }
 
   run<T>(work: Work<T>): Promise<T> {
@@ -72,8 +70,7 @@ export class CommitGroups {
       try {
         outcomes.push(await withinSavepoint(db, () => member.run(db)));
       } catch (error) {
-        // SQLite undoes the whole transaction on some errors of the disk, and with it the others' work.
-        if (!this.#isInTransaction()) throw error;
+        // Where SQLite undid the whole transaction at this error, the driver refuses the rest and the commit.
         outcomes.push(() => member.fail(error));
       }
     }

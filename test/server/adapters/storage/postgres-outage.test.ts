@@ -70,6 +70,18 @@ describe('losing PostgreSQL', () => {
     expect(await store.recordings.list({ limit: 10 })).toEqual([]);
   });
 
+  it('does not hide what the work itself threw', async () => {
+    const reason = new Error('no');
+    const lost = store.transaction(async ({ recordings }) => {
+      await recordings.claim(newRecording('one'), 1000);
+      await terminateAll();
+      await until(async () => (await countOf('true')) === 0);
+      throw reason;
+    });
+    await expect(lost).rejects.toBe(reason);
+    expect(await store.recordings.list({ limit: 10 })).toEqual([]);
+  });
+
   it('fails a statement that is under way', async () => {
     await locker.query('begin; lock table recordings');
     const claim = expectUnavailable(store.recordings.claim(newRecording('one'), 1000), { retryable: true });

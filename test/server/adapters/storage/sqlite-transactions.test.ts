@@ -24,7 +24,7 @@ describe('transactions on SQLite', () => {
     );
     reader = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
     db = new Kysely<Tables>({ dialect: sqliteDialect(database, systemClock) });
-    groups = new CommitGroups(db, () => database.isTransaction);
+    groups = new CommitGroups(db);
   });
   afterEach(async () => {
     reader.close();
