@@ -23,11 +23,12 @@ const gstreamerElements = [
   'vp8enc',
   'opusenc',
 ];
+/** What its Go bindings link, as pkg-config calls it. */
 const gstreamerLibraries = [
   'gstreamer-1.0',
+  'gstreamer-base-1.0',
   'gstreamer-app-1.0',
-  'gstreamer-video-1.0',
-  'gstreamer-codecparsers-1.0',
+  'gstreamer-mpegts-1.0',
 ];
 
 /** Every part that tests run, what it is built with before it. */
