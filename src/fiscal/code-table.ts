@@ -115,14 +115,16 @@ const unpackedKind = (slot: number): number => {
 
 const unpackSpans = (slot: number, start: number): void => {
   starts[slot] = dateAt(pairAt(spanText, start + 1));
-  const several: number[] = [];
-  let at = start;
-  do {
-    ends[slot] = dateAt(pairAt(spanText, at + 3)) || OPEN_END;
-    several.push(dateAt(pairAt(spanText, at + 1)), ends[slot] as number);
-    at += 5;
-  } while (DIGIT_VALUES[spanText.charCodeAt(at - 5)] === 1);
-  if (several.length === 2) return;
+  ends[slot] = spanEnd(start);
+  if (!isFollowed(start)) return;
   kinds[slot] = SEVERAL_SPANS;
+  const several = [starts[slot] as number, ends[slot] as number];
+  for (let at = start; isFollowed(at); at += 5)
+    several.push(dateAt(pairAt(spanText, at + 6)), spanEnd(at + 5));
+  ends[slot] = several.at(-1) as number;
   spans.set(slot, several);
 };
+
+const spanEnd = (at: number): number => dateAt(pairAt(spanText, at + 3)) || OPEN_END;
+
+const isFollowed = (at: number): boolean => DIGIT_VALUES[spanText.charCodeAt(at)] === 1;

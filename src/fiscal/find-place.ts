@@ -1,6 +1,6 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce, isKnownCode, slotOfCode } from './code-table.ts';
-import { type Exactness, nameExactness } from './name-exactness.ts';
+import { nameExactness } from './name-exactness.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
 import { firstEntry, fold, nextEntry, placeIndex } from './place-index.ts';
 import {
@@ -67,10 +67,12 @@ export const MISSING_PLACE = -4;
 
 /** The slot of the place, or one of the four negative answers. Candidates stay until the next call. */
 export const lookUpPlace = (name: string, province: string, date: number): number => {
-  candidates.length = 0;
+  count = 0;
   if (typeof name !== 'string' || name.trim() === '') return MISSING_PLACE;
   const wanted = readProvince(province);
   if (wanted === UNKNOWN_PROVINCE) return UNKNOWN_PROVINCE;
+  // No place is called so, and the patterns below take their time over long runs of spaces.
+  if (name.length > LONGEST_NAME) return UNKNOWN_PLACE;
   const whole = lookUpName(name, wanted, date);
   return whole === UNKNOWN_PLACE ? lookUpParts(name, wanted, date) : whole;
 };
@@ -98,31 +100,34 @@ const placesMeant = (name: string, province: string, date: number): Place[] => {
   return meant.filter(isFirst).slice(0, SUGGESTIONS);
 };
 
+/** Over twice the longest name, which leaves room for bilingual pairs. */
+const LONGEST_NAME = 150;
 const SUGGESTIONS = 5;
 const ANY_PROVINCE = -1;
 
-type Candidate = {
-  readonly slot: number;
-  readonly record: number;
-  readonly score: number;
-  exactness: Exactness;
-};
+type Candidate = { slot: number; record: number; score: number };
 
-const candidates: Candidate[] = [];
+/** Places that the name fits, each with its best record: the first {@link count} of objects that are used again. */
+const pool: Candidate[] = [];
+let count = 0;
 
-const knownProvinces = new Set<number>();
+const candidates = (): Candidate[] => pool.slice(0, count);
+
+/** By province number: 1 when a record has it. Filled at the first use. */
+const knownProvinces = new Uint8Array(26 * 26);
+let areProvincesKnown = false;
 
 const readProvince = (province: string): number => {
   const text = typeof province === 'string' ? province.trim() : '';
   if (text === '') return ANY_PROVINCE;
-  if (text.length !== 2) return UNKNOWN_PROVINCE;
-  const number = provinceNumber(text.toUpperCase());
-  if (knownProvinces.size === 0) {
+  const number = text.length === 2 ? provinceNumber(text.toUpperCase()) : UNKNOWN_PROVINCE;
+  if (!areProvincesKnown) {
     const records = allRecords();
     for (let record = 0; record < records.count; record++)
-      knownProvinces.add(records.province[record] as number);
+      knownProvinces[records.province[record] as number] = 1;
+    areProvincesKnown = true;
   }
-  return knownProvinces.has(number) ? number : UNKNOWN_PROVINCE;
+  return knownProvinces[number] === 1 ? number : UNKNOWN_PROVINCE;
 };
 
 /** `Name (XX)`, or the two halves of a bilingual name, which must mean one place. */
@@ -144,11 +149,11 @@ const lookUpName = (name: string, province: number, date: number): number => {
   const code = name.length === 4 ? slotOfCode(name.toUpperCase()) : -1;
   if (isKnownCode(code)) return isProvinceOf(allRecords(), code, province) ? code : UNKNOWN_PLACE;
   collectCandidates(name, province, date);
-  return candidates.length === 1 ? (candidates[0] as Candidate).slot : chooseCandidate(name);
+  return count === 1 ? (pool[0] as Candidate).slot : chooseCandidate(name);
 };
 
 const collectCandidates = (name: string, province: number, date: number): void => {
-  candidates.length = 0;
+  count = 0;
   fold(name);
   const records = allRecords();
   const index = placeIndex();
@@ -157,32 +162,39 @@ const collectCandidates = (name: string, province: number, date: number): void =
     const slot = records.slot[record] as number;
     if (!isProvinceOf(records, slot, province)) continue;
     const score = dateScore(records, record, date) * 2 + (records.province[record] === province ? 1 : 0);
-    keepBest({ slot, record, score, exactness: 0 });
+    keepBest(slot, record, score);
   }
 };
 
-const keepBest = (candidate: Candidate): void => {
-  const at = candidates.findIndex(({ slot }) => slot === candidate.slot);
-  if (at < 0) candidates.push(candidate);
-  else if (candidate.score > (candidates[at] as Candidate).score) candidates[at] = candidate;
+const keepBest = (slot: number, record: number, score: number): void => {
+  let at = 0;
+  while (at < count && (pool[at] as Candidate).slot !== slot) at++;
+  const known = pool[at];
+  if (known === undefined) pool.push({ slot, record, score });
+  else if (at === count || score > known.score) {
+    known.slot = slot;
+    known.record = record;
+    known.score = score;
+  }
+  if (at === count) count++;
 };
 
 /** Best score, then best accents; among states the one of today. */
 const chooseCandidate = (name: string): number => {
-  if (candidates.length === 0) return UNKNOWN_PLACE;
-  const top = Math.max(...candidates.map(({ score }) => score));
-  let best = candidates.filter(({ score }) => score === top);
-  if (best.length > 1) best = mostExact(name, best);
+  if (count === 0) return UNKNOWN_PLACE;
+  let best = withHighest(candidates(), ({ score }) => score);
+  if (best.length > 1) {
+    const records = allRecords();
+    best = withHighest(best, ({ record }) => nameExactness(name, recordName(records, record)));
+  }
   if (best.length > 1) best = statesOfToday(best);
   return best.length === 1 ? (best[0] as Candidate).slot : AMBIGUOUS_PLACE;
 };
 
-const mostExact = (name: string, tied: readonly Candidate[]): Candidate[] => {
-  const records = allRecords();
-  for (const candidate of tied)
-    candidate.exactness = nameExactness(name, recordName(records, candidate.record));
-  const top = Math.max(...tied.map(({ exactness }) => exactness));
-  return tied.filter(({ exactness }) => exactness === top);
+const withHighest = (all: readonly Candidate[], rank: (candidate: Candidate) => number): Candidate[] => {
+  const ranks = all.map(rank);
+  const highest = Math.max(...ranks);
+  return all.filter((_candidate, at) => ranks[at] === highest);
 };
 
 const statesOfToday = (tied: Candidate[]): Candidate[] => {
@@ -220,7 +232,7 @@ const dateScore = (records: PlaceRecords, record: number, date: number): number 
 
 const candidatePlaces = (date: number, chosen: number): Place[] => {
   const records = allRecords();
-  return candidates
+  return candidates()
     .filter(({ slot }) => slot !== chosen)
     .sort((a, b) => b.score - a.score || a.slot - b.slot)
     .map(({ slot }) => placeOfRecord(records, recordAt(records, slot, date)));
