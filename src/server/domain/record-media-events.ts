@@ -17,11 +17,17 @@ export type RecordMediaDeps = RecordDeps & { readonly mediaServer: MediaServer }
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
   await recordInTransaction(deps, async (store, recorder) => {
     const sessions = await lockSessions(store, events);
-    for (const event of events) {
+    for (const told of events) {
+      const event = { ...told, createdAt: refineTime(told.createdAt, deps.clock.now()) };
       const session = await recordOne(deps, { store, recorder, event, session: sessionOf(event, sessions) });
       if (session !== undefined) sessions.set(session.sid, session);
     }
   });
+}
+
+/** The media server tells whole seconds: within that second, the time of receipt is closer to what happened. */
+function refineTime(createdAt: number, receivedAt: number): number {
+  return receivedAt >= createdAt && receivedAt < createdAt + 1000 ? receivedAt : createdAt;
 }
 
 /** All rooms first, in one order, so that two instances never wait for each other in a circle. */
