@@ -48,7 +48,7 @@ it('sends the same headers as the real server', () => {
   expect(claimNames(embedded[0])).toEqual(claimNames(real[0]));
 });
 
-/** One life of a room in which everything that is told has a value. */
+/** Two lives of a room, ended by everyone's leave and by force, in which everything that is told has a value. */
 async function roomLife({ server, join, inbox }: MediaServerFixture): Promise<readonly ReceivedWebhook[]> {
   const name = unique();
   await server.createRoom({ name, departureTimeout: 1, maxParticipants: 5, metadata: 'm' });
@@ -58,6 +58,12 @@ async function roomLife({ server, join, inbox }: MediaServerFixture): Promise<re
   await server.muteTrack(name, 'ada', sid);
   await person.leave();
   await inbox.waitFor(({ event }) => event === 'room_finished');
+  await server.createRoom({ name, departureTimeout: 1, maxParticipants: 5, metadata: 'm' });
+  const another = await join(name, 'ada', { attributes: { 'rtc.role': 'host' } });
+  await another.publish();
+  await inbox.waitFor(({ event }) => event === 'track_published', 2);
+  await server.deleteRoom(name);
+  await inbox.waitFor(({ event }) => event === 'room_finished', 2);
   expect(inbox.faults).toEqual([]);
   return inbox.received;
 }
