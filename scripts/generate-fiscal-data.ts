@@ -10,6 +10,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
+import { BUCKET_COUNT, baseLetters, fold, foldedBucket } from '../src/fiscal/fold-name.ts';
 
 type Row = Readonly<Record<string, string>>;
 type Period = {
@@ -163,8 +164,33 @@ const placesModule = (places: readonly Place[], dates: readonly string[]): strin
   return module([
     `/** Unicode code points of the letters that a, b, c... stand for. */`,
     `export const ACCENTED_LETTERS: readonly number[] = [${[...ACCENTED].map((letter) => letter.codePointAt(0)).join(', ')}];`,
+    `/** The abbreviations of all provinces that any place was ever in. */`,
+    `export const PROVINCES =\n  '${provincesEver(places)}';`,
     block('placeBlock', placeParts.join('|')),
+    block('nameBlock', nameBuckets(places)),
   ]);
+};
+
+const provincesEver = (places: readonly Place[]): string =>
+  [...new Set(places.flatMap(({ periods }) => periods.map(({ province }) => province)))].sort().join('');
+
+/** For each bucket of folded names, the places that have one. */
+const nameBuckets = (places: readonly Place[]): string => {
+  const buckets = Array.from({ length: BUCKET_COUNT }, () => new Set<number>());
+  for (const place of places) {
+    for (const name of [...place.periods.map((period) => period.name), ...place.aliases]) {
+      for (const spelling of [
+        name,
+        name.replace(/[\u00c4\u00d6\u00dc]/g, (umlaut) => `${baseLetters(umlaut)}E`),
+      ]) {
+        fold(spelling);
+        buckets[foldedBucket()]?.add(slotOf(place.code));
+      }
+    }
+  }
+  return buckets
+    .map((slots) => [...slots].map((slot) => digit(slot >> 12) + pair(slot & 4095)).join(''))
+    .join('~');
 };
 
 const periodsText = (place: Place, dates: readonly string[]): string => {

@@ -1,16 +1,18 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce, isKnownCode, slotOfCode } from './code-table.ts';
+import { PROVINCES } from './data/places.ts';
+import { fold } from './fold-name.ts';
+import { forEachMatch } from './match-name.ts';
 import { nameExactness } from './name-exactness.ts';
 import { type Birthplace, birthplaceAt, type Place, placeOfRecord } from './place.ts';
-import { firstEntry, fold, nextEntry, placeIndex } from './place-index.ts';
 import {
   ALIAS,
-  allRecords,
   isStato,
   type PlaceRecords,
   provinceNumber,
   recordAt,
   recordName,
+  recordsOf,
   recordToday,
   successorOf,
   UNDATED,
@@ -113,22 +115,20 @@ let count = 0;
 
 const candidates = (): Candidate[] => pool.slice(0, count);
 
-/** By province number: 1 when a record has it. Filled at the first use. */
-const knownProvinces = new Uint8Array(26 * 26);
-let areProvincesKnown = false;
-
 const readProvince = (province: string): number => {
   const text = typeof province === 'string' ? province.trim() : '';
   if (text === '') return ANY_PROVINCE;
-  const number = text.length === 2 ? provinceNumber(text.toUpperCase()) : UNKNOWN_PROVINCE;
-  if (!areProvincesKnown) {
-    const records = allRecords();
-    for (let record = 0; record < records.count; record++)
-      knownProvinces[records.province[record] as number] = 1;
-    areProvincesKnown = true;
-  }
-  return knownProvinces[number] === 1 ? number : UNKNOWN_PROVINCE;
+  if (text.length !== 2) return UNKNOWN_PROVINCE;
+  const number = provinceNumber(text.toUpperCase());
+  return KNOWN_PROVINCES[number] === 1 ? number : UNKNOWN_PROVINCE;
 };
+
+/** By province number: 1 for those that any place was ever in. */
+const KNOWN_PROVINCES: Uint8Array = (() => {
+  const known = new Uint8Array(26 * 26);
+  for (let at = 0; at < PROVINCES.length; at += 2) known[provinceNumber(PROVINCES.slice(at, at + 2))] = 1;
+  return known;
+})();
 
 /** `Name (XX)`, or the two halves of a bilingual name, which must mean one place. */
 const lookUpParts = (name: string, province: number, date: number): number => {
@@ -147,7 +147,7 @@ const lookUpParts = (name: string, province: number, date: number): number => {
 
 const lookUpName = (name: string, province: number, date: number): number => {
   const code = name.length === 4 ? slotOfCode(name.toUpperCase()) : -1;
-  if (isKnownCode(code)) return isProvinceOf(allRecords(), code, province) ? code : UNKNOWN_PLACE;
+  if (isKnownCode(code)) return isProvinceOf(recordsOf(code), code, province) ? code : UNKNOWN_PLACE;
   collectCandidates(name, province, date);
   return count === 1 ? (pool[0] as Candidate).slot : chooseCandidate(name);
 };
@@ -155,15 +155,15 @@ const lookUpName = (name: string, province: number, date: number): number => {
 const collectCandidates = (name: string, province: number, date: number): void => {
   count = 0;
   fold(name);
-  const records = allRecords();
-  const index = placeIndex();
-  for (let entry = firstEntry(index); entry >= 0; entry = nextEntry(index, entry)) {
-    const record = index.record[entry] as number;
+  forEachMatch((records, record) => {
     const slot = records.slot[record] as number;
-    if (!isProvinceOf(records, slot, province)) continue;
-    const score = dateScore(records, record, date) * 2 + (records.province[record] === province ? 1 : 0);
-    keepBest(slot, record, score);
-  }
+    if (!isProvinceOf(records, slot, province)) return;
+    keepBest(
+      slot,
+      record,
+      dateScore(records, record, date) * 2 + (records.province[record] === province ? 1 : 0),
+    );
+  });
 };
 
 const keepBest = (slot: number, record: number, score: number): void => {
@@ -184,8 +184,7 @@ const chooseCandidate = (name: string): number => {
   if (count === 0) return UNKNOWN_PLACE;
   let best = withHighest(candidates(), ({ score }) => score);
   if (best.length > 1) {
-    const records = allRecords();
-    best = withHighest(best, ({ record }) => nameExactness(name, recordName(records, record)));
+    best = withHighest(best, ({ slot, record }) => nameExactness(name, recordName(recordsOf(slot), record)));
   }
   if (best.length > 1) best = statesOfToday(best);
   return best.length === 1 ? (best[0] as Candidate).slot : AMBIGUOUS_PLACE;
@@ -198,9 +197,8 @@ const withHighest = (all: readonly Candidate[], rank: (candidate: Candidate) => 
 };
 
 const statesOfToday = (tied: Candidate[]): Candidate[] => {
-  const records = allRecords();
   if (!tied.every(({ slot }) => isStato(slot))) return tied;
-  const ofToday = tied.filter(({ slot }) => recordToday(records, slot) >= 0);
+  const ofToday = tied.filter(({ slot }) => recordToday(recordsOf(slot), slot) >= 0);
   return ofToday.length === 0 ? tied : ofToday;
 };
 
@@ -211,7 +209,7 @@ const isProvinceOf = (records: PlaceRecords, slot: number, province: number): bo
   const end = first + (records.length[slot] as number);
   for (let record = first; record < end; record++) if (records.province[record] === province) return true;
   const successor = successorOf(records, slot);
-  const today = successor === slot ? -1 : recordToday(records, successor);
+  const today = successor === slot ? -1 : recordToday(recordsOf(successor), successor);
   return today >= 0 && records.province[today] === province;
 };
 
@@ -230,10 +228,8 @@ const dateScore = (records: PlaceRecords, record: number, date: number): number 
   return (records.to[last] as number) > date ? 2 : 1;
 };
 
-const candidatePlaces = (date: number, chosen: number): Place[] => {
-  const records = allRecords();
-  return candidates()
+const candidatePlaces = (date: number, chosen: number): Place[] =>
+  candidates()
     .filter(({ slot }) => slot !== chosen)
     .sort((a, b) => b.score - a.score || a.slot - b.slot)
-    .map(({ slot }) => placeOfRecord(records, recordAt(records, slot, date)));
-};
+    .map(({ slot }) => placeOfRecord(recordsOf(slot), recordAt(recordsOf(slot), slot, date)));

@@ -1,16 +1,8 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce, OPEN_END } from './code-table.ts';
+import { fold, folded, foldedLength } from './fold-name.ts';
 import { type Place, placeOfRecord } from './place.ts';
-import {
-  fold,
-  folded,
-  foldedLength,
-  foldedLetters,
-  LETTER,
-  type PlaceIndex,
-  placeIndex,
-  WORD_START,
-} from './place-index.ts';
+import { foldedLetters, LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
 import { ALIAS, allRecords, DATED, type PlaceRecords, provinceNumber, recordAt } from './place-records.ts';
 
 export type SuggestOptions = {

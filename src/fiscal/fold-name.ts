@@ -1,0 +1,72 @@
+/**
+ * Names without what people write differently: letters only, upper case, no accents, spaces, apostrophes or hyphens.
+ * Folded into one buffer, so that a look-up makes no string. Also read by the script that generates the data.
+ */
+import { isSeparator, spellInLatin } from './latin-letters.ts';
+
+/** The text folded last, {@link foldedLength} bytes of it. Names are far shorter; the rest of a longer text is lost. */
+export const folded = new Uint8Array(96);
+export let foldedLength = 0;
+
+/** Folds text into {@link folded}. What no name has (a digit, another script) stays, so that nothing matches. */
+export const fold = (text: string): void => {
+  foldedLength = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character >= 128) {
+      foldForeign(text);
+      return;
+    }
+    append(ASCII_FOLDS[character] as number);
+  }
+};
+
+/** How many buckets the generated index of names has. */
+export const BUCKET_COUNT = 4096;
+
+/** The bucket of the text folded last. */
+export const foldedBucket = (): number => {
+  let hash = 0;
+  for (let at = 0; at < foldedLength; at++) hash = Math.imul(hash ^ (folded[at] as number), FNV_PRIME);
+  return (hash ^ (hash >>> 15)) & (BUCKET_COUNT - 1);
+};
+
+/**
+ * The letters that one accented letter folds to. O umlaut is O here, whatever the fiscal code makes of it; undefined
+ * for what is no letter.
+ */
+export const baseLetters = (character: string): string | undefined => {
+  const umlaut = UMLAUTS.indexOf(character.toUpperCase().charCodeAt(0));
+  return umlaut < 0 ? spellInLatin(character) : 'AOU'.charAt(umlaut);
+};
+
+/** Code points of A, O and U umlaut. */
+const UMLAUTS: readonly number[] = [0xc4, 0xd6, 0xdc];
+const FNV_PRIME = 16_777_619;
+/** Stands for whatever no name has. */
+const OTHER = 1;
+
+const ASCII_FOLDS: Uint8Array = (() => {
+  const folds = new Uint8Array(128).fill(OTHER);
+  for (let letter = 65; letter <= 90; letter++) folds[letter] = folds[letter + 32] = letter;
+  for (let digit = 48; digit <= 57; digit++) folds[digit] = digit;
+  for (const separator of " '-`.,()/=\t") folds[separator.charCodeAt(0)] = 0;
+  return folds;
+})();
+
+const append = (letter: number): void => {
+  if (letter !== 0 && foldedLength < folded.length) folded[foldedLength++] = letter;
+};
+
+const foldForeign = (text: string): void => {
+  foldedLength = 0;
+  for (const character of text.normalize('NFC')) {
+    const code = character.charCodeAt(0);
+    if (code < 128) append(ASCII_FOLDS[code] as number);
+    else if (!isSeparator(character) && !/^\p{M}$/u.test(character)) {
+      const letters = baseLetters(character);
+      if (letters === undefined) append(OTHER);
+      else for (let at = 0; at < letters.length; at++) append(letters.charCodeAt(at));
+    }
+  }
+};
