@@ -1,6 +1,8 @@
 import type { Log } from './ports/log.ts';
 
+/** For all that is closed; and for each that is left when that is over. */
 const CLOSE_PATIENCE_MS = 9_000;
+const LAST_PATIENCE_MS = 100;
 
 /** What was opened, closed in reverse order: last opened, first closed. */
 export class Closers {
@@ -16,28 +18,27 @@ export class Closers {
     this.#closers.push(close);
   }
 
-  /** One that fails or hangs does not keep the others open for ever; a second call waits for the first. */
+  /** One that fails or hangs does not keep the others open: the store is the last. A second call waits for the first. */
   close(): Promise<void> {
-    this.#closing ??= Promise.race([this.#closeAll(), this.#giveUp()]);
+    this.#closing ??= this.#closeAll();
     return this.#closing;
   }
 
   async #closeAll(): Promise<void> {
+    const deadline = performance.now() + CLOSE_PATIENCE_MS;
     for (const close of this.#closers.toReversed()) {
-      await close().catch((error: unknown) => this.#log.error({ err: error }, 'closing failed'));
+      const closed = close().catch((error: unknown) => this.#log.error({ err: error }, 'closing failed'));
+      if (await isDoneWithin(closed, Math.max(LAST_PATIENCE_MS, deadline - performance.now()))) continue;
+      this.#log.warn({ afterMs: CLOSE_PATIENCE_MS }, 'closing took too long; what was under way is cut off');
     }
   }
+}
 
-  #giveUp(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.#log.warn(
-          { afterMs: CLOSE_PATIENCE_MS },
-          'closing took too long; what was under way is cut off',
-        );
-        resolve();
-      }, CLOSE_PATIENCE_MS);
-      timer.unref();
-    });
-  }
+/** Whether `work` settles well in time. */
+export async function isDoneWithin(work: Promise<unknown>, patienceMs: number): Promise<boolean> {
+  const { promise: timeUp, resolve } = Promise.withResolvers<false>();
+  const timer = setTimeout(() => resolve(false), patienceMs);
+  const isDone = await Promise.race([work.then(() => true), timeUp]);
+  clearTimeout(timer);
+  return isDone;
 }

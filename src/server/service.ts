@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
+import { requestCloser } from './close-requests.ts';
 import { Closers } from './closers.ts';
 import { type Config, serviceUrl } from './config/config.ts';
 import { recordMediaEvents } from './domain/record-media-events.ts';
@@ -70,7 +71,7 @@ async function start(config: Config, parts: ServiceParts, closers: Closers): Pro
     trustProxy: config.trustProxy,
     onAnswer: metrics?.observeAnswer,
   });
-  closers.add(() => app.close());
+  closers.add(requestCloser(app));
   closers.add(async () => work.stopWaiting());
   const url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw listenError(error, config);
