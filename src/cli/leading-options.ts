@@ -1,9 +1,10 @@
 import { LEADING_OPTIONS } from './common-options.ts';
 
-/** `rtc --profile dev rooms list` means `rtc rooms list --profile dev`: finds the noun behind such options. */
+/** `rtc --profile dev rooms list` means `rtc rooms list --profile dev`: the noun, the words after it, those before. */
 export function splitLeadingOptions(argv: readonly string[]): {
   readonly noun: string | undefined;
   readonly rest: readonly string[];
+  readonly leading: readonly string[];
 } {
   let at = 0;
   while (at < argv.length) {
@@ -13,5 +14,5 @@ export function splitLeadingOptions(argv: readonly string[]): {
     if (takesValue === undefined) break;
     at += takesValue && !word.includes('=') ? 2 : 1;
   }
-  return { noun: argv[at], rest: [...argv.slice(at + 1), ...argv.slice(0, at)] };
+  return { noun: argv[at], rest: argv.slice(at + 1), leading: argv.slice(0, at) };
 }

@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<number> {
-  const { noun, rest } = splitLeadingOptions(argv);
+  const { noun, rest, leading } = splitLeadingOptions(argv);
   if (noun === undefined || noun === '--help' || noun === '-h' || (noun === 'help' && rest.length === 0)) {
     io.stdout.write(rootHelp(colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0));
     return EXIT.success;
@@ -30,10 +30,10 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);
   if (entry !== undefined) {
     const { runNoun } = await import('./run-noun.ts');
-    return runNoun(entry, rest, io);
+    return runNoun(entry, [...rest, ...leading], io);
   }
   const { reportFailure } = await import('./report-failure.ts');
-  return reportFailure(io, rest, await unknownNoun(noun));
+  return reportFailure(io, argv, await unknownNoun(noun));
 }
 
 async function unknownNoun(noun: string): Promise<Error> {

@@ -4,7 +4,6 @@ import type { Io } from './io.ts';
 import type { Parameter } from './parameters.ts';
 import { type Invocation, kebab } from './parse.ts';
 import type { Prompter } from './prompter.ts';
-import { readSourceText, readStdin } from './source-text.ts';
 
 /** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
 export async function readInput(
@@ -61,9 +60,11 @@ async function readOne(io: Io, name: string, parameter: Parameter<unknown>, word
 
 /** A single line end is the editor's or echo's, not part of a name or a token; a file is taken as it is. */
 async function readSource(io: Io, { source }: Parameter<unknown>, word: string): Promise<string> {
+  if (source === 'typed') return word;
+  // Only on use: node:fs/promises takes longer to load than an offline command to run.
+  const { readSourceText, readStdin } = await import('./source-text.ts');
   if (source === 'typed-or-file') return readSourceText(io, word);
-  if (source === 'typed-or-stdin' && word === '-') return (await readStdin(io)).replace(/\r?\n$/, '');
-  return word;
+  return word === '-' ? (await readStdin(io)).replace(/\r?\n$/, '') : word;
 }
 
 function checked(name: string, parameter: Parameter<unknown>, value: string): unknown {

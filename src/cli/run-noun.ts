@@ -6,7 +6,6 @@ import type { Io } from './io.ts';
 import { printResult } from './output.ts';
 import { type Invocation, parseNoun } from './parse.ts';
 import { readInput } from './read-input.ts';
-import { reportFailure } from './report-failure.ts';
 import { type JsonChoice, openScreen } from './screen.ts';
 
 /** Parses the words after a noun, runs the command that they name, prints its result; the exit code. */
@@ -24,6 +23,7 @@ export async function runNoun(entry: NounEntry, argv: readonly string[], io: Io)
     }
     return await runInvocation(parsed.invocation, io);
   } catch (error) {
+    const { reportFailure } = await import('./report-failure.ts');
     return reportFailure(io, argv, error);
   }
 }

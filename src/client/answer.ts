@@ -28,7 +28,8 @@ export async function readAnswer(
       detail: `the answer is larger than ${maxBytes} bytes`,
     });
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
-    response.body.destroy();
+    // Destroyed unread it reports an error, which nobody but this would hear.
+    response.body.on('error', () => undefined).destroy();
     throw tooLarge();
   }
   const chunks: Buffer[] = [];

@@ -23,7 +23,7 @@ async function candidatesFor(
   current: string,
   io: Io,
 ): Promise<readonly Candidate[]> {
-  const { noun, rest } = splitLeadingOptions(words);
+  const { noun, rest, leading } = splitLeadingOptions(words);
   if (noun === undefined) {
     return CATALOGUE.map((entry) => ({ value: entry.noun, description: entry.summary }));
   }
@@ -35,26 +35,33 @@ async function candidatesFor(
   const verbs = rest.length === 0 ? commands.filter((each) => each.verb !== '').map(asCandidate) : [];
   if (command === undefined) return verbs;
   const given = verb === undefined ? rest : rest.slice(1);
-  return [...verbs, ...(await wordsOf(command, given, current, io))];
+  return [...verbs, ...(await wordsOf(command, { given, leading, current }, io))];
 }
+
+/** A command's own words, those before its noun, and the one under the cursor. */
+type Line = {
+  readonly given: readonly string[];
+  readonly leading: readonly string[];
+  readonly current: string;
+};
 
 async function wordsOf(
   command: Command,
-  given: readonly string[],
-  current: string,
+  { given, leading, current }: Line,
   io: Io,
 ): Promise<readonly Candidate[]> {
+  const words = [...leading, ...given];
   const options = optionsOf(command);
   const pending = options.find(
     (option) => takesValue(option) && namesOf(option).includes(given.at(-1) ?? ''),
   );
-  if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, given, io);
+  if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, words, io);
   if (current.startsWith('-')) return options.flatMap(flagsOf);
   const operands = operandsOf(given, options);
   const parameters = Object.values(command.arguments);
   const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
   if (parameter === undefined) return [];
-  const values = await valuesOf(parameter, given, io);
+  const values = await valuesOf(parameter, words, io);
   return values.filter(({ value }) => !operands.includes(value));
 }
 

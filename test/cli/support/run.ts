@@ -1,0 +1,63 @@
+import { PassThrough } from 'node:stream';
+import type { Io, ServiceLoaders } from '../../../src/cli/io.ts';
+import { main } from '../../../src/cli/main.ts';
+
+export type Run = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+export type RunOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Streams that are terminals; none by default. */
+  readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
+  readonly columns?: number;
+  readonly clock?: () => number;
+  readonly signal?: AbortSignal;
+  readonly loaders?: Partial<ServiceLoaders>;
+  readonly workingDirectory?: string;
+  /** Sees stdout as it grows. */
+  readonly onStdout?: (soFar: string) => void;
+};
+
+/** One run of main(argv), with streams of its own. */
+export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const out = stream(options, 'stdout');
+  const err = stream(options, 'stderr');
+  const stdin = Object.assign(new PassThrough(), { isTTY: isTerminal(options, 'stdin') });
+  stdin.end(options.stdin ?? '');
+  const io: Io = {
+    stdin,
+    stdout: out.stream,
+    stderr: err.stream,
+    env: options.env ?? {},
+    workingDirectory: options.workingDirectory ?? import.meta.dirname,
+    launcher: '/somewhere/bin/rtc.js',
+    runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
+    signal: options.signal ?? new AbortController().signal,
+    clock: options.clock ?? Date.now,
+    loaders: {
+      serve: options.loaders?.serve ?? notHere,
+      dev: options.loaders?.dev ?? notHere,
+    },
+  };
+  const code = await main(argv, io);
+  return { code, stdout: out.text(), stderr: err.text() };
+}
+
+async function notHere(): Promise<never> {
+  throw new Error('this test has no server');
+}
+
+function isTerminal(options: RunOptions, name: 'stdin' | 'stdout' | 'stderr'): boolean {
+  return options.terminals?.includes(name) === true;
+}
+
+function stream(options: RunOptions, name: 'stdout' | 'stderr') {
+  const through = new PassThrough();
+  let text = '';
+  through.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    if (name === 'stdout') options.onStdout?.(text);
+  });
+  const terminal = { isTTY: isTerminal(options, name), columns: options.columns ?? 80 };
+  return { stream: Object.assign(through, terminal), text: () => text };
+}
