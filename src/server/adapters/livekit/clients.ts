@@ -28,7 +28,7 @@ export type LivekitClients = {
 const TOKEN_REUSE_MS = 5 * 60_000;
 
 /**
- * The SDK's clients, which sign a new token for every call: that is a seventh of what a short call costs. Here a
+ * The SDK's clients, which sign a new token for every call: that is a good part of what a short call costs. Here a
  * token that is not bound to a room is signed once in five minutes.
  */
 export function createClients(settings: ClientSettings): LivekitClients {

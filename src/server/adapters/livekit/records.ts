@@ -13,8 +13,7 @@ import type { Egress, EgressFile, EgressStatus } from '../../ports/media-server.
 const WITH_ZEROS = { emitDefaultValues: true } as const;
 
 /**
- * Protobuf JSON with zero values, without the room's TURN password. By hand: `toJson` takes 5 us a room, which is
- * a tenth of a list of twenty; the tests hold this to what it answers.
+ * Protobuf JSON with zero values, without the room's TURN password. By hand: `toJson` takes some 5 us a room; the tests hold this to what it answers.
  */
 export function toRoom(message: RoomMessage): Room {
   const room = {
