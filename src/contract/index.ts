@@ -13,5 +13,6 @@ export * from './recordings.ts';
 export * from './rooms.ts';
 export * from './signing.ts';
 export * from './tokens.ts';
+export * from './transcription.ts';
 export * from './webhook-signing.ts';
 export * from './webhooks.ts';

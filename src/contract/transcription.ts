@@ -1,0 +1,175 @@
+import { type Static, Type } from 'typebox';
+import { instantSchema } from './names.ts';
+
+/** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
+const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
+export const DEFAULT_LANGUAGE = 'en-US';
+
+const language = Type.String({
+  pattern: LANGUAGE_PATTERN,
+  maxLength: 35,
+  description: `BCP 47; default ${DEFAULT_LANGUAGE}`,
+  examples: ['en-US'],
+});
+
+const speakerKey = { minLength: 1, maxLength: 256 } as const;
+const MAX_SPEAKERS = 1000;
+
+/** Track id or identity to speaker name. */
+const participants = Type.Record(
+  Type.String(speakerKey),
+  Type.String({ ...speakerKey, format: 'livekit-name' }),
+  {
+    maxProperties: MAX_SPEAKERS,
+    description: 'Track id or identity to speaker name',
+    examples: [{ TR_AMDuaW8eDvbDmz: 'Ada' }],
+  },
+);
+
+export const TranscriptionOptionsSchema = Type.Object(
+  {
+    partialResults: Type.Optional(
+      Type.Boolean({ description: 'Interim captions into the room; default false' }),
+    ),
+    punctuation: Type.Optional(Type.Boolean({ description: 'Punctuation and capitals; default true' })),
+    profanityFilter: Type.Optional(
+      Type.Boolean({ description: 'Mask profanity with asterisks; default false' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const LiveStartSchema = Type.Object(
+  {
+    language: Type.Optional(language),
+    participants: Type.Optional(participants),
+    options: Type.Optional(TranscriptionOptionsSchema),
+  },
+  { $id: 'TranscriptionStart', additionalProperties: false },
+);
+export type LiveStart = Static<typeof LiveStartSchema>;
+
+const transcriptionId = Type.String({ description: 'Form tr_<id>', examples: ['tr_4bPp8Vi9S6DdAbCd'] });
+
+export const LiveStartedSchema = Type.Object(
+  {
+    transcriptionId,
+    roomId: Type.String({ examples: ['demo'] }),
+    status: Type.Literal('active'),
+    language: Type.String({ examples: ['en-US'] }),
+    startedAt: instantSchema('When the transcription was started'),
+  },
+  { $id: 'TranscriptionStarted' },
+);
+export type LiveStarted = Static<typeof LiveStartedSchema>;
+
+export const LiveStoppedSchema = Type.Object(
+  {
+    transcriptionId,
+    status: Type.Literal('stopped'),
+    stoppedAt: instantSchema('When the transcription was stopped'),
+    segmentCount: Type.Integer({ description: 'Final segments' }),
+  },
+  { $id: 'TranscriptionStopped' },
+);
+export type LiveStopped = Static<typeof LiveStoppedSchema>;
+
+export const SpeakerUpdateSchema = Type.Object(
+  {
+    participants: Type.Record(
+      Type.String(speakerKey),
+      Type.Union([Type.String({ ...speakerKey, format: 'livekit-name' }), Type.Null()]),
+      {
+        maxProperties: MAX_SPEAKERS,
+        description: 'Merged into the map; null removes a name',
+        examples: [{ ada: 'Ada' }],
+      },
+    ),
+  },
+  { $id: 'SpeakerUpdate', additionalProperties: false },
+);
+export type SpeakerUpdate = Static<typeof SpeakerUpdateSchema>;
+
+export const SegmentSchema = Type.Object(
+  {
+    id: Type.String({ examples: ['seg_4bPp8Vi9S6DdAbCd'] }),
+    transcriptionId,
+    trackId: Type.Union([Type.String(), Type.Null()]),
+    participantIdentity: Type.Union([Type.String(), Type.Null()]),
+    speaker: Type.Union([Type.String(), Type.Null()], { description: 'Resolved when read' }),
+    text: Type.String(),
+    language: Type.String(),
+    start: Type.Number({ description: "Seconds from the transcription's start" }),
+    end: Type.Number({ description: "Seconds from the transcription's start" }),
+    startedAt: instantSchema('When it was begun to be said'),
+    endedAt: instantSchema('When it was said'),
+    final: Type.Boolean(),
+    confidence: Type.Union([Type.Number(), Type.Null()]),
+  },
+  { $id: 'Segment' },
+);
+export type Segment = Static<typeof SegmentSchema>;
+
+export const LiveTranscriptionSchema = Type.Object(
+  {
+    transcriptionId,
+    roomId: Type.String(),
+    status: Type.Enum(['active', 'stopped']),
+    language: Type.String(),
+    startedAt: instantSchema('When the transcription was started'),
+    stoppedAt: Type.Union([instantSchema('When it was stopped'), Type.Null()]),
+    segments: Type.Array(SegmentSchema),
+  },
+  { $id: 'LiveTranscription' },
+);
+export type LiveTranscription = Static<typeof LiveTranscriptionSchema>;
+
+export const PostQueueSchema = Type.Object(
+  { language: Type.Optional(language), participants: Type.Optional(participants) },
+  { $id: 'TranscriptionQueue', additionalProperties: false },
+);
+export type PostQueue = Static<typeof PostQueueSchema>;
+
+export const PostQueuedSchema = Type.Object(
+  {
+    transcriptionId,
+    recordingId: Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] }),
+    status: Type.Enum(['queued', 'processing', 'completed']),
+    queuedAt: instantSchema('When it was queued'),
+  },
+  { $id: 'TranscriptionQueued' },
+);
+export type PostQueued = Static<typeof PostQueuedSchema>;
+
+const postFields = {
+  transcriptionId,
+  recordingId: Type.String({ examples: ['EG_tH8vdkRoTDWY'] }),
+  roomId: Type.String({ examples: ['demo'] }),
+  status: Type.Enum(['queued', 'processing', 'completed', 'failed']),
+  language: Type.String({ examples: ['en-US'] }),
+  participants: Type.Record(Type.String(), Type.String()),
+  progress: Type.Number({ description: 'Share of the audio that has been transcribed, 0 to 1' }),
+  queuedAt: instantSchema('When it was queued'),
+  startedAt: Type.Union([instantSchema('When a worker took it up'), Type.Null()]),
+  completedAt: Type.Union([instantSchema('When it was completed or failed'), Type.Null()]),
+  durationMs: Type.Union([Type.Integer(), Type.Null()], { description: 'Length of the audio' }),
+  error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
+};
+
+export const PostTranscriptionSchema = Type.Object(postFields, { $id: 'PostTranscription' });
+export type PostTranscription = Static<typeof PostTranscriptionSchema>;
+
+export const PostTranscriptionDetailSchema = Type.Object(
+  { ...postFields, segments: Type.Array(SegmentSchema) },
+  { $id: 'PostTranscriptionDetail' },
+);
+export type PostTranscriptionDetail = Static<typeof PostTranscriptionDetailSchema>;
+
+export const PostTranscriptionListSchema = Type.Object(
+  {
+    transcriptions: Type.Array(PostTranscriptionSchema),
+    nextCursor: Type.Union([Type.String(), Type.Null()]),
+  },
+  { $id: 'PostTranscriptionList' },
+);
+export type PostTranscriptionList = Static<typeof PostTranscriptionListSchema>;

@@ -1,0 +1,44 @@
+/*
+ * Speech to text. Audio is 16 kHz, mono, floats from -1 to 1. A recogniser turns one voiced segment into text; what
+ * is a segment, the voice activity detector says. Both are synchronous work of native code: they run in workers,
+ * never in the service.
+ */
+export const SAMPLE_RATE = 16_000;
+
+export interface SpeechEngine {
+  readonly name: string;
+  /** BCP 47 tags, or primary languages that stand for all of their regions; sorted. */
+  readonly languages: readonly string[];
+  /** Whether a request for this language can be served (`en` serves `en-GB`). */
+  supports(language: string): boolean;
+  /** Rejects with ServiceError invalid-request for a language without a model, naming the ones there are. */
+  recognise(request: RecognitionRequest): Promise<Recognition>;
+  close(): Promise<void>;
+}
+
+export type RecognitionRequest = {
+  readonly samples: Float32Array;
+  readonly language: string;
+};
+
+export type Recognition = {
+  readonly text: string;
+  readonly confidence: number | null;
+};
+
+/** Cuts a stream of samples into voiced segments, none longer than the recogniser takes. */
+export interface VoiceActivityDetector {
+  /** Segments that ended within these samples. */
+  push(samples: Float32Array): readonly VoicedSegment[];
+  /** What is voiced at the moment and has not ended; for interim results. */
+  current(): VoicedSegment | undefined;
+  /** The rest, at the end of the stream. */
+  flush(): readonly VoicedSegment[];
+  close(): void;
+}
+
+export type VoicedSegment = {
+  /** Sample index in the stream. */
+  readonly start: number;
+  readonly samples: Float32Array;
+};
