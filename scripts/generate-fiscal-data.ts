@@ -291,12 +291,12 @@ const capsText = (comuni: readonly Place[]): string => {
 };
 
 /**
- * A function, because an engine does not compile one before its first call, and because bundlers copy a constant
- * string to each place of its use.
+ * A function, because an engine does not compile one before its first call (but it does an arrow without braces), and
+ * because bundlers copy a constant string to each place of its use.
  */
 const block = (name: string, text: string): string => {
   const escaped = text.replace(/[^ -~]/g, (letter) => `{${letter.charCodeAt(0).toString(16)}}`);
-  return `export const ${name} = (): string =>\n  ${JSON.stringify(escaped)};`;
+  return `export function ${name}(): string {\n  return ${JSON.stringify(escaped)};\n}`;
 };
 
 const module = (lines: readonly string[]): string =>

@@ -233,8 +233,13 @@ const nameShape = (code: Uint8Array, start: number): number =>
 const IS_DERIVABLE: Uint8Array = (() => {
   const table = new Uint8Array(27);
   for (let shape = 0; shape < 27; shape++) {
-    const kinds = `${(shape / 9) | 0}${((shape / 3) | 0) % 3}${shape % 3}`;
-    table[shape] = /^[12]*0*2*$/.test(kinds) ? 1 : 0;
+    const [first, second, third] = [(shape / 9) | 0, ((shape / 3) | 0) % 3, shape % 3];
+    // A vowel, then a consonant; a vowel, X, then anything but X.
+    const isBroken =
+      (first === 0 && second === 1) ||
+      ((first === 0 || second === 0) && third === 1) ||
+      (first === 0 && second === 2 && third !== 2);
+    table[shape] = isBroken ? 0 : 1;
   }
   return table;
 })();

@@ -48,7 +48,7 @@ export const baseCodeOf = (codiceFiscale: string): string => {
   return textOf(textBytes);
 };
 
-export const omocodiaDetail = (mask: number): OmocodiaDetail => DETAILS[mask] ?? NO_OMOCODIA;
+export const omocodiaDetail = (mask: number): OmocodiaDetail => details[mask] ?? makeDetail(mask);
 
 /** Where the seven digits are, the rightmost first: index n is bit n of a mask. */
 const DIGIT_POSITIONS: readonly number[] = [14, 13, 12, 10, 9, 7, 6];
@@ -56,12 +56,15 @@ const FORMS = 128;
 
 const NO_OMOCODIA: OmocodiaDetail = Object.freeze({ level: 0, positions: Object.freeze([]) });
 
-const DETAILS: readonly OmocodiaDetail[] = Array.from({ length: FORMS }, (_, mask) => {
+/** By mask, made when first asked for. */
+const details: (OmocodiaDetail | undefined)[] = [NO_OMOCODIA];
+
+const makeDetail = (mask: number): OmocodiaDetail => {
   const positions = DIGIT_POSITIONS.filter((_position, bit) => (mask >> bit) & 1).reverse();
-  return mask === 0
-    ? NO_OMOCODIA
-    : Object.freeze({ level: positions.length, positions: Object.freeze(positions) });
-});
+  const detail = Object.freeze({ level: positions.length, positions: Object.freeze(positions) });
+  details[mask] = detail;
+  return detail;
+};
 
 /** Makes {@link textBytes} upper case and replaces its substitutes by digits; the check letter follows. */
 const toBaseForm = (): void => {
