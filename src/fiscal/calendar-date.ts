@@ -18,7 +18,7 @@ export const toDateNumber = (input: unknown): number => {
 };
 
 /** As {@link toDateNumber}, for parts; fractions, NaN and infinities are no dates. */
-export const partsToDateNumber = (year: number, month: number, day: number): number => {
+const partsToDateNumber = (year: number, month: number, day: number): number => {
   if (!(year >= 1 && year <= 9999 && month >= 1 && month <= 12 && day >= 1)) return 0;
   if ((year | 0) !== year || (month | 0) !== month || (day | 0) !== day) return 0;
   return day <= daysInMonth(year, month) ? year * 10_000 + month * 100 + day : 0;
@@ -40,31 +40,6 @@ export const toIsoDate = (date: number): string => {
   const text = monthDayText[date % 10_000] ?? monthDayTextOf(date % 10_000);
   return year > 999 ? `${year}${text}` : `${String(year).padStart(4, '0')}${text}`;
 };
-
-/** The date number of the day so many days after 1861-01-01 (negative: before it). */
-export const dayToDateNumber = (day: number): number => {
-  // Howard Hinnant's days-from-civil arithmetic, turned round: no Date object, so no time zone.
-  const shifted = day + DAYS_FROM_YEAR_ZERO_TO_1861;
-  const era = Math.floor(shifted / DAYS_PER_ERA);
-  const dayOfEra = shifted - era * DAYS_PER_ERA;
-  const yearOfEra = Math.floor(
-    (dayOfEra -
-      Math.floor(dayOfEra / 1460) +
-      Math.floor(dayOfEra / 36_524) -
-      Math.floor(dayOfEra / 146_096)) /
-      365,
-  );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
-  const dayOfMonth = dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1;
-  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
-  const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0);
-  return year * 10_000 + month * 100 + dayOfMonth;
-};
-
-const DAYS_PER_ERA = 146_097;
-/** Days from 0000-03-01, where the arithmetic begins, to 1861-01-01, where the place data do. */
-const DAYS_FROM_YEAR_ZERO_TO_1861 = 679_657;
 
 const monthDayText: (string | undefined)[] = [];
 

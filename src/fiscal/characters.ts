@@ -3,7 +3,7 @@
 /** Set in a table's value when the character is not allowed. */
 export const NOT_ALLOWED = 0x80;
 /** Set in {@link DIGITS}' value when a letter stands for the digit (omocodia). */
-export const SUBSTITUTED = 0x10;
+const SUBSTITUTED = 0x10;
 
 /** The letters that omocodia puts for 0 to 9, DM 23 December 1976, art. 6. */
 export const SUBSTITUTES = 'LMNPQRSTUV';

@@ -1,7 +1,7 @@
 import { daysInMonth } from './calendar-date.ts';
 import { DIGITS, isAlphanumeric, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
-import { CHECK_STATUS, type CheckReason, type CheckStatus, reasonOfStatus } from './check-status.ts';
+import { type CheckReason, type CheckStatus, reasonOfStatus } from './check-status.ts';
 import { isKnownCode, slotOfCode } from './code-table.ts';
 import { CODE_LENGTH, IS_DIGIT_POSITION } from './inspect-code.ts';
 import { checkDigit } from './numeric-code.ts';
@@ -165,5 +165,3 @@ const wholeCodeFault = (text: string, reason: CheckReason): CheckFault => {
       return fault(reason, 0, text.length, `a codice fiscale has 16 characters, this one has ${text.length}`);
   }
 };
-
-export const isValidStatus = (status: CheckStatus): boolean => status <= CHECK_STATUS.validWithWarnings;

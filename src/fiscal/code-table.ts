@@ -19,7 +19,7 @@ export const OPEN_END = 99_999_999;
 
 /** What a slot is. */
 const NOT_UNPACKED = 0;
-export const UNKNOWN_CODE = 1;
+const UNKNOWN_CODE = 1;
 export const UNDATED_CODE = 2;
 const ONE_SPAN = 3;
 const SEVERAL_SPANS = 4;

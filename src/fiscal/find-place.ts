@@ -60,12 +60,12 @@ export const findPlace = (name: string, filter: PlaceFilter = {}): FoundPlace | 
 };
 
 /** Later than all birth dates. */
-export const NO_DATE = 99_991_231;
+const NO_DATE = 99_991_231;
 
-export const UNKNOWN_PLACE = -1;
-export const AMBIGUOUS_PLACE = -2;
-export const UNKNOWN_PROVINCE = -3;
-export const MISSING_PLACE = -4;
+const UNKNOWN_PLACE = -1;
+const AMBIGUOUS_PLACE = -2;
+const UNKNOWN_PROVINCE = -3;
+const MISSING_PLACE = -4;
 
 /** The slot of the place, or one of the four negative answers. Candidates stay until the next call. */
 export const lookUpPlace = (name: string, province: string, date: number): number => {

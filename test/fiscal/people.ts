@@ -8,7 +8,7 @@ type Row = Readonly<Record<string, string>>;
 export const rows = (name: string): Row[] =>
   parse(readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8'), { columns: true });
 
-export const placeCodes: readonly string[] = [
+const placeCodes: readonly string[] = [
   ...new Set([...rows('places.csv'), ...rows('places-undated.csv')].map(({ code = '' }) => code)),
 ];
 
@@ -18,9 +18,9 @@ const name = fc.string({
 });
 
 /** Names with at least one letter. */
-export const anyName = name.map((text) => `${text}a`);
+const anyName = name.map((text) => `${text}a`);
 
-export const anyDate = fc
+const anyDate = fc
   .record({
     year: fc.integer({ min: 1850, max: 2026 }),
     month: fc.integer({ min: 1, max: 12 }),
