@@ -15,6 +15,7 @@ export class ManualClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
       const sleeper = { until: this.#now + ms, wake: resolve };
       if (ms <= 0) resolve();
       else this.#sleepers.add(sleeper);

@@ -31,10 +31,13 @@ const LOOK_AGAIN_MS = 100;
 export async function startRecording(deps: RecordingDeps, room: string): Promise<RecordingStart> {
   await findRoom(deps, room);
   const deadline = deps.clock.now() + PATIENCE_MS;
+  // Without Redis this fails at once, where a start would search 22 s for a recorder. It also comes before a claim
+  // is taken over, as what the earlier owner left behind is known by its row alone.
+  const running = await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
     const claim = await claimRoom(deps, room);
     if (claim.claimed) {
-      if (claim.takenOverFrom !== undefined) await stopLeftover(deps, claim.takenOverFrom);
+      if (claim.takenOverFrom !== undefined) await stopLeftovers(deps, running, claim.takenOverFrom.filepath);
       return await launch(deps, claim.recording, deadline);
     }
     const { recording } = claim;
@@ -130,9 +133,12 @@ async function discardLate(
   await deps.store.recordings.release(recording.id, deps.instanceId);
 }
 
-async function stopLeftover(deps: RecordingDeps, earlier: Recording): Promise<void> {
-  const running = await deps.mediaServer.listEgress({ room: earlier.room, active: true });
-  const leftovers = running.filter((egress) => egress.requestedFilepath === earlier.filepath);
+async function stopLeftovers(
+  deps: RecordingDeps,
+  running: readonly Egress[],
+  filepath: string,
+): Promise<void> {
+  const leftovers = running.filter((egress) => egress.requestedFilepath === filepath);
   for (const { egressId } of leftovers) await stopQuietly(deps, egressId);
 }
 
