@@ -48,9 +48,9 @@ async function parseOnce(
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed' || error.code === 'commander.help') {
-      return { kind: 'help', text: state.help };
-    }
+    if (error.code === 'commander.helpDisplayed') return { kind: 'help', text: state.help };
+    // A noun without a verb: commander takes it for an error, and has written the help as one.
+    if (error.code === 'commander.help') return { kind: 'help', text: program.helpInformation() };
     throw usageOf(error, commands, argv);
   }
   if (state.found === undefined) return { kind: 'help', text: program.helpInformation() };

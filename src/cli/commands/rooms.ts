@@ -206,8 +206,10 @@ async function whatIsLost(context: Context, rooms: readonly string[]): Promise<s
   let people = 0;
   let recordings = 0;
   for (const name of rooms) {
-    const room = await client.getRoom(name, { signal: context.io.signal });
-    people += room.numParticipants;
+    const options = { signal: context.io.signal };
+    const room = await client.getRoom(name, options);
+    // Not numParticipants, which lags behind by seconds.
+    people += (await client.listParticipants(name, options)).participants.length;
     recordings += room.activeRecording ? 1 : 0;
   }
   const what = rooms.length === 1 ? `room ${rooms[0]}` : plural(rooms.length, 'room');

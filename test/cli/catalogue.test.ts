@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { CATALOGUE } from '../../src/cli/catalogue.ts';
+import { type Command, nameOf } from '../../src/cli/command.ts';
+import { EXIT } from '../../src/cli/failure.ts';
+import { TOPICS } from '../../src/cli/help-topics.ts';
+import { splitLeadingOptions } from '../../src/cli/leading-options.ts';
+import { parseNoun } from '../../src/cli/parse.ts';
+import { run } from './support/run.ts';
+
+const loaded = await Promise.all(
+  CATALOGUE.map(async (entry) => ({ entry, commands: (await entry.load()).commands })),
+);
+const commands: readonly Command[] = loaded.flatMap((each) => each.commands);
+
+const WIDTH = { width: 100, hasColours: false };
+
+describe('the catalogue', () => {
+  it.each(loaded.map(({ entry, commands: all }) => [entry.noun, entry, all] as const))(
+    'names the verbs of %s as its commands do',
+    (noun, entry, all) => {
+      expect(all.map((command) => command.noun)).toEqual(all.map(() => noun));
+      expect(all.map((command) => command.verb).filter((verb) => verb !== '')).toEqual(entry.verbs);
+    },
+  );
+
+  it('is what rtc --help shows, on stdout', async () => {
+    for (const argv of [[], ['--help'], ['-h'], ['help']]) {
+      const { code, stdout, stderr } = await run(argv);
+      expect([code, stderr]).toEqual([0, '']);
+      for (const { noun, summary } of CATALOGUE)
+        expect(stdout).toMatch(new RegExp(`^ {2}${noun}\\b.*${summary}$`, 'm'));
+    }
+  });
+});
+
+describe.each(commands.map((command) => [nameOf(command), command] as const))('rtc %s', (name, command) => {
+  it('has help with every argument, option and example', async () => {
+    const { code, stdout } = await run([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: rtc ${name}`);
+    for (const { flags } of Object.values(command.options)) expect(stdout).toContain(flags?.split(' ')[0]);
+    for (const { line, does } of command.examples) {
+      expect(stdout).toContain(`# ${does}`);
+      expect(stdout).toContain(`$ ${line}`);
+    }
+    expect((await run(['help', ...name.split(' ')])).stdout).toBe(stdout);
+  });
+
+  it('has examples that it understands', async () => {
+    expect(command.examples.length).toBeGreaterThan(0);
+    const uses = command.examples.flatMap(({ line }) => rtcCalls(line));
+    expect(uses.length).toBeGreaterThan(0);
+    for (const words of uses) {
+      const { noun, rest, leading } = splitLeadingOptions(words);
+      const own = loaded.find(({ entry }) => entry.noun === noun)?.commands ?? [];
+      const parsed = await parseNoun(own, [...rest, ...leading], WIDTH);
+      expect(parsed.kind).toBe('invocation');
+    }
+  });
+});
+
+describe('rtc help', () => {
+  it('names every exit code', async () => {
+    const { stdout } = await run(['help', 'exit-codes']);
+    for (const code of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^ +${code} {2}\\S`, 'm'));
+  });
+
+  it.each(Object.keys(TOPICS))('shows %s within 120 columns', async (topic) => {
+    const { code, stdout } = await run(['help', topic]);
+    expect(code).toBe(0);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
+  });
+
+  it('of a noun lists its verbs', async () => {
+    const { code, stdout } = await run(['rooms']);
+    expect(code).toBe(0);
+    for (const verb of ['create', 'list|ls', 'get', 'delete|rm']) expect(stdout).toContain(`  ${verb} `);
+  });
+});
+
+describe('rtc version', () => {
+  it.each([['version'], ['--version'], ['-V']])('answers to %s', async (word) => {
+    expect((await run([word])).stdout).toMatch(/^rtc \d+\.\d+\.\d+ \(Node /);
+  });
+});
+
+/** The words of every `rtc …` in a line of shell. */
+function rtcCalls(line: string): string[][] {
+  return [...line.matchAll(/(?:^|[\s(])rtc ([^|<>)]*)/g)].map((match) =>
+    [...(match[1] ?? '').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+      (word) => word[1] ?? word[2] ?? word[3] ?? '',
+    ),
+  );
+}

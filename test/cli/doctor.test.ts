@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { json, problem, startHttpServer } from './support/http-server.ts';
+import { type Run, run } from './support/run.ts';
+import { type Stack, startStack } from './support/stack.ts';
+
+type Check = {
+  readonly check: string;
+  readonly status: string;
+  readonly detail: string;
+  readonly next: string;
+};
+
+async function doctor(
+  env: Readonly<Record<string, string>>,
+  options: { readonly argv?: readonly string[]; readonly clock?: () => number } = {},
+): Promise<{
+  readonly run: Run;
+  readonly checks: readonly Check[];
+  status(check: string): string | undefined;
+}> {
+  const { argv = [], ...rest } = options;
+  const result = await run(['doctor', '--json', ...argv], { env, ...rest });
+  const checks = JSON.parse(result.stdout) as Check[];
+  return { run: result, checks, status: (name) => checks.find(({ check }) => check === name)?.status };
+}
+
+async function withStack(
+  settings: Parameters<typeof startStack>[0],
+  use: (stack: Stack) => Promise<void>,
+): Promise<void> {
+  const stack = await startStack(settings);
+  try {
+    await use(stack);
+  } finally {
+    await stack.close();
+  }
+}
+
+describe('rtc doctor', () => {
+  it('finds no fault where there is none, and leaves no room behind', async () => {
+    await withStack({}, async (stack) => {
+      const { run: result, checks, status } = await doctor(stack.environment, { argv: ['--probe'] });
+      expect(checks.filter((check) => check.status === 'fault')).toEqual([]);
+      expect(result.code).toBe(0);
+      expect(status('recording')).toBe('ok');
+      expect((await run(['rooms', 'list', '--json'], { env: stack.environment })).stdout).toBe(
+        '{"rooms":[]}\n',
+      );
+    });
+  });
+
+  it('finds that there is no Redis, for ingress and for recording', async () => {
+    await withStack({ faults: { redis: 'absent' } }, async (stack) => {
+      const { run: result, checks, status } = await doctor(stack.environment, { argv: ['--probe'] });
+      expect(result.code).toBe(7);
+      expect([status('media server'), status('ingress'), status('recording')]).toEqual([
+        'ok',
+        'fault',
+        'fault',
+      ]);
+      for (const { status: found, next } of checks) if (found === 'fault') expect(next).not.toBe('');
+    });
+  });
+
+  it('finds that the media server is gone', async () => {
+    await withStack({}, async (stack) => {
+      await stack.media.close();
+      const { run: result, status } = await doctor(stack.environment);
+      expect(result.code).toBe(7);
+      expect([status('signature'), status('media server'), status('ingress')]).toEqual([
+        'ok',
+        'fault',
+        'skipped',
+      ]);
+    });
+  });
+
+  it('finds that the key or the secret is wrong', async () => {
+    await withStack({}, async (stack) => {
+      for (const wrong of [{ RTC_API_KEY: 'wrong' }, { RTC_API_SECRET: 'wrong' }]) {
+        const { run: result, status } = await doctor({ ...stack.environment, ...wrong });
+        expect([result.code, status('signature'), status('media server')]).toEqual([7, 'fault', undefined]);
+      }
+    });
+  });
+
+  it('finds that the clock is off, from 301 s on', async () => {
+    await withStack({}, async (stack) => {
+      const at = async (seconds: number) =>
+        (await doctor(stack.environment, { clock: () => Date.now() + seconds * 1000 })).status('clock');
+      expect(await at(0)).toBe('ok');
+      expect(await at(120)).toBe('warning');
+      expect(await at(-320)).toBe('fault');
+      expect(await at(320)).toBe('fault');
+    });
+  });
+
+  it('finds that nothing listens, or something else', async () => {
+    const { run: result, status } = await doctor({
+      RTC_URL: 'http://127.0.0.1:9',
+      API_KEY: 'k',
+      API_SECRET: 's',
+    });
+    expect([result.code, status('settings'), status('address')]).toEqual([7, 'ok', 'fault']);
+    const other = await startHttpServer((_request, response) => json(response, 200, { hello: 'world' }));
+    const checked = await doctor({ RTC_URL: other.url, API_KEY: 'k', API_SECRET: 's' });
+    await other.close();
+    expect([checked.run.code, checked.status('address')]).toEqual([7, 'fault']);
+  });
+
+  it('finds that the settings are missing, and still looks at the address', async () => {
+    const server = await startHttpServer((request, response) =>
+      request.url === '/v1/health'
+        ? json(response, 200, { status: 'ok', version: '9.9.9', capabilities: {} })
+        : problem(response, 401, 'missing-credentials'),
+    );
+    const { run: result, status } = await doctor({ RTC_URL: server.url });
+    await server.close();
+    expect([result.code, status('settings'), status('address')]).toEqual([7, 'fault', 'ok']);
+    expect(server.received.map(({ url }) => url)).toEqual(['/v1/health']);
+  });
+
+  it('finds that the database does not answer', async () => {
+    const server = await startHttpServer((request, response) => {
+      if (request.url === '/ready') {
+        const body = JSON.stringify({ ready: false, checks: { mediaServer: true, database: false } });
+        response.writeHead(503, { 'content-type': 'application/json' }).end(body);
+      } else if (request.url === '/v1/health') {
+        const capabilities = { transcriptionLive: true, transcriptionPost: false };
+        json(response, 200, { status: 'ok', version: '1.0.0', capabilities });
+      } else json(response, 200, { rooms: [], ingress: [] });
+    });
+    const {
+      run: result,
+      checks,
+      status,
+    } = await doctor({ RTC_URL: server.url, API_KEY: 'k', API_SECRET: 's' });
+    await server.close();
+    expect([result.code, status('database'), status('add-ons')]).toEqual([7, 'fault', 'ok']);
+    expect(checks.find(({ check }) => check === 'add-ons')?.detail).toBe('live transcription');
+  });
+});

@@ -1,0 +1,219 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { json, startHttpServer, type TestHttpServer } from './support/http-server.ts';
+import { LAUNCHER, rtcProcess, startRtc } from './support/process.ts';
+import { type Stack, startStack } from './support/stack.ts';
+
+let stack: Stack;
+let directory: string;
+beforeAll(async () => {
+  stack = await startStack();
+  directory = await mkdtemp(join(tmpdir(), 'rtc-process-'));
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('the built rtc', () => {
+  it('manages a room of the real service', async () => {
+    const { environment: env } = stack;
+    expect(await rtcProcess(['rooms', 'create', 'built'], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect((await rtcProcess(['rooms', 'list'], { env })).stdout).toMatch(/^built\t0\tfalse\t/);
+    expect((await rtcProcess(['rooms', 'delete', 'built'], { env })).code).toBe(2);
+    expect(await rtcProcess(['rooms', 'delete', 'built', '-y'], { env })).toMatchObject({
+      code: 0,
+      stdout: '',
+    });
+  });
+
+  it('reads a token from a pipe', async () => {
+    const argv = ['tokens', 'create', '--room', 'r', '--identity', 'ada', '--role', 'host'];
+    const { stdout } = await rtcProcess(argv, { env: stack.environment });
+    const inspected = await rtcProcess(['tokens', 'inspect', '--json', 'sub'], { stdin: stdout });
+    expect(inspected).toMatchObject({ code: 0, stdout: '{"sub":"ada"}\n' });
+  });
+
+  it('colours when forced, through every library', async () => {
+    const env = { ...stack.environment, FORCE_COLOR: '1' };
+    expect((await rtcProcess(['rooms', 'list', '--nope'], { env })).stderr).toContain('\u001b[31m');
+    expect((await rtcProcess(['rooms', 'list', '--nope', '--no-color'], { env })).stderr).not.toContain(
+      '\u001b',
+    );
+  });
+});
+
+describe('a reader that goes away', () => {
+  let server: TestHttpServer;
+  beforeAll(async () => {
+    const rooms = Array.from({ length: 20_000 }, (_, index) => ({
+      name: `room-${index}`,
+      creationTime: '1',
+    }));
+    server = await startHttpServer((_request, response) => json(response, 200, { rooms }));
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ['a list', ['rooms', 'list']],
+    ['JSON', ['rooms', 'list', '--json']],
+    ['a stream', ['rooms', 'list', '--watch']],
+  ])('of %s is a silent success', async (_what, argv) => {
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { child, ended } = startRtc(argv, { env });
+    child.stdout.once('data', () => child.stdout.destroy());
+    expect(await ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  });
+});
+
+describe('a signal', () => {
+  it('cancels a request with 130', async () => {
+    let asked = (): void => undefined;
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const server = await startHttpServer(() => asked());
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { child, ended } = startRtc(['rooms', 'list'], { env });
+    await isAsked;
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 130, stdout: '' });
+    await server.close();
+  });
+
+  it('ends a watch with 0', async () => {
+    const { child, seen, ended } = startRtc(['rooms', 'list', '--watch'], { env: stack.environment });
+    await rtcProcess(['rooms', 'create', 'watched'], { env: stack.environment });
+    await seen(/"added".*watched/);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('stops rtc serve in order, with 0', async () => {
+    const env = {
+      API_KEY: 'k',
+      API_SECRET: 's',
+      PORT: '0',
+      DATA_DIR: join(directory, 'serve'),
+      LOG_LEVEL: 'info',
+    };
+    const { child, seen, ended } = startRtc(['serve'], { env, cwd: directory });
+    await seen(/listening/);
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await ended;
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toContain('"closed"');
+  });
+});
+
+describe('rtc serve', () => {
+  it('checks the settings, and names each bad one', async () => {
+    const env = { API_KEY: 'k', API_SECRET: 'hush', DATA_DIR: directory };
+    expect(await rtcProcess(['serve', '--check'], { env, cwd: directory })).toMatchObject({
+      code: 0,
+      stdout: '',
+    });
+    const bad = await rtcProcess(['serve', '--check', '--port', '99'], {
+      env: { ...env, API_KEY: '', TOKEN_TTL: 'x' },
+      cwd: directory,
+    });
+    expect(bad.code).toBe(7);
+    expect(bad.stderr).toMatch(/^Error: .*2 settings are bad\n +\S.*\n +\S.*\nNext: {2}/);
+    expect(bad.stderr).toContain('API_KEY');
+    expect(bad.stderr).toContain('TOKEN_TTL');
+    expect((await rtcProcess(['serve'], { env: {}, cwd: directory })).code).toBe(1);
+  });
+
+  it('prints the effective settings, options over the environment, secrets masked', async () => {
+    const env = { API_KEY: 'k', API_SECRET: 'hush', DATA_DIR: directory, PORT: '1', HOST: '127.0.0.2' };
+    const argv = ['serve', '--print-config', '--port', '4321', '--host', '127.0.0.3'];
+    const { code, stdout } = await rtcProcess(argv, { env, cwd: directory });
+    expect(code).toBe(0);
+    expect(stdout).toContain('PORT=4321\n');
+    expect(stdout).toContain('HOST=127.0.0.3\n');
+    expect(stdout).toContain('API_SECRET=***\n');
+    expect(stdout).not.toContain('hush');
+  });
+});
+
+describe('the launcher', () => {
+  /** Makes Node say that it is an old one; not inherited by what the launcher starts. */
+  async function pretendOld(version: string): Promise<readonly string[]> {
+    const preload = join(directory, `node-${version}.cjs`);
+    const versions = `Object.freeze({ ...process.versions, node: '${version}' })`;
+    await writeFile(preload, `Object.defineProperty(process, 'versions', { value: ${versions} });`);
+    return ['--require', preload];
+  }
+
+  it.each(['14.21.3', '20.20.2', '24.14.9', '25.9.0'])(
+    'on Node %s runs itself with its own Node',
+    async (version) => {
+      const nodeArguments = await pretendOld(version);
+      const { code, stdout } = await rtcProcess(['version', '--json', 'node'], { nodeArguments });
+      expect([code, stdout]).toEqual([0, `{"node":"${process.versions.node}"}\n`]);
+    },
+  );
+
+  it('hands on exit code, stdin and signals to its own Node', async () => {
+    const nodeArguments = await pretendOld('20.20.2');
+    expect((await rtcProcess(['rooms', 'nonsense'], { nodeArguments })).code).toBe(2);
+    expect((await rtcProcess(['tokens', 'inspect'], { nodeArguments, stdin: 'a.b' })).code).toBe(2);
+    const env = stack.environment;
+    const { child, seen, ended } = startRtc(['rooms', 'list', '--watch'], { nodeArguments, env });
+    await rtcProcess(['rooms', 'create', 'handed-on'], { env });
+    await seen(/handed-on/);
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+
+  it.each(['20.20.2', '24.14.9', '25.0.0'])(
+    'on Node %s without its own Node says what is needed',
+    async (version) => {
+      const launcher = join(directory, version, 'bin', 'rtc.js');
+      await mkdir(join(directory, version, 'bin'), { recursive: true });
+      await writeFile(join(directory, version, 'package.json'), '{"type":"module"}');
+      await copyFile(LAUNCHER, launcher);
+      const nodeArguments = await pretendOld(version);
+      const { code, stdout, stderr } = await rtcProcess(['version'], { nodeArguments, launcher });
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(new RegExp(`^rtc needs Node 24\\.15 .*; this is ${version} .*\\n$`));
+    },
+  );
+
+  it.each(['24.15.0', '26.0.0', '27.1.0'])('on Node %s runs right there', async (version) => {
+    const { stdout } = await rtcProcess(['version', '--json', 'node'], {
+      nodeArguments: await pretendOld(version),
+    });
+    expect(stdout).toBe(`{"node":"${version}"}\n`);
+  });
+
+  it('keeps compiled code in the cache directory of the user, and lives without one', async () => {
+    const cache = join(directory, 'cache');
+    expect((await rtcProcess(['--help'], { env: { XDG_CACHE_HOME: cache } })).code).toBe(0);
+    expect(await readdir(join(cache, 'rtc', 'compile'))).not.toEqual([]);
+    const { code, stderr } = await rtcProcess(['--help'], { env: { XDG_CACHE_HOME: LAUNCHER } });
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  it('says that it is not built', async () => {
+    const launcher = join(directory, 'unbuilt', 'bin', 'rtc.js');
+    await mkdir(join(directory, 'unbuilt', 'bin'), { recursive: true });
+    await writeFile(join(directory, 'unbuilt', 'package.json'), '{"type":"module"}');
+    await copyFile(LAUNCHER, launcher);
+    expect(await rtcProcess(['version'], { launcher })).toMatchObject({
+      code: 1,
+      stderr: 'rtc is not built yet; run: npm run build\n',
+    });
+  });
+
+  it('works in a pipeline of the shell', async () => {
+    const script = `"${process.execPath}" "${LAUNCHER}" --help | head -1; exit \${PIPESTATUS[0]}`;
+    const child = spawn('bash', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,68 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+export const LAUNCHER = `${ROOT}bin/rtc.js`;
+if (!existsSync(`${ROOT}dist/cli/main.js`)) throw new Error('these tests run what is built: npm run build');
+
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type ProcessOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Of Node itself, before the launcher. */
+  readonly nodeArguments?: readonly string[];
+  readonly launcher?: string;
+  readonly cwd?: string;
+};
+
+export type Started = {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Resolves when stdout and stderr together match. */
+  seen(pattern: RegExp): Promise<void>;
+  readonly ended: Promise<Ended>;
+};
+
+/** The built rtc as a process of its own, with nothing of our environment but the PATH. */
+export function startRtc(argv: readonly string[], options: ProcessOptions = {}): Started {
+  const words = [...(options.nodeArguments ?? []), options.launcher ?? LAUNCHER, ...argv];
+  const child = spawn(process.execPath, words, {
+    env: { PATH: process.env.PATH, HOME: tmpdir(), ...options.env },
+    cwd: options.cwd ?? ROOT,
+  });
+  const texts = { stdout: '', stderr: '' };
+  const waiting = new Set<() => void>();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+      texts[name] += chunk;
+      for (const check of waiting) check();
+    });
+  }
+  child.stdin.on('error', () => undefined);
+  if (options.stdin !== undefined) child.stdin.end(options.stdin);
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...texts }) as Ended);
+  const seen = (pattern: RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const check = (): void => {
+        if (!pattern.test(texts.stdout + texts.stderr)) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+      void ended.then(() => reject(new Error(`ended without ${pattern}: ${texts.stdout}${texts.stderr}`)));
+    });
+  return { child, seen, ended };
+}
+
+export async function rtcProcess(argv: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
+  return startRtc(argv, { stdin: '', ...options }).ended;
+}
