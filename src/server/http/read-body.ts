@@ -30,6 +30,7 @@ function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> 
     request.on('data', onData);
     request.once('end', () => resolve(Buffer.concat(chunks)));
     const onBreak = (cause?: Error): void => {
+      if (request.complete) return;
       reject(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
     };
     request.once('error', onBreak);
