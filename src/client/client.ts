@@ -1,10 +1,23 @@
+import type { Event, EventList } from '../contract/events.ts';
 import type { Health, Readiness } from '../contract/health.ts';
 import type { Ingress, IngressCreate, IngressList } from '../contract/ingress.ts';
 import type { ParticipantList } from '../contract/participants.ts';
 import type { RecordingStart, RecordingStatus, RecordingStop } from '../contract/recordings.ts';
 import type { Room, RoomCreate, RoomList } from '../contract/rooms.ts';
 import type { Token, TokenRequest } from '../contract/tokens.ts';
+import type {
+  Delivery,
+  DeliveryList,
+  Replay,
+  Webhook,
+  WebhookCreate,
+  WebhookList,
+  WebhookPatch,
+  WebhookPut,
+  WebhookTest,
+} from '../contract/webhooks.ts';
 import { type Answer, parseAnswer } from './answer.ts';
+import { type FollowEventsOptions, followEvents, type ListEventsOptions } from './follow-events.ts';
 import { RtcError } from './rtc-error.ts';
 import { pathOf } from './service-url.ts';
 import { type CallOptions, type RtcClientOptions, type SendOptions, Transport } from './transport.ts';
@@ -20,6 +33,13 @@ export type RoomCreation = {
 
 export type ListRoomsOptions = CallOptions & { readonly limit?: number; readonly cursor?: string };
 
+export type ListDeliveriesOptions = CallOptions & {
+  readonly status?: Delivery['status'] | undefined;
+  /** Page size, at most 200; default 50. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+};
+
 /**
  * The service as a typed object, one method per endpoint. Every call is signed, timed, bounded and throws RtcError;
  * GET and DELETE are repeated on 429 and 503. Not for browsers: it holds API_SECRET.
@@ -32,10 +52,12 @@ export type ListRoomsOptions = CallOptions & { readonly limit?: number; readonly
  */
 export class RtcClient {
   readonly #transport: Transport;
+  readonly #options: RtcClientOptions;
 
   /** @throws TypeError for an address that is no http(s) URL */
   constructor(options: RtcClientOptions) {
     this.#transport = new Transport(options);
+    this.#options = options;
   }
 
   /** GET /v1/health, unsigned. */
@@ -138,6 +160,74 @@ export class RtcClient {
     await this.#transport.send('DELETE', roomPath(room, 'ingress', ingressId), options);
   }
 
+  /** GET /v1/webhooks: all of them, secrets masked. */
+  async listWebhooks(options?: CallOptions): Promise<WebhookList> {
+    return this.#call('GET', '/v1/webhooks', options);
+  }
+
+  /** POST /v1/webhooks; only this answer ever holds the secret. */
+  async createWebhook(webhook: WebhookCreate, options?: CallOptions): Promise<Webhook> {
+    return this.#call('POST', '/v1/webhooks', withBody(webhook, options));
+  }
+
+  /** GET /v1/webhooks/:webhookId. */
+  async getWebhook(id: string, options?: CallOptions): Promise<Webhook> {
+    return this.#call('GET', webhookPath(id), options);
+  }
+
+  /** PATCH /v1/webhooks/:webhookId: URL and events. */
+  async updateWebhook(id: string, change: WebhookPatch, options?: CallOptions): Promise<Webhook> {
+    return this.#call('PATCH', webhookPath(id), withBody(change, options));
+  }
+
+  /** PUT /v1/webhooks/:webhookId: also the secret; the old one goes on signing beside it for 24 h. */
+  async putWebhook(id: string, change: WebhookPut, options?: CallOptions): Promise<Webhook> {
+    return this.#call('PUT', webhookPath(id), withBody(change, options));
+  }
+
+  /** DELETE /v1/webhooks/:webhookId: with its log; pending deliveries are cancelled. */
+  async deleteWebhook(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', webhookPath(id), options);
+  }
+
+  /** POST /v1/webhooks/:webhookId/test: one try, which may take 10 s. */
+  async testWebhook(id: string, options?: CallOptions): Promise<WebhookTest> {
+    return this.#call('POST', webhookPath(id, 'test'), options);
+  }
+
+  /** GET /v1/webhooks/:webhookId/deliveries, newest first, with every attempt. */
+  async listDeliveries(id: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
+    const { status, limit, cursor } = options;
+    return this.#call('GET', webhookPath(id, 'deliveries') + queryOf({ status, limit, cursor }), options);
+  }
+
+  /** POST /v1/webhooks/:webhookId/deliveries/:deliveryId/replay, of an ended delivery. */
+  async replayDelivery(id: string, deliveryId: string, options?: CallOptions): Promise<Replay> {
+    return this.#call('POST', webhookPath(id, 'deliveries', deliveryId, 'replay'), options);
+  }
+
+  /** POST /v1/webhooks/:webhookId/replay: all that failed and were created at `since` (ISO 8601) or later. */
+  async replayFailedDeliveries(id: string, since: string, options?: CallOptions): Promise<Replay> {
+    return this.#call('POST', webhookPath(id, 'replay') + queryOf({ since }), options);
+  }
+
+  /** GET /v1/events, oldest first; go on by nextCursor. */
+  async listEvents(options: ListEventsOptions = {}): Promise<EventList> {
+    const { cursor, since, room, types, limit, wait } = options;
+    const query = queryOf({ cursor, since, room, types: types?.join(','), limit, wait });
+    const timeoutMs = options.timeoutMs ?? patienceFor(wait);
+    return this.#call('GET', `/v1/events${query}`, {
+      ...options,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+  }
+
+  /** Each event as it comes, through restarts of the service, losing none; see FollowEventsOptions. */
+  followEvents(options: FollowEventsOptions = {}): AsyncGenerator<Event, void, undefined> {
+    const { pause, random } = this.#options;
+    return followEvents({ list: (query) => this.listEvents(query), pause, random }, options);
+  }
+
   /** Any request, signed: `path` with its query goes out as given, `body` is JSON text. */
   async request(method: string, path: string, options?: SendOptions): Promise<Answer> {
     return this.#transport.send(method, path, options);
@@ -169,6 +259,15 @@ export class RtcClient {
 
 function roomPath(room: string, ...rest: readonly string[]): string {
   return `/v1/rooms${pathOf(room, ...rest)}`;
+}
+
+function webhookPath(id: string, ...rest: readonly string[]): string {
+  return `/v1/webhooks${pathOf(id, ...rest)}`;
+}
+
+/** A long poll is given its wait and what any call may take besides. */
+function patienceFor(waitSeconds: number | undefined): number | undefined {
+  return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;
 }
 
 function withBody(body: object, options: CallOptions | undefined): SendOptions {

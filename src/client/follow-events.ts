@@ -1,0 +1,112 @@
+import type { EventName } from '../contract/event-names.ts';
+import type { Event, EventList } from '../contract/events.ts';
+import { pause } from './retry.ts';
+import { RtcError } from './rtc-error.ts';
+import type { CallOptions } from './transport.ts';
+
+/** Which events: of one room, under these names of either table, stored at `since` (ISO 8601) or later. */
+export type EventFilter = {
+  readonly room?: string | undefined;
+  readonly types?: readonly EventName[] | undefined;
+  readonly since?: string | undefined;
+};
+
+export type ListEventsOptions = CallOptions &
+  EventFilter & {
+    /** nextCursor of the page before, or `latest`. */
+    readonly cursor?: string | undefined;
+    /** Page size, at most 1000; default 100. */
+    readonly limit?: number | undefined;
+    /** Seconds to wait for an event when there is none, at most 25; default 0. */
+    readonly wait?: number | undefined;
+  };
+
+export type FollowEventsOptions = EventFilter & {
+  /** Where to begin; without it at `since`, and without either at what comes from now on. */
+  readonly cursor?: string | undefined;
+  /** Ends the iteration: it throws RtcError `aborted`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told where to begin another time, whenever all events before it have been handled. The first call says that it is connected. */
+  readonly onCursor?: ((cursor: string) => void) | undefined;
+  /** Told of a fault that may pass, once each time that the service goes away. */
+  readonly onInterruption?: ((error: RtcError) => void) | undefined;
+  /** Told when the service is back. */
+  readonly onResumption?: (() => void) | undefined;
+};
+
+export type FollowDeps = {
+  readonly list: (options: ListEventsOptions) => Promise<EventList>;
+  readonly pause?: typeof pause | undefined;
+  readonly random?: (() => number) | undefined;
+};
+
+const WAIT_SECONDS = 25;
+const PAGE_SIZE = 200;
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5000;
+/** A cursor for what is yet to come, as GET /v1/events has it. */
+const LATEST = 'latest';
+
+/**
+ * The stored events in their order, and then each new one as it comes, by long poll. A service that goes away, restarts
+ * or is overloaded is waited for, and the same cursor asked for again: nothing is lost. The first answer must come,
+ * and a fault that does not pass (credentials, a bad parameter) ends the iteration.
+ */
+export async function* followEvents(
+  deps: FollowDeps,
+  options: FollowEventsOptions,
+): AsyncGenerator<Event, void, undefined> {
+  const { room, types, since, signal } = options;
+  const query = { room, types, since, limit: PAGE_SIZE, ...(signal === undefined ? {} : { signal }) };
+  const isFromNow = options.cursor === undefined && since === undefined;
+  let cursor = isFromNow ? LATEST : options.cursor;
+  let page = await deps.list({ ...query, cursor });
+  for (;;) {
+    yield* page.events;
+    cursor = page.nextCursor;
+    options.onCursor?.(cursor);
+    page = await untilAnswered(deps, options, () => deps.list({ ...query, cursor, wait: WAIT_SECONDS }));
+  }
+}
+
+async function untilAnswered(
+  deps: FollowDeps,
+  options: FollowEventsOptions,
+  ask: () => Promise<EventList>,
+): Promise<EventList> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const page = await ask();
+      if (failures > 0) options.onResumption?.();
+      return page;
+    } catch (error) {
+      if (!(error instanceof RtcError) || !mayPass(error)) throw error;
+      if (failures === 0) options.onInterruption?.(error);
+      await pauseAfter(deps, { error, failures, signal: options.signal });
+    }
+  }
+}
+
+/** No connection, an overloaded service, one that closes, or a proxy before one that is not there. */
+function mayPass({ code, status }: RtcError): boolean {
+  if (code === 'unreachable' || code === 'timed-out') return true;
+  return status !== undefined && (status >= 500 || status === 408 || status === 429);
+}
+
+type Failed = {
+  readonly error: RtcError;
+  readonly failures: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+async function pauseAfter(deps: FollowDeps, { error, failures, signal }: Failed): Promise<void> {
+  const ceilingMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS);
+  const spreadMs = ceilingMs * (0.5 + 0.5 * (deps.random ?? Math.random)());
+  const askedMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_MS);
+  try {
+    await (deps.pause ?? pause)(Math.max(spreadMs, askedMs), signal);
+  } catch (cause) {
+    const { method, path } = error;
+    throw new RtcError({ method, path, code: 'aborted', detail: 'the call was cancelled', cause });
+  }
+}
