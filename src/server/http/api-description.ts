@@ -17,7 +17,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
 
 const CATALOGUE = ERROR_CODES.map((code) => {
   const { status, meaning } = PROBLEMS[code];
-  return `| ${status} | \`${problemType(code)}\` | ${meaning} |`;
+  return `| ${code} | ${status} | ${meaning} |`;
 }).join('\n');
 
 /** The introduction of the API reference, in Markdown. */
@@ -47,11 +47,11 @@ signature=$(printf 'POST\\n/v1/rooms\\n%s\\n%s' "$timestamp" "$hash" | openssl d
 
 ## Errors
 
-Every error is \`application/problem+json\` (RFC 9457): \`type\`, \`title\` (the HTTP reason phrase), \`status\`, \`detail\`,
+Every error is \`application/problem+json\` (RFC 9457): \`type\` (\`${problemType('room-not-found')}\` and so on), \`title\` (the HTTP reason phrase), \`status\`, \`detail\`,
 \`instance\` (the request id, also in X-Request-Id), and for validation \`errors\`, which names every bad field
 (\`pointer\` into the body, or \`parameter\`). Under \`/cf\` and \`/it\` every error is \`{name, message, code}\` instead.
 
-| status | type | meaning |
+| code | status | meaning |
 |---|---|---|
 ${CATALOGUE}
 `;
