@@ -11,6 +11,10 @@
 export interface EventStore {
   /** Undefined when the sourceId is known already: then nothing is stored. */
   insert(event: NewEvent): Promise<StoredEvent | undefined>;
+  /** Many at a few statements' cost: those that were stored, in their order; the known ones are left out. */
+  insertAll(events: readonly NewEvent[]): Promise<readonly StoredEvent[]>;
+  /** Which of them are stored already. */
+  findKnown(sourceIds: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<StoredEvent | undefined>;
   /** By position, after `afterPosition`. */
   list(query: EventQuery): Promise<readonly StoredEvent[]>;
