@@ -54,6 +54,7 @@ async function createPresence(db: Kysely<Tables>, { text, integer }: ColumnTypes
     .addColumn('roomSid', text, (column) => column.notNull())
     .addColumn('identity', text, (column) => column.notNull())
     .addColumn('name', text, (column) => column.notNull())
+    .addColumn('role', text, (column) => column.notNull())
     .addColumn('joinedAt', integer)
     .addColumn('leftAt', integer)
     .execute();

@@ -64,6 +64,7 @@ function present({ db }: Connection, roomSid: string) {
   return db
     .selectFrom('participantSessions')
     .where('roomSid', '=', roomSid)
+    .where('role', '=', 'participant')
     .where('leftAt', 'is', null)
     .where('joinedAt', 'is not', null);
 }
