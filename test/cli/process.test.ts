@@ -51,6 +51,7 @@ describe('a reader that goes away', () => {
   let server: TestHttpServer;
   beforeAll(async () => {
     const rooms = Array.from({ length: 20_000 }, (_, index) => ({
+      sid: `RM_${index}`,
       name: `room-${index}`,
       creationTime: '1',
     }));
