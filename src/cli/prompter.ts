@@ -5,33 +5,58 @@ import { canPrompt, type Io } from './io.ts';
 /** Questions on the terminal, on stderr; `isInteractive` is false where there is nobody to ask. */
 export type Prompter = {
   readonly isInteractive: boolean;
-  text(question: string): Promise<string>;
+  /** `fault` tells why what was typed will not do. */
+  text(question: string, fault?: (typed: string) => string | undefined): Promise<string>;
   /** With an answer that Enter takes. */
   textOr(question: string, preset: string): Promise<string>;
   secret(question: string): Promise<string>;
+  /** Finds as one types. */
+  search(question: string, find: (typed: string) => readonly SearchChoice[]): Promise<string>;
   choose(question: string, choices: readonly string[]): Promise<string>;
   confirm(question: string): Promise<boolean>;
 };
 
+export type SearchChoice = { readonly value: string; readonly name: string };
+
 export function createPrompter(io: Io): Prompter {
-  const context = { input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false };
+  // On use only: reading stdin opens it, which takes longer than an offline command.
+  const context = () => ({
+    input: io.stdin,
+    output: io.stderr,
+    signal: io.signal,
+    clearPromptOnDone: false,
+  });
   const required = (value: string): true | string => (value === '' ? 'Please type a value.' : true);
   return {
-    isInteractive: canPrompt(io),
-    text: (question) =>
-      ask(async ({ input }) => input({ message: harmless(question), validate: required }, context)),
+    get isInteractive() {
+      return canPrompt(io);
+    },
+    text: (question, fault) =>
+      ask(async ({ input }) =>
+        input(
+          {
+            message: harmless(question),
+            validate: (typed) => (typed === '' ? required(typed) : (fault?.(typed) ?? true)),
+          },
+          context(),
+        ),
+      ),
+    search: (question, find) =>
+      ask(async ({ search }) =>
+        search({ message: harmless(question), source: (typed) => (typed ? find(typed) : []) }, context()),
+      ),
     textOr: (question, preset) =>
-      ask(async ({ input }) => input({ message: harmless(question), default: preset }, context)),
+      ask(async ({ input }) => input({ message: harmless(question), default: preset }, context())),
     secret: (question) =>
       ask(async ({ password }) =>
-        password({ message: harmless(question), mask: '*', validate: required }, context),
+        password({ message: harmless(question), mask: '*', validate: required }, context()),
       ),
     choose: (question, choices) =>
       ask(async ({ select }) =>
-        select({ message: harmless(question), choices: choices.map((value) => ({ value })) }, context),
+        select({ message: harmless(question), choices: choices.map((value) => ({ value })) }, context()),
       ),
     confirm: (question) =>
-      ask(async ({ confirm }) => confirm({ message: harmless(question), default: false }, context)),
+      ask(async ({ confirm }) => confirm({ message: harmless(question), default: false }, context())),
   };
 }
 

@@ -32,12 +32,11 @@ export async function readInput(
 
 /** All that is missing in one message, rather than one after the other. */
 function refuseMissing(parameters: Parameters, invocation: Invocation, prompter: Prompter): void {
-  if (prompter.isInteractive) return;
   const missing = Object.entries(parameters).filter(([name, parameter]) => {
     const word = invocation.words[name];
     return parameter.isRequired && (word === undefined || (Array.isArray(word) && word.length === 0));
   });
-  if (missing.length === 0) return;
+  if (missing.length === 0 || prompter.isInteractive) return;
   const names = missing.map(([name, parameter]) => labelOf(name, parameter));
   const { noun, verb } = invocation.command;
   throw usageError(`missing ${names.join(', ')}`, `see: rtc ${noun}${verb === '' ? '' : ` ${verb}`} --help`);
