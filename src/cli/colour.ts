@@ -44,7 +44,7 @@ export async function loadPalette(level: 0 | 1): Promise<Palette> {
 
 const same: Paint = (text) => text;
 
-export const PLAIN: Palette = {
+const PLAIN: Palette = {
   heading: same,
   name: same,
   faint: same,

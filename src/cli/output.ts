@@ -51,7 +51,7 @@ export function checkFields(json: JsonChoice, known: readonly string[]): void {
 }
 
 /** One JSON value on stdout: indented for a human, on one line for a program. */
-export function printJson(screen: Screen, value: unknown): void {
+function printJson(screen: Screen, value: unknown): void {
   if (value === undefined) return;
   const json = screen.isTerminal ? harmlessJson(JSON.stringify(value, undefined, 2)) : JSON.stringify(value);
   screen.io.stdout.write(`${json}\n`);

@@ -22,7 +22,7 @@ export function curlObserver(screen: Screen): Observer {
 }
 
 /** The signed request, byte for byte; carries the signature but never the secret. */
-export function curlOf(request: WireRequest): string {
+function curlOf(request: WireRequest): string {
   const headers = Object.entries(request.headers).filter(([name]) => name !== 'user-agent');
   const parts = [
     // Neither may rewrite the path: the signature covers it as it is.

@@ -275,7 +275,7 @@ function withBody(body: object, options: CallOptions | undefined): SendOptions {
 }
 
 /** Query string with the values that are there, each percent-encoded; empty without any. */
-export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
   const encoded = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return encoded.length === 0 ? '' : `?${encoded.join('&')}`;

@@ -10,7 +10,7 @@ const RETRIED_METHODS: ReadonlySet<string> = new Set(['GET', 'DELETE']);
 const RETRIED_STATUS: ReadonlySet<number> = new Set([429, 503]);
 
 /** The longest pause that a caller is made to wait through, in milliseconds. */
-export const MAX_RETRY_PAUSE_MS = 10_000;
+const MAX_RETRY_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 250;
 
 export type RetrySubject = {
