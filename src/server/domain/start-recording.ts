@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { RecordingStart } from '../../contract/recordings.ts';
 import type { Egress } from '../ports/media-server.ts';
 import type { Recording } from '../ports/store.ts';
+import { discardStart, stopByPath, stopQuietly } from './discard-start.ts';
 import { findRoom, roomNotFound } from './find-room.ts';
 import type { RecordingDeps } from './recording-deps.ts';
 import { recordingPath } from './recording-path.ts';
@@ -11,14 +12,14 @@ import { isStillRecording } from './settle-recording.ts';
  * At most one recording per room, also under concurrent starts and with several instances. The lock is the row:
  *
  *   claim the room ──claimed──> ask the media server ──egress──> activate the row: 201 recording
- *        │                             ├──refused──> release the row, pass the error on
+ *        │                             ├──refused──> stop what may run all the same, release the row, pass the error on
  *        │                             └──patience over──> 503; the row stays claimed until the late answer came:
  *        │                                                 a late egress is stopped, then the row is released
  *        ├──active row──> does it still run? yes: 200 already_recording; no: end it, claim again
  *        └──starting row of another──> wait for it, then look again
  *
  * An instance that dies between claim and activation leaves a `starting` row whose claim runs out; who takes it
- * over first stops an egress that it may have left behind.
+ * over, a start or the reconciler, first stops an egress that it may have left behind.
  */
 
 /** The caller's patience. */
@@ -37,7 +38,7 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
   for (;;) {
     const claim = await claimRoom(deps, room);
     if (claim.claimed) {
-      if (claim.takenOverFrom !== undefined) await stopLeftovers(deps, running, claim.takenOverFrom.filepath);
+      if (claim.takenOverFrom !== undefined) await stopByPath(deps, running, claim.takenOverFrom.filepath);
       return await launch(deps, claim.recording, deadline);
     }
     const { recording } = claim;
@@ -86,7 +87,10 @@ async function launch(deps: RecordingDeps, recording: Recording, deadline: numbe
     throw noRecorder();
   }
   if ('error' in inTime) {
-    await deps.store.recordings.release(recording.id, deps.instanceId);
+    // The answer may be what was lost, not the start. Where that cannot be known now, the claim runs out.
+    await discardStart(deps, recording).catch((error: unknown) => {
+      deps.log.warn({ recordingId: recording.id, err: error }, 'cleaning up after a failed start failed');
+    });
     throw inTime.error;
   }
   return await activate(deps, recording, inTime.egress);
@@ -131,23 +135,6 @@ async function discardLate(
   const outcome = await late;
   if ('egress' in outcome) await stopQuietly(deps, outcome.egress.egressId);
   await deps.store.recordings.release(recording.id, deps.instanceId);
-}
-
-async function stopLeftovers(
-  deps: RecordingDeps,
-  running: readonly Egress[],
-  filepath: string,
-): Promise<void> {
-  const leftovers = running.filter((egress) => egress.requestedFilepath === filepath);
-  for (const { egressId } of leftovers) await stopQuietly(deps, egressId);
-}
-
-async function stopQuietly(deps: RecordingDeps, egressId: string): Promise<void> {
-  try {
-    await deps.mediaServer.stopEgress(egressId);
-  } catch (error) {
-    deps.log.warn({ egressId, err: error }, 'stopping an unclaimed egress failed');
-  }
 }
 
 function toStart(recording: Recording, status: RecordingStart['status']): RecordingStart {

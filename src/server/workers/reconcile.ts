@@ -1,7 +1,7 @@
+import { type DiscardDeps, discardAbandonedStarts } from '../domain/discard-start.ts';
 import { reconcileRecordings } from '../domain/reconcile-recordings.ts';
 import { type ReconcileDeps, reconcileRooms } from '../domain/reconcile-rooms.ts';
 import type { SettleDeps } from '../domain/settle-recording.ts';
-import type { Log } from '../ports/log.ts';
 
 /** What the media server's events missed is found within this. */
 const EVERY_MS = 30_000;
@@ -9,7 +9,7 @@ const EVERY_MS = 30_000;
 const LEASE_MS = 55_000;
 const LEASE = 'reconcile';
 
-export type ReconcilerDeps = ReconcileDeps & SettleDeps & { readonly log: Log };
+export type ReconcilerDeps = ReconcileDeps & SettleDeps & DiscardDeps;
 
 export type Reconciler = { readonly close: () => Promise<void> };
 
@@ -41,4 +41,5 @@ async function reconcileOnce(deps: ReconcilerDeps): Promise<void> {
   const differing = await reconcileRooms(deps);
   if (differing > 0) deps.log.info({ rooms: differing }, 'told what the events of rooms missed');
   await reconcileRecordings(deps);
+  await discardAbandonedStarts(deps);
 }
