@@ -112,7 +112,7 @@ function fromUnavailable(error: ServerError, call: FailedCall): ServiceError {
   return call.worker === undefined
     ? new ServiceError(
         'media-server-unavailable',
-        `The media server could not carry out ${call.method} in time (${plainDetail(error.message)}).`,
+        `The media server could not carry out ${call.method} in time (${error.code}); its log says why.`,
         { cause: error, retryable: true },
       )
     : new ServiceError(
