@@ -9,6 +9,7 @@ import { startService } from '../../src/server/service.ts';
 import { keepingLog, type LogLine } from './app.ts';
 import type { OpenApi } from './conformance.ts';
 import { type Call, createCaller } from './http-call.ts';
+import { freePort } from './parts/run-part.ts';
 
 export type TestService = {
   readonly url: string;
@@ -31,13 +32,10 @@ export type TestServiceOptions = {
   readonly clock?: Clock;
 };
 
-/** Nothing listens on the discard port. */
-const NOTHING = { url: 'ws://127.0.0.1:9', apiKey: 'absent', apiSecret: 'absent' };
-
 /** The whole service, listening on loopback, on a data directory of its own. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'rtc-service-'));
-  const livekit = options.livekit ?? NOTHING;
+  const livekit = options.livekit ?? (await nothing());
   const clock = options.clock ?? systemClock;
   const apiKey = `key-${randomBytes(6).toString('hex')}`;
   const apiSecret = `secret-${randomBytes(16).toString('hex')}`;
@@ -75,4 +73,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** A media server that is not there. */
+async function nothing() {
+  return { url: `ws://127.0.0.1:${await freePort()}`, apiKey: 'absent', apiSecret: 'absent' };
 }
