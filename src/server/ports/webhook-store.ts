@@ -57,8 +57,11 @@ export interface DeliveryStore {
    * get the same row, and never wait for each other: what others are claiming at the moment is passed over.
    */
   claim(request: ClaimRequest): Promise<readonly DeliveryJob[]>;
-  /** Prolongs every lease that `owner` holds, also one that ran out and that nobody took over; how many. */
-  renew(owner: string, leaseUntil: number): Promise<number>;
+  /**
+   * Prolongs the leases of `ids` that `owner` holds, also one that ran out and that nobody took over; how many. What
+   * it holds without knowing (the answer to a claim or a commit was lost) runs out, and is claimed again.
+   */
+  renew(owner: string, ids: readonly string[], leaseUntil: number): Promise<number>;
   /** Gives back every lease of `owner` at once, for a clean shutdown; how many. */
   release(owner: string): Promise<number>;
   /**

@@ -148,7 +148,7 @@ class RunningDeliverer implements Deliverer {
       await clock.sleep(RENEW_MS, signal).catch(() => {});
       if (this.#hand.size === 0 || signal.aborted) continue;
       try {
-        await deliveries.renew(instanceId, clock.now() + LEASE_MS);
+        await deliveries.renew(instanceId, this.#hand.ids, clock.now() + LEASE_MS);
       } catch (error) {
         log.error({ err: error }, 'renewing leases failed; trying again');
       }

@@ -18,6 +18,11 @@ export class Hand {
     return this.#ids.size;
   }
 
+  /** Of the deliveries in it. */
+  get ids(): readonly string[] {
+    return [...this.#ids];
+  }
+
   has(deliveryId: string): boolean {
     return this.#ids.has(deliveryId);
   }

@@ -21,8 +21,10 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
   return {
     insert: (deliveries) => insertDeliveries(connection, deliveries),
     claim: (request) => claimJobs(connection, request),
-    renew: (owner, leaseUntil) => changeLeases(connection, owner, sql`"leaseUntil" = ${leaseUntil}`),
-    release: (owner) => changeLeases(connection, owner, sql`"leaseOwner" = null, "leaseUntil" = null`),
+    renew: (owner, ids, leaseUntil) =>
+      changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
+    release: (owner) =>
+      changeLeases(connection, sql`"leaseOwner" = null, "leaseUntil" = null`, sql`"leaseOwner" = ${owner}`),
     settle: (owner, outcomes) => settleDeliveries(connection, owner, outcomes),
     list: (query) => listDeliveries(connection, query),
     find: (webhookId, id) =>
@@ -89,15 +91,19 @@ async function claimJobs({ db, forms }: Connection, request: ClaimRequest): Prom
     });
 }
 
+function heldOf({ forms }: Connection, owner: string, ids: readonly string[]): RawBuilder<unknown> {
+  return sql`id ${forms.oneOf(ids)} and "leaseOwner" = ${owner}`;
+}
+
 /** Leaves out what is being settled at this moment: it needs no lease any more. */
 async function changeLeases(
   { db, forms }: Connection,
-  owner: string,
   change: RawBuilder<unknown>,
+  isMeant: RawBuilder<unknown>,
 ): Promise<number> {
   const changed = await sql`
     update deliveries set ${change} where id in (
-      select id from deliveries where "leaseOwner" = ${owner} ${forms.lockFreeRows}
+      select id from deliveries where ${isMeant} ${forms.lockFreeRows}
     )`.execute(db);
   return Number(changed.numAffectedRows ?? 0);
 }
