@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -45,7 +46,7 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
   const directory = dirname(path);
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
   await chmod(directory, DIRECTORY_MODE);
-  const draft = `${path}.${process.pid}.draft`;
+  const draft = `${path}.${randomUUID()}.draft`;
   try {
     await writeFile(draft, `${JSON.stringify(store, undefined, 2)}\n`, { mode: FILE_MODE, flag: 'wx' });
     await rename(draft, path);

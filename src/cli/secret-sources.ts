@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CliError, EXIT } from './failure.ts';
+import { CancelledError, CliError, EXIT } from './failure.ts';
 import type { Io } from './io.ts';
 import { readStdin } from './source-text.ts';
 
@@ -31,6 +31,7 @@ export async function runSecretCommand(io: Io, command: string): Promise<string>
     child.on('error', (error) => resolve(error.message));
     child.on('close', (code, signal) => resolve(code === 0 ? '' : `it ended with ${signal ?? code}`));
   });
+  if (io.signal.aborted) throw new CancelledError('stopped in the secret command');
   if (ended !== '') {
     // The command itself is the user's own setting, not a secret.
     throw new CliError(

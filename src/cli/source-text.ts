@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { usageError } from './failure.ts';
+import { CancelledError, usageError } from './failure.ts';
 import type { Io } from './io.ts';
 
 /** More than any argument of ours may be (metadata: 512 KiB); what is longer is a mistake. */
@@ -30,6 +30,9 @@ export async function readStdin(io: Io): Promise<string> {
       if (size > MAX_BYTES) throw usageError(`stdin holds more than ${MAX_BYTES} bytes`);
       chunks.push(bytes);
     }
+  } catch (error) {
+    if (io.signal.aborted) throw new CancelledError('stopped while reading stdin');
+    throw error;
   } finally {
     io.signal.removeEventListener('abort', stop);
   }

@@ -85,6 +85,14 @@ describe('the exit code', () => {
     expect(stderr).toMatch(/^Cancelled: /);
   });
 
+  it('is 130 when cancelled while stdin is read', async () => {
+    const stop = new AbortController();
+    const reading = rtc('tokens inspect -', { signal: stop.signal, isStdinOpen: true });
+    setImmediate(() => stop.abort());
+    const { code, stdout } = await reading;
+    expect([code, stdout]).toEqual([130, '']);
+  });
+
   it('is 130 when cancelled while waiting', async () => {
     const stop = new AbortController();
     answer = (request, response) => {

@@ -147,7 +147,7 @@ const showProfile = defineCommand({
   examples: [{ line: 'rtc profile show', does: 'The current one' }],
   async run(context, input) {
     const store = await readProfiles(context.io);
-    const name = input.name ?? context.io.env.RTC_PROFILE ?? store.current;
+    const name = input.name ?? (context.io.env.RTC_PROFILE || undefined) ?? store.current;
     if (name === undefined)
       throw new CliError(EXIT.notFound, 'there is no profile', 'run: rtc profile add NAME');
     pick(context, store, name);

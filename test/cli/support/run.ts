@@ -7,6 +7,8 @@ export type Run = { readonly code: number; readonly stdout: string; readonly std
 export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Nobody ends stdin: whoever reads it waits. */
+  readonly isStdinOpen?: boolean;
   /** Streams that are terminals; none by default. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
@@ -23,7 +25,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   const out = stream(options, 'stdout');
   const err = stream(options, 'stderr');
   const stdin = Object.assign(new PassThrough(), { isTTY: isTerminal(options, 'stdin') });
-  stdin.end(options.stdin ?? '');
+  if (options.isStdinOpen !== true) stdin.end(options.stdin ?? '');
   const io: Io = {
     stdin,
     stdout: out.stream,
