@@ -24,6 +24,10 @@ export const PROBLEMS = {
   'participant-not-found': { status: 404, meaning: 'No participant of this identity is in the room.' },
   'track-not-found': { status: 404, meaning: 'The participant publishes no track of this sid.' },
   'recording-not-found': { status: 404, meaning: 'No recording has this id.' },
+  'recording-file-not-found': {
+    status: 404,
+    meaning: 'The recording is known, but it has no file, or its file is no longer where it was stored.',
+  },
   'no-active-recording': { status: 404, meaning: 'The room is not being recorded.' },
   'ingress-not-found': { status: 404, meaning: 'The room has no ingress of this id.' },
   'transcription-not-found': {
@@ -40,12 +44,21 @@ export const PROBLEMS = {
   'payload-too-large': { status: 413, meaning: 'The body is larger than BODY_LIMIT.' },
   'uri-too-long': { status: 414, meaning: 'The path or one of its parameters is too long.' },
   'unsupported-media-type': { status: 415, meaning: 'Bodies are application/json.' },
+  'range-not-satisfiable': {
+    status: 416,
+    meaning: 'The range begins behind the end of the file; Content-Range says how long it is.',
+  },
   'rate-limited': { status: 429, meaning: 'Too many requests; Retry-After says when to come back.' },
   'headers-too-large': { status: 431, meaning: 'The request headers are larger than the server reads.' },
   'internal-error': { status: 500, meaning: 'A fault of the service; its log has the request id.' },
   'media-server-error': {
     status: 502,
     meaning: "The media server refused or failed: mostly the service's own settings for it are wrong.",
+  },
+  'recording-storage-error': {
+    status: 502,
+    meaning:
+      "The bucket or folder of the recordings refused or failed: mostly the service's own settings for it are wrong.",
   },
   'media-server-unavailable': { status: 503, meaning: 'The media server does not answer.' },
   'media-worker-unavailable': {
