@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { instantSchema } from './names.ts';
 
 const egressId = Type.String({ description: 'Form EG_<id>', examples: ['EG_tH8vdkRoTDWY'] });
@@ -34,3 +34,50 @@ export const RecordingStatusSchema = Type.Object(
   { $id: 'RecordingStatus' },
 );
 export type RecordingStatus = Static<typeof RecordingStatusSchema>;
+
+export const RECORDING_WORDS = ['recording', 'stopped', 'aborted', 'failed'] as const;
+
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+/** A recording as the library keeps it, for as long as it is not deleted. */
+export const RecordingSchema = Type.Object(
+  {
+    recordingId: Type.String({
+      description: "The recording's egress id; of the form rec_<id> when no egress ever came",
+      examples: ['EG_tH8vdkRoTDWY'],
+    }),
+    roomId: Type.String({ examples: ['demo'] }),
+    status: Type.Enum(RECORDING_WORDS, {
+      description:
+        'stopped: by a caller, the media server, or because the room ended; aborted: before any media came; failed: `error` says why',
+    }),
+    startedAt: orNull(instantSchema('When the recording was started'), 'Null when it never was'),
+    stoppedAt: orNull(instantSchema('When it was stopped'), 'Null while it runs'),
+    endedAt: orNull(
+      instantSchema('When its file was complete'),
+      'When its file was complete, or it was known that there will be none; null before',
+    ),
+    durationMs: orNull(Type.Integer({ examples: [61_500] }), 'milliseconds'),
+    sizeBytes: orNull(Type.Integer({ examples: [7_340_032] }), 'bytes'),
+    error: orNull(Type.String(), 'Why it failed or was aborted'),
+    file: orNull(
+      Type.Object({
+        bucket: orNull(Type.String({ examples: ['recordings'] }), 'Null for a local file'),
+        path: Type.String({
+          description: "Key in the bucket, or path on the recorder's file system",
+          examples: ['demo/2026-01-31T09-30-00.000Z.mp4'],
+        }),
+      }),
+      'Null while there is none',
+    ),
+  },
+  { $id: 'Recording' },
+);
+export type Recording = Static<typeof RecordingSchema>;
+
+export const RecordingListSchema = Type.Object(
+  { recordings: Type.Array(RecordingSchema), nextCursor: Type.Union([Type.String(), Type.Null()]) },
+  { $id: 'RecordingList' },
+);
+export type RecordingList = Static<typeof RecordingListSchema>;

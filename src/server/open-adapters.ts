@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createLivekitMediaServer } from './adapters/livekit/livekit-media-server.ts';
 import { createMediaEventReader } from './adapters/livekit/media-event-reader.ts';
 import { createTokenSigner } from './adapters/livekit/token-signer.ts';
+import { createRecordingFiles } from './adapters/recordings/recording-files.ts';
 import { openStore } from './adapters/storage/open-store.ts';
 import { readEncryptionKey } from './adapters/system/encryption-keys.ts';
 import { createMetrics, type Metrics } from './adapters/system/metrics.ts';
@@ -10,10 +11,13 @@ import { createAddressGuard } from './adapters/webhooks/address-guard.ts';
 import { createWebhookSender } from './adapters/webhooks/webhook-sender.ts';
 import type { Closers } from './closers.ts';
 import type { Config } from './config/config.ts';
+import { deriveLinkKeys } from './domain/file-link.ts';
+import { createFileUrls } from './domain/file-urls.ts';
 import type { Clock, IdGenerator } from './ports/clock.ts';
 import type { Log } from './ports/log.ts';
 import type { MediaEventReader } from './ports/media-event.ts';
 import type { MediaServer } from './ports/media-server.ts';
+import type { RecordingFiles } from './ports/recording-files.ts';
 import type { Store } from './ports/store.ts';
 import type { TokenSigner } from './ports/token-signer.ts';
 import type { FileUrls, SecretBox, WebhookSender } from './ports/webhook-sender.ts';
@@ -30,11 +34,14 @@ export type Adapters = ServiceParts & {
   readonly secretBox: SecretBox;
   readonly sender: WebhookSender;
   readonly fileUrls: FileUrls;
+  readonly recordingFiles: RecordingFiles;
+  /** Sign links to local recordings. */
+  readonly linkKeys: readonly [Buffer, ...Buffer[]];
 };
 
 export async function openAdapters(
   config: Config,
-  parts: ServiceParts & { readonly version: string },
+  parts: ServiceParts & { readonly version: string; readonly serviceUrl: () => string },
   closers: Closers,
 ): Promise<Adapters> {
   const { log, clock, version } = parts;
@@ -51,6 +58,13 @@ export async function openAdapters(
   const guard = createAddressGuard(config.webhookAllowedNetworks);
   const sender = createWebhookSender({ guard, userAgent: `rtc-service/${version}` });
   closers.add(() => sender.close());
+  const encryptionKeys = config.encryptionKeys ?? ([readEncryptionKey(config.dataDir)] as const);
+  const linkKeys = deriveLinkKeys(encryptionKeys);
+  const recordingFiles = createRecordingFiles({
+    clock,
+    storage: config.bucket,
+    directory: config.recordingDir,
+  });
   return {
     ...parts,
     metrics,
@@ -59,8 +73,10 @@ export async function openAdapters(
     sender,
     mediaEventReader: createMediaEventReader(apiKey, apiSecret),
     tokenSigner: createTokenSigner(apiKey, apiSecret),
-    secretBox: createSecretBox(config.encryptionKeys ?? [readEncryptionKey(config.dataDir)]),
-    fileUrls: { urlOf: async () => undefined },
+    secretBox: createSecretBox(encryptionKeys),
+    recordingFiles,
+    linkKeys,
+    fileUrls: createFileUrls({ ...parts, store, recordingFiles, linkKeys }),
   };
 }
 

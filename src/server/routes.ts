@@ -15,6 +15,7 @@ import { type MediaEventDeps, mediaEventRoutes } from './http/routes/media-event
 import { type MetricsDeps, metricsRoutes } from './http/routes/metrics.ts';
 import { participantRoutes } from './http/routes/participants.ts';
 import { placeRoutes } from './http/routes/places.ts';
+import { type RecordingLibraryDeps, recordingLibraryRoutes } from './http/routes/recording-library.ts';
 import { recordingRoutes } from './http/routes/recordings.ts';
 import { roomRoutes } from './http/routes/rooms.ts';
 import { tokenRoutes } from './http/routes/tokens.ts';
@@ -24,6 +25,7 @@ import { webhookRoutes } from './http/routes/webhooks.ts';
 export type RouteDeps = HealthDeps &
   IssueTokenDeps &
   RecordingDeps &
+  RecordingLibraryDeps &
   IngressDeps &
   WebhookDeps &
   TestWebhookDeps &
@@ -46,6 +48,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...roomRoutes(deps),
     ...participantRoutes(deps),
     ...recordingRoutes(deps),
+    ...recordingLibraryRoutes(deps),
     ...ingressRoutes(deps),
     ...transcriptionRoutes(),
     ...webhookRoutes(deps),

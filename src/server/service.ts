@@ -38,12 +38,13 @@ export async function startService(config: Config, parts: ServiceParts): Promise
 async function start(config: Config, parts: ServiceParts, closers: Closers): Promise<string> {
   const root = findPackageRoot(import.meta.dirname);
   const version = packageVersion(root);
-  const adapters = await openAdapters(config, { ...parts, version }, closers);
+  let listeningPort = config.port;
+  const ownUrl = (): string => serviceUrl(config, listeningPort);
+  const adapters = await openAdapters(config, { ...parts, version, serviceUrl: ownUrl }, closers);
   const { metrics } = adapters;
   if (metrics !== undefined && typeof config.metrics === 'object') {
     closers.add(await serveMetrics(metrics, config.metrics));
   }
-  let listeningPort = config.port;
   const work = startWork(config, adapters, closers);
   const app = await buildApp({
     routes: serviceRoutes({
@@ -54,7 +55,7 @@ async function start(config: Config, parts: ServiceParts, closers: Closers): Pro
       randomBytes,
       recordings: {
         ...recordingSettings(config),
-        webhookUrl: () => `${serviceUrl(config, listeningPort)}/livekit/webhook`,
+        webhookUrl: () => `${ownUrl()}/livekit/webhook`,
       },
       metrics: config.metrics === 'signed' ? metrics : undefined,
       reference: { version, scriptPath: join(root, 'dist', 'reference', 'scalar.js') },

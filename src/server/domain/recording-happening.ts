@@ -26,7 +26,7 @@ export async function tellFoundEnd(
       status,
       error,
       recordingId: recording.id,
-      durationMs: file && Math.round(file.durationMs),
+      durationMs: file?.durationMs,
       sizeBytes: file?.sizeBytes,
     },
     { occurredAt: deps.clock.now(), isReconciled: true },

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Egress, MediaServer } from '../ports/media-server.ts';
-import type { Recording, RecordingEnd, Store } from '../ports/store.ts';
+import type { Recording, RecordingEnd, RecordingFacts, Store } from '../ports/store.ts';
 
 /*
  * What the media server knows of a recording, brought into its row. A dead recorder leaves its egress ACTIVE for
@@ -29,7 +29,7 @@ export type FoundEnd = {
   readonly recording: Recording;
   readonly status: RecordingEnd['status'];
   readonly error: string | undefined;
-  readonly file: Egress['file'];
+  readonly file: { readonly sizeBytes: number; readonly durationMs: number | undefined } | undefined;
 };
 
 /**
@@ -72,21 +72,43 @@ export function isOver(egress: Egress): boolean {
   return endStatusOf(egress.status) !== undefined;
 }
 
+/** Whether the row is the room's lock: its recording runs, or is being started. */
+export function isActive({ status }: Recording): boolean {
+  return status === 'recording' || status === 'starting';
+}
+
+/** The media server's webhooks come within a second; its retries end after 15 s. */
+const TOLD_WITHIN_MS = 20_000;
+
+/** An end so recent that the media server's own event is surely on its way: nobody has to find it. */
+export function isToldSoon(egress: Egress, now: number): boolean {
+  return egress.endedAt !== undefined && Math.abs(now - egress.endedAt) < TOLD_WITHIN_MS;
+}
+
+/** What an egress that is over says of its recording. */
+export function factsOf(egress: Egress, now: number): RecordingFacts {
+  const { file } = egress;
+  return {
+    status: endStatusOf(egress.status),
+    endedAt: egress.endedAt ?? now,
+    error: egress.error === '' ? undefined : egress.error,
+    sizeBytes: file?.sizeBytes,
+    // Counted in nanoseconds there, in whole milliseconds here.
+    durationMs: file && Math.round(file.durationMs),
+  };
+}
+
 /** Ends the row if it is active, and keeps what is known of an egress that is over: file, duration, error. */
 export async function settleEgress(deps: SettleDeps, recording: Recording, egress: Egress): Promise<void> {
-  const status = END_OF_STATUS[egress.status];
+  const status = endStatusOf(egress.status);
   if (status === undefined) return;
-  const endedAt = egress.endedAt ?? deps.clock.now();
-  const error = egress.error === '' ? undefined : egress.error;
-  await deps.store.recordings.end(recording.id, { status, stoppedAt: endedAt, error });
-  await deps.store.recordings.complete(recording.id, {
-    status,
-    endedAt,
-    error,
-    sizeBytes: egress.file?.sizeBytes,
-    durationMs: egress.file?.durationMs,
-  });
-  await deps.onEnded?.({ recording, status, error, file: egress.file });
+  const now = deps.clock.now();
+  const facts = factsOf(egress, now);
+  const { error, sizeBytes, durationMs } = facts;
+  await deps.store.recordings.end(recording.id, { status, error, stoppedAt: facts.endedAt ?? now });
+  await deps.store.recordings.complete(recording.id, facts);
+  const file = sizeBytes === undefined ? undefined : { sizeBytes, durationMs };
+  await deps.onEnded?.({ recording, status, error, file });
 }
 
 async function isRecorderLost(deps: SettleDeps, recording: Recording, joinMs: number): Promise<boolean> {

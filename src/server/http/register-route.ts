@@ -53,7 +53,7 @@ function readInput(
   const input = {
     params: params && read(() => params(request.params)),
     query: read(() => query(request.query)),
-    raw: { body: request.rawBody, headers: request.headers },
+    raw: { method: request.method, body: request.rawBody, headers: request.headers },
     body: body && read(() => body(parseJsonBody(request.rawBody, request.headers))),
   };
   const [first] = faults;

@@ -56,8 +56,12 @@ export type RouteInput<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** As received, for a signature that covers it. */
-  readonly raw: { readonly body: Buffer; readonly headers: IncomingHttpHeaders };
+  /** As received: for a signature that covers it, and for conditions, ranges and HEAD. */
+  readonly raw: {
+    readonly method: string;
+    readonly body: Buffer;
+    readonly headers: IncomingHttpHeaders;
+  };
 };
 
 export type Route = {

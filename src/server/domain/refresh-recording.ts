@@ -1,0 +1,80 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Log } from '../ports/log.ts';
+import type { RecordingFiles } from '../ports/recording-files.ts';
+import type { Recording, RecordingFacts } from '../ports/store.ts';
+import {
+  factsOf,
+  isActive,
+  isOver,
+  isStillRecording,
+  isToldSoon,
+  type SettleDeps,
+  settleEgress,
+} from './settle-recording.ts';
+
+export type RefreshDeps = SettleDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
+
+/**
+ * The recording with what the media server knows by now. Reading the library does not need the media server: when it
+ * does not answer, what the store knows is what there is.
+ */
+export async function refreshRecording(deps: RefreshDeps, recording: Recording): Promise<Recording> {
+  const { egressId } = recording;
+  if (egressId === null || !(isActive(recording) || isPending(recording))) return recording;
+  try {
+    if (isPending(recording)) return await refreshPending(deps, recording, egressId);
+    await isStillRecording(deps, recording);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    deps.log.debug({ recordingId: recording.id, code: error.code }, 'a recording could not be refreshed');
+    return recording;
+  }
+  return (await deps.store.recordings.find(recording.id)) ?? recording;
+}
+
+/** Stopped, but its end was not told yet. */
+export function isPending({ status, endedAt }: Recording): boolean {
+  return status === 'stopped' && endedAt === null;
+}
+
+/** Leaves a recent end to the media server's own event to store: told by us, it would count as one that was missed. */
+export async function refreshPending(
+  deps: RefreshDeps,
+  recording: Recording,
+  egressId: string,
+): Promise<Recording> {
+  const [egress] = await deps.mediaServer.listEgress({ egressId });
+  if (egress === undefined) await settleForgotten(deps, recording);
+  else if (!isOver(egress)) return recording;
+  else if (isToldSoon(egress, deps.clock.now()))
+    return withFacts(recording, factsOf(egress, deps.clock.now()));
+  else await settleEgress(deps, recording, egress);
+  return (await deps.store.recordings.find(recording.id)) ?? recording;
+}
+
+function withFacts(recording: Recording, facts: RecordingFacts): Recording {
+  return {
+    ...recording,
+    status: facts.status ?? recording.status,
+    endedAt: facts.endedAt ?? null,
+    error: facts.error ?? null,
+    sizeBytes: facts.sizeBytes ?? null,
+    durationMs: facts.durationMs ?? null,
+  };
+}
+
+/** The media server forgot it, so nobody will ever tell: what is in the storage is what there is. */
+async function settleForgotten(deps: RefreshDeps, recording: Recording): Promise<void> {
+  const found = await deps.recordingFiles.find(recording);
+  const { recordings } = deps.store;
+  if (found !== undefined) {
+    const { sizeBytes, modifiedAt: endedAt } = found;
+    await recordings.complete(recording.id, { endedAt, sizeBytes });
+    const file = { sizeBytes, durationMs: undefined };
+    await deps.onEnded?.({ recording, status: 'stopped', error: undefined, file });
+    return;
+  }
+  const error = 'the media server no longer knows this recording, and it has no file';
+  await recordings.complete(recording.id, { status: 'failed', endedAt: deps.clock.now(), error });
+  await deps.onEnded?.({ recording, status: 'failed', error, file: undefined });
+}

@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/*
+ * Which part of a file an answer carries: RFC 9110, sections 13 (conditions) and 14 (ranges). Several ranges at once
+ * are answered with the whole, as is a range that cannot be read: a server may ignore either.
+ */
+
+export type Representation = {
+  readonly sizeBytes: number;
+  /** Strong, with its quotes. */
+  readonly etag: string;
+  /** Unix milliseconds; HTTP knows whole seconds. */
+  readonly modifiedAt: number;
+};
+
+export type Selection =
+  | { readonly kind: 'whole' }
+  | { readonly kind: 'part'; readonly start: number; readonly length: number }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'unsatisfiable' };
+
+export function selectRange(headers: IncomingHttpHeaders, file: Representation): Selection {
+  if (isUnchanged(headers, file)) return { kind: 'unchanged' };
+  const range = /^bytes=(\d*)-(\d*)$/i.exec(headers.range?.replaceAll(' ', '') ?? '');
+  if (range === null || !isRangeWanted(headers['if-range'], file)) return { kind: 'whole' };
+  const [, first = '', last = ''] = range;
+  return first === '' ? suffix(last, file.sizeBytes) : fromTo(first, last, file.sizeBytes);
+}
+
+export function httpDate(at: number): string {
+  return new Date(at).toUTCString();
+}
+
+/** The last `count` bytes. */
+function suffix(count: string, size: number): Selection {
+  if (count === '') return { kind: 'whole' };
+  const length = Math.min(Number(count), size);
+  return length === 0 ? { kind: 'unsatisfiable' } : { kind: 'part', start: size - length, length };
+}
+
+function fromTo(first: string, last: string, size: number): Selection {
+  const start = Number(first);
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && Number(last) < start) return { kind: 'whole' };
+  if (start >= size) return { kind: 'unsatisfiable' };
+  return { kind: 'part', start, length: end - start + 1 };
+}
+
+/** If-None-Match counts alone when both are there. */
+function isUnchanged(headers: IncomingHttpHeaders, { etag, modifiedAt }: Representation): boolean {
+  const known = headers['if-none-match'];
+  if (known !== undefined) {
+    return known.trim() === '*' || known.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+  }
+  const since = Date.parse(headers['if-modified-since'] ?? '');
+  return !Number.isNaN(since) && wholeSeconds(modifiedAt) <= since;
+}
+
+/** Of another version than the one that the caller has a part of, the whole is wanted. */
+function isRangeWanted(condition: string | string[] | undefined, file: Representation): boolean {
+  if (condition === undefined) return true;
+  if (typeof condition !== 'string') return false;
+  return condition === file.etag || Date.parse(condition) === wholeSeconds(file.modifiedAt);
+}
+
+function wholeSeconds(at: number): number {
+  return Math.floor(at / 1000) * 1000;
+}
