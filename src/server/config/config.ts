@@ -114,14 +114,17 @@ function readValues(environment: Environment, faults: string[]): Readonly<Record
       }
       const value = setting.parse(text);
       if (value === undefined) {
-        faults.push(
-          `${name} is ${setting.secret ? '***' : JSON.stringify(text)}, but must be ${setting.allowed}`,
-        );
+        faults.push(`${name} is ${setting.secret ? '***' : quote(text)}, but must be ${setting.allowed}`);
       }
       return [name, value];
     },
   );
   return Object.fromEntries(entries);
+}
+
+/** A URL may carry a password where it must not. */
+function quote(text: string): string {
+  return JSON.stringify(text.replace(/\/\/[^/?#]*@/, '//***@'));
 }
 
 function buildConfig(values: SettingValues, faults: string[]): Config {
@@ -160,10 +163,11 @@ const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 /** Clients get a wss address, as the specification says; ws only where it cannot leave the machine. */
 function publicMediaUrl(values: SettingValues, faults: string[]): string {
   const name = values.LIVEKIT_PUBLIC_URL === undefined ? 'LIVEKIT_URL' : 'LIVEKIT_PUBLIC_URL';
-  const url = (values.LIVEKIT_PUBLIC_URL ?? values.LIVEKIT_URL).replace(/^http/, 'ws');
+  const given = values.LIVEKIT_PUBLIC_URL ?? values.LIVEKIT_URL;
+  const url = given.replace(/^http/, 'ws');
   if (url.startsWith('wss:') || LOOPBACK_HOST.test(new URL(url).hostname)) return url;
   faults.push(
-    `${name} is ${JSON.stringify(url)}, but clients are only given wss:// addresses, or ws:// of a loopback host: set LIVEKIT_PUBLIC_URL`,
+    `${name} is ${JSON.stringify(given)}, but clients are only given wss:// addresses, or ws:// of a loopback host: set LIVEKIT_PUBLIC_URL`,
   );
   return url;
 }

@@ -204,7 +204,8 @@ export type SettingValues = { readonly [Name in SettingName]: SettingValue<(type
 function isAddressOrCidr(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
+  // A zone (fe80::1%eth0) belongs to one machine's interface; who compares addresses does not know it.
+  if (version === 0 || address.includes('%') || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
