@@ -89,7 +89,12 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const instanceId = ids.next();
   const background = createBackground((error) => log.error({ err: error }, 'background work failed'));
   closers.add(() => background.settled());
-  const outlet = startDeliverer({ ...adapters, instanceId, deliveries: store.deliveries });
+  const outlet = startDeliverer({
+    ...adapters,
+    instanceId,
+    deliveries: store.deliveries,
+    webhooks: store.webhooks,
+  });
   closers.add(() => outlet.close());
   const recordDeps = { ...adapters, instanceId, outlet };
   const onEnded = (end: FoundEnd): Promise<void> => tellFoundEnd(recordDeps, end);

@@ -3,6 +3,7 @@ import { ALL_EVENTS } from '../../contract/event-names.ts';
 import { formatWebhookSecret } from '../../contract/webhook-signing.ts';
 import type { WebhookCreate, WebhookPut, Webhook as WebhookRecord } from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../ports/clock.ts';
+import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
 import type { Store } from '../ports/store.ts';
 import type { SecretBox } from '../ports/webhook-sender.ts';
 import type { Webhook, WebhookChange } from '../ports/webhook-store.ts';
@@ -14,6 +15,7 @@ export type WebhookDeps = {
   readonly secretBox: SecretBox;
   /** Random bytes for a generated secret. */
   readonly randomBytes: (count: number) => Uint8Array;
+  readonly outlet: Pick<DeliveryOutlet, 'changed'>;
 };
 
 /** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
@@ -22,7 +24,10 @@ const SECRET_BYTES = 32;
 const MASK = '***';
 
 /** The only answer that ever holds the secret. */
-export async function createWebhook(deps: WebhookDeps, request: WebhookCreate): Promise<WebhookRecord> {
+export async function createWebhook(
+  deps: Omit<WebhookDeps, 'outlet'>,
+  request: WebhookCreate,
+): Promise<WebhookRecord> {
   const secret = request.secret ?? formatWebhookSecret(deps.randomBytes(SECRET_BYTES));
   const now = deps.clock.now();
   const webhook: Webhook = {
@@ -54,7 +59,7 @@ export async function updateWebhook(
   id: string,
   request: WebhookPut,
 ): Promise<WebhookRecord> {
-  const { store, clock, secretBox } = deps;
+  const { store, clock, secretBox, outlet } = deps;
   const now = clock.now();
   const updated = await store.transaction(async (inside) => {
     const webhook = await findWebhook(inside, id);
@@ -73,15 +78,17 @@ export async function updateWebhook(
     return await inside.webhooks.update(id, change);
   });
   if (updated === undefined) throw webhookNotFound(id);
+  outlet.changed(id);
   return toRecord(updated);
 }
 
 /** Its pending deliveries are cancelled with it. Throws webhook-not-found. */
 export async function deleteWebhook(
-  { store, clock }: Pick<WebhookDeps, 'store' | 'clock'>,
+  { store, clock, outlet }: Pick<WebhookDeps, 'store' | 'clock' | 'outlet'>,
   id: string,
 ): Promise<void> {
   if (!(await store.webhooks.delete(id, clock.now()))) throw webhookNotFound(id);
+  outlet.changed(id);
 }
 
 /** Throws webhook-not-found. */

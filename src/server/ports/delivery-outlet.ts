@@ -8,4 +8,6 @@ export interface DeliveryOutlet {
   take(jobs: readonly DeliveryJob[]): void;
   /** Deliveries became due without a lease. */
   wake(): void;
+  /** A webhook was changed or deleted: what waits goes by what it is now. */
+  changed(webhookId: string): void;
 }

@@ -1,9 +1,10 @@
 import { type AttemptDeps, attemptDelivery } from '../domain/attempt-delivery.ts';
 import { LEASE_MS } from '../domain/record-happenings.ts';
 import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
-import type { DeliveryJob, DeliveryStore } from '../ports/webhook-store.ts';
+import type { DeliveryJob, DeliveryStore, WebhookStore } from '../ports/webhook-store.ts';
 import { Hand } from './hand.ts';
 import { Settler } from './settler.ts';
+import { WebhookViews } from './webhook-views.ts';
 
 /*
  * The deliverer of one instance. The delivery rows are the jobs; this only has some of them in hand, under leases:
@@ -28,6 +29,7 @@ const CLOSE_PATIENCE_MS = 4_000;
 
 export type DelivererDeps = AttemptDeps & {
   readonly deliveries: DeliveryStore;
+  readonly webhooks: Pick<WebhookStore, 'find'>;
   readonly instanceId: string;
 };
 
@@ -44,6 +46,7 @@ export function startDeliverer(deps: DelivererDeps): Deliverer {
 class RunningDeliverer implements Deliverer {
   readonly #deps: DelivererDeps;
   readonly #hand = new Hand();
+  readonly #views: WebhookViews;
   readonly #settler: Settler;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
@@ -53,11 +56,12 @@ class RunningDeliverer implements Deliverer {
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
+    this.#views = new WebhookViews(deps);
     this.#settler = new Settler({
       ...deps,
       owner: deps.instanceId,
       onSettled: (outcomes) => {
-        for (const { webhookId, attempt } of outcomes) this.#hand.settle(webhookId, attempt.deliveryId);
+        for (const { webhookId, attempt } of outcomes) this.#letGo(webhookId, attempt.deliveryId);
         // A backlog goes on without waiting for the next sweep.
         if (this.#mayHaveMore) this.wake();
       },
@@ -75,12 +79,19 @@ class RunningDeliverer implements Deliverer {
   take(jobs: readonly DeliveryJob[]): void {
     // A lease that ran out unrenewed may come back to us while its request is still under way.
     const fresh = jobs.filter((job) => !this.#hand.has(job.delivery.id));
-    for (const job of fresh) this.#hand.add(job);
+    for (const job of fresh) {
+      this.#views.see(job.webhook);
+      this.#hand.add(job);
+    }
     for (const webhookId of new Set(fresh.map((job) => job.webhook.id))) this.#fill(webhookId);
   }
 
   wake(): void {
     this.#wakeUp.abort();
+  }
+
+  changed(webhookId: string): void {
+    this.#views.outdate(webhookId);
   }
 
   async close(): Promise<void> {
@@ -103,10 +114,17 @@ class RunningDeliverer implements Deliverer {
   }
 
   async #deliver(job: DeliveryJob): Promise<void> {
-    const outcome = await attemptDelivery(this.#deps, job);
-    this.#settler.add({ ...outcome, webhookId: job.webhook.id });
-    this.#hand.finish(job.webhook.id);
-    this.#fill(job.webhook.id);
+    const webhookId = job.webhook.id;
+    const webhook = await this.#views.current(webhookId);
+    // Of a deleted webhook: the row is cancelled already.
+    if (webhook === undefined) this.#letGo(webhookId, job.delivery.id);
+    else this.#settler.add({ ...(await attemptDelivery(this.#deps, { ...job, webhook })), webhookId });
+    this.#hand.finish(webhookId);
+    this.#fill(webhookId);
+  }
+
+  #letGo(webhookId: string, deliveryId: string): void {
+    if (this.#hand.settle(webhookId, deliveryId) === 0) this.#views.forget(webhookId);
   }
 
   async #sweepLoop(): Promise<void> {

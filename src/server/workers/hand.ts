@@ -59,14 +59,17 @@ export class Hand {
 
   /** The request is over; the job stays in hand until it is settled. */
   finish(webhookId: string): void {
-    this.#laneOf(webhookId).running -= 1;
+    const lane = this.#lanes.get(webhookId);
+    if (lane !== undefined) lane.running -= 1;
   }
 
-  settle(webhookId: string, deliveryId: string): void {
+  /** It is out of hand; how many of its webhook are left. */
+  settle(webhookId: string, deliveryId: string): number {
     const lane = this.#laneOf(webhookId);
     lane.size -= 1;
     this.#ids.delete(deliveryId);
     if (lane.size === 0) this.#lanes.delete(webhookId);
+    return lane.size;
   }
 
   /** Drops what has not started; for closing. */
