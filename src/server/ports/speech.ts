@@ -9,6 +9,8 @@ export interface SpeechEngine {
   readonly name: string;
   /** BCP 47 tags, or primary languages that stand for all of their regions; sorted. */
   readonly languages: readonly string[];
+  /** Longer segments must be cut before they are recognised. */
+  readonly maxSegmentSeconds: number;
   /** Whether a request for this language can be served (`en` serves `en-GB`). */
   supports(language: string): boolean;
   /** Rejects with ServiceError invalid-request for a language without a model, naming the ones there are. */

@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module';
+
+/*
+ * The part of sherpa-onnx-node that is used here, typed. It is an optional dependency with native code, loaded when
+ * a worker starts and by nothing else.
+ */
+
+export type OfflineStream = {
+  acceptWaveform(wave: { readonly samples: Float32Array; readonly sampleRate: number }): void;
+};
+
+export type OfflineRecognizer = {
+  createStream(): OfflineStream;
+  decodeAsync(stream: OfflineStream): Promise<{ readonly text: string }>;
+};
+
+export type OnlineStream = OfflineStream & { inputFinished(): void };
+
+export type OnlineRecognizer = {
+  createStream(): OnlineStream;
+  isReady(stream: OnlineStream): boolean;
+  decode(stream: OnlineStream): void;
+  getResult(stream: OnlineStream): { readonly text: string };
+};
+
+export type Vad = {
+  acceptWaveform(samples: Float32Array): void;
+  isEmpty(): boolean;
+  isDetected(): boolean;
+  front(enableExternalBuffer: boolean): { readonly start: number; readonly samples: Float32Array };
+  pop(): void;
+  flush(): void;
+};
+
+export type Sherpa = {
+  readonly OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecognizer> };
+  readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
+  readonly Vad: new (config: object, bufferSeconds: number) => Vad;
+};
+
+/** Throws with what to do when the optional package is not installed. */
+export function loadSherpa(): Sherpa {
+  try {
+    return createRequire(import.meta.url)('sherpa-onnx-node') as Sherpa;
+  } catch (cause) {
+    throw new Error('The package sherpa-onnx-node is not installed: npm install sherpa-onnx-node', { cause });
+  }
+}
