@@ -1,4 +1,5 @@
 import type { EventStore, PresenceStore } from './event-store.ts';
+import type { TranscriptionStore } from './transcription-store.ts';
 import type { DeliveryStore, LeaseStore, WebhookStore } from './webhook-store.ts';
 
 /*
@@ -22,6 +23,7 @@ export interface Store {
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
   readonly leases: LeaseStore;
+  readonly transcriptions: TranscriptionStore;
   /**
    * Runs `work` in one transaction on a store of its own; what it throws rolls back and is thrown on. `work`
    * awaits nothing but that store: others may be waiting for its end. Using the outer store inside waits for ever.

@@ -5,7 +5,7 @@
  * it has stored.
  *
  *   live   active      wanted; a worker listens while its lease holds
- *          stopped     by a caller, or because the room ended
+ *          stopped     by a caller, or because the room ended: from then on its segments are what they are
  *   post   queued      to be claimed at dueAt
  *          processing  a worker has it in hand while its lease holds
  *          completed | failed
@@ -20,15 +20,19 @@ export interface TranscriptionStore {
   findActiveLive(room: string): Promise<Transcription | undefined>;
   /** The active one, else the newest of the room. */
   findLatestLive(room: string): Promise<Transcription | undefined>;
-  /** Active ones without a lease, or with one that ran out; each claimed for `owner`. */
-  claimLive(owner: string, now: number, leaseUntil: number, limit: number): Promise<readonly Transcription[]>;
+  /** Active ones without a lease, or with one that ran out (leaseUntil <= now), oldest first. */
+  claimLive(claim: TranscriptionClaim): Promise<readonly Transcription[]>;
+  listActiveLive(): Promise<readonly Transcription[]>;
 
   /** Inserts, or answers the one of the same recording and language that has not failed. */
   enqueuePost(
     transcription: NewPostTranscription,
   ): Promise<{ readonly transcription: Transcription; readonly isNew: boolean }>;
-  /** Due queued ones, and processing ones whose lease ran out; attempts counts up with each claim. */
-  claimPost(owner: string, now: number, leaseUntil: number, limit: number): Promise<readonly Transcription[]>;
+  /**
+   * Due queued ones, and processing ones whose lease ran out, by dueAt; attempts counts up with each claim, so that
+   * it may come with one more than are allowed: after a worker that was lost at the last one.
+   */
+  claimPost(claim: TranscriptionClaim): Promise<readonly Transcription[]>;
   /** How far the audio has been transcribed; only while `owner` holds the lease, which it prolongs. Whether it did. */
   advancePost(id: string, owner: string, progress: PostProgress): Promise<boolean>;
   /** processing -> queued | completed | failed, only while `owner` holds the lease; whether it did. */
@@ -36,6 +40,7 @@ export interface TranscriptionStore {
 
   /** Prolongs the lease of one transcription; whether `owner` still held it. */
   renew(id: string, owner: string, leaseUntil: number): Promise<boolean>;
+  /** Gives the lease up in good order: a post-call one is queued again, and the try does not count. */
   release(id: string, owner: string): Promise<void>;
   find(id: string): Promise<Transcription | undefined>;
   /** Post-call ones, newest first by (createdAt, id). */
@@ -56,15 +61,33 @@ export interface TranscriptionStore {
   listSegments(id: string, endsAfter?: number): Promise<readonly StoredSegment[]>;
   countSegments(id: string): Promise<number>;
 
-  /** A worker is alive until then. */
-  beat(kind: WorkerKind, workerId: string, aliveUntil: number): Promise<void>;
+  /** The worker is alive until `aliveUntil`. Rows of workers that have long been dead go with it. */
+  beat(beat: WorkerBeat): Promise<void>;
   retire(workerId: string): Promise<void>;
+  /** Alive: aliveUntil > now. */
   isAlive(kind: WorkerKind, now: number): Promise<boolean>;
-  /** Languages that the living workers of a kind can do, as they said with their beats. */
+  /** Languages that the living workers of a kind can do, as they said with their beats; sorted, each once. */
   languages(kind: WorkerKind, now: number): Promise<readonly string[]>;
 }
 
 export type WorkerKind = 'stt-live' | 'stt-post';
+
+export type WorkerBeat = {
+  readonly kind: WorkerKind;
+  readonly workerId: string;
+  /** As of SpeechEngine: BCP 47 tags, or primary languages that stand for all of their regions. */
+  readonly languages: readonly string[];
+  readonly aliveUntil: number;
+};
+
+export type TranscriptionClaim = {
+  readonly owner: string;
+  readonly now: number;
+  readonly leaseUntil: number;
+  readonly limit: number;
+  /** Whether this worker can do a language: what it cannot is left to others. */
+  readonly supports: (language: string) => boolean;
+};
 
 export type TranscriptionStatus = 'active' | 'stopped' | 'queued' | 'processing' | 'completed' | 'failed';
 
@@ -87,7 +110,11 @@ export type Transcription = {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly createdAt: number;
+  /** The instant from which seconds are counted: a live one's start, or its recording's. */
+  readonly originAt: number;
+  /** Of a post-call one: when a worker first took it up. */
   readonly startedAt: number | null;
+  /** When it was stopped, completed or failed. */
   readonly endedAt: number | null;
 };
 
@@ -103,12 +130,13 @@ export type NewLiveTranscription = Pick<
 >;
 export type NewPostTranscription = Pick<
   Transcription,
-  'id' | 'room' | 'recordingId' | 'egressId' | 'language' | 'speakers' | 'createdAt'
->;
+  'id' | 'room' | 'language' | 'speakers' | 'createdAt' | 'originAt'
+> & { readonly recordingId: string; readonly egressId: string };
 
 export type PostProgress = {
   readonly progress: number;
-  readonly durationMs: number | null;
+  /** Undefined leaves it as it is. */
+  readonly durationMs?: number | undefined;
   readonly leaseUntil: number;
 };
 
@@ -119,7 +147,7 @@ export type PostOutcome =
       readonly errorCode: string;
       readonly errorMessage: string;
     }
-  | { readonly status: 'completed'; readonly endedAt: number }
+  | { readonly status: 'completed'; readonly endedAt: number; readonly durationMs: number }
   | {
       readonly status: 'failed';
       readonly endedAt: number;
@@ -143,7 +171,7 @@ export type StoredSegment = {
   readonly name: string | null;
   readonly text: string;
   readonly language: string;
-  /** Unix milliseconds; for a recording, counted from its start. */
+  /** Unix milliseconds; for a recording, counted on from its originAt. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly confidence: number | null;

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from './engine.ts';
 import { createEventTables } from './event-tables.ts';
 import type { Tables } from './tables.ts';
+import { createTranscriptionTables } from './transcription-tables.ts';
 
 export type Migration = {
   readonly name: string;
@@ -12,6 +13,7 @@ export type Migration = {
 export const MIGRATIONS: readonly Migration[] = [
   { name: '001-recordings', up: createRecordings },
   { name: '002-events-and-webhooks', up: createEventTables },
+  { name: '003-transcriptions', up: createTranscriptionTables },
 ];
 
 async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {

@@ -9,6 +9,7 @@ import { createPresenceStore } from './presence-store.ts';
 import { createRecordingStore } from './recording-store.ts';
 import { withinSavepoint } from './savepoint.ts';
 import type { Tables } from './tables.ts';
+import { createTranscriptionStore } from './transcription-store.ts';
 import { createWebhookStore } from './webhook-store.ts';
 
 export function createStore(engine: Engine): Store {
@@ -23,6 +24,7 @@ export function createStore(engine: Engine): Store {
     webhooks: countCalls(stores.webhooks, work),
     deliveries: countCalls(stores.deliveries, work),
     leases: countCalls(stores.leases, work),
+    transcriptions: countCalls(stores.transcriptions, work),
     transaction: (inside) => work.during(() => engine.transaction((db) => inside(storeWithin(db, forms)))),
     ping: () => work.during(() => ping(db)),
     close: () => {
@@ -40,6 +42,7 @@ function createStores(connection: Connection) {
     webhooks: createWebhookStore(connection),
     deliveries: createDeliveryStore(connection),
     leases: createLeaseStore(connection),
+    transcriptions: createTranscriptionStore(connection),
   };
 }
 

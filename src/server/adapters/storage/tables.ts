@@ -1,6 +1,7 @@
 import type { GeneratedAlways } from 'kysely';
 import type { ParticipantSession, RoomSession, StoredEvent } from '../../ports/event-store.ts';
 import type { Recording } from '../../ports/store.ts';
+import type { StoredSegment, Transcription } from '../../ports/transcription-store.ts';
 import type { Attempt, Delivery, Webhook } from '../../ports/webhook-store.ts';
 
 /**
@@ -19,6 +20,9 @@ export type Tables = {
   readonly deliveries: DeliveryRow;
   readonly attempts: Attempt;
   readonly leases: LeaseRow;
+  readonly transcriptions: TranscriptionRow;
+  readonly segments: SegmentRow;
+  readonly speechWorkers: SpeechWorkerRow;
 };
 
 type MigrationRow = {
@@ -47,4 +51,20 @@ type LeaseRow = {
   readonly name: string;
   readonly owner: string;
   readonly leaseUntil: number;
+};
+
+/** The two objects as JSON text. */
+export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {
+  readonly speakers: string;
+  readonly options: string;
+};
+
+export type SegmentRow = StoredSegment & { readonly transcriptionId: string };
+
+/** The list of languages as JSON text. */
+type SpeechWorkerRow = {
+  readonly id: string;
+  readonly kind: string;
+  readonly languages: string;
+  readonly aliveUntil: number;
 };
