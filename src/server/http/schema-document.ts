@@ -42,11 +42,7 @@ function buildExample(schema: JsonObject): unknown {
 function exampleOfType(schema: JsonObject): unknown {
   switch (schema.type) {
     case 'object':
-      return Object.fromEntries(
-        Object.entries((schema.properties ?? {}) as Readonly<Record<string, JsonObject>>).map(
-          ([name, part]) => [name, buildExample(part)],
-        ),
-      );
+      return exampleOfObject(schema);
     case 'array':
       return [buildExample(schema.items as JsonObject)];
     case 'integer':
@@ -59,4 +55,12 @@ function exampleOfType(schema: JsonObject): unknown {
     default:
       return '';
   }
+}
+
+/** An optional text without an example of its own is left out: an empty one would seldom be valid. */
+function exampleOfObject({ properties = {}, required = [] }: JsonObject): JsonObject {
+  const parts = Object.entries(properties as Readonly<Record<string, JsonObject>>);
+  const isShown = ([name, part]: readonly [string, JsonObject]): boolean =>
+    (required as readonly string[]).includes(name) || buildExample(part) !== '';
+  return Object.fromEntries(parts.filter(isShown).map(([name, part]) => [name, buildExample(part)]));
 }
