@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
@@ -9,6 +10,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const BIN = `${ROOT}node_modules/.bin`;
+const ATTW = join(
+  dirname(createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json')),
+  'dist/index.js',
+);
 const runFile = promisify(execFile);
 
 let directory: string;
@@ -30,7 +35,13 @@ describe('the published package', () => {
 
   it('has types that resolve where its JavaScript does', async () => {
     // ESM alone: no Node that runs it needs the older ways to resolve.
-    const { stdout } = await runFile(`${BIN}/attw`, [tarball, '--profile', 'esm-only', '--no-color']);
+    const { stdout } = await runFile(process.execPath, [
+      ATTW,
+      tarball,
+      '--profile',
+      'esm-only',
+      '--no-color',
+    ]);
     for (const name of ['client', 'contract', 'fiscal']) {
       expect(stdout).toMatch(
         new RegExp(`"rtc-service/${name}"\\s+node16 \\(from ESM\\): 🟢 \\(ESM\\)\\s+bundler: 🟢`, 'u'),
