@@ -21,9 +21,6 @@ import { WebhookViews } from './webhook-views.ts';
 /** Retries are at most half a second late. */
 const SWEEP_MS = 250;
 const RENEW_MS = 4_000;
-/** A claim is worth its round trip from so many free places on. */
-const CLAIM_LIMIT = 500;
-const CLAIM_LIMIT_PER_WEBHOOK = 128;
 /** Requests under way may end; after that they are given up, and another instance tries them again. */
 const CLOSE_PATIENCE_MS = 4_000;
 
@@ -139,17 +136,13 @@ class RunningDeliverer implements Deliverer {
 
   async #sweep(): Promise<number> {
     const { deliveries, clock, instanceId, log } = this.#deps;
-    const limit = Math.min(CLAIM_LIMIT, this.#hand.room);
-    if (limit === 0) return 0;
     try {
       const now = clock.now();
       const jobs = await deliveries.claim({
         now,
-        limit,
         owner: instanceId,
         leaseUntil: now + LEASE_MS,
-        limitPerWebhook: CLAIM_LIMIT_PER_WEBHOOK,
-        exceptWebhooks: this.#hand.fullWebhooks(CLAIM_LIMIT_PER_WEBHOOK),
+        ...this.#hand.roomForClaim,
       });
       this.take(jobs);
       return jobs.length;

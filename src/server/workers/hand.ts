@@ -1,11 +1,18 @@
-import type { DeliveryJob } from '../ports/webhook-store.ts';
+import type { ClaimRequest, DeliveryJob } from '../ports/webhook-store.ts';
 
 /** At most so many requests to one receiver at once: a slow one never holds up the others. */
 export const CONCURRENCY_PER_WEBHOOK = 16;
 /** Waiting and under way: what one receiver may take of this instance's memory. */
 export const IN_HAND_PER_WEBHOOK = 256;
-/** Of all receivers together. */
+/** Of all receivers together; past it each still gets a share, so that slow ones do not fill the hand for all. */
 export const IN_HAND_TOTAL = 4096;
+const SHARE_PER_WEBHOOK = CONCURRENCY_PER_WEBHOOK;
+/** A claim is worth its round trip from so many free places on. */
+const CLAIM_PER_WEBHOOK = 128;
+const CLAIM_LIMIT = 500;
+
+/** What there is room for. */
+export type ClaimRoom = Pick<ClaimRequest, 'limit' | 'limitPerWebhook' | 'exceptWebhooks'>;
 
 type Lane = { readonly waiting: DeliveryJob[]; running: number; size: number };
 
@@ -27,18 +34,25 @@ export class Hand {
     return this.#ids.has(deliveryId);
   }
 
-  get room(): number {
-    return Math.max(0, IN_HAND_TOTAL - this.size);
-  }
-
   roomFor(webhookId: string): number {
-    const own = IN_HAND_PER_WEBHOOK - (this.#lanes.get(webhookId)?.size ?? 0);
-    return Math.max(0, Math.min(own, this.room));
+    const inLane = this.#lanes.get(webhookId)?.size ?? 0;
+    const room = Math.max(IN_HAND_TOTAL - this.size, SHARE_PER_WEBHOOK - inLane);
+    return Math.max(0, Math.min(IN_HAND_PER_WEBHOOK - inLane, room));
   }
 
-  /** Webhooks whose lane is too full for another claim of `batch`. */
-  fullWebhooks(batch: number): readonly string[] {
-    return [...this.#lanes].filter(([, lane]) => IN_HAND_PER_WEBHOOK - lane.size < batch).map(([id]) => id);
+  /** For the next claim. When the hand is full, only webhooks with next to nothing in it are looked at. */
+  get roomForClaim(): ClaimRoom {
+    const room = IN_HAND_TOTAL - this.size;
+    if (room >= CLAIM_PER_WEBHOOK) {
+      const exceptWebhooks = this.#lanesFrom(IN_HAND_PER_WEBHOOK - CLAIM_PER_WEBHOOK + 1);
+      return { limit: Math.min(CLAIM_LIMIT, room), limitPerWebhook: CLAIM_PER_WEBHOOK, exceptWebhooks };
+    }
+    const exceptWebhooks = this.#lanesFrom(SHARE_PER_WEBHOOK);
+    return { limit: CLAIM_LIMIT, limitPerWebhook: SHARE_PER_WEBHOOK, exceptWebhooks };
+  }
+
+  #lanesFrom(size: number): readonly string[] {
+    return [...this.#lanes].filter(([, lane]) => lane.size >= size).map(([id]) => id);
   }
 
   add(job: DeliveryJob): void {

@@ -8,7 +8,6 @@ const PATIENCE_MS = 10_000;
 const KEPT_BYTES = 4096;
 /** Receivers that are no longer called do not keep connections. */
 const KEEP_ALIVE_MS = 30_000;
-const MAX_CONNECTIONS_PER_RECEIVER = 32;
 
 export type WebhookSenderSettings = {
   readonly guard: AddressGuard;
@@ -24,7 +23,9 @@ export function createWebhookSender({
 }: WebhookSenderSettings): WebhookSender {
   const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: patienceMs });
   const agent = new Agent({
-    connections: MAX_CONNECTIONS_PER_RECEIVER,
+    // No limit to the connections to one host: several webhooks may be on it, and one that hangs would have them all.
+    // Who calls bounds the requests at a time to each webhook. And not by HTTP/2, which has one connection for all.
+    allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     headersTimeout: patienceMs,
