@@ -43,6 +43,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
   commander: ['src/cli/'],
+  'csv-parse': ['src/cli/'],
   fastify: ['src/server/app.ts', 'src/server/http/'],
   'ipaddr.js': ['src/server/adapters/', 'src/server/config/'],
   kysely: ['src/server/adapters/storage/'],

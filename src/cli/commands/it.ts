@@ -1,0 +1,215 @@
+import { placeAnswer } from '../../contract/fiscal-answers.ts';
+import type { PlaceRecord } from '../../contract/places.ts';
+import {
+  caps,
+  cities,
+  dataSources,
+  type ListedPlace,
+  type Place,
+  provinces,
+  regions,
+} from '../../fiscal/index.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { CliError, EXIT, usageError } from '../failure.ts';
+import { argument, flag } from '../parameters.ts';
+import { type Column, list, type Result, record, text } from '../result.ts';
+
+const PLACE_FIELDS = [
+  'code',
+  'belfiore_code',
+  'province',
+  'name',
+] as const satisfies readonly (keyof PlaceRecord)[];
+
+const sources = defineCommand({
+  noun: 'it',
+  verb: '',
+  summary: 'Italian regions, provinces, places and postal codes',
+  description: 'Offline. Verbs: regions, provinces, cities, caps; see: rtc it VERB --help.',
+  needs: 'nothing',
+  arguments: {},
+  options: {
+    sources: flag('--sources', 'where the data come from, how old they are, and under which terms'),
+  },
+  examples: [
+    { line: 'rtc it regions', does: 'The regions with their provinces' },
+    { line: 'rtc it cities RM', does: 'The places of a province' },
+    { line: 'rtc it caps RM Roma', does: 'The postal codes of a city' },
+    { line: 'rtc it --sources', does: 'Where the data come from' },
+  ],
+  async run(_context, input) {
+    if (!input.sources)
+      throw usageError('missing a verb: regions, provinces, cities or caps', 'see: rtc it --help');
+    return sourcesResult();
+  },
+});
+
+const listRegions = defineCommand({
+  noun: 'it',
+  verb: 'regions',
+  summary: 'List the regions with their provinces',
+  needs: 'nothing',
+  arguments: {},
+  options: {},
+  examples: [
+    { line: 'rtc it regions', does: 'All twenty' },
+    { line: 'rtc it regions --json', does: 'As the API answers them' },
+  ],
+  async run() {
+    const records = regions();
+    return list({
+      answer: records,
+      records,
+      fields: ['name', 'provinces'],
+      columns: [
+        { heading: 'REGION', value: ({ name }) => name, paint: 'name' },
+        {
+          heading: 'PROVINCES',
+          value: (region) => region.provinces.map((province) => province.abbreviation).join(' '),
+        },
+      ],
+      identify: ({ name }) => name,
+      empty: '',
+    });
+  },
+});
+
+type ProvinceRow = PlaceRecord & { readonly provinceName: string };
+
+const listProvinces = defineCommand({
+  noun: 'it',
+  verb: 'provinces',
+  summary: 'List the provinces with their capitals',
+  needs: 'nothing',
+  arguments: {},
+  options: {},
+  examples: [
+    { line: 'rtc it provinces', does: 'All of today' },
+    { line: 'rtc it provinces | cut -f1', does: 'Only the abbreviations' },
+  ],
+  async run() {
+    const rows = provinces().map(
+      (place): ProvinceRow => ({ ...listed(place), provinceName: place.provinceName }),
+    );
+    return list<ProvinceRow>({
+      answer: rows.map(({ provinceName: _, ...place }) => place),
+      records: rows,
+      fields: PLACE_FIELDS,
+      columns: [
+        { heading: 'PROVINCE', value: ({ province }) => province, paint: 'name' },
+        { heading: 'NAME', value: ({ provinceName }) => provinceName },
+        { heading: 'CAPITAL', value: ({ name }) => name },
+        { heading: 'CODE', value: ({ code }) => code },
+      ],
+      identify: ({ province }) => province,
+      empty: '',
+    });
+  },
+});
+
+const CITY_COLUMNS: readonly Column<PlaceRecord>[] = [
+  { heading: 'CODE', value: ({ code }) => code, paint: 'name' },
+  { heading: 'NAME', value: ({ name }) => name },
+  { heading: 'PROVINCE', value: ({ province }) => province },
+  { heading: 'TODAY', value: (place) => place.belfiore_code },
+];
+
+const listCities = defineCommand({
+  noun: 'it',
+  verb: 'cities',
+  summary: 'List the places of a province, by each name that they ever had there',
+  description:
+    'TODAY is the Belfiore code of the comune that holds the place now. Provinces of the past (FO, PU as PS) and EE, the states, have their places too.',
+  needs: 'nothing',
+  arguments: { province: argument('abbreviation of the province') },
+  options: { current: flag('--current', 'only names that are in use today') },
+  examples: [
+    { line: 'rtc it cities RM', does: 'All that ever was in the province of Rome' },
+    { line: 'rtc it cities EE --current', does: 'The states of today' },
+  ],
+  async run(_context, { province, current }) {
+    const all = cities(province);
+    if (all.length === 0) throw unknownProvince();
+    const records = all.filter(({ isCurrent }) => isCurrent || !current).map(listed);
+    return list({
+      answer: records,
+      records,
+      fields: PLACE_FIELDS,
+      columns: CITY_COLUMNS,
+      identify: ({ code, name }) => `${code} ${name}`,
+      empty: 'The province has no places today; leave --current out.',
+    });
+  },
+});
+
+const listCaps = defineCommand({
+  noun: 'it',
+  verb: 'caps',
+  summary: 'List the postal codes of a city',
+  description: 'Of a comune that has ended: those of the one that holds it today.',
+  needs: 'nothing',
+  arguments: {
+    province: argument('abbreviation of the province'),
+    city: argument('name of the city, also a former one, or its Belfiore code'),
+  },
+  options: {},
+  examples: [
+    { line: 'rtc it caps MI Monza', does: 'By the province of then or of today' },
+    { line: 'rtc it caps RM Roma --json', does: 'As integers, as the API answers them: 00118 is 118' },
+  ],
+  async run(_context, { province, city }) {
+    const found = caps(province, city);
+    if (found.ok) return text(found.caps.join('\n'), { answer: found.caps.map(Number) });
+    switch (found.reason) {
+      case 'province':
+        throw unknownProvince();
+      case 'ambiguous':
+        throw noCaps(EXIT.usage, 'several places of this province have this name', found.candidates);
+      case 'no-caps':
+        throw noCaps(EXIT.notFound, 'no postal codes are known of this place', []);
+      default:
+        throw noCaps(EXIT.notFound, 'no place of this province is known by this name', found.suggestions);
+    }
+  },
+});
+
+export const commands: readonly Command[] = [sources, listRegions, listProvinces, listCities, listCaps];
+
+function sourcesResult(): Result {
+  const answer = dataSources();
+  const columns: readonly Column<typeof answer>[] = [
+    { heading: 'VERSION', value: ({ version }) => version },
+    { heading: 'FINGERPRINT', value: ({ fingerprint }) => fingerprint },
+    { heading: 'NOTICE', value: ({ notice }) => notice },
+    { heading: 'POSTAL CODES', value: ({ capsNotice }) => capsNotice },
+    ...answer.sources.map((source, index) => ({
+      heading: `SOURCE ${index + 1}`,
+      value: () => `${source.name}; ${source.licence}; for ${source.usedFor}`,
+    })),
+  ];
+  return record({ answer, record: answer, fields: Object.keys(answer), columns });
+}
+
+function listed(place: ListedPlace): PlaceRecord {
+  return placeAnswer(place, place.codiceCatastaleToday);
+}
+
+function unknownProvince(): CliError {
+  return new CliError(
+    EXIT.notFound,
+    'no province has this abbreviation',
+    'see which there are: rtc it provinces',
+  );
+}
+
+function noCaps(
+  exitCode: typeof EXIT.notFound | typeof EXIT.usage,
+  message: string,
+  places: readonly Place[],
+): CliError {
+  const details = places.map(
+    ({ name, province, codiceCatastale }) => `${name} (${province}) ${codiceCatastale}`,
+  );
+  const next = places.length === 0 ? undefined : 'one of these may be meant; a Belfiore code is always clear';
+  return new CliError(exitCode, message, next, { details });
+}

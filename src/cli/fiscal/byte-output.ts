@@ -1,0 +1,47 @@
+import type { Writable } from 'node:stream';
+
+/** Gathers small writes into large ones: a write for each of a million lines would take most of the time. */
+export type ByteOutput = {
+  readonly bytes: (source: Uint8Array, start: number, end: number) => void;
+  readonly text: (text: string) => void;
+  /** Writes what was gathered, and waits until the stream has taken it. */
+  readonly flush: () => Promise<void>;
+};
+
+const INITIAL_BYTES = 256 * 1024;
+/** UTF-8 needs at most three bytes for a UTF-16 unit. */
+const MAX_BYTES_PER_UNIT = 3;
+/** A call of the native copy takes as long as copying so many bytes by hand. */
+const SHORT = 48;
+
+export function createByteOutput(stream: Writable): ByteOutput {
+  let buffer = Buffer.allocUnsafe(INITIAL_BYTES);
+  let length = 0;
+  const reserve = (count: number): void => {
+    if (length + count <= buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, length + count));
+    buffer.copy(larger, 0, 0, length);
+    buffer = larger;
+  };
+  return {
+    bytes: (source, start, end) => {
+      const count = end - start;
+      reserve(count);
+      if (count <= SHORT)
+        for (let at = 0; at < count; at++) buffer[length + at] = source[start + at] as number;
+      else buffer.set(source.subarray(start, end), length);
+      length += count;
+    },
+    text: (text) => {
+      reserve(text.length * MAX_BYTES_PER_UNIT);
+      length += buffer.write(text, length, 'utf8');
+    },
+    flush: async () => {
+      if (length === 0) return;
+      const gathered = buffer.subarray(0, length);
+      length = 0;
+      // The buffer is used again: only once the stream has let go of it.
+      await new Promise<void>((resolve) => stream.write(gathered, () => resolve()));
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { fstatSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { CliError, EXIT, usageError } from '../failure.ts';
+import type { Io } from '../io.ts';
+
+/** What a run over many reads from. */
+export type StreamSource = {
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Of a file, also one that stdin was redirected from. */
+  readonly sizeBytes: number | undefined;
+  readonly close: () => Promise<void>;
+};
+
+/** @throws CliError (usage) for a file that cannot be read, and for text in UTF-16 */
+export async function openSource(io: Io, file: string | undefined): Promise<StreamSource> {
+  const source = file === undefined ? openStdin(io) : await openFile(io, file);
+  return { ...source, chunks: refuseUtf16(source.chunks) };
+}
+
+function openStdin(io: Io): StreamSource {
+  const { stdin } = io;
+  if (stdin.isTTY === true) io.stderr.write('Reading from stdin; end with Ctrl-D.\n');
+  const stop = (): void => {
+    stdin.destroy();
+  };
+  io.signal.addEventListener('abort', stop, { once: true });
+  return {
+    chunks: untilAborted(io, stdin as AsyncIterable<Uint8Array>),
+    sizeBytes: sizeOfStdin(io),
+    close: async () => io.signal.removeEventListener('abort', stop),
+  };
+}
+
+function sizeOfStdin(io: Io): number | undefined {
+  const { fd } = io.stdin as { readonly fd?: unknown };
+  if (typeof fd !== 'number') return undefined;
+  const stat = fstatSync(fd);
+  return stat.isFile() ? stat.size : undefined;
+}
+
+async function openFile(io: Io, file: string): Promise<StreamSource> {
+  const handle = await openHandle(io, file);
+  const stat = await handle.stat();
+  if (stat.isDirectory()) {
+    await handle.close();
+    throw usageError(`${file} is a directory`);
+  }
+  const stream = handle.createReadStream({ autoClose: false });
+  const stop = (): void => {
+    stream.destroy();
+  };
+  io.signal.addEventListener('abort', stop, { once: true });
+  return {
+    chunks: untilAborted(io, stream as AsyncIterable<Uint8Array>),
+    sizeBytes: stat.isFile() ? stat.size : undefined,
+    close: async () => {
+      io.signal.removeEventListener('abort', stop);
+      stream.destroy();
+      await handle.close();
+    },
+  };
+}
+
+async function openHandle(io: Io, file: string): Promise<FileHandle> {
+  try {
+    return await open(resolve(io.workingDirectory, file));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CliError(EXIT.usage, `${file} cannot be read (${code ?? String(cause)})`, undefined, { cause });
+  }
+}
+
+/** An end by Ctrl-C is no failure of the stream: the run says itself that it was cut short. */
+async function* untilAborted(io: Io, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    for await (const chunk of chunks) {
+      if (io.signal.aborted) return;
+      yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    }
+  } catch (error) {
+    if (!io.signal.aborted) throw error;
+  }
+}
+
+async function* refuseUtf16(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const [one, two] = chunk;
+    const isMark = (one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff);
+    if (isFirst && isMark) {
+      throw usageError('the input is UTF-16', 'convert it: iconv -f UTF-16 -t UTF-8 FILE | rtc cf ... -');
+    }
+    isFirst = false;
+    yield chunk;
+  }
+}
