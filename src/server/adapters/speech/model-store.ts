@@ -1,0 +1,45 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/*
+ * Installed models: a folder each under `models` of the cache, with a model.json that says which languages it does.
+ * It is written last: a folder without one is half an installation and does not count.
+ */
+
+export const VAD_MODEL = 'silero-vad';
+const VAD_FILE = 'silero_vad_legacy.onnx';
+
+export type InstalledModel = {
+  readonly name: string;
+  readonly folder: string;
+  readonly languages: readonly string[];
+};
+
+export function modelsFolder(cacheDir: string): string {
+  return join(cacheDir, 'models');
+}
+
+/** By name; the voice activity detector's model is none of them. */
+export function installedModels(cacheDir: string): readonly InstalledModel[] {
+  const folder = modelsFolder(cacheDir);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name !== VAD_MODEL && existsSync(join(folder, name, 'model.json')))
+    .toSorted()
+    .map((name) => ({
+      name,
+      folder: join(folder, name),
+      languages: languagesOf(join(folder, name, 'model.json')),
+    }));
+}
+
+function languagesOf(file: string): readonly string[] {
+  const { languages } = JSON.parse(readFileSync(file, 'utf8')) as { readonly languages: readonly string[] };
+  return languages;
+}
+
+/** The voice activity detector's model; undefined when it is not installed. */
+export function vadModelPath(cacheDir: string): string | undefined {
+  const path = join(modelsFolder(cacheDir), VAD_MODEL, VAD_FILE);
+  return existsSync(path) ? path : undefined;
+}

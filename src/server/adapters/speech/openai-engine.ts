@@ -1,0 +1,79 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import { SAMPLE_RATE, type SpeechEngine } from '../../ports/speech.ts';
+import { matchLanguage } from './language-match.ts';
+import { unknownLanguage } from './sherpa-engine.ts';
+import { toWav } from './wav.ts';
+
+export type OpenaiSettings = {
+  /** Such as https://api.openai.com or http://localhost:8000; the path is added. */
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly model: string;
+  /** What the model can do; an API does not say. */
+  readonly languages: readonly string[];
+};
+
+const PATIENCE_MS = 30_000;
+const MAX_SEGMENT_SECONDS = 25;
+
+/** Any server with the API of POST /v1/audio/transcriptions. */
+export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
+  const languages = settings.languages.toSorted();
+  return {
+    name: 'openai',
+    languages,
+    maxSegmentSeconds: MAX_SEGMENT_SECONDS,
+    supports: (language) => matchLanguage(language, languages) !== undefined,
+    recognise: async ({ samples, language }) => {
+      const match = matchLanguage(language, languages);
+      if (match === undefined) throw unknownLanguage(language, languages);
+      return { text: (await transcribe(settings, samples, match)).trim(), confidence: null };
+    },
+    close: async () => {},
+  };
+}
+
+async function transcribe(
+  settings: OpenaiSettings,
+  samples: Float32Array,
+  language: string,
+): Promise<string> {
+  const form = new FormData();
+  form.set('model', settings.model);
+  form.set('language', language.split('-')[0] ?? language);
+  form.set('response_format', 'json');
+  form.set('file', new Blob([toWav(samples, SAMPLE_RATE)], { type: 'audio/wav' }), 'segment.wav');
+  const answer = await post(settings, form);
+  if (!answer.ok) {
+    await answer.body?.cancel();
+    const isOurFault = answer.status === 401 || answer.status === 403;
+    const detail = isOurFault ? 'refuses our key: see STT_OPENAI_KEY' : `answered ${answer.status}`;
+    throw new ServiceError('media-server-error', `The speech server ${detail}.`, {
+      retryable: answer.status >= 500,
+    });
+  }
+  const { text } = (await answer.json()) as { readonly text?: unknown };
+  if (typeof text !== 'string')
+    throw new ServiceError('media-server-error', 'The speech server answered without a text.');
+  return text;
+}
+
+async function post({ url, apiKey }: OpenaiSettings, body: FormData): Promise<Response> {
+  try {
+    return await fetch(`${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/audio/transcriptions`, {
+      method: 'POST',
+      body,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
+    });
+  } catch (cause) {
+    throw new ServiceError(
+      'media-server-unavailable',
+      'The speech server does not answer: see STT_OPENAI_URL.',
+      {
+        cause,
+        retryable: true,
+      },
+    );
+  }
+}
