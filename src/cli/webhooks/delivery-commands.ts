@@ -1,0 +1,204 @@
+import type { RtcClient } from '../../client/client.ts';
+import type { Delivery, DeliveryList, WebhookTest } from '../../contract/webhooks.ts';
+import { defineCommand } from '../command.ts';
+import { WATCH } from '../common-options.ts';
+import type { Context } from '../context.ts';
+import { pastMoment } from '../events/event-options.ts';
+import { EXIT, usageError } from '../failure.ts';
+import { argument, flag, oneOf, option, optionalArgument, wholeNumber } from '../parameters.ts';
+import { type Column, type ListResult, list, record } from '../result.ts';
+import { watchList } from '../watch.ts';
+import {
+  ATTEMPT_COLUMNS,
+  ATTEMPT_FIELDS,
+  attemptRows,
+  DELIVERY_FIELDS,
+  deliveryColumns,
+} from './webhook-view.ts';
+
+const ID = argument('id of the webhook');
+
+const TEST_COLUMNS: readonly Column<WebhookTest>[] = [
+  {
+    heading: 'DELIVERED',
+    value: (answer) => answer.delivered,
+    paint: (answer) => (answer.delivered ? 'good' : 'bad'),
+  },
+  {
+    heading: 'STATUS-CODE',
+    value: (answer) => answer.statusCode,
+    display: ({ statusCode }) => (statusCode === 0 ? 'no answer' : `${statusCode}`),
+  },
+  { heading: 'ERROR', value: (answer) => answer.error },
+];
+
+export const test = defineCommand({
+  noun: 'webhooks',
+  verb: 'test',
+  summary: 'Send a test delivery now, and see how it is taken',
+  description: 'One try of the event webhook_test. Exit code 7 when the receiver does not answer 2xx.',
+  needs: 'service',
+  arguments: { id: ID },
+  options: {},
+  examples: [{ line: 'rtc webhooks test wh_4bPp8Vi9S6DdAbCd', does: 'Waits for the answer, at most 10 s' }],
+  async run(context, { id }) {
+    const client = await context.client();
+    const answer = await client.testWebhook(id, { signal: context.io.signal });
+    return record({
+      answer,
+      record: answer,
+      fields: ['delivered', 'statusCode', 'error'],
+      columns: TEST_COLUMNS,
+      exitCode: answer.delivered ? EXIT.success : EXIT.negative,
+      notes: answer.delivered ? [] : [`What it answered: rtc webhooks deliveries ${id} --attempts --limit 1`],
+    });
+  },
+});
+
+const STATUSES = [
+  'pending',
+  'delivered',
+  'failed',
+  'cancelled',
+] as const satisfies readonly Delivery['status'][];
+/** The API's own largest page. */
+const PAGE_SIZE = 200;
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 10_000;
+
+export const deliveries = defineCommand({
+  noun: 'webhooks',
+  verb: 'deliveries',
+  summary: 'Show the delivery log of a webhook, newest first',
+  description:
+    'With the status code and the error of the last try; --attempts shows every try and its answer.',
+  needs: 'service',
+  arguments: { id: ID },
+  options: {
+    status: option('--status <status>', 'only these', oneOf(STATUSES)),
+    limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
+      parse: wholeNumber(1, MAX_LIMIT),
+    }),
+    attempts: flag('--attempts', 'a row for every try, with what the receiver answered'),
+    watch: WATCH,
+  },
+  examples: [
+    { line: 'rtc webhooks deliveries wh_4bPp8Vi9S6DdAbCd', does: 'The last 50' },
+    {
+      line: 'rtc webhooks deliveries wh_4bPp8Vi9S6DdAbCd --status failed --attempts',
+      does: 'Why some failed',
+    },
+    { line: 'rtc webhooks deliveries wh_4bPp8Vi9S6DdAbCd --watch', does: 'The same, kept up to date' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { id, status, limit, attempts, watch }) {
+    const client = await context.client();
+    const read = async (): Promise<ListResult> => {
+      const answer = await readDeliveries(context, client, { id, status, limit: limit ?? DEFAULT_LIMIT });
+      return attempts ? attemptList(answer) : deliveryList(context, answer);
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+export const replay = defineCommand({
+  noun: 'webhooks',
+  verb: 'replay',
+  summary: 'Send deliveries again: one that has ended, or all that failed',
+  description: 'With the same event id, signed anew, in a new round of tries.',
+  needs: 'service',
+  arguments: { id: ID, delivery: optionalArgument('id of the delivery; without it all that failed') },
+  options: {
+    since: option('--since <when>', 'only what failed since then: 10m, 7d, or an instant', {
+      parse: pastMoment,
+    }),
+  },
+  examples: [
+    { line: 'rtc webhooks replay wh_4bPp8Vi9S6DdAbCd', does: 'All that failed' },
+    { line: 'rtc webhooks replay wh_4bPp8Vi9S6DdAbCd --since 2h', does: 'What failed in the last two hours' },
+    {
+      line: 'rtc webhooks replay wh_4bPp8Vi9S6DdAbCd dlv_4bPp8Vi9S6DdAbCd',
+      does: 'One, also if it was delivered',
+    },
+  ],
+  async run(context, { id, delivery, since }) {
+    if (delivery !== undefined && since !== undefined) {
+      throw usageError('--since and a delivery exclude each other', 'see: rtc webhooks replay --help');
+    }
+    const client = await context.client();
+    const { signal, clock } = context.io;
+    const from = since?.(clock()) ?? new Date(0).toISOString();
+    const answer =
+      delivery === undefined
+        ? await client.replayFailedDeliveries(id, from, { signal })
+        : await client.replayDelivery(id, delivery, { signal });
+    return record({
+      answer,
+      record: answer,
+      fields: ['replayed'],
+      columns: [{ heading: 'REPLAYED', value: ({ replayed }) => replayed }],
+      notes:
+        answer.replayed === 0
+          ? ['Nothing has failed.']
+          : [`How they fare: rtc webhooks deliveries ${id} --watch`],
+    });
+  },
+});
+
+type Reading = {
+  readonly id: string;
+  readonly status: Delivery['status'] | undefined;
+  readonly limit: number;
+};
+
+/** As many pages as it takes, in the shape of one. */
+async function readDeliveries(
+  { io }: Context,
+  client: RtcClient,
+  { id, status, limit }: Reading,
+): Promise<DeliveryList> {
+  const all: Delivery[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const size = Math.min(PAGE_SIZE, limit - all.length);
+    const { deliveries, nextCursor } = await client.listDeliveries(id, {
+      status,
+      limit: size,
+      cursor,
+      signal: io.signal,
+    });
+    all.push(...deliveries);
+    if (nextCursor === null || all.length >= limit) return { deliveries: all, nextCursor };
+    cursor = nextCursor;
+  }
+}
+
+function deliveryList({ screen }: Context, answer: DeliveryList): ListResult {
+  return list({
+    answer,
+    records: answer.deliveries,
+    fields: DELIVERY_FIELDS,
+    columns: deliveryColumns(screen),
+    identify: (delivery) => delivery.id,
+    empty: 'There is no such delivery.',
+    notes: moreNotes(answer),
+  });
+}
+
+function attemptList(answer: DeliveryList): ListResult {
+  return list({
+    answer,
+    records: attemptRows(answer.deliveries),
+    fields: ATTEMPT_FIELDS,
+    columns: ATTEMPT_COLUMNS,
+    identify: (row) => `${row.deliveryId} ${row.number}`,
+    empty: 'Nothing has been tried.',
+    notes: moreNotes(answer),
+  });
+}
+
+function moreNotes({ deliveries, nextCursor }: DeliveryList): readonly string[] {
+  return nextCursor === null
+    ? []
+    : [`There are older ones: --limit ${Math.min(deliveries.length * 2, MAX_LIMIT)}`];
+}

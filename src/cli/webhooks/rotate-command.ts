@@ -1,0 +1,65 @@
+import { RtcError } from '../../client/rtc-error.ts';
+import type { Webhook } from '../../contract/webhooks.ts';
+import { defineCommand } from '../command.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../failure.ts';
+import { argument } from '../parameters.ts';
+import { done, type Result, text } from '../result.ts';
+import { say, warn } from '../screen.ts';
+import { generateSecret, readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
+import { WEBHOOK_FIELDS } from './webhook-view.ts';
+
+export const rotate = defineCommand({
+  noun: 'webhooks',
+  verb: 'rotate',
+  summary: 'Give a webhook a new secret',
+  description:
+    'The secret is made here and printed this once. For 24 hours the header webhook-signature carries both signatures; X-Service-Webhook-Signature holds one, the new secret’s.',
+  needs: 'service',
+  arguments: { id: argument('id of the webhook') },
+  options: { secretStdin: SECRET_STDIN },
+  examples: [
+    { line: 'rtc webhooks rotate wh_4bPp8Vi9S6DdAbCd', does: 'Prints the new secret and nothing else' },
+    { line: 'rtc webhooks rotate wh_4bPp8Vi9S6DdAbCd | pass insert -m hook', does: 'Straight into a safe' },
+  ],
+  async run(context, { id, secretStdin }) {
+    const given = await readGivenSecret(context, secretStdin);
+    const secret = given ?? generateSecret();
+    const client = await context.client();
+    try {
+      const webhook = await client.putWebhook(id, { secret }, { signal: context.io.signal });
+      return given === undefined ? rotated(webhook, secret) : done(`${id} has the new secret.`);
+    } catch (error) {
+      if (given !== undefined || !mayHaveBeenTaken(error)) throw error;
+      return unconfirmed(context, id, secret);
+    }
+  },
+});
+
+function rotated(webhook: Webhook, secret: string): Result {
+  return text(secret, {
+    answer: { ...webhook, secret },
+    fields: WEBHOOK_FIELDS,
+    notes: [
+      'Keep the secret now: it is not shown again.',
+      'For 24 hours webhook-signature carries the old signature too; X-Service-Webhook-Signature only the new one.',
+    ],
+  });
+}
+
+/** The request may have arrived, and only its answer been lost. */
+function mayHaveBeenTaken(error: unknown): boolean {
+  if (!(error instanceof RtcError)) return false;
+  return error.code === 'timed-out' || error.code === 'unreachable' || (error.status ?? 0) >= 500;
+}
+
+/** Without its secret a webhook that took it would be lost: it is printed all the same. */
+function unconfirmed(context: Context, id: string, secret: string): Result {
+  warn(context.screen, `the service has not confirmed it; it may or may not have taken this secret`);
+  say(context.screen, `Find out: rtc webhooks test ${id}`);
+  return text(secret, {
+    answer: { id, secret },
+    fields: ['id', 'secret'],
+    exitCode: EXIT.unavailable,
+  });
+}
