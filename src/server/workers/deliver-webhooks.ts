@@ -98,7 +98,7 @@ class RunningDeliverer implements Deliverer {
     this.wake();
     this.#hand.dropWaiting();
     await Promise.race([Promise.all([...this.#running, this.#loops]), outOfPatience]);
-    await this.#settler.flush(patience);
+    await this.#settler.close(patience);
     await this.#deps.deliveries.release(this.#deps.instanceId);
   }
 

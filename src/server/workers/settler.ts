@@ -18,11 +18,12 @@ export type SettledOutcome = DeliveryOutcome & { readonly webhookId: string };
 
 /**
  * Stores outcomes in batches: one durable commit at a time, and whatever ends meanwhile goes with the next. A store
- * that does not answer is tried again; nothing is dropped.
+ * that does not answer is tried again; nothing is dropped until the end, and then other instances try it anew.
  */
 export class Settler {
   readonly #deps: SettlerDeps;
   readonly #pending: SettledOutcome[] = [];
+  readonly #givenUp = new AbortController();
   #running: Promise<void> | undefined;
 
   constructor(deps: SettlerDeps) {
@@ -30,16 +31,21 @@ export class Settler {
   }
 
   add(outcome: SettledOutcome): void {
+    if (this.#givenUp.signal.aborted) return;
     this.#pending.push(outcome);
     this.#running ??= this.#run();
   }
 
-  /** Resolves when everything added before is stored; gives up when the signal aborts. */
-  async flush(signal: AbortSignal): Promise<void> {
-    const aborted = new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true }),
-    );
+  /** Stores everything added before; what is not stored when the signal aborts is given up, as is all that comes later. */
+  async close(signal: AbortSignal): Promise<void> {
+    const giveUp = () => this.#givenUp.abort();
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+    const aborted = new Promise<void>((resolve) => {
+      this.#givenUp.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
     while (this.#running !== undefined && !signal.aborted) await Promise.race([this.#running, aborted]);
+    giveUp();
   }
 
   async #run(): Promise<void> {
@@ -47,22 +53,24 @@ export class Settler {
     await new Promise(setImmediate);
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0, BATCH);
-      await this.#settle(batch);
-      this.#deps.onSettled(batch);
+      if (await this.#settle(batch)) this.#deps.onSettled(batch);
     }
     this.#running = undefined;
   }
 
-  async #settle(batch: readonly SettledOutcome[]): Promise<void> {
+  /** False when it was given up. */
+  async #settle(batch: readonly SettledOutcome[]): Promise<boolean> {
     const { deliveries, owner, log, clock } = this.#deps;
-    for (;;) {
+    const { signal } = this.#givenUp;
+    while (!signal.aborted) {
       try {
         await deliveries.settle(owner, batch);
-        return;
+        return true;
       } catch (error) {
         log.error({ err: error, outcomes: batch.length }, 'settling deliveries failed; trying again');
-        await clock.sleep(RETRY_PAUSE_MS);
+        await clock.sleep(RETRY_PAUSE_MS, signal).catch(() => {});
       }
     }
+    return false;
   }
 }

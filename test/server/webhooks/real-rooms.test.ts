@@ -3,19 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { join } from '../../support/parts/participant.ts';
 import type { TestService } from '../../support/service.ts';
-import {
-  chooseServicePort,
-  type Registered,
-  register,
-  startHookedService,
-} from './support/hooked-service.ts';
+import { chooseServicePort, register, startHookedService } from './support/hooked-service.ts';
 import { type Received, type Receiver, startReceiver } from './support/receiver.ts';
 
 describe('events of the real media server', () => {
   let livekit: Livekit;
   let service: TestService;
   let receiver: Receiver;
-  let webhook: Registered;
   let rooms: RoomServiceClient;
 
   beforeAll(async () => {
@@ -23,7 +17,7 @@ describe('events of the real media server', () => {
     livekit = await startLivekit({ webhookUrl });
     service = await startHookedService(port, { livekit });
     receiver = await startReceiver();
-    webhook = await register(service, receiver.url);
+    await register(service, receiver.url);
     rooms = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
   });
 
