@@ -10,9 +10,14 @@ export type NounEntry = {
   readonly load: () => Promise<{ readonly commands: readonly Command[] }>;
 };
 
-export type Group = 'Rooms' | 'Service' | 'Settings and help';
+export type Group = 'Rooms' | 'Service' | 'Italian fiscal codes, offline' | 'Settings and help';
 
-export const GROUPS: readonly Group[] = ['Rooms', 'Service', 'Settings and help'];
+export const GROUPS: readonly Group[] = [
+  'Rooms',
+  'Service',
+  'Italian fiscal codes, offline',
+  'Settings and help',
+];
 
 /** Every noun. Read by the root help, completion and did-you-mean; loads nothing until a noun is used. */
 export const CATALOGUE: readonly NounEntry[] = [
@@ -104,6 +109,20 @@ export const CATALOGUE: readonly NounEntry[] = [
     summary: 'Send any request, signed',
     verbs: [],
     load: () => import('./commands/api.ts'),
+  },
+  {
+    noun: 'cf',
+    group: 'Italian fiscal codes, offline',
+    summary: 'Make, read and check fiscal codes, also a million at a time',
+    verbs: ['generate', 'decode', 'check', 'omocodie'],
+    load: () => import('./commands/cf.ts'),
+  },
+  {
+    noun: 'it',
+    group: 'Italian fiscal codes, offline',
+    summary: 'Regions, provinces, places and postal codes',
+    verbs: ['regions', 'provinces', 'cities', 'caps'],
+    load: () => import('./commands/it.ts'),
   },
   {
     noun: 'profile',
