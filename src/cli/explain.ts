@@ -52,7 +52,9 @@ function explainRtcError(error: RtcError, nowMs: number): Explanation {
 }
 
 function explainCliError(error: CliError): Explanation {
-  return { ...ownFault(error.exitCode, error.message, error.next), details: error.details };
+  const { details } = error;
+  const fault = ownFault(error.exitCode, error.message, error.next);
+  return details.length === 0 ? fault : { ...fault, details, problem: { ...fault.problem, details } };
 }
 
 function ownFault(exitCode: ExitCode, cause: string, next: string | undefined): Explanation {
