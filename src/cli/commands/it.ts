@@ -11,8 +11,10 @@ import {
 } from '../../fiscal/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
-import { argument, flag } from '../parameters.ts';
+import { argument, flag, optionalArgument } from '../parameters.ts';
 import { type Column, list, type Result, record, text } from '../result.ts';
+
+const VERBS = ['regions', 'provinces', 'cities', 'caps'];
 
 const PLACE_FIELDS = [
   'code',
@@ -25,9 +27,9 @@ const sources = defineCommand({
   noun: 'it',
   verb: '',
   summary: 'Italian regions, provinces, places and postal codes',
-  description: 'Offline. Verbs: regions, provinces, cities, caps; see: rtc it VERB --help.',
+  description: 'Offline.',
   needs: 'nothing',
-  arguments: {},
+  arguments: { verb: optionalArgument('regions, provinces, cities or caps') },
   options: {
     sources: flag('--sources', 'where the data come from, how old they are, and under which terms'),
   },
@@ -38,8 +40,8 @@ const sources = defineCommand({
     { line: 'rtc it --sources', does: 'Where the data come from' },
   ],
   async run(_context, input) {
-    if (!input.sources)
-      throw usageError('missing a verb: regions, provinces, cities or caps', 'see: rtc it --help');
+    if (input.verb !== undefined) throw await unknownVerb(input.verb);
+    if (!input.sources) throw usageError(`missing a verb: ${VERBS.join(', ')}`, 'see: rtc it --help');
     return sourcesResult();
   },
 });
@@ -174,6 +176,13 @@ const listCaps = defineCommand({
 });
 
 export const commands: readonly Command[] = [sources, listRegions, listProvinces, listCities, listCaps];
+
+async function unknownVerb(verb: string): Promise<CliError> {
+  const { nearest } = await import('../nearest.ts');
+  const near = nearest(verb, VERBS);
+  const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
+  return usageError(`unknown command '${verb}'${suggestion}`, 'see: rtc it --help');
+}
 
 function sourcesResult(): Result {
   const answer = dataSources();
