@@ -44,7 +44,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'cli-table3': ['src/cli/'],
   commander: ['src/cli/'],
   'csv-parse': ['src/cli/'],
-  fastify: ['src/server/app.ts', 'src/server/http/'],
+  fastify: ['src/server/app.ts', 'src/server/close-requests.ts', 'src/server/http/'],
   'ipaddr.js': ['src/server/adapters/', 'src/server/config/'],
   kysely: ['src/server/adapters/storage/'],
   'livekit-server-sdk': ['src/server/adapters/livekit/', 'src/server/adapters/embedded-media/'],
@@ -88,6 +88,14 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   argv: ['bin/rtc.js'],
   '(computed)': [],
 };
+
+/** Modules that act on import, and what they do there; the launcher is there to act. */
+const ACTING_ON_IMPORT = [
+  'bin/rtc.js',
+  // A loop that fills a table of the module's own: that is to define it.
+  'src/fiscal/characters.ts',
+  'src/fiscal/place-records.ts',
+];
 
 /** The only doors; elsewhere a file is called by its subject. */
 const INDEX_FILES = ['src/client/index.ts', 'src/contract/index.ts', 'src/fiscal/index.ts'];
@@ -173,8 +181,8 @@ describe('the house', () => {
   });
 
   it('does nothing on import but define things', () => {
-    const acting = modules.filter(({ actsOnImport, path }) => actsOnImport && path !== 'bin/rtc.js');
-    expect(acting.map(({ path }) => path)).toEqual([]);
+    const acting = modules.filter(({ actsOnImport }) => actsOnImport).map(({ path }) => path);
+    expect(acting.filter((path) => !ACTING_ON_IMPORT.includes(path))).toEqual([]);
   });
 
   it('has no default exports', () => {
