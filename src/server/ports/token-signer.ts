@@ -5,6 +5,10 @@ export type ParticipantGrants = {
   readonly canPublishData: boolean;
   readonly canUpdateOwnMetadata: boolean;
   readonly roomAdmin: boolean;
+  /** Not listed to others; for machinery of ours. */
+  readonly hidden?: boolean;
+  /** May speak in others' name; for machinery of ours. */
+  readonly agent?: boolean;
 };
 
 export type TokenClaims = {
@@ -12,6 +16,8 @@ export type TokenClaims = {
   readonly identity: string;
   readonly name: string;
   readonly metadata: string | undefined;
+  /** Absent: a person. */
+  readonly kind?: 'agent';
   readonly attributes: Readonly<Record<string, string>>;
   readonly grants: ParticipantGrants;
   /** Unix seconds. */

@@ -24,6 +24,7 @@ function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, u
     iat: claims.issuedAt,
     exp: claims.expiresAt,
     name: claims.name,
+    ...(claims.kind === undefined ? {} : { kind: claims.kind }),
     ...(claims.metadata === undefined ? {} : { metadata: claims.metadata }),
     attributes: claims.attributes,
     video: { room: claims.room, roomJoin: true, ...claims.grants },
