@@ -1,0 +1,273 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../../src/contract/problem.ts';
+import type { Recording, RecordingList } from '../../../src/contract/recordings.ts';
+import { type S3, startS3 } from '../../support/parts/s3.ts';
+import { register } from '../webhooks/support/hooked-service.ts';
+import { type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
+import { bucketSettings, type Stage, startStage } from './support/stage.ts';
+
+/*
+ * The library on real parts: the whole service, a real S3 server (versitygw) and a folder. The embedded media server
+ * stands in for the recorder; what it writes are real MP4 files.
+ */
+
+let s3: S3;
+let local: Stage;
+let bucket: Stage;
+
+beforeAll(async () => {
+  s3 = await startS3();
+  [local, bucket] = await Promise.all([startStage(), startStage({ environment: bucketSettings(s3) })]);
+});
+afterAll(async () => {
+  await Promise.all([local?.close(), bucket?.close()]);
+  await s3?.close();
+});
+
+const STAGES = [
+  ['a folder', () => local],
+  ['a bucket', () => bucket],
+] as const;
+
+/** Where the bytes of a recording are, found without the service. */
+function pathOnDisk({ file }: Recording): string {
+  if (file === null) throw new Error('the recording has no file');
+  return file.bucket === null ? file.path : join(s3.bucketFolder, file.path);
+}
+
+async function problemOf(answer: { readonly status: number; readonly json: unknown }) {
+  const { type, detail } = answer.json as Problem;
+  return { status: answer.status, code: type.split(':').at(-1), detail };
+}
+
+const HOSTILE_ROOMS = [
+  '../../etc/passwd',
+  '..',
+  '.',
+  '%2e%2e%2f%2e%2e%2fx',
+  'a b+c&d?e#f=g;h,i',
+  `quotes ' " \` $(id) {room} {time} {room_name}`,
+  'back\\slash\\..\\..\\x',
+  'Üñï — ☃ 𝕏',
+  "!'()*~",
+  '/absolute//twice/',
+];
+
+describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
+  it('is complete with size, duration and instants soon after it was stopped', async () => {
+    const recording = await stageOf().recordWhole();
+    expect(recording).toMatchObject({ status: 'stopped', error: null });
+    expect(recording.sizeBytes).toBe(statSync(pathOnDisk(recording)).size);
+    expect(recording.durationMs).toBeGreaterThan(0);
+    const { startedAt, stoppedAt, endedAt } = recording;
+    expect(Date.parse(`${startedAt}`)).toBeLessThan(Date.parse(`${stoppedAt}`));
+    expect(Date.parse(`${stoppedAt}`)).toBeLessThanOrEqual(Date.parse(`${endedAt}`));
+  });
+
+  it('is known while it runs, without a file', async () => {
+    const stage = stageOf();
+    const { egressId, roomId, startedAt } = await stage.record();
+    expect(await stage.get(egressId)).toEqual({
+      recordingId: egressId,
+      roomId,
+      startedAt,
+      status: 'recording',
+      stoppedAt: null,
+      endedAt: null,
+      durationMs: null,
+      sizeBytes: null,
+      error: null,
+      file: null,
+    });
+    for (const [method, path] of [
+      ['GET', '/download'],
+      ['DELETE', ''],
+    ] as const) {
+      const answer = await stage.service.call(method, `/v1/recordings/${egressId}${path}`);
+      expect(await problemOf(answer)).toMatchObject({ status: 409, code: 'recording-not-finished' });
+    }
+    await stage.service.call('POST', `/v1/rooms/${roomId}/recording/stop`);
+  });
+
+  it('downloads as the bytes that were recorded', async () => {
+    const stage = stageOf();
+    const recording = await stage.recordWhole();
+    const answer = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
+    const location = answer.headers.get('location');
+    expect([answer.status, location === null]).toEqual(
+      recording.file?.bucket === null ? [200, true] : [302, false],
+    );
+    const bytes = await (location === null ? answer : await fetch(location)).bytes();
+    expect(Buffer.from(bytes).equals(await readFile(pathOnDisk(recording)))).toBe(true);
+  });
+
+  it('is deleted with its file, once and for all', async () => {
+    const stage = stageOf();
+    const recording = await stage.recordWhole();
+    const path = `/v1/recordings/${recording.recordingId}`;
+    expect((await stage.service.call('DELETE', path)).status).toBe(204);
+    expect(existsSync(pathOnDisk(recording))).toBe(false);
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['GET', '/download'],
+      ['DELETE', ''],
+    ] as const) {
+      const answer = await stage.service.call(method, path + suffix);
+      expect(await problemOf(answer)).toMatchObject({ status: 404, code: 'recording-not-found' });
+    }
+  });
+
+  it.each(HOSTILE_ROOMS)('of a room called %s stays where it belongs', async (name) => {
+    const stage = stageOf();
+    const recording = await stage.recordWhole(name);
+    const root = recording.file?.bucket === null ? stage.recordingDir : s3.bucketFolder;
+    const parts = pathOnDisk(recording)
+      .slice(root.length + 1)
+      .split('/');
+    expect(parts).toHaveLength(2);
+    const bytes = await readFile(pathOnDisk(recording));
+    const answer = await stage.fetch(`/v1/recordings/${recording.recordingId}/download`);
+    const location = answer.headers.get('location');
+    const got = await (location === null ? answer : await fetch(location)).bytes();
+    expect(Buffer.from(got).equals(bytes)).toBe(true);
+    expect((await stage.service.call('DELETE', `/v1/recordings/${recording.recordingId}`)).status).toBe(204);
+    expect(existsSync(pathOnDisk(recording))).toBe(false);
+  });
+
+  it('whose file is gone says so, and can be deleted', async () => {
+    const stage = stageOf();
+    const recording = await stage.recordWhole();
+    const path = `/v1/recordings/${recording.recordingId}`;
+    await rm(pathOnDisk(recording));
+    const answer = await stage.service.call('GET', `${path}/download`);
+    expect(await problemOf(answer)).toEqual({
+      status: 404,
+      code: 'recording-file-not-found',
+      detail: 'The file of the recording is no longer where it was stored.',
+    });
+    expect((await stage.service.call('DELETE', path)).status).toBe(204);
+  });
+
+  it('that was aborted has no file, and can be deleted', async () => {
+    const stage = stageOf();
+    const room = `empty-${randomUUID()}`;
+    await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
+    const started = await stage.service.call('POST', `/v1/rooms/${room}/recording/start`);
+    const { egressId } = started.json as { egressId: string };
+    await stage.service.call('POST', `/v1/rooms/${room}/recording/stop`);
+    expect(await stage.get(egressId)).toMatchObject({ status: 'aborted', file: null, sizeBytes: null });
+    const answer = await stage.service.call('GET', `/v1/recordings/${egressId}/download`);
+    expect(await problemOf(answer)).toMatchObject({ status: 404, code: 'recording-file-not-found' });
+    expect((await stage.service.call('DELETE', `/v1/recordings/${egressId}`)).status).toBe(204);
+  });
+});
+
+describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    await register(stageOf().service, receiver.url, ['egress_started', 'egress_ended']);
+  });
+  afterAll(() => receiver?.close());
+
+  it('carries a URL by which anyone gets the whole file', async () => {
+    const recording = await stageOf().recordWhole();
+    const [delivery] = await receiver.waitFor(
+      ({ body }) => body.event === 'egress_ended' && body.recording?.egressId === recording.recordingId,
+    );
+    const told = delivery?.body.recording ?? {};
+    expect(told).toMatchObject({
+      status: 'stopped',
+      sizeBytes: recording.sizeBytes,
+      durationMs: recording.durationMs,
+    });
+    expect(delivery?.body.reconciled).toBeUndefined();
+    const answer = await fetch(String(told.fileUrl));
+    expect(answer.status).toBe(200);
+    const bytes = Buffer.from(await answer.bytes());
+    expect(bytes.equals(await readFile(pathOnDisk(recording)))).toBe(true);
+    expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
+  });
+
+  it('carries none when there is no file', async () => {
+    const stage = stageOf();
+    const room = `empty-${randomUUID()}`;
+    await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
+    await stage.service.call('POST', `/v1/rooms/${room}/recording/start`);
+    await stage.service.call('POST', `/v1/rooms/${room}/recording/stop`);
+    const [delivery] = await receiver.waitFor(
+      ({ body }) => body.event === 'egress_ended' && body.room.name === room,
+    );
+    expect(delivery?.body.recording).toMatchObject({ status: 'aborted' });
+    expect(delivery?.body.recording).not.toHaveProperty('fileUrl');
+  });
+});
+
+describe('the list of recordings', () => {
+  let stage: Stage;
+  const ids: string[] = [];
+  beforeAll(async () => {
+    stage = await startStage();
+    for (const room of ['one', 'two', 'one', 'two', 'one'])
+      ids.push((await stage.recordWhole(room)).recordingId);
+    ids.push((await stage.record('three')).egressId);
+  });
+  afterAll(() => stage?.close());
+
+  async function list(query = ''): Promise<RecordingList> {
+    const answer = await stage.service.call('GET', `/v1/recordings${query}`);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.json;
+  }
+  const idsOf = ({ recordings }: RecordingList) => recordings.map(({ recordingId }) => recordingId);
+
+  it('has all of them, newest first', async () => {
+    expect(idsOf(await list())).toEqual(ids.toReversed());
+    expect((await list()).nextCursor).toBeNull();
+  });
+
+  it('is filtered by room and by status, and by both', async () => {
+    expect(idsOf(await list('?roomId=one'))).toEqual([ids[4], ids[2], ids[0]]);
+    expect(idsOf(await list('?status=recording'))).toEqual([ids[5]]);
+    expect(idsOf(await list('?roomId=one&status=recording'))).toEqual([]);
+    expect(idsOf(await list('?roomId=nobody'))).toEqual([]);
+  });
+
+  it.each([1, 2, 5, 6, 7])('comes in pages of %i without a gap or a repetition', async (limit) => {
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    let pages = 0;
+    do {
+      const page: RecordingList = await list(`?limit=${limit}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      seen.push(...idsOf(page));
+      cursor = page.nextCursor;
+      pages += 1;
+    } while (cursor !== null);
+    expect(seen).toEqual(ids.toReversed());
+    expect(pages).toBe(Math.ceil(ids.length / limit));
+  });
+
+  it.each([
+    '?limit=0',
+    '?limit=201',
+    '?status=starting',
+    '?status=',
+    '?cursor=nonsense',
+    '?roomId=',
+    '?room=one',
+  ])('refuses %s', async (query) => {
+    const answer = await stage.service.call('GET', `/v1/recordings${query}`);
+    expect(await problemOf(answer)).toMatchObject({ status: 400, code: 'invalid-request' });
+  });
+
+  it('is read without the media server', async () => {
+    stage.media.control.setFaults({ api: 'closing' });
+    expect(idsOf(await list())).toEqual(ids.toReversed());
+    expect(await stage.get(ids[5] ?? '')).toMatchObject({ status: 'recording' });
+    stage.media.control.setFaults({ api: 'answering' });
+  });
+});

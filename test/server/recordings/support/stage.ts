@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import type { Recording, RecordingStart } from '../../../../src/contract/recordings.ts';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../../../src/server/adapters/embedded-media/embedded-media-server.ts';
+import type { EmbeddedMediaSettings } from '../../../../src/server/adapters/embedded-media/settings.ts';
+import { createLivekitMediaServer } from '../../../../src/server/adapters/livekit/livekit-media-server.ts';
+import { systemClock, systemIds } from '../../../../src/server/adapters/system/system.ts';
+import type { S3 } from '../../../support/parts/s3.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../../../support/service.ts';
+import { signatureHeaders } from '../../../support/sign.ts';
+
+const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
+/** Fast where the real thing takes seconds. */
+const TIMINGS = {
+  startMs: 20,
+  answerMs: 5,
+  recorderJoinMs: 20,
+  activeMs: 60,
+  finishMs: 40,
+  noResponseMs: 200,
+};
+
+/** The real service over the embedded media server, which records into a folder or, with settings, into a bucket. */
+export type Stage = {
+  readonly service: TestService;
+  readonly media: EmbeddedMediaServer;
+  readonly recordingDir: string;
+  /** As a caller of the service sends it, for bytes and redirects: signed, and never followed. */
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  /** Starts the recording of a room in which somebody publishes; until the recorder records. */
+  readonly record: (room?: string) => Promise<RecordingStart>;
+  /** Records, stops, and waits until the file is complete. */
+  readonly recordWhole: (room?: string) => Promise<Recording>;
+  readonly get: (recordingId: string) => Promise<Recording>;
+  close(): Promise<void>;
+};
+
+export type StageOptions = {
+  readonly environment?: TestServiceOptions['environment'];
+  readonly media?: Partial<EmbeddedMediaSettings>;
+};
+
+export async function startStage(options: StageOptions = {}): Promise<Stage> {
+  const recordingDir = await mkdtemp(join(tmpdir(), 'rtc-recordings-'));
+  const media = await startEmbeddedMediaServer({
+    host: '127.0.0.1',
+    port: 0,
+    ...KEYS,
+    clock: systemClock,
+    ids: systemIds,
+    recordingDir,
+    timings: TIMINGS,
+    ...options.media,
+  });
+  const service = await startTestService({
+    livekit: { url: media.url.replace('http', 'ws'), ...KEYS },
+    environment: {
+      RECORDING_DIR: recordingDir,
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+      ...options.environment,
+    },
+  });
+  const asked = createLivekitMediaServer({ url: media.url, ...KEYS });
+  const egressOf = async (egressId: string) => (await asked.listEgress({ egressId }))[0];
+  const get = async (recordingId: string): Promise<Recording> => {
+    const answer = await service.call('GET', `/v1/recordings/${encodeURIComponent(recordingId)}`);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.json;
+  };
+  const record = async (room = `room-${randomUUID()}`): Promise<RecordingStart> => {
+    await service.call('POST', '/v1/rooms', { body: { name: room } });
+    media.control.join(room, { identity: 'ada' });
+    media.control.publish(room, 'ada');
+    const path = `/v1/rooms/${encodeURIComponent(room)}/recording/start`;
+    const answer = await service.call('POST', path);
+    expect(answer.status, answer.text).toBe(201);
+    const started: RecordingStart = answer.json;
+    await until(async () => (await egressOf(started.egressId))?.status === 'EGRESS_ACTIVE');
+    return started;
+  };
+  return {
+    service,
+    media,
+    recordingDir,
+    get,
+    record,
+    recordWhole: async (room) => {
+      const { egressId, roomId } = await record(room);
+      await service.call('POST', `/v1/rooms/${encodeURIComponent(roomId)}/recording/stop`);
+      await until(async () => (await get(egressId)).endedAt !== null);
+      return await get(egressId);
+    },
+    fetch: (path, init = {}) => {
+      const timestamp = Math.floor(Date.now() / 1000);
+      const signing = { apiKey: service.apiKey, apiSecret: service.apiSecret, timestamp };
+      const signed = signatureHeaders({ method: init.method ?? 'GET', path }, signing);
+      return fetch(service.url + path, {
+        redirect: 'manual',
+        ...init,
+        headers: { ...signed, ...(init.headers as Record<string, string>) },
+      });
+    },
+    close: async () => {
+      await service.close();
+      await media.close();
+      await rm(recordingDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The settings of a service that records into it. */
+export function bucketSettings(s3: S3): Readonly<Record<string, string>> {
+  return {
+    S3_BUCKET: s3.bucket,
+    S3_ENDPOINT: s3.url,
+    S3_REGION: s3.region,
+    S3_ACCESS_KEY: s3.accessKey,
+    S3_SECRET_KEY: s3.secretKey,
+    S3_FORCE_PATH_STYLE: 'on',
+  };
+}
+
+/** Also outside tests. */
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  await vi.waitUntil(isSo, { timeout: 10_000, interval: 20 });
+}
