@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, type LookupOptions, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -21,10 +21,20 @@ export type AddressGuard = {
   readonly lookup: LookupFunction;
 };
 
+/** node:dns's `lookup`, as far as it is needed here. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
 type Address = ReturnType<typeof ipaddr.parse>;
 
 /** `allowedNetworks`: CIDRs that are exempt from the check. */
-export function createAddressGuard(allowedNetworks: readonly string[]): AddressGuard {
+export function createAddressGuard(
+  allowedNetworks: readonly string[],
+  resolve: Resolve = lookup,
+): AddressGuard {
   const allowed = allowedNetworks.map((network) => ipaddr.parseCIDR(network));
   const isAllowed = (text: string): boolean => {
     const address = unwrap(ipaddr.parse(text));
@@ -35,13 +45,14 @@ export function createAddressGuard(allowedNetworks: readonly string[]): AddressG
   };
   const refuse = (): ForbiddenAddress =>
     new ForbiddenAddress('the address is private, loopback, link-local or otherwise not public');
+  const resolveOnce = sharing(resolve);
   return {
     checkHost: (hostname) => {
       const host = hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) !== 0 && !isAllowed(host)) throw refuse();
     },
     lookup: (hostname, options, callback) => {
-      lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      resolveOnce(hostname, options, (error, addresses) => {
         if (error !== null) return callback(error, '');
         if (addresses.some(({ address }) => !isAllowed(address))) return callback(refuse(), '');
         if (options.all === true) return callback(null, addresses);
@@ -50,6 +61,29 @@ export function createAddressGuard(allowedNetworks: readonly string[]): AddressG
         return callback(null, first.address, first.family);
       });
     },
+  };
+}
+
+/**
+ * One look-up for all who ask for a name at the same time: each holds up one of the process's four threads for them,
+ * and a name server that does not answer does so for long.
+ */
+function sharing(resolve: Resolve) {
+  type Callback = Parameters<Resolve>[2];
+  const waiting = new Map<string, Callback[]>();
+  return (hostname: string, options: LookupOptions, callback: Callback): void => {
+    const key = JSON.stringify([hostname, options.family, options.hints]);
+    const others = waiting.get(key);
+    if (others !== undefined) {
+      others.push(callback);
+      return;
+    }
+    const callbacks = [callback];
+    waiting.set(key, callbacks);
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      waiting.delete(key);
+      for (const tell of callbacks) tell(error, addresses);
+    });
   };
 }
 
@@ -69,7 +103,15 @@ function fromParts(high: number, low: number): Address {
   return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
 }
 
+/** Azure's platform answers every machine in it at this public address, secrets included. */
+const AZURE_PLATFORM = '168.63.129.16';
+/** All that has been given out (https://www.iana.org/assignments/ipv6-unicast-address-assignments). */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /** The library knows private, loopback, link-local (metadata), carrier-grade NAT, multicast, unique local and reserved. */
 function isPublic(address: Address): boolean {
-  return address.range() === 'unicast';
+  if (address.range() !== 'unicast') return false;
+  return address instanceof ipaddr.IPv6
+    ? address.match(GLOBAL_UNICAST)
+    : address.toString() !== AZURE_PLATFORM;
 }
