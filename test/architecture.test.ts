@@ -67,7 +67,14 @@ const NODE_MODULES: Readonly<Record<string, readonly string[]>> = {
 /** Parts of Node that reach outside, and where they may. */
 const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/server/adapters/storage/'],
-  'node:child_process': ['bin/', 'src/cli/', 'src/server/dev/', 'src/server/adapters/media-binary/'],
+  // The adapters build or unpack what they run beside us: the media server, the speech model.
+  'node:child_process': [
+    'bin/',
+    'src/cli/',
+    'src/server/dev/',
+    'src/server/adapters/media-binary/',
+    'src/server/adapters/speech/',
+  ],
   'node:worker_threads': ['src/server/adapters/'],
   'node:dns': ['src/server/adapters/'],
   'node:dns/promises': ['src/server/adapters/'],
