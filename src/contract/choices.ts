@@ -6,5 +6,12 @@
 export const ROLES = ['host', 'moderator', 'participant', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** How a transcript may be read. */
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'vtt', 'srt'] as const;
+export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
+
+export const POST_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
+export type PostStatus = (typeof POST_STATUSES)[number];
+
 export const INGRESS_TYPES = ['rtmp', 'whip'] as const;
 export type IngressType = (typeof INGRESS_TYPES)[number];

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { POST_STATUSES } from './choices.ts';
 import { instantSchema } from './names.ts';
 
 /** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
@@ -13,7 +14,7 @@ const language = Type.String({
 });
 
 const speakerKey = { minLength: 1, maxLength: 256 } as const;
-const MAX_SPEAKERS = 1000;
+export const MAX_SPEAKERS = 1000;
 
 /** Track id or identity to speaker name. */
 const participants = Type.Record(
@@ -141,11 +142,28 @@ export const PostQueuedSchema = Type.Object(
 );
 export type PostQueued = Static<typeof PostQueuedSchema>;
 
+/** Why a post-call transcription failed: its `error.code`. */
+export const TRANSCRIPTION_FAULTS = {
+  'recording-not-found': 'The recording was deleted before it was transcribed.',
+  'recording-file-not-found': 'The file of the recording is not where it was stored.',
+  'recording-empty': 'The file has no bytes.',
+  'recording-not-media': 'The file is nothing that has sound or pictures.',
+  'recording-without-audio': 'The file has no audio track.',
+  'recording-damaged': 'A part of the audio cannot be read; what could be read was transcribed.',
+  'recording-storage-error': 'The object storage refuses the service, or is set up otherwise by now.',
+  'storage-unavailable': 'The object storage or the database did not answer, three times.',
+  'speech-not-recognised': 'The recogniser gave no text for speech.',
+  'speech-engine-error': 'The speech engine failed.',
+  'worker-lost': 'Three workers died while they had it in hand.',
+  'internal-error': 'A fault of the worker; its log has the id of the transcription.',
+} as const satisfies Readonly<Record<string, string>>;
+export type TranscriptionFault = keyof typeof TRANSCRIPTION_FAULTS;
+
 const postFields = {
   transcriptionId,
   recordingId: Type.String({ examples: ['EG_tH8vdkRoTDWY'] }),
   roomId: Type.String({ examples: ['demo'] }),
-  status: Type.Enum(['queued', 'processing', 'completed', 'failed']),
+  status: Type.Enum(POST_STATUSES),
   language: Type.String({ examples: ['en-US'] }),
   participants: Type.Record(Type.String(), Type.String()),
   progress: Type.Number({ description: 'Share of the audio that has been transcribed, 0 to 1' }),
@@ -153,7 +171,16 @@ const postFields = {
   startedAt: Type.Union([instantSchema('When a worker took it up'), Type.Null()]),
   completedAt: Type.Union([instantSchema('When it was completed or failed'), Type.Null()]),
   durationMs: Type.Union([Type.Integer(), Type.Null()], { description: 'Length of the audio' }),
-  error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()]),
+  error: Type.Union(
+    [
+      Type.Object({
+        code: Type.String({ examples: ['recording-not-media'] }),
+        message: Type.String({ description: 'What is wrong, and what to do' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Why it failed, or why its last try did' },
+  ),
 };
 
 export const PostTranscriptionSchema = Type.Object(postFields, { $id: 'PostTranscription' });

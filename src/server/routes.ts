@@ -19,7 +19,8 @@ import { type RecordingLibraryDeps, recordingLibraryRoutes } from './http/routes
 import { recordingRoutes } from './http/routes/recordings.ts';
 import { roomRoutes } from './http/routes/rooms.ts';
 import { tokenRoutes } from './http/routes/tokens.ts';
-import { transcriptionRoutes } from './http/routes/transcription.ts';
+import { type TranscriptionDeps, transcriptionRoutes } from './http/routes/transcription.ts';
+import { type TranscriptionsDeps, transcriptionsRoutes } from './http/routes/transcriptions.ts';
 import { webhookRoutes } from './http/routes/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
@@ -27,6 +28,8 @@ export type RouteDeps = HealthDeps &
   RecordingDeps &
   RecordingLibraryDeps &
   IngressDeps &
+  TranscriptionDeps &
+  TranscriptionsDeps &
   WebhookDeps &
   TestWebhookDeps &
   ReplayDeps &
@@ -50,7 +53,8 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...recordingRoutes(deps),
     ...recordingLibraryRoutes(deps),
     ...ingressRoutes(deps),
-    ...transcriptionRoutes(),
+    ...transcriptionRoutes(deps),
+    ...transcriptionsRoutes(deps),
     ...webhookRoutes(deps),
     ...deliveryRoutes(deps),
     ...eventRoutes(deps),

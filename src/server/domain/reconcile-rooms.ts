@@ -6,6 +6,7 @@ import type { Store } from '../ports/store.ts';
 import type { Happening } from './event-payload.ts';
 import { finishRoom, joinNow, leaveNow, toSession } from './interpret-media-event.ts';
 import { type RecordDeps, type Recorder, recordInTransaction } from './record-happenings.ts';
+import { stopWithRoom } from './stop-transcription.ts';
 
 /*
  * Compares who we think is where with the media server, and tells what was missed, marked `reconciled`. A webhook
@@ -68,7 +69,7 @@ async function closeRoom(deps: ReconcileDeps, { store, recorder, session }: Scop
   const meant = await finishRoom(store.presence, session, now, true);
   const recorded = await recorder.record(
     { session: meant.session, roomName: session.name, present },
-    meant.happenings,
+    await stopWithRoom(store, session, meant.happenings),
   );
   if (recorded !== undefined) await store.presence.saveRoom(recorded);
   return true;

@@ -7,6 +7,7 @@ import { interpretMediaEvent } from './interpret-media-event.ts';
 import { type RecordDeps, type Recorder, recordInTransaction } from './record-happenings.ts';
 import { recordingHappening } from './recording-happening.ts';
 import { endStatusOf, settleEgress } from './settle-recording.ts';
+import { stopWithRoom } from './stop-transcription.ts';
 
 export type RecordMediaDeps = RecordDeps & { readonly mediaServer: MediaServer };
 
@@ -70,7 +71,8 @@ type Recording = {
 async function recordOne(deps: RecordMediaDeps, { store, recorder, event, session }: Recording) {
   const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
   const meant = await interpretMediaEvent(store.presence, event, session);
-  const happenings = [...meant.happenings, ...(await tellOfEgress(deps, store, event))];
+  const ended = await stopWithRoom(store, meant.session, meant.happenings);
+  const happenings = [...ended, ...(await tellOfEgress(deps, store, event))];
   const scope = { session: meant.session, roomName: event.room?.name, present };
   const recorded = await recorder.record(scope, happenings);
   // A session of which nothing was told is not kept as open: nobody would understand that it was closed.

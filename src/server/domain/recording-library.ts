@@ -50,8 +50,11 @@ export async function findRecording(
   { store }: Pick<SettleDeps, 'store'>,
   recordingId: string,
 ): Promise<Recording> {
-  const recording =
-    (await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId));
+  // Anything else is no id of either, and may be no text that a database takes.
+  const isId = /^[\w-]+$/.test(recordingId);
+  const recording = isId
+    ? ((await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId)))
+    : undefined;
   if (recording !== undefined && recording.status !== 'starting') return recording;
   throw new ServiceError('recording-not-found', `There is no recording ${JSON.stringify(recordingId)}.`);
 }
@@ -66,8 +69,7 @@ const URL_TTL_SECONDS = 300;
  * recording-storage-error and storage-unavailable.
  */
 export async function downloadRecording(deps: LibraryDeps, recordingId: string): Promise<Download> {
-  const recording = await refreshRecording(deps, await findRecording(deps, recordingId));
-  refuseUnfinished(recording);
+  const recording = await findFinishedRecording(deps, recordingId);
   if (recording.bucket === null) {
     const file = await deps.recordingFiles.open(recording);
     if (file === undefined) throw noFile(recording);
@@ -84,14 +86,20 @@ export async function downloadRecording(deps: LibraryDeps, recordingId: string):
  * that is gone already does not hold it up. Throws as downloadRecording does, but for recording-file-not-found.
  */
 export async function deleteRecording(deps: LibraryDeps, recordingId: string): Promise<void> {
-  const recording = await refreshRecording(deps, await findRecording(deps, recordingId));
-  refuseUnfinished(recording);
+  const recording = await findFinishedRecording(deps, recordingId);
   if (mayHaveFile(recording)) await deps.recordingFiles.delete(recording);
   await deps.store.recordings.delete(recording.id);
 }
 
+/** One whose file, if it has any, is complete. Throws recording-not-found and recording-not-finished. */
+export async function findFinishedRecording(deps: LibraryDeps, recordingId: string): Promise<Recording> {
+  const recording = await refreshRecording(deps, await findRecording(deps, recordingId));
+  refuseUnfinished(recording);
+  return recording;
+}
+
 /** Nothing is ever written for an egress that never came or got no media. */
-function mayHaveFile({ egressId, status }: Recording): boolean {
+export function mayHaveFile({ egressId, status }: Recording): boolean {
   return egressId !== null && status !== 'aborted';
 }
 
@@ -106,7 +114,7 @@ function refuseUnfinished(recording: Recording): void {
   }
 }
 
-function noFile({ status }: Recording): ServiceError {
+export function noFile({ status }: Recording): ServiceError {
   const detail =
     status === 'stopped'
       ? 'The file of the recording is no longer where it was stored.'

@@ -148,6 +148,12 @@ function successAnswer(answer: SuccessAnswer, components: Components): JsonObjec
       schema: toReference(answer.schema, components),
       example: answer.example ?? exampleOf(answer.schema),
     },
+    ...Object.fromEntries(
+      Object.entries(answer.texts ?? {}).map(([type, example]) => [
+        type,
+        { schema: { type: 'string' }, example },
+      ]),
+    ),
   };
   return { description: answer.description, headers, content };
 }

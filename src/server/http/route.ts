@@ -44,6 +44,8 @@ export type SuccessAnswer = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Default application/json. */
   readonly contentType?: string | undefined;
+  /** What else the same answer may be, as text: by media type, an example. */
+  readonly texts?: Readonly<Record<string, string>> | undefined;
 };
 
 export type Answer = {

@@ -48,7 +48,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     enqueuePost: (transcription) => enqueuePost(db, transcription),
     advancePost: (id, owner, progress) => advancePost(db, { id, owner }, progress),
     settlePost: (id, owner, outcome) => settlePost(db, { id, owner }, outcome),
-    find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', id)),
+    find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', storableText(id))),
     listPost: (query) => listPost(db, query),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
     delete: (id) => deleteTranscription(connection, id),
@@ -205,7 +205,7 @@ async function listPost(db: Database, query: TranscriptionQuery): Promise<readon
   const { room, egressId, status, after, limit } = query;
   let select = db.selectFrom('transcriptions').selectAll().where('kind', '=', 'post');
   if (room !== undefined) select = select.where('room', '=', storableText(room));
-  if (egressId !== undefined) select = select.where('egressId', '=', egressId);
+  if (egressId !== undefined) select = select.where('egressId', '=', storableText(egressId));
   if (status !== undefined) select = select.where('status', '=', status);
   if (after !== undefined) {
     select = select.where((row) =>
@@ -237,7 +237,10 @@ function updateSpeakers(
 /** The row first: who is storing segments holds its lock, and finds it gone afterwards. */
 function deleteTranscription({ atomically }: Connection, id: string): Promise<boolean> {
   return atomically(async (db) => {
-    const { numDeletedRows } = await db.deleteFrom('transcriptions').where('id', '=', id).executeTakeFirst();
+    const { numDeletedRows } = await db
+      .deleteFrom('transcriptions')
+      .where('id', '=', storableText(id))
+      .executeTakeFirst();
     await db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
     return numDeletedRows === 1n;
   });

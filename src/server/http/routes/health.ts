@@ -1,5 +1,7 @@
 import { HealthSchema, ReadinessSchema } from '../../../contract/health.ts';
 import { checkReadiness } from '../../domain/check-readiness.ts';
+import { isWorkerAlive } from '../../domain/speech-workers.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { MediaServer } from '../../ports/media-server.ts';
 import type { Store } from '../../ports/store.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -8,6 +10,7 @@ export type HealthDeps = {
   readonly version: string;
   readonly mediaServer: MediaServer;
   readonly store: Store;
+  readonly clock: Clock;
 };
 
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
@@ -21,14 +24,14 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       security: 'public',
       success: { 200: { description: 'The service runs', schema: HealthSchema } },
       errors: [],
-      handle: () => ({
-        status: 200,
-        body: {
-          status: 'ok',
-          version: deps.version,
-          capabilities: { transcriptionLive: false, transcriptionPost: false },
-        },
-      }),
+      handle: async () => {
+        const [transcriptionLive, transcriptionPost] = await Promise.all([
+          isWorkerAlive(deps, 'stt-live'),
+          isWorkerAlive(deps, 'stt-post'),
+        ]);
+        const capabilities = { transcriptionLive, transcriptionPost };
+        return { status: 200, body: { status: 'ok', version: deps.version, capabilities } };
+      },
     }),
     defineRoute({
       method: 'GET',

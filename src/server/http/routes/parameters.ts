@@ -29,6 +29,15 @@ export const RecordingParams = Type.Object({
   }),
 });
 
+export const TranscriptionParams = Type.Object({
+  transcriptionId: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    description: 'Form tr_<id>',
+    examples: ['tr_4bPp8Vi9S6DdAbCd'],
+  }),
+});
+
 const webhookId = Type.String({
   minLength: 1,
   maxLength: 256,

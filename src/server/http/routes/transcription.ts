@@ -1,44 +1,135 @@
+import { Type } from 'typebox';
 import { ServiceError } from '../../../contract/errors.ts';
+import {
+  LiveStartedSchema,
+  LiveStartSchema,
+  LiveStoppedSchema,
+  LiveTranscriptionSchema,
+  SpeakerUpdateSchema,
+} from '../../../contract/transcription.ts';
+import { nameSpeakers } from '../../domain/name-speakers.ts';
+import { getRoomTranscription } from '../../domain/read-transcriptions.ts';
+import type { RecordDeps } from '../../domain/record-happenings.ts';
+import { type StartTranscriptionDeps, startTranscription } from '../../domain/start-transcription.ts';
+import { stopTranscription } from '../../domain/stop-transcription.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { RecordingParams, RoomParams } from './parameters.ts';
+import { MEDIA_ERRORS } from './media-errors.ts';
+import { RoomParams } from './parameters.ts';
+import { answerTranscript, FormatParameter, TRANSCRIPT_TEXTS } from './transcript-answer.ts';
 
-/** No add-on is part of this deployment: the two calls that need one say which profile to start. */
-export function transcriptionRoutes(): readonly Route[] {
-  return [
-    defineRoute({
-      method: 'POST',
-      path: '/v1/rooms/:roomId/transcription/start',
-      operationId: 'startTranscription',
-      tag: 'transcription',
-      summary: 'Transcribe a room live',
-      security: 'signed',
-      params: RoomParams,
-      success: {},
-      errors: ['addon-unavailable'],
-      handle: () => {
-        throw unavailable('Live', 'stt-live');
-      },
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/v1/recordings/:recordingId/transcribe',
-      operationId: 'createTranscription',
-      tag: 'transcription',
-      summary: 'Transcribe a recording after the call',
-      security: 'signed',
-      params: RecordingParams,
-      success: {},
-      errors: ['addon-unavailable'],
-      handle: () => {
-        throw unavailable('Post-call', 'stt-post');
-      },
-    }),
-  ];
+export type TranscriptionDeps = StartTranscriptionDeps & RecordDeps;
+
+const IN_ROOM = '/v1/rooms/:roomId/transcription';
+const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
+
+/** Live transcription of a room. */
+export function transcriptionRoutes(deps: TranscriptionDeps): readonly Route[] {
+  return [startRoute(deps), stopRoute(deps), readRoute(deps), speakersRoute(deps)];
 }
 
-function unavailable(kind: string, profile: string): ServiceError {
-  return new ServiceError(
-    'addon-unavailable',
-    `${kind} transcription is not running: start the profile ${profile}.`,
-  );
+function startRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${IN_ROOM}/start`,
+    operationId: 'startTranscription',
+    tag: 'transcription',
+    summary: 'Transcribe a room live',
+    description:
+      'Needs a running worker of the profile stt-live. A room has one transcription at a time: while one is active, it is answered again as it is.',
+    security: 'signed',
+    params: RoomParams,
+    body: LiveStartSchema,
+    success: { 201: { description: 'The room is being transcribed', schema: LiveStartedSchema } },
+    errors: ['addon-unavailable', 'room-not-found', 'storage-unavailable', ...MEDIA_ERRORS],
+    handle: async ({ params, body }) => ({
+      status: 201,
+      body: await startTranscription(deps, params.roomId, body),
+    }),
+  });
+}
+
+function stopRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${IN_ROOM}/stop`,
+    operationId: 'stopTranscription',
+    tag: 'transcription',
+    summary: 'Stop transcribing a room',
+    description: 'What was said up to now stays; nothing is added any more. The end of a room stops it too.',
+    security: 'signed',
+    params: RoomParams,
+    success: { 200: { description: 'The transcription is stopped', schema: LiveStoppedSchema } },
+    errors: ERRORS,
+    handle: async ({ params }) => ({ status: 200, body: await stopTranscription(deps, params.roomId) }),
+  });
+}
+
+const ReadQuery = Type.Object(
+  {
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only segments that end after it',
+        examples: ['2026-01-31T09:30:00.000Z'],
+      }),
+    ),
+    format: FormatParameter,
+  },
+  { additionalProperties: false },
+);
+
+function readRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: IN_ROOM,
+    operationId: 'getTranscription',
+    tag: 'transcription',
+    summary: 'Read what was said in a room',
+    description: 'The active transcription, or the last one: also after the room has ended.',
+    security: 'signed',
+    params: RoomParams,
+    query: ReadQuery,
+    success: {
+      200: {
+        description: 'The transcription with its segments by their start',
+        schema: LiveTranscriptionSchema,
+        texts: TRANSCRIPT_TEXTS,
+      },
+    },
+    errors: ERRORS,
+    handle: async ({ params, query }) => {
+      const since = query.since === undefined ? undefined : instantOf(query.since);
+      return answerTranscript(await getRoomTranscription(deps, params.roomId, since), query.format);
+    },
+  });
+}
+
+/** The grammar of instants allows a leap second, which no clock of ours has. */
+function instantOf(text: string): number {
+  const at = Date.parse(text);
+  if (!Number.isNaN(at)) return at;
+  const detail = 'is no instant';
+  throw new ServiceError('invalid-request', `Parameter since ${detail}.`, {
+    errors: [{ parameter: 'since', detail }],
+  });
+}
+
+function speakersRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: `${IN_ROOM}/speakers`,
+    operationId: 'nameSpeakers',
+    tag: 'transcription',
+    summary: 'Name the speakers of a room',
+    description: 'Of the active transcription, or the last one. Segments that are there already change too.',
+    security: 'signed',
+    params: RoomParams,
+    body: SpeakerUpdateSchema,
+    success: { 204: { description: 'The names are merged into the map' } },
+    errors: ERRORS,
+    handle: async ({ params, body }) => {
+      await nameSpeakers(deps, params.roomId, body);
+      return { status: 204 };
+    },
+  });
 }

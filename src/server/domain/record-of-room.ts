@@ -1,0 +1,23 @@
+import type { RoomSession } from '../ports/event-store.ts';
+import type { Store } from '../ports/store.ts';
+import type { Happening } from './event-payload.ts';
+import type { Recorder } from './record-happenings.ts';
+
+/** The room that is known by its name alone, as it is open now. */
+export type NamedRoom = { readonly name: string; readonly session: RoomSession | undefined };
+
+/** First of all in a transaction: locks come before events. */
+export async function lockNamedRoom(store: Store, name: string): Promise<NamedRoom> {
+  const open = (await store.presence.listOpenRooms()).find((session) => session.name === name);
+  return { name, session: open && (await store.presence.lockRoom(open.sid)) };
+}
+
+export async function recordOfRoom(
+  store: Store,
+  recorder: Recorder,
+  { room: { name, session }, happening }: { readonly room: NamedRoom; readonly happening: Happening },
+): Promise<void> {
+  const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
+  const recorded = await recorder.record({ session, roomName: name, present }, [happening]);
+  if (recorded !== undefined) await store.presence.saveRoom(recorded);
+}
