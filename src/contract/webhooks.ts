@@ -66,7 +66,7 @@ export const WebhookTestSchema = Type.Object(
       description: "The receiver's status; 0 when nobody answered",
       examples: [200],
     }),
-    error: Type.Optional(Type.String({ description: 'Why nobody answered' })),
+    error: Type.Optional(Type.String({ description: 'Why nobody answered, or not to the end' })),
   },
   { $id: 'WebhookTest' },
 );

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../contract/errors.ts';
 import { TEST_EVENT } from '../../contract/event-names.ts';
 import type { Log } from '../ports/log.ts';
 import type { WebhookAnswer, WebhookSender } from '../ports/webhook-sender.ts';
@@ -11,7 +12,7 @@ export type AttemptDeps = BuildDeliveryDeps & { readonly sender: WebhookSender; 
 export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Promise<DeliveryOutcome> {
   const startedAt = deps.clock.now();
   const answer = await sendOrSay(deps, job);
-  const isDelivered = answer.statusCode !== null && answer.statusCode >= 200 && answer.statusCode < 300;
+  const isDelivered = isWholeSuccess(answer);
   return {
     attempt: {
       deliveryId: job.delivery.id,
@@ -25,12 +26,18 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
   };
 }
 
+/** A 2xx whose answer broke off timed out like any other: the receiver may not have done what it began. */
+function isWholeSuccess({ statusCode, error }: WebhookAnswer): boolean {
+  return error === null && statusCode !== null && statusCode >= 200 && statusCode < 300;
+}
+
 async function sendOrSay(deps: AttemptDeps, job: DeliveryJob): Promise<WebhookAnswer> {
   try {
     return await deps.sender.send(await buildDelivery(deps, job));
   } catch (error) {
     deps.log.error({ err: error, deliveryId: job.delivery.id }, 'a delivery could not be built');
-    const text = error instanceof Error ? error.message : 'the delivery could not be built';
+    // Other errors' words may hold what is inside.
+    const text = error instanceof ServiceError ? error.message : 'the delivery could not be built';
     return { statusCode: null, responseBody: null, error: text, durationMs: 0 };
   }
 }

@@ -25,8 +25,11 @@ export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Pro
   const outcome = await attemptDelivery(deps, job);
   await deps.store.deliveries.settle(job.delivery.leaseOwner ?? '', [outcome]);
   const { statusCode, error } = outcome.attempt;
-  if (statusCode === null) return { delivered: false, statusCode: 0, error: error ?? 'no answer' };
-  return { delivered: outcome.next.state === 'delivered', statusCode };
+  const delivered = outcome.next.state === 'delivered';
+  if (statusCode === null) return { delivered, statusCode: 0, error: error ?? 'no answer' };
+  // Any other status says by itself why.
+  const isBroken = !delivered && error !== null && statusCode >= 200 && statusCode < 300;
+  return { delivered, statusCode, ...(isBroken ? { error } : {}) };
 }
 
 async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: string): Promise<DeliveryJob> {

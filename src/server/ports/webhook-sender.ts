@@ -13,9 +13,9 @@ export type WebhookRequest = {
 export type WebhookAnswer = {
   /** Null when nobody answered. */
   readonly statusCode: number | null;
-  /** At most 4 KiB. */
+  /** At most 4 KiB; what came of it, where it did not end. */
   readonly responseBody: string | null;
-  /** Why nobody answered, in words for the log of the webhook's owner. */
+  /** Why nobody answered, or not to the end, in words for the log of the webhook's owner; null for a whole answer. */
   readonly error: string | null;
   readonly durationMs: number;
 };

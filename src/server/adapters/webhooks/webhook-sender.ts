@@ -52,6 +52,7 @@ async function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Pro
   const startedAt = performance.now();
   const signal = AbortSignal.timeout(deps.patienceMs);
   const taken = (): number => Math.round(performance.now() - startedAt);
+  const arrived: { statusCode: number | null; readonly chunks: Buffer[] } = { statusCode: null, chunks: [] };
   try {
     const answer = await request(url, {
       dispatcher: deps.agent,
@@ -60,38 +61,44 @@ async function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Pro
       body,
       signal,
     });
-    const responseBody = await readStart(answer.body);
-    return { statusCode: answer.statusCode, responseBody, error: null, durationMs: taken() };
+    arrived.statusCode = answer.statusCode;
+    await readStart(answer.body, arrived.chunks);
+    return { ...toAnswer(arrived), error: null, durationMs: taken() };
   } catch (error) {
-    const text = signal.aborted ? `no answer within ${deps.patienceMs / 1000} s` : describe(error);
-    return { statusCode: null, responseBody: null, error: text, durationMs: taken() };
+    const what = arrived.statusCode === null ? 'no answer' : 'the answer did not end';
+    const text = signal.aborted ? `${what} within ${deps.patienceMs / 1000} s` : describe(error);
+    return { ...toAnswer(arrived), error: text, durationMs: taken() };
   }
 }
 
 /** The first bytes of an answer; leaving the loop gives the rest of it up, with its connection. */
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
+async function readStart(body: Dispatcher.ResponseData['body'], chunks: Buffer[]): Promise<void> {
   let size = 0;
   for await (const chunk of body) {
     chunks.push(chunk as Buffer);
     size += (chunk as Buffer).length;
     if (size >= KEPT_BYTES) break;
   }
+}
+
+type Arrived = { readonly statusCode: number | null; readonly chunks: readonly Buffer[] };
+
+function toAnswer({ statusCode, chunks }: Arrived): Pick<WebhookAnswer, 'statusCode' | 'responseBody'> {
+  if (statusCode === null) return { statusCode, responseBody: null };
+  const text = Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8');
   // PostgreSQL keeps no NUL in a text.
-  return Buffer.concat(chunks)
-    .subarray(0, KEPT_BYTES)
-    .toString('utf8')
-    .replaceAll('\0', '\uFFFD')
-    .toWellFormed();
+  return { statusCode, responseBody: text.replaceAll('\0', '\uFFFD').toWellFormed() };
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
-  UND_ERR_SOCKET: 'the connection was closed before the answer',
+  UND_ERR_SOCKET: 'the connection was closed before the end of the answer',
+  EPIPE: 'the connection was closed before the end of the answer',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
   UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
   UND_ERR_BODY_TIMEOUT: 'the answer did not end in time',
+  ETIMEDOUT: 'no connection in time',
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name could not be looked up',
@@ -102,12 +109,12 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** Codes and words of ours only: an error's own text may hold addresses. */
 function describe(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
-  const { code, cause } = error as { readonly code?: string; readonly cause?: unknown };
+  const { name, code, cause } = error as { readonly name?: string } & NodeJS.ErrnoException;
   if (cause instanceof ForbiddenAddress) return cause.message;
+  if (name === 'HTTPParserError') return 'the answer is not well-formed HTTP';
   if (code === undefined) return 'the request failed';
   if (/^(CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|EPROTO)/.test(code)) {
     return `the TLS certificate or handshake is not valid (${code})`;
   }
-  if (code.startsWith('HPE_')) return 'the answer is not well-formed HTTP';
   return MEANINGS[code] ?? `the request failed (${code})`;
 }
