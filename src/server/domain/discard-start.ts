@@ -1,3 +1,4 @@
+import { ServiceError } from '../../contract/errors.ts';
 import type { Egress } from '../ports/media-server.ts';
 import type { Recording } from '../ports/store.ts';
 import type { RecordingDeps } from './recording-deps.ts';
@@ -15,12 +16,49 @@ const CLAIM_MS = 60_000;
 
 /** Stops what a start of ours has started, and frees its room. Rejects, the claim kept, when that cannot be known. */
 export async function discardStart(deps: DiscardDeps, recording: Recording): Promise<void> {
-  const running = await deps.mediaServer.listEgress({ room: recording.room, active: true });
-  await stopByPath(deps, running, recording.filepath);
+  await stopStarted(deps, recording);
   await deps.store.recordings.release(recording.id, deps.instanceId);
 }
 
-/** Does that for the starts whose claim ran out, so that no one has to start again for it. */
+/** The same for a start that failed. One whose answer was lost may still start: its row stays, for stopLateStarts. */
+export async function discardFailedStart(
+  deps: DiscardDeps,
+  recording: Recording,
+  error: unknown,
+): Promise<void> {
+  if (!isAnswerLost(error)) return await discardStart(deps, recording);
+  await stopStarted(deps, recording);
+  await giveUpStart(deps, recording, 'the answer of the media server to the start was lost');
+}
+
+/** Frees the room, and keeps the row as failed: what was started is known by it, should it still run or start. */
+export async function giveUpStart(deps: DiscardDeps, { id }: Recording, error: string): Promise<void> {
+  const stoppedAt = deps.clock.now();
+  await deps.store.recordings.end(id, { status: 'failed', stoppedAt, owner: deps.instanceId, error });
+}
+
+function isAnswerLost(error: unknown): boolean {
+  return !(error instanceof ServiceError) || error.code === 'media-server-unavailable';
+}
+
+/** The media server looks for a recorder for 24 s, whether anyone waits for it or not. */
+const MAY_START_MS = 120_000;
+
+/** Stops what started when nobody waited for it any more. */
+export async function stopLateStarts(deps: DiscardDeps): Promise<void> {
+  const since = deps.clock.now() - MAY_START_MS;
+  const failed = await deps.store.recordings.list({ status: 'failed', limit: LIMIT });
+  for (const recording of failed) {
+    if (recording.egressId === null && recording.createdAt > since) await stopStarted(deps, recording);
+  }
+}
+
+async function stopStarted(deps: DiscardDeps, { room, filepath }: Recording): Promise<void> {
+  const running = await deps.mediaServer.listEgress({ room, active: true });
+  await stopByPath(deps, running, filepath);
+}
+
+/** Discards the starts whose claim ran out, so that no one has to start again for it. */
 export async function discardAbandonedStarts(deps: DiscardDeps): Promise<void> {
   for (const recording of await deps.store.recordings.list({ status: 'starting', limit: LIMIT })) {
     const now = deps.clock.now();

@@ -1,19 +1,50 @@
-import { isOver, isStillRecording, type SettleDeps, settleEgress } from './settle-recording.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Recording, RecordingState } from '../ports/store.ts';
+import { isPending, type RefreshDeps, refreshPending } from './refresh-recording.ts';
+import { isStillRecording } from './settle-recording.ts';
 
-/** Recordings looked at in one round. */
-const LIMIT = 500;
-/** The media server forgets an egress after a day. */
-const REMEMBERED_MS = 24 * 3_600_000;
+/** Rows read at a time. */
+const PAGE = 200;
+/** The media server forgets an egress after a day; a recording may have run for one before it was stopped. */
+const LOOKED_AT_MS = 48 * 3_600_000;
 
 /** Ends what ended unseen, and fetches what is not known yet of stopped recordings: file, size, duration. */
-export async function reconcileRecordings(deps: SettleDeps): Promise<void> {
-  for (const recording of await deps.store.recordings.list({ status: 'recording', limit: LIMIT })) {
-    await isStillRecording(deps, recording);
+export async function reconcileRecordings(deps: RefreshDeps): Promise<void> {
+  for await (const recording of eachRecording(deps, 'recording', 0)) {
+    await tolerating(deps, recording, () => isStillRecording(deps, recording));
   }
-  const stopped = await deps.store.recordings.list({ status: 'stopped', limit: LIMIT });
-  const since = deps.clock.now() - REMEMBERED_MS;
-  for (const recording of stopped.filter(({ endedAt, createdAt }) => endedAt === null && createdAt > since)) {
-    const [egress] = await deps.mediaServer.listEgress({ egressId: recording.egressId ?? '' });
-    if (egress !== undefined && isOver(egress)) await settleEgress(deps, recording, egress);
+  const since = deps.clock.now() - LOOKED_AT_MS;
+  for await (const recording of eachRecording(deps, 'stopped', since)) {
+    const { egressId } = recording;
+    if (!isPending(recording) || egressId === null) continue;
+    await tolerating(deps, recording, () => refreshPending(deps, recording, egressId));
+  }
+}
+
+/** In pages, as the round may change the state of what it looks at. */
+async function* eachRecording(
+  { store }: RefreshDeps,
+  status: RecordingState,
+  createdSince: number,
+): AsyncGenerator<Recording> {
+  let after: Recording | undefined;
+  for (;;) {
+    const page: readonly Recording[] = await store.recordings.list({ status, after, limit: PAGE });
+    for (const recording of page) {
+      if (recording.createdAt < createdSince) return;
+      yield recording;
+    }
+    after = page.at(-1);
+    if (page.length < PAGE) return;
+  }
+}
+
+/** One recording that cannot be looked at must not hide the others; without the media server none can. */
+async function tolerating(deps: RefreshDeps, { id }: Recording, look: () => Promise<unknown>): Promise<void> {
+  try {
+    await look();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'media-server-unavailable') throw error;
+    deps.log.warn({ recordingId: id, err: error }, 'a recording could not be compared with the media server');
   }
 }

@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { RecordingStart } from '../../contract/recordings.ts';
 import type { Egress } from '../ports/media-server.ts';
 import type { Recording } from '../ports/store.ts';
-import { discardStart, stopByPath, stopQuietly } from './discard-start.ts';
+import { discardFailedStart, giveUpStart, stopByPath, stopQuietly } from './discard-start.ts';
 import { findRoom, roomNotFound } from './find-room.ts';
 import type { RecordingDeps } from './recording-deps.ts';
 import { recordingPath } from './recording-path.ts';
@@ -14,7 +14,7 @@ import { isStillRecording } from './settle-recording.ts';
  *   claim the room ──claimed──> ask the media server ──egress──> activate the row: 201 recording
  *        │                             ├──refused──> stop what may run all the same, release the row, pass the error on
  *        │                             └──patience over──> 503; the row stays claimed until the late answer came:
- *        │                                                 a late egress is stopped, then the row is released
+ *        │                                                 a late egress is stopped, then the row ends as failed
  *        ├──active row──> does it still run? yes: 200 already_recording; no: end it, claim again
  *        └──starting row of another──> wait for it, then look again
  *
@@ -34,7 +34,7 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
   const deadline = deps.clock.now() + PATIENCE_MS;
   // Without Redis this fails at once, where a start would search 22 s for a recorder. It also comes before a claim
   // is taken over, as what the earlier owner left behind is known by its row alone.
-  const running = await deps.mediaServer.listEgress({ room, active: true });
+  let running = await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
     const claim = await claimRoom(deps, room);
     if (claim.claimed) {
@@ -48,6 +48,9 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
     }
     if (deps.clock.now() >= deadline) throw noRecorder();
     await deps.clock.sleep(LOOK_AGAIN_MS);
+    // About to be taken over, by which time more may run than did at first.
+    const hasRunOut = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
+    if (hasRunOut) running = await deps.mediaServer.listEgress({ room, active: true });
   }
 }
 
@@ -88,7 +91,7 @@ async function launch(deps: RecordingDeps, recording: Recording, deadline: numbe
   }
   if ('error' in inTime) {
     // The answer may be what was lost, not the start. Where that cannot be known now, the claim runs out.
-    await discardStart(deps, recording).catch((error: unknown) => {
+    await discardFailedStart(deps, recording, inTime.error).catch((error: unknown) => {
       deps.log.warn({ recordingId: recording.id, err: error }, 'cleaning up after a failed start failed');
     });
     throw inTime.error;
@@ -133,8 +136,9 @@ async function discardLate(
   late: Promise<StartOutcome>,
 ): Promise<void> {
   const outcome = await late;
-  if ('egress' in outcome) await stopQuietly(deps, outcome.egress.egressId);
-  await deps.store.recordings.release(recording.id, deps.instanceId);
+  if ('error' in outcome) return await discardFailedStart(deps, recording, outcome.error);
+  await stopQuietly(deps, outcome.egress.egressId);
+  await giveUpStart(deps, recording, 'the recorder came too late and was stopped');
 }
 
 function toStart(recording: Recording, status: RecordingStart['status']): RecordingStart {

@@ -1,7 +1,8 @@
-import { type DiscardDeps, discardAbandonedStarts } from '../domain/discard-start.ts';
+import { type DiscardDeps, discardAbandonedStarts, stopLateStarts } from '../domain/discard-start.ts';
 import { reconcileRecordings } from '../domain/reconcile-recordings.ts';
 import { type ReconcileDeps, reconcileRooms } from '../domain/reconcile-rooms.ts';
-import type { SettleDeps } from '../domain/settle-recording.ts';
+import type { RefreshDeps } from '../domain/refresh-recording.ts';
+import { reconcileTranscriptions } from '../domain/stop-transcription.ts';
 
 /** What the media server's events missed is found within this. */
 const EVERY_MS = 30_000;
@@ -9,7 +10,7 @@ const EVERY_MS = 30_000;
 const LEASE_MS = 55_000;
 const LEASE = 'reconcile';
 
-export type ReconcilerDeps = ReconcileDeps & SettleDeps & DiscardDeps;
+export type ReconcilerDeps = ReconcileDeps & RefreshDeps & DiscardDeps;
 
 export type Reconciler = { readonly close: () => Promise<void> };
 
@@ -40,6 +41,8 @@ async function reconcileOnce(deps: ReconcilerDeps): Promise<void> {
   if (!(await deps.store.leases.acquire(LEASE, deps.instanceId, now, now + LEASE_MS))) return;
   const differing = await reconcileRooms(deps);
   if (differing > 0) deps.log.info({ rooms: differing }, 'told what the events of rooms missed');
+  await reconcileTranscriptions(deps);
   await reconcileRecordings(deps);
   await discardAbandonedStarts(deps);
+  await stopLateStarts(deps);
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { nameSchema } from '../../../contract/names.ts';
 import { RECORDING_WORDS, RecordingListSchema, RecordingSchema } from '../../../contract/recordings.ts';
 import { checkFileLink, type LinkDeps } from '../../domain/file-link.ts';
 import {
@@ -17,9 +18,7 @@ export type RecordingLibraryDeps = LibraryDeps & LinkDeps;
 
 const RecordingsQuery = Type.Object(
   {
-    roomId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Only recordings of this room' }),
-    ),
+    roomId: Type.Optional(nameSchema('Only recordings of this room', 'demo')),
     status: Type.Optional(Type.Enum(RECORDING_WORDS, { description: 'Only recordings in this state' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Page size; default 50' })),
     cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RecordingList } from '../../../src/contract/recordings.ts';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
+import { createLivekitMediaServer } from '../../../src/server/adapters/livekit/livekit-media-server.ts';
+import { systemIds } from '../../../src/server/adapters/system/system.ts';
+import type { MediaServer } from '../../../src/server/ports/media-server.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { fastClock } from '../adapters/embedded-media/clocks.ts';
+import { portOf } from '../adapters/storage/network.ts';
+
+/*
+ * The media server goes on looking for a recorder when its caller is gone: what starts long after the connection was
+ * lost is nobody's recording.
+ */
+
+const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
+const clock = fastClock(20);
+
+let embedded: EmbeddedMediaServer;
+let media: MediaServer;
+let lossy: { readonly url: string; close(): void };
+let service: TestService;
+
+beforeEach(async () => {
+  embedded = await startEmbeddedMediaServer({ host: '127.0.0.1', port: 0, ...KEYS, clock, ids: systemIds });
+  media = createLivekitMediaServer({ url: embedded.url, ...KEYS });
+  lossy = await startLossyProxy(embedded.url, 'StartRoomCompositeEgress');
+  service = await startTestService({ clock, livekit: { url: lossy.url, ...KEYS } });
+});
+afterEach(async () => {
+  await service?.close();
+  lossy?.close();
+  await embedded?.close();
+});
+
+describe('a start whose connection is lost while the media server looks for a recorder', () => {
+  it('is 503 and kept as failed, leaves the room free, and what starts late is stopped', async () => {
+    const room = `late-${randomUUID()}`;
+    await media.createRoom({ name: room });
+    embedded.control.join(room, { identity: 'ada' });
+    embedded.control.publish(room, 'ada');
+    embedded.control.setFaults({ recorder: 'slow' });
+    const answer = await service.call('POST', `/v1/rooms/${room}/recording/start`);
+    expect(answer.status).toBe(503);
+    const { recordings } = (await service.call('GET', `/v1/recordings?roomId=${room}`)).json as RecordingList;
+    expect(recordings).toMatchObject([
+      { status: 'failed', file: null, error: expect.stringContaining('start') },
+    ]);
+    expect(recordings[0]?.recordingId).toMatch(/^rec_/);
+
+    const late = () => media.listEgress({ room });
+    expect(await late()).toEqual([]);
+    await expect.poll(async () => (await late()).length, { timeout: 10_000, interval: 20 }).toBe(1);
+    await expect
+      .poll(async () => (await late())[0]?.status, { timeout: 10_000, interval: 20 })
+      .toMatch(/ENDING|COMPLETE|FAILED|ABORTED/);
+  });
+});
+
+/** Passes everything on; of a call of `method` it hangs up as soon as it has passed the question on. */
+async function startLossyProxy(target: string, method: string): Promise<{ url: string; close(): void }> {
+  const server = createServer((incoming, outgoing) => {
+    const options = { method: incoming.method, headers: incoming.headers };
+    const passed = request(`${target}${incoming.url}`, options);
+    passed.on('error', () => outgoing.destroy());
+    incoming.pipe(passed);
+    const isLost = incoming.url?.endsWith(`/${method}`) === true;
+    if (isLost) passed.once('finish', () => outgoing.destroy());
+    passed.once('response', (answer) => {
+      if (isLost) return void answer.resume();
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${portOf(server)}`, close };
+}
