@@ -39,6 +39,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/rate-limit': ['src/server/app.ts'],
   '@inquirer/prompts': ['src/cli/'],
   '@livekit/protocol': ['src/server/adapters/'],
+  // The live transcriber joins rooms to hear them.
+  '@livekit/rtc-node': ['src/server/adapters/livekit/'],
   aws4fetch: ['src/server/adapters/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],

@@ -102,7 +102,7 @@ function schemaFaults(document: OpenApi, schema: object, value: unknown): readon
 }
 
 /** HEAD is a GET without its body. Literal parts of a path win over parameters. */
-export function findOperation(document: OpenApi, method: string, path: string): OperationObject | undefined {
+function findOperation(document: OpenApi, method: string, path: string): OperationObject | undefined {
   const parts = (path.split(/[?#]/)[0] ?? '').split('/');
   const verb = (method === 'HEAD' ? 'GET' : method).toLowerCase();
   const matching = Object.keys(document.paths).filter((template) => {

@@ -3,7 +3,7 @@ import type { Participant } from '../../contract/participants.ts';
 import { findRoom, type MediaDeps } from './find-room.ts';
 
 /** Recorders and hidden agents are machinery of the room, not participants of it; other agents are participants. */
-export function isListed(participant: Participant): boolean {
+function isListed(participant: Participant): boolean {
   return participant.kind !== 'EGRESS' && participant.permission?.hidden !== true;
 }
 

@@ -8,7 +8,7 @@ import type { Recording, RecordingEnd, RecordingFacts, Store } from '../ports/st
  * ever; what gives it away is that the recorder, a participant whose identity is the egress id, is gone from the
  * room. A recorder that is still on its way in is given time.
  */
-export const RECORDER_JOIN_MS = 60_000;
+const RECORDER_JOIN_MS = 60_000;
 
 const END_OF_STATUS: Readonly<Partial<Record<Egress['status'], RecordingEnd['status']>>> = {
   EGRESS_COMPLETE: 'stopped',
