@@ -1,0 +1,209 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLivekitMediaServer } from '../../../src/server/adapters/livekit/livekit-media-server.ts';
+import { createRecordingFiles } from '../../../src/server/adapters/recordings/recording-files.ts';
+import { openStore } from '../../../src/server/adapters/storage/open-store.ts';
+import { reconcileRecordings } from '../../../src/server/domain/reconcile-recordings.ts';
+import { getRecording, type LibraryDeps } from '../../../src/server/domain/recording-library.ts';
+import { type FoundEnd, settleEgress } from '../../../src/server/domain/settle-recording.ts';
+import type { Egress } from '../../../src/server/ports/media-server.ts';
+import type { Recording, Store } from '../../../src/server/ports/store.ts';
+import { keepingLog } from '../../support/app.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { createDatabase } from '../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../support/parts/shared.ts';
+import {
+  answerEmpty,
+  type Script,
+  type ScriptedMediaServer,
+  startScriptedMediaServer,
+} from '../../support/scripted-media-server.ts';
+
+const NOW = 1_767_225_600_000;
+const clock = new ManualClock(NOW);
+
+let directory: string;
+let media: ScriptedMediaServer;
+let answer: Script;
+const closers: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rtc-settle-'));
+  answer = answerEmpty;
+  media = await startScriptedMediaServer((...exchange) => answer(...exchange));
+  closers.push(async () => media.close());
+});
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function openSqlite(): Promise<Store> {
+  const database = { sqlitePath: join(directory, 'rtc.sqlite') };
+  const store = await openStore({ database, clock, log: keepingLog([]) });
+  closers.push(() => store.close());
+  return store;
+}
+
+async function openPostgres(): Promise<Store> {
+  const database = await createDatabase(await sharedPostgres());
+  const store = await openStore({ database: { databaseUrl: database.url }, clock, log: keepingLog([]) });
+  closers.push(async () => {
+    await store.close();
+    await database.close();
+  });
+  return store;
+}
+
+function depsOf(store: Store, ends: FoundEnd[] = []): LibraryDeps {
+  return {
+    store,
+    clock,
+    log: keepingLog([]),
+    mediaServer: createLivekitMediaServer(media.livekit),
+    recordingFiles: createRecordingFiles({ clock, storage: undefined, directory }),
+    onEnded: async (end) => void ends.push(end),
+  };
+}
+
+/** A recording that runs; `ago` is when it was started. */
+async function addRunning(store: Store, name: string, ago = 60_000): Promise<Recording> {
+  const id = `rec_${name}`;
+  const at = clock.now() - ago;
+  const filepath = join(directory, `${name}.mp4`);
+  await store.recordings.claim(
+    { id, room: name, filepath, bucket: null, owner: 'o', claimUntil: at + 1 },
+    at,
+  );
+  await store.recordings.activate(id, 'o', { egressId: `EG_${name}`, startedAt: at });
+  return await found(store, id);
+}
+
+async function addStopped(store: Store, name: string): Promise<Recording> {
+  const { id } = await addRunning(store, name);
+  await store.recordings.end(id, { status: 'stopped', stoppedAt: clock.now() });
+  return await found(store, id);
+}
+
+async function found(store: Store, id: string): Promise<Recording> {
+  const recording = await store.recordings.find(id);
+  if (recording === undefined) throw new Error(`${id} is not there`);
+  return recording;
+}
+
+const COMPLETE: Egress = {
+  egressId: 'EG_demo',
+  room: 'demo',
+  status: 'EGRESS_COMPLETE',
+  startedAt: NOW - 60_000,
+  endedAt: NOW,
+  error: undefined,
+  requestedFilepath: undefined,
+  file: { filename: 'demo.mp4', location: '/demo.mp4', sizeBytes: 1234, durationMs: 59_876.543_21 },
+};
+
+describe.each([
+  ['SQLite', openSqlite],
+  ['PostgreSQL', openPostgres],
+])('on %s', (_engine, open) => {
+  it('a duration in nanoseconds is kept in whole milliseconds', async () => {
+    const store = await open();
+    const recording = await addRunning(store, 'demo');
+    const ends: FoundEnd[] = [];
+    await settleEgress(depsOf(store, ends), recording, COMPLETE);
+    expect(await found(store, recording.id)).toMatchObject({
+      status: 'stopped',
+      durationMs: 59_877,
+      sizeBytes: 1234,
+      stoppedAt: NOW,
+      endedAt: NOW,
+    });
+    expect(ends).toMatchObject([{ status: 'stopped', file: { sizeBytes: 1234, durationMs: 59_877 } }]);
+  });
+
+  it('an id that is no text of a database is unknown', async () => {
+    const store = await open();
+    for (const id of ['EG_\0', 'EG_\ud800', "EG_' or 1=1", '../rec_x', '']) {
+      await expect(getRecording(depsOf(store), id)).rejects.toMatchObject({ code: 'recording-not-found' });
+    }
+  });
+});
+
+describe('a stopped recording that the media server forgot', () => {
+  it('is complete when its file is there', async () => {
+    const store = await openSqlite();
+    const { id, filepath } = await addStopped(store, 'demo');
+    await writeFile(filepath, 'frames');
+    const ends: FoundEnd[] = [];
+    const modifiedAt = Math.floor((await stat(filepath)).mtimeMs);
+    expect(await getRecording(depsOf(store, ends), id)).toMatchObject({
+      recordingId: 'EG_demo',
+      status: 'stopped',
+      sizeBytes: 6,
+      durationMs: null,
+      endedAt: new Date(modifiedAt).toISOString(),
+      file: { bucket: null, path: filepath },
+    });
+    expect(ends).toMatchObject([{ status: 'stopped', file: { sizeBytes: 6 } }]);
+    await getRecording(depsOf(store, ends), id);
+    expect(ends).toHaveLength(1);
+  });
+
+  it('has failed when it is not', async () => {
+    const store = await openSqlite();
+    const { id } = await addStopped(store, 'demo');
+    const ends: FoundEnd[] = [];
+    expect(await getRecording(depsOf(store, ends), id)).toMatchObject({ status: 'failed', file: null });
+    expect(ends).toMatchObject([{ status: 'failed', file: undefined }]);
+  });
+
+  it('stays as it is while its storage cannot be asked', async () => {
+    const store = await openSqlite();
+    const { id } = await addStopped(store, 'demo');
+    const deps = depsOf(store);
+    const away = { clock, storage: undefined, directory: join(directory, 'not-mounted') };
+    const recording = await getRecording({ ...deps, recordingFiles: createRecordingFiles(away) }, id);
+    expect(recording).toMatchObject({ status: 'stopped', endedAt: null });
+  });
+});
+
+describe('comparing with the media server', () => {
+  it('reaches every recording, however many there are', async () => {
+    const store = await openSqlite();
+    for (let index = 0; index < 450; index += 1) await addRunning(store, `r${index}`, 60_000 + index);
+    await reconcileRecordings(depsOf(store));
+    expect(await store.recordings.list({ status: 'recording', limit: 1000 })).toEqual([]);
+    expect(await store.recordings.list({ status: 'failed', limit: 1000 })).toHaveLength(450);
+  });
+
+  it('passes over a recording that the media server fails on', async () => {
+    const store = await openSqlite();
+    for (const name of ['one', 'bad', 'two']) await addRunning(store, name);
+    answer = (request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => {
+        body += chunk;
+      });
+      request.once('end', () => {
+        const isBad = body.includes('EG_bad');
+        response.writeHead(isBad ? 500 : 200, { 'content-type': 'application/json' });
+        response.end(isBad ? '{"code":"internal","msg":"nil"}' : '{}');
+      });
+    };
+    await reconcileRecordings(depsOf(store));
+    const left = await store.recordings.list({ status: 'recording', limit: 10 });
+    expect(left.map(({ room }) => room)).toEqual(['bad']);
+  });
+
+  it('ends the round when the media server is away', async () => {
+    const store = await openSqlite();
+    for (const name of ['one', 'two', 'three']) await addRunning(store, name);
+    answer = (request) => request.socket.destroy();
+    await expect(reconcileRecordings(depsOf(store))).rejects.toMatchObject({
+      code: 'media-server-unavailable',
+    });
+    expect(media.calls).toHaveLength(1);
+  });
+});
