@@ -13,7 +13,17 @@ import { rootHelp } from './root-help.ts';
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const pipe = watchPipes(io);
   const code = await dispatch(argv, pipe.io);
-  return pipe.isClosed() ? EXIT.success : code;
+  await written(io);
+  const fault = pipe.fault();
+  if (fault === undefined) return code;
+  if (fault.code === 'EPIPE') return EXIT.success;
+  const { reportFailure } = await import('./report-failure.ts');
+  return reportFailure(io, argv, fault);
+}
+
+/** An error of the last write is an event of a later turn. */
+async function written(io: Io): Promise<void> {
+  await new Promise<void>((resolve) => io.stdout.write('', () => setImmediate(resolve)));
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<number> {
@@ -49,14 +59,13 @@ async function unknownNoun(noun: string): Promise<Error> {
 
 /**
  * A reader that goes away (`rtc rooms list | head -1`) is no failure: the command is stopped and the exit is 0.
- * Without a listener the error would end the process.
+ * Without a listener the error would end the process; a full disk is reported as any other failure.
  */
-function watchPipes(io: Io): { readonly io: Io; isClosed(): boolean } {
+function watchPipes(io: Io): { readonly io: Io; fault(): NodeJS.ErrnoException | undefined } {
   const closed = new AbortController();
-  let isClosed = false;
+  let fault: NodeJS.ErrnoException | undefined;
   io.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    isClosed = true;
+    fault = error;
     closed.abort();
   });
   io.stderr.on('error', () => {
@@ -65,6 +74,6 @@ function watchPipes(io: Io): { readonly io: Io; isClosed(): boolean } {
   return {
     // By prototype: a copy would read stdin, and reading it opens it.
     io: Object.create(io, { signal: { value: AbortSignal.any([io.signal, closed.signal]) } }) as Io,
-    isClosed: () => isClosed,
+    fault: () => fault,
   };
 }
