@@ -53,8 +53,12 @@ export async function runBatch(
   const badLines = createByteOutput(io.stderr);
   const rejected: string[] = [];
   const startedMs = io.clock();
+  let isOutputBroken = false;
   const flush = async (): Promise<void> => {
-    await out.flush();
+    await out.flush().catch((error: unknown) => {
+      isOutputBroken = true;
+      throw error;
+    });
     if (rejects !== undefined && rejected.length > 0) await rejects.appendFile(rejected.splice(0).join(''));
     await badLines.flush();
   };
@@ -85,8 +89,9 @@ export async function runBatch(
     return nothing({ exitCode: counts.bad > 0 ? EXIT.negative : EXIT.success });
   } catch (error) {
     bar.clear();
-    // What was done before a fault of the input counts; a reader that has gone away is no fault.
-    if (io.stdout.destroyed) return nothing();
+    // main tells of it, or keeps silent about a reader that has gone away.
+    if (isOutputBroken) return nothing();
+    // What was done before a fault of the input counts.
     await flush();
     throw error;
   } finally {
@@ -97,8 +102,8 @@ export async function runBatch(
 
 function summary(counts: { readonly good: number; readonly bad: number }, seconds: number): string {
   const lines = counts.good + counts.bad;
-  const speed = seconds < 0.1 ? '' : ` in ${seconds.toFixed(1)} s (${grouped(rate(lines, seconds))}/s)`;
-  return `${grouped(lines)} lines: ${grouped(counts.good)} good, ${grouped(counts.bad)} bad${speed}`;
+  const speed = seconds < 1 ? '' : ` in ${seconds.toFixed(1)} s (${grouped(rate(lines, seconds))}/s)`;
+  return `${grouped(lines)} ${lines === 1 ? 'line' : 'lines'}: ${grouped(counts.good)} good, ${grouped(counts.bad)} bad${speed}`;
 }
 
 /** Only for its owner: it holds what people typed. */

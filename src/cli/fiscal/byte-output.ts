@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 export type ByteOutput = {
   readonly bytes: (source: Uint8Array, start: number, end: number) => void;
   readonly text: (text: string) => void;
-  /** Writes what was gathered, and waits until the stream has taken it. */
+  /** Writes what was gathered, and waits until the stream has taken it; rejects with the stream's error. */
   readonly flush: () => Promise<void>;
 };
 
@@ -41,7 +41,9 @@ export function createByteOutput(stream: Writable): ByteOutput {
       const gathered = buffer.subarray(0, length);
       length = 0;
       // The buffer is used again: only once the stream has let go of it.
-      await new Promise<void>((resolve) => stream.write(gathered, () => resolve()));
+      await new Promise<void>((resolve, reject) =>
+        stream.write(gathered, (error) => (error ? reject(error) : resolve())),
+      );
     },
   };
 }

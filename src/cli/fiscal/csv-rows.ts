@@ -37,6 +37,14 @@ export async function eachRow(
       yield chunk;
     }
   };
+  // The parser tells of them while it is ahead of the rows: they wait for their turn.
+  const broken: BrokenRow[] = [];
+  const visitBroken = (before: number): void => {
+    while (broken[0] !== undefined && broken[0].line < before) {
+      const { line, message, input: text } = broken.shift() as BrokenRow;
+      visitor.visitBroken(line, message, text);
+    }
+  };
   const parser = parse({
     delimiter: delimiter ?? guessDelimiter(input.firstLine),
     bom: true,
@@ -47,8 +55,12 @@ export async function eachRow(
     skip_records_with_error: true,
     max_record_size: MAX_ROW_BYTES,
     on_skip: (error, raw) => {
-      const line = Number((error as { readonly lines?: unknown } | undefined)?.lines ?? 0);
-      visitor.visitBroken(line, brokenRow(error), raw ?? '');
+      const { lines = 0 } = (error ?? {}) as { readonly lines?: number };
+      broken.push({
+        line: firstLine(lines, raw ?? ''),
+        message: brokenRow(error),
+        input: withoutEnd(raw ?? ''),
+      });
       return undefined;
     },
   });
@@ -63,21 +75,35 @@ export async function eachRow(
       visitor.header?.(record);
       continue;
     }
-    visitor.visit({ cells: record, line: info.lines, input: () => raw.replace(/\r?\n$/, '') });
+    const line = firstLine(info.lines, raw);
+    visitBroken(line);
+    visitor.visit({ cells: record, line, input: () => withoutEnd(raw) });
     rows += 1;
     if (rows % ROWS_PER_PAUSE === 0) {
       await visitor.afterRows(readBytes);
       readBytes = 0;
     }
   }
+  visitBroken(Number.POSITIVE_INFINITY);
   await visitor.afterRows(readBytes);
 }
+
+type BrokenRow = { readonly line: number; readonly message: string; readonly input: string };
 
 type ParsedRow = {
   readonly record: string[];
   readonly raw: string;
   readonly info: { readonly lines: number };
 };
+
+/** The parser counts to the last line of a row. */
+function firstLine(lastLine: number, raw: string): number {
+  return lastLine - (withoutEnd(raw).split('\n').length - 1);
+}
+
+function withoutEnd(raw: string): string {
+  return raw.replace(/\r?\n$/, '');
+}
 
 type Peeked = { readonly firstLine: string; readonly chunks: AsyncIterable<Uint8Array> };
 
