@@ -22,8 +22,11 @@ export interface S3 {
 const region = 'us-east-1';
 const bucket = 'recordings';
 
-/** Starts a real S3 server (versitygw) over a temporary folder; signatures are checked as with any S3. */
-export async function startS3(): Promise<S3> {
+/**
+ * Starts a real S3 server (versitygw) over a temporary folder; signatures are checked as with any S3. With a domain of
+ * its own it takes the bucket from the host name too.
+ */
+export async function startS3({ virtualDomain }: { readonly virtualDomain?: string } = {}): Promise<S3> {
   const program = await findVersitygw();
   if (program === undefined) throw new Error('versitygw is not built: `npm test` builds it once');
   const folder = await mkdtemp(join(tmpdir(), 'rtc-s3-'));
@@ -44,6 +47,7 @@ export async function startS3(): Promise<S3> {
         region,
         '--port',
         `127.0.0.1:${port}`,
+        ...(virtualDomain === undefined ? [] : ['--virtual-domain', `${virtualDomain}:${port}`]),
         'posix',
         '--sidecar',
         sidecar,

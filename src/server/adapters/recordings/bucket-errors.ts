@@ -10,7 +10,9 @@ export type Refusal = {
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html: why, and what to do about it. */
 const REASONS: Readonly<Record<string, (bucket: string) => string>> = {
   NoSuchBucket: (bucket) => `has no bucket ${JSON.stringify(bucket)}: check S3_BUCKET and S3_ENDPOINT`,
-  InvalidAccessKeyId: () => 'does not know the access key: check S3_ACCESS_KEY',
+  InvalidAccessKeyId: unknownKey,
+  // versitygw's own.
+  XAdminUserNotFound: unknownKey,
   SignatureDoesNotMatch: () => 'refuses the signature: check S3_SECRET_KEY',
   AccessDenied: (bucket) =>
     `denies access: S3_ACCESS_KEY needs s3:GetObject, s3:DeleteObject and s3:ListBucket on ${JSON.stringify(bucket)}`,
@@ -18,6 +20,10 @@ const REASONS: Readonly<Record<string, (bucket: string) => string>> = {
   AuthorizationHeaderMalformed: () => 'expects another region: check S3_REGION',
   PermanentRedirect: () => 'has the bucket at another endpoint: check S3_REGION and S3_ENDPOINT',
 };
+
+function unknownKey(): string {
+  return 'does not know the access key: check S3_ACCESS_KEY';
+}
 
 const BUSY: readonly number[] = [429, 502, 503, 504];
 
@@ -39,6 +45,13 @@ export function unavailable(cause: unknown): ServiceError {
     'storage-unavailable',
     'The object storage with the recordings does not answer; nothing was changed. Try again later.',
     { cause, retryable: true },
+  );
+}
+
+export function missingFile(): ServiceError {
+  return new ServiceError(
+    'recording-file-not-found',
+    'The file of the recording is no longer where it was stored.',
   );
 }
 

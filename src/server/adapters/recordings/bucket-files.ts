@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FileLocation, RecordingFiles } from '../../ports/recording-files.ts';
 import { objectUrl } from './bucket-address.ts';
-import { errorCodeOf, refusedBy, unavailable } from './bucket-errors.ts';
+import { errorCodeOf, missingFile, refusedBy, unavailable } from './bucket-errors.ts';
 
 export type ObjectStorage = {
   readonly region: string;
@@ -41,6 +42,13 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
       const refusal = await send(deps, 'GET', location, { range: 'bytes=0-0' });
       if (refusal.ok) throw unavailable(new Error(`HEAD answered ${answer.status}, GET ${refusal.status}`));
       return await undefinedOrThrow(refusal, location);
+    },
+    read: async (location, start, length) => {
+      const answer = await ask(deps, 'GET', location, { range: `bytes=${start}-${start + length - 1}` });
+      if (answer.status === 206 && answer.body !== null) return Readable.fromWeb(answer.body);
+      if (answer.ok) throw unavailable(new Error(`a part was asked for, and the answer is ${answer.status}`));
+      await undefinedOrThrow(answer, location);
+      throw missingFile();
     },
     signedUrl: async (location, expiresInSeconds) => {
       if (storage === undefined) return undefined;
@@ -91,17 +99,31 @@ async function send(
   location: FileLocation,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
+  const answer = await ask(deps, method, location, headers);
+  if (answer.ok) await answer.body?.cancel();
+  return answer;
+}
+
+/** The patience ends with the answer's head: a large body may take its time. */
+async function ask(
+  deps: BucketFilesDeps,
+  method: 'HEAD' | 'GET' | 'DELETE',
+  location: FileLocation,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
   const { storage, patienceMs = PATIENCE_MS } = deps;
   if (storage === undefined) throw notConfigured(location);
   const url = addressOf(storage, storage.endpoint, location);
   const signed = await sign(deps, storage, { method, url, headers });
-  const signal = AbortSignal.timeout(patienceMs);
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), patienceMs);
+  const { signal } = patience;
   try {
-    const answer = await fetch(signed.url, { method, headers: signed.headers, signal, redirect: 'manual' });
-    if (answer.ok) await answer.body?.cancel();
-    return answer;
+    return await fetch(signed.url, { method, headers: signed.headers, signal, redirect: 'manual' });
   } catch (cause) {
     throw unavailable(cause);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

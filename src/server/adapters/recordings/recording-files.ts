@@ -1,4 +1,5 @@
 import type { RecordingFiles } from '../../ports/recording-files.ts';
+import { missingFile } from './bucket-errors.ts';
 import { type BucketFilesDeps, createBucketFiles } from './bucket-files.ts';
 import { createFolderFiles } from './folder-files.ts';
 
@@ -10,6 +11,12 @@ export function createRecordingFiles(deps: BucketFilesDeps & { readonly director
     find: (location) => (location.bucket === null ? folder : bucket).find(location),
     signedUrl: async (location, seconds) =>
       location.bucket === null ? undefined : await bucket.signedUrl(location, seconds),
+    read: async (location, start, length) => {
+      if (location.bucket !== null) return await bucket.read(location, start, length);
+      const file = await folder.open(location);
+      if (file === undefined) throw missingFile();
+      return file.read(start, length);
+    },
     open: async (location) => (location.bucket === null ? await folder.open(location) : undefined),
     delete: (location) => (location.bucket === null ? folder : bucket).delete(location),
   };
