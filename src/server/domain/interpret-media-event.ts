@@ -7,9 +7,12 @@ import type { EventSubject, Happening } from './event-payload.ts';
  * a `left` may come after the next `joined` of the same identity.
  *
  *   room_started        LiveKit sends it when the room is made: room_created
- *   participant_joined  the first one of a session: room_started, then participant_joined
+ *   participant_joined  the first one of a session: room_created if that was missed, room_started, participant_joined
  *   participant_left    without a join before it: kept aside, not told; a join that comes late is then told with it
  *   room_finished       whoever is still present has left first
+ *
+ * The media server tells whole seconds, but for the moments when rooms opened and participants joined. So that time
+ * does not run backwards, nothing of a participant is told to be before the joining, nor a room's end before that.
  *
  * Recorders and agents are known as machinery, and neither told of nor counted. What is not listed here
  * (egress_updated, participant_connection_aborted) tells us nothing that others do not.
@@ -60,17 +63,19 @@ export async function finishRoom(
   const present = await presence.listPresent(session.sid);
   const left: Happening[] = [];
   for (const participant of present) left.push(await leaveNow(presence, participant, endedAt, isReconciled));
-  const finished = { ...roomHappening('room_finished', session, endedAt), isReconciled };
-  return { happenings: [...left, finished], session: { ...session, endedAt } };
+  const lastAt = Math.max(endedAt, session.createdAt, ...left.map(({ occurredAt }) => occurredAt));
+  const finished = { ...roomHappening('room_finished', session, lastAt), isReconciled };
+  return { happenings: [...left, finished], session: { ...session, endedAt: lastAt } };
 }
 
 /** A participant who is known to be present is gone. */
 export async function leaveNow(
   presence: Presence,
   participant: ParticipantSession,
-  leftAt: number,
+  toldAt: number,
   isReconciled: boolean,
 ): Promise<Happening> {
+  const leftAt = Math.max(toldAt, participant.joinedAt ?? toldAt);
   await presence.saveParticipant({ ...participant, leftAt });
   return participantHappening('participant_left', participant, leftAt, isReconciled);
 }
@@ -85,8 +90,10 @@ export async function joinNow(
   await presence.saveParticipant(participant);
   const joined = participantHappening('participant_joined', participant, participant.joinedAt, isReconciled);
   if (session.startedAt !== null) return { happenings: [joined], session };
+  // Stored only where the media server's own event did not come first.
+  const created = { ...roomHappening('room_created', session, session.createdAt), isReconciled: true };
   const started = { ...roomHappening('room_started', session, participant.joinedAt), isReconciled };
-  return { happenings: [started, joined], session: { ...session, startedAt: participant.joinedAt } };
+  return { happenings: [created, started, joined], session: { ...session, startedAt: participant.joinedAt } };
 }
 
 async function join(
@@ -107,7 +114,7 @@ async function join(
   const leftAt = known?.leftAt ?? session.endedAt;
   if (leftAt === null) return joining;
   // It left before its joining was told: both are told now, in their order.
-  const left = await leaveNow(presence, joined, Math.max(leftAt, joined.joinedAt), false);
+  const left = await leaveNow(presence, joined, leftAt, false);
   return { ...joining, happenings: [...joining.happenings, left] };
 }
 
@@ -143,7 +150,8 @@ async function tellOfTrack(
   const known = await presence.findParticipant(info.sid);
   if (known?.role === 'machinery') return [];
   const participant = { sid: info.sid, identity: info.identity, name: known?.name ?? info.name };
-  return [tell(event, type, { participant, track })];
+  const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);
+  return [{ ...tell(event, type, { participant, track }), occurredAt }];
 }
 
 function tell(event: MediaEvent, type: Happening['type'], subject: EventSubject): Happening {

@@ -50,15 +50,9 @@ function sessionOf(
 ): RoomSession | undefined {
   if (room === undefined || room.sid === '') return undefined;
   const { sid, name } = room;
-  const fresh = {
-    sid,
-    name,
-    createdAt: room.createdAt ?? createdAt,
-    startedAt: null,
-    endedAt: null,
-    sequence: 0,
-  };
-  return sessions.get(sid) ?? fresh;
+  const known = sessions.get(sid) ?? { sid, name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
+  // Some events do not say when the room was opened: where one of those came first, a later one corrects it.
+  return room.createdAt === undefined ? known : { ...known, createdAt: room.createdAt };
 }
 
 type Recording = {
