@@ -10,6 +10,11 @@ export interface RecordingFiles {
   find(location: FileLocation): Promise<FileFacts | undefined>;
   /** A pre-signed GET of an object, without asking whether it is there; undefined where there is none to be had. */
   signedUrl(location: FileLocation, expiresInSeconds: number): Promise<string | undefined>;
+  /**
+   * A part of the file, wherever it is; destroy it to stop. It may break off, then with an error of any kind.
+   * Rejects with recording-file-not-found when there is no such file.
+   */
+  read(location: FileLocation, start: number, length: number): Promise<NodeJS.ReadableStream>;
   /** A local file, opened; undefined when there is none, and for an object of a bucket. */
   open(location: FileLocation): Promise<OpenFile | undefined>;
   /** Deleting what is not there changes nothing. */

@@ -104,7 +104,7 @@ async function send(
   return answer;
 }
 
-/** The patience ends with the answer's head: a large body may take its time. */
+/** The patience is for the head of an answer, and for the body of a refusal: that of an object may take its time. */
 async function ask(
   deps: BucketFilesDeps,
   method: 'HEAD' | 'GET' | 'DELETE',
@@ -116,14 +116,14 @@ async function ask(
   const url = addressOf(storage, storage.endpoint, location);
   const signed = await sign(deps, storage, { method, url, headers });
   const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(), patienceMs);
+  const timer = setTimeout(() => patience.abort(), patienceMs).unref();
   const { signal } = patience;
   try {
-    return await fetch(signed.url, { method, headers: signed.headers, signal, redirect: 'manual' });
+    const answer = await fetch(signed.url, { method, headers: signed.headers, signal, redirect: 'manual' });
+    if (answer.ok) clearTimeout(timer);
+    return answer;
   } catch (cause) {
     throw unavailable(cause);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
