@@ -74,6 +74,7 @@ const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
     'bin/',
     'src/cli/',
     'src/server/dev/',
+    'src/server/adapters/ffmpeg/',
     'src/server/adapters/media-binary/',
     'src/server/adapters/speech/',
   ],
