@@ -42,6 +42,7 @@ export type FollowDeps = {
 
 const WAIT_SECONDS = 25;
 const PAGE_SIZE = 200;
+const SHORTEST_WAIT_MS = 500;
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5000;
 /** A cursor for what is yet to come, as GET /v1/events has it. */
@@ -65,8 +66,17 @@ export async function* followEvents(
     yield* page.events;
     cursor = page.nextCursor;
     options.onCursor?.(cursor);
-    page = await untilAnswered(deps, options, () => deps.list({ ...query, cursor, wait: WAIT_SECONDS }));
+    page = await untilAnswered(deps, options, () => askOnce(deps, { ...query, cursor, wait: WAIT_SECONDS }));
   }
+}
+
+/** A wait that is answered at once and with nothing, by a service that closes or a proxy, is not asked again at once. */
+async function askOnce(deps: FollowDeps, query: ListEventsOptions): Promise<EventList> {
+  const startedAt = performance.now();
+  const page = await deps.list(query);
+  const isShort = page.events.length === 0 && performance.now() - startedAt < SHORTEST_WAIT_MS;
+  if (isShort) await (deps.pause ?? pause)(SHORTEST_WAIT_MS, query.signal).catch(() => undefined);
+  return page;
 }
 
 async function untilAnswered(
