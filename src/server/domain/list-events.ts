@@ -1,3 +1,4 @@
+import { ServiceError } from '../../contract/errors.ts';
 import { EVENT_TYPES, type EventType } from '../../contract/event-names.ts';
 import type { Event, EventList } from '../../contract/events.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -37,6 +38,7 @@ export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Prom
     return { events: [], nextCursor: encodeCursor([await deps.store.events.lastPosition()]) };
   }
   const start = query.cursor === undefined ? 0 : Number(decodeCursor(query.cursor, ['number'])[0]);
+  await refuseBeyond(deps, start);
   const deadline = deps.clock.now() + query.waitSeconds * 1000;
   let afterPosition = start;
   for (;;) {
@@ -46,6 +48,16 @@ export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Prom
     afterPosition = Number(decodeCursor(page.nextCursor, ['number'])[0]);
     await untilNewer(deps, afterPosition, deadline);
   }
+}
+
+/** A cursor of a store that was replaced or restored: its reader would wait in silence until the new one has caught up. */
+async function refuseBeyond({ store }: ListEventsDeps, start: number): Promise<void> {
+  if (start <= (await store.events.lastPosition())) return;
+  const detail =
+    'is beyond the last event: the store is another one than it comes from; begin again by since';
+  throw new ServiceError('invalid-request', `Parameter cursor ${detail}.`, {
+    errors: [{ parameter: 'cursor', detail }],
+  });
 }
 
 async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
