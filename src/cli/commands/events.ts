@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { EVENT_FILTER, KNOWN_EVENTS } from '../events/event-options.ts';
 import { EVENT_FIELDS, eventColumns } from '../events/event-view.ts';
 import { tailEvents } from '../events/follow.ts';
-import { notEmpty, option, wholeNumber } from '../parameters.ts';
+import { option, wholeNumber } from '../parameters.ts';
 import { list, nothing } from '../result.ts';
 import { hint } from '../screen.ts';
 import { FORWARD_TO, forward } from '../webhooks/listen-command.ts';
@@ -30,9 +30,6 @@ const listEvents = defineCommand({
     ...EVENT_FILTER,
     limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
       parse: wholeNumber(1, MAX_LIMIT),
-    }),
-    cursor: option('--cursor <cursor>', 'go on from the nextCursor of an earlier answer', {
-      parse: notEmpty,
     }),
   },
   examples: [
@@ -84,15 +81,15 @@ const tail = defineCommand({
     { line: 'rtc events tail --since 1h --forward-to 4000', does: 'What a receiver has missed' },
   ],
   isStream: () => true,
-  async run(context, { room, events, since, forwardTo }) {
+  async run(context, { room, events, since, cursor, forwardTo }) {
     const from = since?.(context.io.clock());
     if (forwardTo !== undefined) {
-      await forward(context, { url: forwardTo, room, events, since: from });
+      await forward(context, { url: forwardTo, room, events, since: from, cursor });
       return nothing();
     }
     const client = await context.client();
     const onReady = (): void => hint(context.screen, 'Following; Ctrl-C ends.');
-    await tailEvents(context, { client, room, events, since: from, onReady });
+    await tailEvents(context, { client, room, events, since: from, cursor, onReady });
     return nothing();
   },
 });

@@ -213,7 +213,8 @@ async function whatIsLost(context: Context, ids: readonly string[]): Promise<str
     pending === 0
       ? 'nothing is pending'
       : `${plural(pending, 'pending delivery', 'pending deliveries')}${isMore ? ' and more' : ''} will be cancelled`;
-  return `Delete ${what} with its delivery log? ${loss}.`;
+  const log = ids.length === 1 ? 'its delivery log' : 'their delivery logs';
+  return `Delete ${what} with ${log}? ${loss}.`;
 }
 
 function isLoopback(url: string): boolean {

@@ -33,7 +33,7 @@ export function eventNames(text: string): readonly EventName[] {
     const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
     throw usageError(
       `${JSON.stringify(name)} is no event name${suggestion}`,
-      `event names: ${EVENT_NAMES.join(', ')}`,
+      near === undefined ? `event names: ${EVENT_NAMES.join(', ')}` : 'rtc events list --help names them all',
     );
   });
 }
@@ -48,4 +48,5 @@ export const EVENT_FILTER = {
     parse: eventNames,
   }),
   since: option('--since <when>', 'from then on: 10m, 7d, or an instant', { parse: pastMoment }),
+  cursor: option('--cursor <cursor>', 'go on from the nextCursor of an earlier answer', { parse: notEmpty }),
 };

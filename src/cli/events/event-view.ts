@@ -65,7 +65,7 @@ function trackKind(track: object): string {
 }
 
 /** The longest of the names that are frequent. */
-const NAME_WIDTH = 18;
+export const NAME_WIDTH = 18;
 
 /** `09:30:04  participant_joined  demo  ada  evt_…` in the colours of a terminal. */
 export function eventLine(screen: Screen, event: Event, mark: string): string {

@@ -9,15 +9,17 @@ import { harmless, harmlessJson } from '../harmless-text.ts';
 import { checkFields, select } from '../output.ts';
 import { type Screen, say } from '../screen.ts';
 import { plural } from '../time.ts';
-import { clockTime, EVENT_FIELDS, eventLine } from './event-view.ts';
-import { type Forwarded, Forwarder } from './forwarder.ts';
+import { clockTime, EVENT_FIELDS, eventLine, NAME_WIDTH } from './event-view.ts';
+import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
 
 export type Following = {
   readonly client: RtcClient;
   readonly room: string | undefined;
   readonly events: readonly EventName[] | undefined;
-  /** ISO 8601; undefined from now on. */
+  /** ISO 8601. */
   readonly since: string | undefined;
+  /** Where to begin; without either, from now on. */
+  readonly cursor: string | undefined;
   /** Called when the first answer has come: from then on nothing is missed. */
   readonly onReady: () => void;
 };
@@ -26,7 +28,7 @@ export type Following = {
 export async function tailEvents(context: Context, following: Following): Promise<void> {
   const { screen } = context;
   checkFields(screen.json, EVENT_FIELDS);
-  for await (const event of follow(context, following)) {
+  for await (const { event } of follow(context, following)) {
     if (isForPeople(screen)) print(screen, eventLine(screen, event, ''));
     else
       printLine(
@@ -52,7 +54,7 @@ export async function forwardEvents(context: Context, { onReady, ...forwarding }
     poster: createEventPoster(`rtc/${manifest.version}`),
     clock: io.clock,
     signal: io.signal,
-    onForwarded: (forwarded) => showAnswer(screen, url, forwarded),
+    onForwarded: (forwarded) => showAnswer(screen, forwarded),
     onDown: (reason) => showDown(screen, url, reason),
     onUp: (waiting) => showUp(screen, url, waiting),
   });
@@ -61,26 +63,29 @@ export async function forwardEvents(context: Context, { onReady, ...forwarding }
     onReady();
   };
   try {
-    for await (const event of follow(context, { ...forwarding, onReady: ready })) {
-      showEvent(screen, event);
-      await forwarder.add(event);
+    for await (const waiting of follow(context, { ...forwarding, onReady: ready })) {
+      showEvent(screen, waiting.event);
+      await forwarder.add(waiting);
     }
   } finally {
-    showEnd(screen, url, await forwarder.close());
+    showEnd(screen, forwarding, await forwarder.close());
   }
 }
 
 /** With news of the connection on stderr. An event comes under the name that was asked for, as a webhook gets it. */
-async function* follow(context: Context, following: Following): AsyncGenerator<Event, void, undefined> {
+async function* follow(context: Context, following: Following): AsyncGenerator<Waiting, void, undefined> {
   const { screen, io } = context;
   const { client, room, events, since, onReady } = following;
+  let cursor = following.cursor;
   let isReady = false;
   const options: FollowEventsOptions = {
     room,
     since,
+    cursor,
     types: events,
     signal: io.signal,
-    onCursor: () => {
+    onCursor: (reached) => {
+      cursor = reached;
       if (!isReady) onReady();
       isReady = true;
     },
@@ -91,7 +96,7 @@ async function* follow(context: Context, following: Following): AsyncGenerator<E
   for await (const event of client.followEvents(options)) {
     const type = eventTypeOf(event.event);
     const name = type === undefined || events === undefined ? undefined : deliveredName(type, events);
-    yield name === undefined ? event : { ...event, event: name };
+    yield { event: name === undefined ? event : { ...event, event: name }, cursor };
   }
 }
 
@@ -113,10 +118,10 @@ function showEvent(screen: Screen, event: Event): void {
   else printLine(screen, { type: 'event', event });
 }
 
-/** What fits beside the status; a stack trace in HTML does not. */
-const SHOWN_ANSWER = 100;
+/** What fits beside the status; a page of HTML does not. */
+const SHOWN_ANSWER = 60;
 
-function showAnswer(screen: Screen, url: URL, forwarded: Forwarded): void {
+function showAnswer(screen: Screen, forwarded: Forwarded): void {
   const { event, outcome, attempt, durationMs, isTriedAgain } = forwarded;
   const isAnswered = outcome.kind === 'answered';
   const statusCode = isAnswered ? outcome.statusCode : null;
@@ -128,19 +133,24 @@ function showAnswer(screen: Screen, url: URL, forwarded: Forwarded): void {
   }
   const { palette } = screen;
   const paint = error === null ? palette.good : palette.bad;
-  const excerpt = isAnswered && error !== null ? outcome.text.slice(0, SHOWN_ANSWER).trim() : '';
+  const excerpt = isAnswered && error !== null ? firstLine(outcome.text) : '';
   const why = [error, excerpt, isTriedAgain ? 'trying again' : ''].filter(
     (text) => text !== '' && text !== null,
   );
   const parts = [
     palette.faint(clockTime(screen.io.clock())),
     `<-- ${paint(String(statusCode ?? 'ERR').padEnd(3))}`,
-    `POST ${harmless(url.href)}`,
+    harmless(event.event.padEnd(NAME_WIDTH)),
     palette.faint(`${durationMs} ms`),
     ...(why.length === 0 ? [] : [paint(harmless(why.join(': ')))]),
     palette.faint(harmless(event.id)),
   ];
   print(screen, parts.join('  '));
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split(/[\r\n]/, 1)[0] ?? '';
+  return line.length <= SHOWN_ANSWER ? line : `${line.slice(0, SHOWN_ANSWER)}…`;
 }
 
 /** Why an answer is not a delivery; null when it is one. */
@@ -175,12 +185,13 @@ function showUp(screen: Screen, url: URL, waiting: number): void {
 
 function showEnd(
   screen: Screen,
-  url: URL,
-  { waiting, first }: { readonly waiting: number; readonly first: Event | undefined },
+  { url, since }: Pick<Forwarding, 'url' | 'since'>,
+  { waiting, first }: { readonly waiting: number; readonly first: Waiting | undefined },
 ): void {
-  if (!isForPeople(screen))
-    printLine(screen, { type: 'end', waiting, firstWaiting: first?.timestamp ?? null });
+  const from = first === undefined ? {} : first.cursor === undefined ? { since } : { cursor: first.cursor };
+  if (!isForPeople(screen)) printLine(screen, { type: 'end', waiting, ...from });
   if (first === undefined) return;
-  say(screen, `${plural(waiting, 'event')} did not reach ${url.origin}. To send them later:`);
-  say(screen, `  rtc events tail --since ${first.timestamp} --forward-to ${url.href}`);
+  const [name, value] = Object.entries(from)[0] ?? [];
+  say(screen, `${plural(waiting, 'event')} did not reach ${url.origin}. To send what waited later:`);
+  say(screen, `  rtc events tail --${name} ${value} --forward-to ${url.href}`);
 }

@@ -8,6 +8,12 @@ import type { EventPoster, PostOutcome } from './post-event.ts';
  * as a developer wants to see it at once; a connection that breaks before the answer is tried three times.
  */
 
+export type Waiting = {
+  readonly event: Event;
+  /** Where the events before it end; undefined for those of the first page. */
+  readonly cursor: string | undefined;
+};
+
 /** What becomes of an event, for people and programs to see. */
 export type Forwarded = {
   readonly event: Event;
@@ -39,7 +45,7 @@ const MAX_PAUSE_MS = 2000;
 
 export class Forwarder {
   readonly #options: ForwarderOptions;
-  readonly #queue: Event[] = [];
+  readonly #queue: Waiting[] = [];
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   #changed = Promise.withResolvers<void>();
@@ -53,14 +59,14 @@ export class Forwarder {
   }
 
   /** Resolves when there is room for another one, or at the end. */
-  async add(event: Event): Promise<void> {
-    this.#queue.push(event);
+  async add(waiting: Waiting): Promise<void> {
+    this.#queue.push(waiting);
     this.#notify();
     while (this.#queue.length >= MAX_WAITING && !this.#closing.signal.aborted) await this.#changed.promise;
   }
 
   /** How many events were not delivered, and the first of them. */
-  async close(): Promise<{ readonly waiting: number; readonly first: Event | undefined }> {
+  async close(): Promise<{ readonly waiting: number; readonly first: Waiting | undefined }> {
     this.#options.signal.removeEventListener('abort', this.#stop);
     this.#stop();
     await this.#running;
@@ -70,12 +76,12 @@ export class Forwarder {
 
   async #run(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      const event = this.#queue[0];
-      if (event === undefined) {
+      const first = this.#queue[0];
+      if (first === undefined) {
         await this.#changed.promise;
         continue;
       }
-      if (!(await this.#deliver(event))) return;
+      if (!(await this.#deliver(first.event))) return;
       this.#queue.shift();
       this.#notify();
     }

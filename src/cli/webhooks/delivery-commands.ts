@@ -29,8 +29,8 @@ const TEST_COLUMNS: readonly Column<WebhookTest>[] = [
     value: (answer) => answer.statusCode,
     display: ({ statusCode }) => (statusCode === 0 ? 'no answer' : `${statusCode}`),
   },
-  { heading: 'ERROR', value: (answer) => answer.error },
 ];
+const TEST_ERROR: Column<WebhookTest> = { heading: 'ERROR', value: (answer) => answer.error };
 
 export const test = defineCommand({
   noun: 'webhooks',
@@ -48,7 +48,7 @@ export const test = defineCommand({
       answer,
       record: answer,
       fields: ['delivered', 'statusCode', 'error'],
-      columns: TEST_COLUMNS,
+      columns: answer.error === undefined ? TEST_COLUMNS : [...TEST_COLUMNS, TEST_ERROR],
       exitCode: answer.delivered ? EXIT.success : EXIT.negative,
       notes: answer.delivered ? [] : [`What it answered: rtc webhooks deliveries ${id} --attempts --limit 1`],
     });

@@ -60,12 +60,15 @@ export const listen = defineCommand({
       return text(secret, { answer: { secret }, fields: ['secret'] });
     }
     const url = forwardTo ?? (await askWhere(context));
-    await forward(context, { url, events, room, since: undefined });
+    await forward(context, { url, events, room, since: undefined, cursor: undefined });
     return nothing();
   },
 });
 
-type ForwardOptions = Pick<Parameters<typeof forwardEvents>[1], 'url' | 'events' | 'room' | 'since'>;
+type ForwardOptions = Pick<
+  Parameters<typeof forwardEvents>[1],
+  'url' | 'events' | 'room' | 'since' | 'cursor'
+>;
 
 /** Forwards until the signal, after it has said where to and with which secret. */
 export async function forward(context: Context, options: ForwardOptions): Promise<void> {

@@ -2,7 +2,7 @@ import type { Delivery, Webhook } from '../../contract/webhooks.ts';
 import type { Palette } from '../colour.ts';
 import type { Column } from '../result.ts';
 import type { Screen } from '../screen.ts';
-import { formatRelative } from '../time.ts';
+import { formatDuration } from '../time.ts';
 
 export const WEBHOOK_FIELDS = [
   'id',
@@ -89,8 +89,8 @@ function statusColumn(nowMs: number): Column<Delivery> {
     paint: (delivery) => STATUS_PAINT[delivery.status],
     display: ({ status, nextAttemptAt, attempts }) => {
       if (nextAttemptAt === null || attempts.length === 0) return status;
-      const atMs = Date.parse(nextAttemptAt);
-      return atMs <= nowMs ? 'again now' : `again ${formatRelative(atMs, nowMs)}`;
+      const leftMs = Date.parse(nextAttemptAt) - nowMs;
+      return leftMs < 1000 ? 'again now' : `again in ${formatDuration(leftMs / 1000)}`;
     },
   };
 }
