@@ -1,12 +1,10 @@
-import { type FileHandle, open } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { Context } from '../context.ts';
-import { CancelledError, CliError, EXIT } from '../failure.ts';
-import { escapeCell } from '../harmless-text.ts';
+import { CancelledError, EXIT } from '../failure.ts';
 import { nothing, type Result } from '../result.ts';
 import { say } from '../screen.ts';
-import { type ByteOutput, createByteOutput } from './byte-output.ts';
-import { createProgressBar, grouped, rate } from './progress.ts';
+import { type BadLine, type BatchOutputs, openOutputs } from './batch-outputs.ts';
+import type { ByteOutput } from './byte-output.ts';
+import { createProgressBar, grouped, type ProgressBar, rate } from './progress.ts';
 import { openSource, type StreamSource } from './stream-source.ts';
 
 /*
@@ -17,15 +15,6 @@ import { openSource, type StreamSource } from './stream-source.ts';
 
 export type BatchOptions = { readonly file: string | undefined; readonly rejects: string | undefined };
 
-export type BadLine = {
-  readonly line: number;
-  readonly reason: string;
-  /** For people; holds nothing of the line. */
-  readonly message: string;
-  /** The line itself, for the file of rejects. */
-  readonly input: () => string;
-};
-
 export type Batch = {
   /** Standard output. */
   readonly out: ByteOutput;
@@ -35,6 +24,8 @@ export type Batch = {
   readonly pause: (byteCount: number) => Promise<void>;
 };
 
+type Counts = { good: number; bad: number; bytes: number };
+
 /** Runs `work` over the input; the exit code is 7 when a line was bad. */
 export async function runBatch(
   context: Context,
@@ -42,79 +33,71 @@ export async function runBatch(
   work: (batch: Batch, source: StreamSource) => Promise<void>,
 ): Promise<Result> {
   const { screen, io } = context;
+  const bar = createProgressBar(screen);
   const source = await openSource(io, options.file);
-  const rejects = await openRejects(io.workingDirectory, options.rejects).catch(async (error: unknown) => {
+  const outputs = await openOutputs(io, options.rejects, bar.clear).catch(async (error: unknown) => {
     await source.close();
     throw error;
   });
-  const bar = createProgressBar(screen);
-  const counts = { good: 0, bad: 0, bytes: 0 };
-  const out = createByteOutput(io.stdout);
-  const badLines = createByteOutput(io.stderr);
-  const rejected: string[] = [];
+  const counts: Counts = { good: 0, bad: 0, bytes: 0 };
   const startedMs = io.clock();
-  let isOutputBroken = false;
-  const flush = async (): Promise<void> => {
-    await out.flush().catch((error: unknown) => {
-      isOutputBroken = true;
-      throw error;
-    });
-    if (rejects !== undefined && rejected.length > 0) await rejects.appendFile(rejected.splice(0).join(''));
-    await badLines.flush();
-  };
-  const batch: Batch = {
-    out,
-    countGood: () => {
-      counts.good += 1;
-    },
-    reportBad: ({ line, reason, message, input }) => {
-      if (rejects !== undefined) rejected.push(`${line}\t${reason}\t${message}\t${escapeCell(input())}\n`);
-      else badLines.text(`line ${line}: ${reason}: ${message}\n`);
-      counts.bad += 1;
-    },
-    pause: async (byteCount) => {
-      counts.bytes += byteCount;
-      bar.clear();
-      await flush();
-      if (io.signal.aborted)
-        throw new CancelledError(`stopped after ${grouped(counts.good + counts.bad)} lines`);
-      const lines = counts.good + counts.bad;
-      bar.show({ lines, bad: counts.bad, bytes: counts.bytes, sizeBytes: source.sizeBytes });
-    },
-  };
   try {
-    await work(batch, source);
+    await work(createBatch(context, { source, outputs, bar, counts }), source);
     bar.clear();
     say(screen, summary(counts, (io.clock() - startedMs) / 1000));
     return nothing({ exitCode: counts.bad > 0 ? EXIT.negative : EXIT.success });
   } catch (error) {
     bar.clear();
-    // main tells of it, or keeps silent about a reader that has gone away.
-    if (isOutputBroken) return nothing();
     // What was done before a fault of the input counts.
-    await flush();
-    throw error;
+    const failure = await outputs.flush().then(
+      () => error,
+      (flushError: unknown) => flushError,
+    );
+    // main tells of it, or keeps silent about a reader that has gone away.
+    if (outputs.isStdoutBroken()) return nothing();
+    const lines = grouped(counts.good + counts.bad);
+    throw io.signal.aborted ? new CancelledError(`stopped after ${lines} lines`) : failure;
   } finally {
     await source.close();
-    await rejects?.close();
+    await outputs.close();
   }
 }
 
-function summary(counts: { readonly good: number; readonly bad: number }, seconds: number): string {
-  const lines = counts.good + counts.bad;
-  const speed = seconds < 1 ? '' : ` in ${seconds.toFixed(1)} s (${grouped(rate(lines, seconds))}/s)`;
-  return `${grouped(lines)} ${lines === 1 ? 'line' : 'lines'}: ${grouped(counts.good)} good, ${grouped(counts.bad)} bad${speed}`;
+type BatchParts = {
+  readonly source: StreamSource;
+  readonly outputs: BatchOutputs;
+  readonly bar: ProgressBar;
+  readonly counts: Counts;
+};
+
+function createBatch({ io }: Context, { source, outputs, bar, counts }: BatchParts): Batch {
+  return {
+    out: outputs.out,
+    countGood: () => {
+      counts.good += 1;
+    },
+    reportBad: (bad) => {
+      counts.bad += 1;
+      outputs.reportBad(bad);
+    },
+    pause: async (byteCount) => {
+      counts.bytes += byteCount;
+      await outputs.flush();
+      if (io.signal.aborted) throw new CancelledError('stopped');
+      const lines = counts.good + counts.bad;
+      bar.show({ lines, bad: counts.bad, bytes: counts.bytes, sizeBytes: source.sizeBytes });
+    },
+  };
 }
 
-/** Only for its owner: it holds what people typed. */
-async function openRejects(directory: string, file: string | undefined): Promise<FileHandle | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return await open(resolve(directory, file), 'w', 0o600);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(EXIT.usage, `${file} cannot be written (${code ?? String(cause)})`, undefined, {
-      cause,
-    });
-  }
+/** Fewer lines, or less time, say nothing of the speed. */
+const TELLING_LINES = 1000;
+const TELLING_SECONDS = 1;
+
+function summary({ good, bad }: Counts, seconds: number): string {
+  const lines = good + bad;
+  const isTelling = seconds >= TELLING_SECONDS && lines >= TELLING_LINES;
+  const speed = isTelling ? ` in ${seconds.toFixed(1)} s (${grouped(rate(lines, seconds))}/s)` : '';
+  const count = `${grouped(lines)} ${lines === 1 ? 'line' : 'lines'}`;
+  return `${count}: ${grouped(good)} good, ${grouped(bad)} bad${speed}`;
 }

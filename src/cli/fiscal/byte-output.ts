@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 
 /** Gathers small writes into large ones: a write for each of a million lines would take most of the time. */
 export type ByteOutput = {
+  readonly isEmpty: () => boolean;
   readonly bytes: (source: Uint8Array, start: number, end: number) => void;
   readonly text: (text: string) => void;
   /** Writes what was gathered, and waits until the stream has taken it; rejects with the stream's error. */
@@ -24,6 +25,7 @@ export function createByteOutput(stream: Writable): ByteOutput {
     buffer = larger;
   };
   return {
+    isEmpty: () => length === 0,
     bytes: (source, start, end) => {
       const count = end - start;
       reserve(count);

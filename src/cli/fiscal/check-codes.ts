@@ -2,7 +2,7 @@ import { validityAnswer } from '../../contract/fiscal-answers.ts';
 import { type CheckResult, check } from '../../fiscal/index.ts';
 import { EXIT } from '../failure.ts';
 import { escapeCell } from '../harmless-text.ts';
-import { list, type Result, record, text } from '../result.ts';
+import { list, nothing, type Result, record } from '../result.ts';
 import type { Screen } from '../screen.ts';
 import { markedCode } from './marked-code.ts';
 import type { Rules } from './rules.ts';
@@ -17,7 +17,9 @@ export function checkCodes(screen: Screen, codes: readonly string[], rules: Rule
   const lines = checked.flatMap(({ code, result }) =>
     screen.isTerminal ? shown(screen, code, result) : [verdictLine(code, result)],
   );
-  return text(lines.join('\n'), { exitCode });
+  // Not as a text result: its colours would be shown as escapes. markedCode has escaped what was typed.
+  screen.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  return nothing({ exitCode });
 }
 
 /** Code, `valid` or `invalid`, and why or what is odd; the same in a run over many. */

@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CliError, EXIT, usageError } from '../failure.ts';
+import { CancelledError, CliError, EXIT, usageError } from '../failure.ts';
 import type { Io } from '../io.ts';
 
 /** What a run over many reads from. */
@@ -71,16 +71,17 @@ async function openHandle(io: Io, file: string): Promise<FileHandle> {
   }
 }
 
-/** An end by Ctrl-C is no failure of the stream: the run says itself that it was cut short. */
+/** At Ctrl-C it rejects: the rest of a line that was cut short must not be read as one. */
 async function* untilAborted(io: Io, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of chunks) {
-      if (io.signal.aborted) return;
+      if (io.signal.aborted) break;
       yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     }
   } catch (error) {
     if (!io.signal.aborted) throw error;
   }
+  if (io.signal.aborted) throw new CancelledError('stopped');
 }
 
 async function* refuseUtf16(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
