@@ -2,11 +2,16 @@ import type { Event, EventList } from '../contract/events.ts';
 import type { Health, Readiness } from '../contract/health.ts';
 import type { Ingress, IngressCreate, IngressList } from '../contract/ingress.ts';
 import type { ParticipantList } from '../contract/participants.ts';
-import type { RecordingStart, RecordingStatus, RecordingStop } from '../contract/recordings.ts';
+import type {
+  Recording,
+  RecordingList,
+  RecordingStart,
+  RecordingStatus,
+  RecordingStop,
+} from '../contract/recordings.ts';
 import type { Room, RoomCreate, RoomList } from '../contract/rooms.ts';
 import type { Token, TokenRequest } from '../contract/tokens.ts';
 import type {
-  Delivery,
   DeliveryList,
   Replay,
   Webhook,
@@ -17,28 +22,26 @@ import type {
   WebhookTest,
 } from '../contract/webhooks.ts';
 import { type Answer, parseAnswer } from './answer.ts';
+import type {
+  ListDeliveriesOptions,
+  ListRecordingsOptions,
+  ListRoomsOptions,
+  RoomCreation,
+} from './call-options.ts';
+import { type Download, type DownloadOptions, download } from './download.ts';
 import { type FollowEventsOptions, followEvents, type ListEventsOptions } from './follow-events.ts';
+import {
+  patienceFor,
+  queryOf,
+  readinessOf,
+  recordingPath,
+  roomPath,
+  splitList,
+  webhookPath,
+  withBody,
+} from './request-parts.ts';
 import { RtcError } from './rtc-error.ts';
-import { pathOf } from './service-url.ts';
 import { type CallOptions, type RtcClientOptions, type SendOptions, Transport } from './transport.ts';
-
-/** A room as created or found, with what the two headers of the answer say. */
-export type RoomCreation = {
-  readonly room: Room;
-  /** The room was there already; only its metadata was updated. */
-  readonly existed: boolean;
-  /** Settings of the request that the existing room does not have and did not take. */
-  readonly ignored: readonly string[];
-};
-
-export type ListRoomsOptions = CallOptions & { readonly limit?: number; readonly cursor?: string };
-
-export type ListDeliveriesOptions = CallOptions & {
-  readonly status?: Delivery['status'] | undefined;
-  /** Page size, at most 200; default 50. */
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-};
 
 /**
  * The service as a typed object, one method per endpoint. Every call is signed, timed, bounded and throws RtcError;
@@ -143,6 +146,27 @@ export class RtcClient {
   /** GET /v1/rooms/:roomId/recording. */
   async recordingStatus(room: string, options?: CallOptions): Promise<RecordingStatus> {
     return this.#call('GET', roomPath(room, 'recording'), options);
+  }
+
+  /** GET /v1/recordings, newest first. */
+  async listRecordings(options: ListRecordingsOptions = {}): Promise<RecordingList> {
+    const { roomId, status, limit, cursor } = options;
+    return this.#call('GET', `/v1/recordings${queryOf({ roomId, status, limit, cursor })}`, options);
+  }
+
+  /** GET /v1/recordings/:recordingId. */
+  async getRecording(id: string, options?: CallOptions): Promise<Recording> {
+    return this.#call('GET', recordingPath(id), options);
+  }
+
+  /** GET /v1/recordings/:recordingId/download: the bytes, from the service or from the bucket that it names. */
+  async downloadRecording(id: string, options?: DownloadOptions): Promise<Download> {
+    return download(this.#transport, recordingPath(id, 'download'), options);
+  }
+
+  /** DELETE /v1/recordings/:recordingId: the file and the record. */
+  async deleteRecording(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', recordingPath(id), options);
   }
 
   /** POST /v1/rooms/:roomId/ingress; the room need not exist yet. */
@@ -255,42 +279,4 @@ export class RtcClient {
       detail: `something other than the service answered ${answer.status} without a JSON object`,
     });
   }
-}
-
-function roomPath(room: string, ...rest: readonly string[]): string {
-  return `/v1/rooms${pathOf(room, ...rest)}`;
-}
-
-function webhookPath(id: string, ...rest: readonly string[]): string {
-  return `/v1/webhooks${pathOf(id, ...rest)}`;
-}
-
-/** A long poll is given its wait and what any call may take besides. */
-function patienceFor(waitSeconds: number | undefined): number | undefined {
-  return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;
-}
-
-function withBody(body: object, options: CallOptions | undefined): SendOptions {
-  return { ...options, body: JSON.stringify(body) };
-}
-
-/** Query string with the values that are there, each percent-encoded; empty without any. */
-function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
-  const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
-  const encoded = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
-  return encoded.length === 0 ? '' : `?${encoded.join('&')}`;
-}
-
-function splitList(header: string | undefined): readonly string[] {
-  return (header ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
-}
-
-function readinessOf(error: RtcError): Readiness {
-  try {
-    const value: unknown = JSON.parse(error.body ?? '');
-    if (typeof value === 'object' && value !== null && 'checks' in value) return value as Readiness;
-  } catch {
-    // A proxy's page: the original error says so.
-  }
-  throw error;
 }

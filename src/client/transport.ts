@@ -54,6 +54,11 @@ export type SendOptions = CallOptions & {
   readonly maxAttempts?: number;
 };
 
+export type OpenOptions = {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+};
+
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const DEFAULT_MAX_ATTEMPTS = 3;
@@ -93,6 +98,65 @@ export class Transport {
       if (pauseMs === undefined) throw errorOfAnswer(answer, asked, this.#clock());
       await this.#pause(asked, pauseMs, options.signal);
     }
+  }
+
+  /**
+   * One attempt of a signed GET whose body the caller reads to its end or destroys: it may be of any size and take any
+   * time, but not stand still. Redirects are answered as they are.
+   * @throws RtcError for every answer of 400 or more, and for none
+   */
+  async open(path: string, options: OpenOptions = {}): Promise<Dispatcher.ResponseData> {
+    const asked: Asked = { method: 'GET', path };
+    const { headers, ...request } = this.#compose(asked, {});
+    return await this.#open(
+      asked,
+      { ...request, headers: { ...headers, ...options.headers } },
+      options.signal,
+    );
+  }
+
+  /** The same of any other address, unsigned. Its query may be a secret and is in no error. */
+  async openForeign(url: URL, options: OpenOptions = {}): Promise<Dispatcher.ResponseData> {
+    const asked: Asked = { method: 'GET', path: url.pathname };
+    const path = url.pathname + url.search;
+    const headers = { 'user-agent': this.#options.userAgent ?? 'rtc-service-client', ...options.headers };
+    const request = { method: 'GET', origin: url.origin, path, headers, body: undefined };
+    return await this.#open(asked, request, options.signal);
+  }
+
+  async #open(
+    asked: Asked,
+    request: WireRequest,
+    signal: AbortSignal | undefined,
+  ): Promise<Dispatcher.ResponseData> {
+    // What comes from elsewhere carries its signature in its address: it is not shown.
+    if (request.origin === this.#url.origin) this.#options.observer?.onRequest?.(request);
+    try {
+      const response = await this.#dispatcher.request({
+        origin: request.origin,
+        path: request.path,
+        method: 'GET',
+        headers: request.headers,
+        headersTimeout: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        bodyTimeout: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        signal: signal ?? null,
+      });
+      if (response.statusCode < 400) return response;
+      const maxBytes = this.#options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
+      throw errorOfAnswer(await readAnswer(response, asked, maxBytes), asked, this.#clock());
+    } catch (cause) {
+      if (cause instanceof RtcError) throw cause;
+      throw this.explain(cause, asked, { origin: request.origin, signal });
+    }
+  }
+
+  /** What broke a call or the reading of its body, as RtcError. */
+  explain(
+    cause: unknown,
+    asked: Asked,
+    { origin, signal }: { readonly origin: string; readonly signal: AbortSignal | undefined },
+  ): RtcError {
+    return translate(cause, asked, { origin, signal, timeout: undefined });
   }
 
   async close(): Promise<void> {
@@ -154,7 +218,7 @@ export class Transport {
 type Circumstances = {
   readonly origin: string;
   readonly signal: AbortSignal | undefined;
-  readonly timeout: AbortSignal;
+  readonly timeout: AbortSignal | undefined;
 };
 
 function translate(cause: unknown, asked: Asked, circumstances: Circumstances): RtcError {
@@ -162,7 +226,7 @@ function translate(cause: unknown, asked: Asked, circumstances: Circumstances): 
     new RtcError({ ...asked, code, detail, cause });
   if (circumstances.signal?.aborted === true) return fault('aborted', 'the call was cancelled');
   const code = systemCode(cause);
-  if (circumstances.timeout.aborted || code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT') {
+  if (circumstances.timeout?.aborted === true || code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT') {
     return fault('timed-out', `${circumstances.origin} did not answer in time`);
   }
   if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code.startsWith('HPE_')) {
