@@ -1,8 +1,10 @@
+import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
 import type { ParticipantSession, RoomSession } from '../ports/event-store.ts';
 import type { MediaServer } from '../ports/media-server.ts';
 import type { Store } from '../ports/store.ts';
+import type { Absences } from './absences.ts';
 import type { Happening } from './event-payload.ts';
 import { finishRoom, joinNow, leaveNow, toSession } from './interpret-media-event.ts';
 import { type RecordDeps, type Recorder, recordInTransaction } from './record-happenings.ts';
@@ -10,7 +12,7 @@ import { stopWithRoom } from './stop-transcription.ts';
 
 /*
  * Compares who we think is where with the media server, and tells what was missed, marked `reconciled`. A webhook
- * may still be under way, so only what is older than GRACE_MS counts as missed; and what both tell is stored once,
+ * may still be under way, so only what has been so for GRACE_MS counts as missed; and what both tell is stored once,
  * by the happening's own name.
  */
 
@@ -19,20 +21,44 @@ const GRACE_MS = 20_000;
 
 export type ReconcileDeps = RecordDeps & { readonly mediaServer: MediaServer };
 
-/** Answers how many rooms differed. */
-export async function reconcileRooms(deps: ReconcileDeps): Promise<number> {
+/**
+ * Answers how many rooms differed. One that cannot be compared does not keep the others from it: the first such
+ * failure is thrown when all have been.
+ */
+export async function reconcileRooms(deps: ReconcileDeps, absences: Absences): Promise<number> {
   const known = await deps.store.presence.listOpenRooms();
   const open = await deps.mediaServer.listRooms();
   const bySid = new Map(open.map((room) => [room.sid, room]));
   const sids = new Set([...bySid.keys(), ...known.map((session) => session.sid)]);
   let differing = 0;
+  const failures: unknown[] = [];
   for (const sid of sids) {
-    if (await reconcileRoom(deps, sid, bySid.get(sid))) differing += 1;
+    try {
+      if (await reconcileRoom(deps, absences, { sid, room: bySid.get(sid) })) differing += 1;
+    } catch (error) {
+      if (isHopeless(error)) throw error;
+      failures.push(error);
+    }
   }
+  absences.endRound();
+  if (failures.length > 0) throw failures[0];
   return differing;
 }
 
-async function reconcileRoom(deps: ReconcileDeps, sid: string, room: Room | undefined): Promise<boolean> {
+/** The next room would wait as long, for the same answer. */
+function isHopeless(error: unknown): boolean {
+  const code = error instanceof ServiceError ? error.code : undefined;
+  return code === 'media-server-unavailable' || code === 'storage-unavailable';
+}
+
+type Compared = { readonly sid: string; readonly room: Room | undefined };
+
+async function reconcileRoom(
+  deps: ReconcileDeps,
+  absences: Absences,
+  { sid, room }: Compared,
+): Promise<boolean> {
+  if (room === undefined && !absences.isLasting(sid, deps.clock.now(), GRACE_MS)) return false;
   const participants = room === undefined ? [] : await participantsOf(deps.mediaServer, room);
   if (participants === undefined) return false;
   let hasDiffered = false;
@@ -43,8 +69,8 @@ async function reconcileRoom(deps: ReconcileDeps, sid: string, room: Room | unde
     if (room === undefined) hasDiffered = await closeRoom(deps, { store, recorder, session: before });
     else
       hasDiffered = await alignRoom(
-        deps,
-        { store, recorder, session: before, isNew: session === undefined },
+        { ...deps, absences },
+        { store, recorder, session: withTrueBeginning(before, room), isNew: session === undefined },
         participants,
       );
   });
@@ -76,7 +102,7 @@ async function closeRoom(deps: ReconcileDeps, { store, recorder, session }: Scop
 }
 
 async function alignRoom(
-  deps: ReconcileDeps,
+  deps: ReconcileDeps & { readonly absences: Absences },
   scope: Scope & { readonly isNew: boolean },
   participants: readonly Participant[],
 ): Promise<boolean> {
@@ -86,7 +112,7 @@ async function alignRoom(
   const happenings: Happening[] = isNew && isSettled(scope.session.createdAt) ? [created(scope.session)] : [];
   let { session } = scope;
   for (const gone of present.filter((one) => isMissing(one, participants))) {
-    if (isSettled(gone.joinedAt ?? 0))
+    if (deps.absences.isLasting(gone.sid, deps.clock.now(), GRACE_MS) && isSettled(gone.joinedAt ?? 0))
       happenings.push(await leaveNow(store.presence, gone, deps.clock.now(), true));
   }
   for (const participant of participants) {
@@ -120,8 +146,17 @@ function created(session: RoomSession): Happening {
 }
 
 function freshSession(room: Room): RoomSession {
-  const createdAt = Number(room.creationTimeMs) || Number(room.creationTime) * 1000;
+  const createdAt = openedAt(room);
   return { sid: room.sid, name: room.name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
+}
+
+/** The event that came first may not have known it. */
+function withTrueBeginning(session: RoomSession, room: Room): RoomSession {
+  return { ...session, createdAt: openedAt(room) };
+}
+
+function openedAt({ creationTimeMs, creationTime }: Room): number {
+  return Number(creationTimeMs) || Number(creationTime) * 1000;
 }
 
 function sessionOf(participant: Participant, roomSid: string) {

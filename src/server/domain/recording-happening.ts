@@ -12,6 +12,9 @@ export function recordingHappening(
   return { type, sourceId, occurredAt, isReconciled, subject: { recording } };
 }
 
+/** The media server's clock, which says when a room was opened, need not be ours. */
+const CLOCKS_APART_MS = 5_000;
+
 /** An end that no event told of. If the media server's own event comes after all, it is the same one. */
 export async function tellFoundEnd(
   deps: RecordDeps,
@@ -19,6 +22,7 @@ export async function tellFoundEnd(
 ): Promise<void> {
   const { egressId, room } = recording;
   if (egressId === null) return;
+  const beginning = recording.startedAt ?? recording.createdAt;
   const happening = recordingHappening(
     'egress_ended',
     {
@@ -32,8 +36,8 @@ export async function tellFoundEnd(
     { occurredAt: deps.clock.now(), isReconciled: true },
   );
   await recordInTransaction(deps, async (store, recorder) => {
-    const open = (await store.presence.listOpenRooms()).find((session) => session.name === room);
-    const session = open && (await store.presence.lockRoom(open.sid));
+    const found = await store.presence.findRoomAt(room, beginning + CLOCKS_APART_MS);
+    const session = found && (await store.presence.lockRoom(found.sid));
     const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
     const recorded = await recorder.record({ session, roomName: room, present }, [happening]);
     if (recorded !== undefined) await store.presence.saveRoom(recorded);

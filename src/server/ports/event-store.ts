@@ -64,6 +64,8 @@ export interface PresenceStore {
   saveRoom(session: RoomSession): Promise<void>;
   /** By sid. */
   listOpenRooms(): Promise<readonly RoomSession[]>;
+  /** The last session of that name that was opened at `at` or before. */
+  findRoomAt(name: string, at: number): Promise<RoomSession | undefined>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;
   saveParticipant(session: ParticipantSession): Promise<void>;
   /** Participants (not machinery) who have joined and not left. */

@@ -49,6 +49,11 @@ async function createPresence(db: Kysely<Tables>, { text, integer }: ColumnTypes
     .execute();
   await db.schema.createIndex('roomSessionsEnded').on('roomSessions').column('endedAt').execute();
   await db.schema
+    .createIndex('roomSessionsOfName')
+    .on('roomSessions')
+    .columns(['name', 'createdAt'])
+    .execute();
+  await db.schema
     .createTable('participantSessions')
     .addColumn('sid', text, (column) => column.primaryKey().notNull())
     .addColumn('roomSid', text, (column) => column.notNull())

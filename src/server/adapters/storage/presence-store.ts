@@ -13,6 +13,15 @@ export function createPresenceStore(connection: Connection): PresenceStore {
     saveRoom: (session) => saveRoom(connection, session),
     listOpenRooms: () =>
       db.selectFrom('roomSessions').selectAll().where('endedAt', 'is', null).orderBy('sid').execute(),
+    findRoomAt: (name, at) =>
+      db
+        .selectFrom('roomSessions')
+        .selectAll()
+        .where('name', '=', storableText(name))
+        .where('createdAt', '<=', at)
+        .orderBy('createdAt', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
     findParticipant: (sid) =>
       db.selectFrom('participantSessions').selectAll().where('sid', '=', sid).executeTakeFirst(),
     saveParticipant: (session) => saveParticipant(connection, session),

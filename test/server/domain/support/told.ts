@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../../../src/server/adapters/storage/open-store.ts';
-import { systemClock } from '../../../../src/server/adapters/system/system.ts';
+import { systemClock, systemIds } from '../../../../src/server/adapters/system/system.ts';
 import type { RecordDeps } from '../../../../src/server/domain/record-happenings.ts';
 import { recordMediaEvents } from '../../../../src/server/domain/record-media-events.ts';
 import type { MediaEvent, MediaEventParticipant } from '../../../../src/server/ports/media-event.ts';
@@ -50,10 +50,8 @@ export async function startListener(): Promise<Listener> {
   const database = { sqlitePath: join(folder, 'store.sqlite') };
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
-  let count = 0;
-  const ids = { next: () => `id${(count += 1)}` };
   const outlet = { roomFor: () => 0, take() {}, wake() {}, changed() {} };
-  const deps = { store, clock, ids, outlet, instanceId: 'test' };
+  const deps = { store, clock, ids: systemIds, outlet, instanceId: 'test' };
   const told = async () => {
     const events = await store.events.list({ afterPosition: 0, limit: 1000 });
     return events.map(({ type, payload }) => ({ event: type, ...JSON.parse(payload) }) as Told);
