@@ -56,7 +56,8 @@ export async function openOutputs(
       if (rejects !== undefined && rejected.length > 0) await rejects.appendFile(rejected.splice(0).join(''));
       if (badLines.isEmpty()) return;
       beforeStderr();
-      await badLines.flush();
+      // Nobody may be reading it: the results still count.
+      await badLines.flush().catch(() => undefined);
     },
     isStdoutBroken: () => isStdoutBroken,
     close: async () => {

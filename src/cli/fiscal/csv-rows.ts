@@ -30,23 +30,49 @@ export async function eachRow(
   visitor: RowVisitor,
 ): Promise<void> {
   const input = await peekFirstLine(chunks);
-  let readBytes = 0;
-  const counted = async function* (): AsyncIterable<Uint8Array> {
-    for await (const chunk of input.chunks) {
-      readBytes += chunk.length;
-      yield chunk;
-    }
-  };
-  // The parser tells of them while it is ahead of the rows: they wait for their turn.
+  const counter = { bytes: 0 };
+  // The parser tells of broken rows while it is ahead of the others: they wait for their turn.
   const broken: BrokenRow[] = [];
   const visitBroken = (before: number): void => {
-    while (broken[0] !== undefined && broken[0].line < before) {
-      const { line, message, input: text } = broken.shift() as BrokenRow;
-      visitor.visitBroken(line, message, text);
+    while ((broken[0]?.line ?? before) < before) {
+      const row = broken.shift();
+      if (row !== undefined) visitor.visitBroken(row.line, row.message, row.input);
     }
   };
+  const pause = async (): Promise<void> => {
+    const { bytes } = counter;
+    counter.bytes = 0;
+    await visitor.afterRows(bytes);
+  };
+  const rows = parseRows(
+    countBytes(input.chunks, counter),
+    delimiter ?? guessDelimiter(input.firstLine),
+    broken,
+  );
+  let count = 0;
+  for await (const { record, raw, info } of rows) {
+    count += 1;
+    if (count === 1 && visitor.header !== undefined) {
+      visitor.header(record);
+      continue;
+    }
+    const line = firstLine(info.lines, raw);
+    visitBroken(line);
+    visitor.visit({ cells: record, line, input: () => withoutEnd(raw) });
+    if (count % ROWS_PER_PAUSE === 0) await pause();
+  }
+  visitBroken(Number.POSITIVE_INFINITY);
+  await pause();
+}
+
+function parseRows(
+  chunks: AsyncIterable<Uint8Array>,
+  delimiter: string,
+  broken: BrokenRow[],
+): AsyncIterable<ParsedRow> {
+  let lastLine = 0;
   const parser = parse({
-    delimiter: delimiter ?? guessDelimiter(input.firstLine),
+    delimiter,
     bom: true,
     info: true,
     raw: true,
@@ -54,38 +80,28 @@ export async function eachRow(
     skip_empty_lines: true,
     skip_records_with_error: true,
     max_record_size: MAX_ROW_BYTES,
-    on_skip: (error, raw) => {
+    on_skip: (error, raw = '') => {
       const { lines = 0 } = (error ?? {}) as { readonly lines?: number };
-      broken.push({
-        line: firstLine(lines, raw ?? ''),
-        message: brokenRow(error),
-        input: withoutEnd(raw ?? ''),
-      });
+      const line = firstLine(lines, raw);
+      // Of a row without an end, each further megabyte is told as another one.
+      if (line !== lastLine) broken.push({ line, message: brokenRow(error), input: withoutEnd(raw) });
+      lastLine = line;
       return undefined;
     },
   });
-  const source = Readable.from(counted(), { objectMode: false });
+  const source = Readable.from(chunks, { objectMode: false });
   source.on('error', (error) => parser.destroy(error));
-  source.pipe(parser);
-  let rows = 0;
-  let isHeaderDue = visitor.header !== undefined;
-  for await (const { record, raw, info } of parser as AsyncIterable<ParsedRow>) {
-    if (isHeaderDue) {
-      isHeaderDue = false;
-      visitor.header?.(record);
-      continue;
-    }
-    const line = firstLine(info.lines, raw);
-    visitBroken(line);
-    visitor.visit({ cells: record, line, input: () => withoutEnd(raw) });
-    rows += 1;
-    if (rows % ROWS_PER_PAUSE === 0) {
-      await visitor.afterRows(readBytes);
-      readBytes = 0;
-    }
+  return source.pipe(parser) as AsyncIterable<ParsedRow>;
+}
+
+async function* countBytes(
+  chunks: AsyncIterable<Uint8Array>,
+  counter: { bytes: number },
+): AsyncIterable<Uint8Array> {
+  for await (const chunk of chunks) {
+    counter.bytes += chunk.length;
+    yield chunk;
   }
-  visitBroken(Number.POSITIVE_INFINITY);
-  await visitor.afterRows(readBytes);
 }
 
 type BrokenRow = { readonly line: number; readonly message: string; readonly input: string };
