@@ -1,0 +1,198 @@
+import type { Clock, IdGenerator } from '../ports/clock.ts';
+import type { Log } from '../ports/log.ts';
+import { type RecordingAudio, SpeechFault } from '../ports/recording-audio.ts';
+import {
+  SAMPLE_RATE,
+  type SpeechEngine,
+  type VoiceActivityDetector,
+  type VoicedSegment,
+} from '../ports/speech.ts';
+import type { Recording, Store } from '../ports/store.ts';
+import type { StoredSegment, Transcription } from '../ports/transcription-store.ts';
+
+export type TranscribeDeps = {
+  readonly store: Pick<Store, 'transcriptions' | 'recordings'>;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly log: Log;
+  readonly audio: RecordingAudio;
+  readonly engine: SpeechEngine;
+  /** A detector of its own for each recording. */
+  readonly createDetector: () => VoiceActivityDetector;
+};
+
+/** A job in hand. */
+export type Hold = {
+  readonly job: Transcription;
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** Another worker has the job, or it was deleted: whoever notices stops, and leaves it alone. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
+}
+
+/** How often what was heard is stored, with the progress. */
+const STORE_EVERY_MS = 1000;
+
+/**
+ * Hears the recording from its beginning, whatever an earlier try has left, and stores what is said as it goes; answers
+ * the length of the audio. Throws a SpeechFault, or LeaseLost. Of a damaged recording, what can be heard is
+ * stored before the fault is thrown.
+ */
+export async function transcribeRecording(deps: TranscribeDeps, hold: Hold): Promise<number> {
+  const { job, owner } = hold;
+  if (!(await deps.store.transcriptions.clearSegments(job.id, owner))) throw new LeaseLost();
+  const recording = await deps.store.recordings.find(job.recordingId ?? '');
+  if (recording === undefined) {
+    throw new SpeechFault('recording-not-found', 'The recording was deleted before it was transcribed.');
+  }
+  const detector = deps.createDetector();
+  try {
+    return await hear(deps, hold, { recording, detector });
+  } finally {
+    detector.close();
+  }
+}
+
+type Source = { readonly recording: Recording; readonly detector: VoiceActivityDetector };
+
+async function hear(deps: TranscribeDeps, hold: Hold, { recording, detector }: Source): Promise<number> {
+  const notes = new Notes(deps, hold, recording.durationMs);
+  let samples = 0;
+  let damage: SpeechFault | undefined;
+  try {
+    for await (const chunk of deps.audio.decode(recording, hold.signal)) {
+      samples += chunk.samples.length;
+      await noteAll(deps, hold, notes, detector.push(chunk.samples));
+      await notes.advance(chunk.share);
+    }
+  } catch (error) {
+    if (!(error instanceof SpeechFault) || error.code !== 'recording-damaged') throw error;
+    damage = error;
+  }
+  await noteAll(deps, hold, notes, detector.flush());
+  await notes.store();
+  if (damage !== undefined) throw damage;
+  return toMs(samples);
+}
+
+async function noteAll(
+  deps: TranscribeDeps,
+  hold: Hold,
+  notes: Notes,
+  voiced: readonly VoicedSegment[],
+): Promise<void> {
+  for (const segment of voiced) {
+    hold.signal.throwIfAborted();
+    for (const spoken of await recognise(deps, hold.job.language, segment)) notes.add(spoken);
+  }
+}
+
+type Spoken = VoicedSegment & { readonly text: string; readonly confidence: number | null };
+
+/** A cough or a slammed door has no words; what is voiced for longer than this has. */
+const WORDLESS_SAMPLES = SAMPLE_RATE;
+
+/**
+ * No text for speech is a fault: recognisers answer nothing where they fail inside. In halves it may do; when that does
+ * not help either, speech would be lost without a word.
+ */
+async function recognise(
+  { engine, log }: TranscribeDeps,
+  language: string,
+  segment: VoicedSegment,
+): Promise<readonly Spoken[]> {
+  const whole = await recogniseOnce(engine, language, segment);
+  if (whole.text !== '') return [whole];
+  if (segment.samples.length < WORDLESS_SAMPLES) {
+    log.debug({ durationMs: toMs(segment.samples.length) }, 'a sound without words');
+    return [];
+  }
+  const middle = segment.samples.length >> 1;
+  const first = { start: segment.start, samples: segment.samples.subarray(0, middle) };
+  const second = { start: segment.start + middle, samples: segment.samples.subarray(middle) };
+  const halves = [
+    await recogniseOnce(engine, language, first),
+    await recogniseOnce(engine, language, second),
+  ].filter(({ text }) => text !== '');
+  if (halves.length > 0) return halves;
+  const [from, to] = [toSeconds(segment.start), toSeconds(segment.start + segment.samples.length)];
+  throw new SpeechFault(
+    'speech-not-recognised',
+    `The recogniser ${engine.name} gave no text for the speech from ${from} s to ${to} s.`,
+  );
+}
+
+async function recogniseOnce(
+  engine: SpeechEngine,
+  language: string,
+  segment: VoicedSegment,
+): Promise<Spoken> {
+  const { text, confidence } = await engine.recognise({ samples: segment.samples, language });
+  return { ...segment, text: text.trim(), confidence };
+}
+
+/** What was said and is not stored yet. */
+class Notes {
+  readonly #deps: TranscribeDeps;
+  readonly #hold: Hold;
+  readonly #durationMs: number | null;
+  #unstored: StoredSegment[] = [];
+  #share = 0;
+  #storedAt: number;
+
+  constructor(deps: TranscribeDeps, hold: Hold, durationMs: number | null) {
+    this.#deps = deps;
+    this.#hold = hold;
+    this.#durationMs = durationMs;
+    this.#storedAt = deps.clock.now();
+  }
+
+  add({ start, samples, text, confidence }: Spoken): void {
+    const { originAt, language } = this.#hold.job;
+    this.#unstored.push({
+      id: `seg_${this.#deps.ids.next()}`,
+      trackId: null,
+      identity: null,
+      name: null,
+      text,
+      language,
+      startedAt: originAt + toMs(start),
+      endedAt: originAt + toMs(start + samples.length),
+      confidence,
+    });
+  }
+
+  /** An index at the end of a file is read first: progress never goes back. */
+  async advance(share: number): Promise<void> {
+    this.#share = Math.max(this.#share, share);
+    if (this.#deps.clock.now() - this.#storedAt >= STORE_EVERY_MS) await this.store();
+  }
+
+  async store(): Promise<void> {
+    const { transcriptions } = this.#deps.store;
+    const { job, owner, leaseMs } = this.#hold;
+    this.#storedAt = this.#deps.clock.now();
+    const segments = this.#unstored.splice(0);
+    const advance = {
+      progress: this.#share,
+      leaseUntil: this.#storedAt + leaseMs,
+      ...(this.#durationMs === null ? {} : { durationMs: this.#durationMs }),
+    };
+    const isHeld =
+      (segments.length === 0 || (await transcriptions.addSegments(job.id, owner, segments))) &&
+      (await transcriptions.advancePost(job.id, owner, advance));
+    if (!isHeld) throw new LeaseLost();
+  }
+}
+
+function toMs(samples: number): number {
+  return Math.round((samples / SAMPLE_RATE) * 1000);
+}
+
+function toSeconds(samples: number): string {
+  return (samples / SAMPLE_RATE).toFixed(1);
+}
