@@ -1,3 +1,4 @@
+import { ServiceError } from '../../contract/errors.ts';
 import type { MediaEvent } from '../ports/media-event.ts';
 
 const MAX_BATCH = 100;
@@ -10,7 +11,8 @@ type Waiting = {
 
 /**
  * Events that arrive while a commit is under way share the next one: each is acknowledged when it is durable. When
- * a batch fails, each of its events is tried alone, so that one of them cannot hold up the others for ever.
+ * a batch fails, each of its events is tried alone, so that one of them cannot hold up the others for ever; but not
+ * when the store is not there: then each would wait as long for nothing, and the media server sends them all again.
  */
 export class Ingest {
   readonly #store: (events: readonly MediaEvent[]) => Promise<void>;
@@ -40,8 +42,12 @@ export class Ingest {
       await this.#store(batch.map(({ event }) => event));
       for (const { resolve } of batch) resolve();
     } catch (error) {
-      if (batch.length === 1) batch[0]?.reject(error);
+      if (batch.length === 1 || isStoreAway(error)) for (const { reject } of batch) reject(error);
       else for (const one of batch) await this.#storeBatch([one]);
     }
   }
+}
+
+function isStoreAway(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'storage-unavailable';
 }
