@@ -46,7 +46,7 @@ export const CATALOGUE: readonly NounEntry[] = [
     noun: 'recordings',
     group: 'Rooms',
     summary: 'Recordings of rooms',
-    verbs: ['start', 'stop', 'status'],
+    verbs: ['start', 'stop', 'status', 'list', 'get', 'download', 'delete'],
     load: () => import('./commands/recordings.ts'),
   },
   {

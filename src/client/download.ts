@@ -28,11 +28,11 @@ export async function download(
 ): Promise<Download> {
   const headers = from === 0 ? {} : { range: `bytes=${from}-` };
   const first = await transport.open(path, { headers, signal });
-  if (!REDIRECTS.includes(first.statusCode)) return toDownload(transport, { path, signal }, first);
+  if (!REDIRECTS.includes(first.statusCode)) return toDownload(transport, { from, path, signal }, first);
   await first.body.dump();
   const url = targetOf(first, path);
   const second = await transport.openForeign(url, { headers, signal });
-  return toDownload(transport, { path: url.pathname, signal, origin: url.origin }, second);
+  return toDownload(transport, { from, path: url.pathname, signal, origin: url.origin }, second);
 }
 
 function targetOf({ statusCode, headers }: Dispatcher.ResponseData, path: string): URL {
@@ -42,6 +42,7 @@ function targetOf({ statusCode, headers }: Dispatcher.ResponseData, path: string
 }
 
 type Source = {
+  readonly from: number;
   readonly path: string;
   readonly signal: AbortSignal | undefined;
   readonly origin?: string;
@@ -55,9 +56,13 @@ function toDownload(transport: Transport, source: Source, response: Dispatcher.R
     return { start: 0, sizeBytes: length === undefined ? undefined : Number(length), body };
   }
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers['content-range']));
-  if (statusCode === 206 && range !== null) {
-    const [, start, size] = range;
-    return { start: Number(start), sizeBytes: size === '*' ? undefined : Number(size), body };
+  if (statusCode === 206 && Number(range?.[1]) === source.from) {
+    const size = range?.[2];
+    return {
+      start: source.from,
+      sizeBytes: size === undefined || size === '*' ? undefined : Number(size),
+      body,
+    };
   }
   response.body.on('error', () => undefined).destroy();
   throw unexpected(source.path, statusCode, 'no file');

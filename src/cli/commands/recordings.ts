@@ -1,8 +1,12 @@
 import type { RecordingStart, RecordingStatus, RecordingStop } from '../../contract/recordings.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
+import { CliError, EXIT } from '../failure.ts';
 import { argument } from '../parameters.ts';
-import { type Column, record } from '../result.ts';
+import { download } from '../recordings/download-command.ts';
+import { get, listRecordings, remove } from '../recordings/library-commands.ts';
+import { recordingRecord } from '../recordings/recording-view.ts';
+import { type Column, type Result, record } from '../result.ts';
 import { hint, say } from '../screen.ts';
 import { WAIT_OPTIONS, waitFor } from '../wait.ts';
 
@@ -25,7 +29,10 @@ const start = defineCommand({
   options: WAIT_OPTIONS,
   examples: [
     { line: 'rtc recordings start demo', does: 'Starts the recorder' },
-    { line: 'rtc recordings start demo --wait --timeout 30s', does: 'And waits until it records' },
+    {
+      line: 'rtc recordings start demo --wait --timeout 30s',
+      does: 'And waits until the recorder is in the room',
+    },
   ],
   async run(context, { room, wait, timeout }) {
     const client = await context.client();
@@ -33,12 +40,7 @@ const start = defineCommand({
     const started = await client.startRecording(room, { signal: context.io.signal });
     if (started.status === 'already_recording') say(context.screen, `${room} is being recorded already.`);
     if (wait) {
-      await waitFor(context, {
-        what: `the recording of ${room} to run`,
-        timeoutSeconds: timeout,
-        read: () => readStatus(context, room),
-        isReached: (status) => status.isRecording,
-      });
+      await untilRecorderIsThere(context, started, timeout);
     }
     return record({
       answer: started,
@@ -61,29 +63,25 @@ const stop = defineCommand({
   noun: 'recordings',
   verb: 'stop',
   summary: 'Stop recording a room',
+  description:
+    'With --wait it shows the recording when its file is complete; exit code 1 when it failed, 8 when the time is up.',
   needs: 'service',
   arguments: { room: ROOM },
   options: WAIT_OPTIONS,
   examples: [
     { line: 'rtc recordings stop demo', does: 'Stops the recorder' },
-    { line: 'rtc recordings stop demo --wait', does: 'And waits until it is over' },
+    { line: 'rtc recordings stop demo --wait', does: 'And waits until its file is complete' },
   ],
   async run(context, { room, wait, timeout }) {
     const client = await context.client();
     const stopped = await client.stopRecording(room, { signal: context.io.signal });
-    if (wait) {
-      await waitFor(context, {
-        what: `the recording of ${room} to end`,
-        timeoutSeconds: timeout,
-        read: () => readStatus(context, room),
-        isReached: (status) => status.egressId !== stopped.egressId,
-      });
-    }
+    if (wait) return await whenComplete(context, stopped, timeout);
     return record({
       answer: stopped,
       record: stopped,
       fields: ['egressId', 'roomId', 'status', 'stoppedAt'] satisfies (keyof RecordingStop)[],
       columns: STOP_COLUMNS,
+      notes: [`Its file is complete in a moment: rtc recordings download ${stopped.egressId}`],
     });
   },
 });
@@ -124,9 +122,58 @@ const status = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [start, stop, status];
+export const commands: readonly Command[] = [start, stop, status, listRecordings, get, download, remove];
 
 async function readStatus(context: Context, room: string): Promise<RecordingStatus> {
   const client = await context.client();
   return client.recordingStatus(room, { signal: context.io.signal });
+}
+
+/** The recorder, seen in the room. It may have ended before: then there is nothing to wait for. */
+async function untilRecorderIsThere(
+  context: Context,
+  { egressId, roomId }: RecordingStart,
+  timeoutSeconds: number | undefined,
+): Promise<void> {
+  const client = await context.client();
+  const { signal } = context.io;
+  await waitFor(context, {
+    what: `the recorder of ${roomId}`,
+    timeoutSeconds,
+    read: async () => {
+      const { status, error } = await client.getRecording(egressId, { signal });
+      if (status !== 'recording') throw endedEarly(egressId, status, error);
+      return (await client.getRoom(roomId, { signal })).activeRecording;
+    },
+    isReached: (isRecording) => isRecording,
+  });
+}
+
+function endedEarly(egressId: string, status: string, error: string | null): CliError {
+  const reason = error === null ? '' : `: ${error}`;
+  return new CliError(
+    EXIT.failure,
+    `the recording is ${status}${reason}`,
+    `see: rtc recordings get ${egressId}`,
+  );
+}
+
+/** The recording, when its file is complete or it is known that there will be none. */
+async function whenComplete(
+  context: Context,
+  { egressId }: RecordingStop,
+  timeoutSeconds: number | undefined,
+): Promise<Result> {
+  const client = await context.client();
+  const recording = await waitFor(context, {
+    what: `the file of ${egressId}`,
+    timeoutSeconds,
+    read: () => client.getRecording(egressId, { signal: context.io.signal }),
+    isReached: ({ endedAt }) => endedAt !== null,
+  });
+  if (recording.status === 'aborted') say(context.screen, 'No media ever came: nothing was recorded.');
+  return recordingRecord(recording, {
+    exitCode: recording.status === 'failed' ? EXIT.failure : EXIT.success,
+    notes: recording.file === null ? [] : [`Download it: rtc recordings download ${egressId}`],
+  });
 }
