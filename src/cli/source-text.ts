@@ -22,6 +22,8 @@ export async function readStdin(io: Io): Promise<string> {
   const stop = (): void => {
     io.stdin.destroy(new Error('cancelled'));
   };
+  // An aborted signal tells no listener any more.
+  if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   try {
     for await (const chunk of io.stdin) {

@@ -24,6 +24,7 @@ function openStdin(io: Io): StreamSource {
   const stop = (): void => {
     stdin.destroy();
   };
+  if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   return {
     chunks: untilAborted(io, stdin as AsyncIterable<Uint8Array>),
@@ -50,6 +51,7 @@ async function openFile(io: Io, file: string): Promise<StreamSource> {
   const stop = (): void => {
     stream.destroy();
   };
+  if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   return {
     chunks: untilAborted(io, stream as AsyncIterable<Uint8Array>),
