@@ -185,6 +185,19 @@ describe('webhooks listen', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
+  it('says that a receiver speaks no TLS', async () => {
+    const listening = await follow(
+      `webhooks listen --forward-to ${receiver.url.replace('http', 'https')} --events room_started`,
+    );
+    await stack.join(room, 'ada');
+    await listening.seen('answer');
+    expect(listening.lines().find(({ type }) => type === 'answer')).toMatchObject({
+      statusCode: null,
+      error: expect.stringContaining('the TLS certificate or handshake is not valid ('),
+      isTriedAgain: false,
+    });
+  });
+
   it('tries a connection that breaks three times, then goes on', async () => {
     receiver.behave((request, response, one) => {
       if (one.body.event === 'room_started') request.socket.destroy();

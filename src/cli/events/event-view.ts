@@ -42,7 +42,7 @@ export function eventColumns(screen: Screen): readonly Column<Event>[] {
 }
 
 /** Who or what an event is about: `ada`, `ada microphone`, `EG_… stopped 12s`. */
-export function aboutOf(event: Event): string {
+function aboutOf(event: Event): string {
   const { participant, track, recording, ingress, transcription } = event;
   const words = [
     participant?.identity,

@@ -102,11 +102,16 @@ const NO_CONNECTION: Readonly<Record<string, string>> = {
 
 const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
+const TLS_FAULT = /^(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/;
+
 function explainFault(code: string, error: unknown): PostOutcome {
   const down = NO_CONNECTION[code];
   if (down !== undefined) return { kind: 'down', reason: `${down} (${code})` };
   if (BROKEN.has(code)) return { kind: 'broken', reason: 'the connection ended without an answer' };
   if (code.startsWith('HPE_')) return { kind: 'failed', reason: 'what answered does not speak HTTP' };
+  if (TLS_FAULT.test(code)) {
+    return { kind: 'failed', reason: `the TLS certificate or handshake is not valid (${code})` };
+  }
   const message = error instanceof Error ? error.message : String(error);
   return { kind: 'failed', reason: message === '' ? code : message };
 }

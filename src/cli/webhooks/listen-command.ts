@@ -11,7 +11,7 @@ import { readCredentials } from '../settings.ts';
 import { deriveListenSecret, SECRET_VARIABLE, secretOfEnvironment } from './webhook-secret.ts';
 
 /** `http://localhost:4000/hook`, `localhost:4000/hook` or `4000`. */
-export function receiverUrl(word: string): URL {
+function receiverUrl(word: string): URL {
   const full = /^\d+$/.test(word) ? `http://localhost:${word}/` : word;
   const url = URL.parse(/^\w+:\/\//.test(full) ? full : `http://${full}`);
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) {
