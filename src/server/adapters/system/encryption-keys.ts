@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENCRYPTION_KEY_BYTES } from './secret-box.ts';
 
@@ -25,16 +25,23 @@ function readKept(path: string): string | undefined {
   }
 }
 
-/** Two processes may start at once: who is second takes the key of the first. */
+/**
+ * Two processes may start at once: who is second takes the key of the first. The file gets its name when it is whole
+ * and on the disk, so that nobody reads, and no power cut leaves, half of one.
+ */
 function makeKey(dataDir: string, path: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const text = `${randomBytes(ENCRYPTION_KEY_BYTES).toString('base64')}\n`;
+  const unfinished = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+    writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(unfinished, path);
     return text;
   } catch (error) {
     const kept = (error as NodeJS.ErrnoException).code === 'EEXIST' ? readKept(path) : undefined;
     if (kept === undefined) throw error;
     return kept;
+  } finally {
+    rmSync(unfinished, { force: true });
   }
 }
