@@ -76,7 +76,11 @@ export async function replayDelivery(
     );
   }
   if (!(await store.deliveries.replay(webhookId, deliveryId, clock.now()))) {
-    throw new ServiceError('conflict', 'The delivery is still pending; it will be tried by itself.');
+    const why =
+      delivery.state === 'pending'
+        ? 'The delivery is still pending; it will be tried by itself.'
+        : 'The event of the delivery is not kept any more, so that it cannot be sent again.';
+    throw new ServiceError('conflict', why);
   }
   outlet.wake();
   return 1;

@@ -67,19 +67,38 @@ export async function updateWebhook(
       updatedAt: now,
       ...(request.url === undefined ? {} : { url: request.url }),
       ...(request.events === undefined ? {} : { events: request.events }),
-      ...(request.secret === undefined
-        ? {}
-        : {
-            secret: secretBox.seal(request.secret),
-            previousSecret: webhook.secret,
-            previousSecretUntil: now + ROTATION_OVERLAP_MS,
-          }),
+      ...(request.secret === undefined ? {} : rotation(secretBox, webhook, { secret: request.secret, now })),
     };
     return await inside.webhooks.update(id, change);
   });
   if (updated === undefined) throw webhookNotFound(id);
   outlet.changed(id);
   return toRecord(updated);
+}
+
+type Rotation = { readonly secret: string; readonly now: number };
+
+/**
+ * The one that there is already is no rotation: a PUT may be repeated. One that cannot be decrypted (its key was lost)
+ * is replaced without an overlap, as it could not sign.
+ */
+function rotation(box: SecretBox, webhook: Webhook, { secret, now }: Rotation): Partial<WebhookChange> {
+  const current = openIfPossible(box, webhook.secret);
+  if (current === secret) return {};
+  const isUsable = current !== undefined;
+  return {
+    secret: box.seal(secret),
+    previousSecret: isUsable ? webhook.secret : null,
+    previousSecretUntil: isUsable ? now + ROTATION_OVERLAP_MS : null,
+  };
+}
+
+function openIfPossible(box: SecretBox, sealed: string): string | undefined {
+  try {
+    return box.open(sealed);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Its pending deliveries are cancelled with it. Throws webhook-not-found. */

@@ -1,0 +1,195 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { readEncryptionKey } from '../../../src/server/adapters/system/encryption-keys.ts';
+import { createSecretBox } from '../../../src/server/adapters/system/secret-box.ts';
+import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
+import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
+import { postMediaEvent, roomFinished } from './support/media-webhook.ts';
+import { expectedSignatures, type Receiver, startReceiver } from './support/receiver.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'rtc-secrets-'));
+  cleanUps.push(() => rm(path, { recursive: true }));
+  return path;
+}
+
+async function serviceIn(
+  dataDir: string,
+  environment: TestServiceOptions['environment'] = {},
+): Promise<TestService> {
+  const settings = { ...LOOPBACK_ALLOWED, DATA_DIR: dataDir, ...environment };
+  const service = await startTestService({ environment: settings });
+  cleanUps.push(service.close);
+  return service;
+}
+
+async function receiverFor(): Promise<Receiver> {
+  const receiver = await startReceiver();
+  cleanUps.push(receiver.close);
+  return receiver;
+}
+
+const newKey = () => randomBytes(32).toString('base64');
+
+/** The secret itself, its bytes in hex and base64url, and how JSON and a URL would have it. */
+function formsOf(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return [
+    secret,
+    secret.slice(6),
+    bytes.toString('hex'),
+    bytes.toString('base64url'),
+    encodeURIComponent(secret),
+  ];
+}
+
+describe('a secret', () => {
+  it('is nowhere to be read after its creation: no answer, no log line, no file', async () => {
+    const dataDir = await folder();
+    const service = await serviceIn(dataDir, { LOG_LEVEL: 'debug' });
+    const receiver = await receiverFor();
+    const { id, secret } = await register(service, receiver.url);
+    const given = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+    await service.call('PUT', `/v1/webhooks/${id}`, { body: { secret: given } });
+    await postMediaEvent(service.url, roomFinished('one'));
+    await receiver.waitFor(() => true);
+    receiver.behave((request) => void request.socket.destroy());
+    await service.call('POST', `/v1/webhooks/${id}/test`);
+    const answers = [
+      await service.call('GET', '/v1/webhooks'),
+      await service.call('GET', `/v1/webhooks/${id}`),
+      await service.call('PATCH', `/v1/webhooks/${id}`, { body: { events: ['*'] } }),
+      await service.call('GET', `/v1/webhooks/${id}/deliveries`),
+      await service.call('GET', '/v1/events'),
+      await service.call('PUT', `/v1/webhooks/${id}`, { body: { secret: `${given} with a space` } }),
+      await service.call('PUT', `/v1/webhooks/${id}`, { body: { secret: given, url: 'bad' } }),
+      await service.call('PUT', `/v1/webhooks/${id}`, { body: `{"secret":"${given}",}` }),
+    ];
+    await service.stop();
+    const files = await readdir(dataDir);
+    expect(files).toContain('rtc.sqlite');
+    const contents = await Promise.all(files.map((file) => readFile(join(dataDir, file), 'latin1')));
+    const haystack = [
+      ...answers.map((answered) => answered.text),
+      JSON.stringify(service.logLines, (_key, value) =>
+        value instanceof Error ? `${value.stack} ${JSON.stringify({ ...value })} ${value.cause}` : value,
+      ),
+      ...contents,
+    ].join('\n');
+    for (const form of [...formsOf(secret), ...formsOf(given)]) expect(haystack).not.toContain(form);
+    // What would be found if it were there.
+    expect(haystack).toContain(id);
+  });
+
+  it('signs on when the encryption key is rotated, and with the old key alone once it has been dropped', async () => {
+    const dataDir = await folder();
+    const [first, second] = [newKey(), newKey()];
+    const receiver = await receiverFor();
+    const before = await serviceIn(dataDir, { ENCRYPTION_KEY: first });
+    const old = await register(before, `${receiver.url}/old`);
+    await before.stop();
+    const both = await serviceIn(dataDir, { ENCRYPTION_KEY: `${second},${first}` });
+    const young = await register(both, `${receiver.url}/young`);
+    await postMediaEvent(both.url, roomFinished('both'));
+    for (const received of await receiver.waitFor(() => true, 2)) {
+      const { secret } = received.path === '/old' ? old : young;
+      expect(received.headers['x-service-webhook-signature']).toBe(
+        expectedSignatures(received, secret).specified,
+      );
+    }
+  });
+
+  it('that cannot be decrypted fails its deliveries with the reason, and is replaced by a new one at once', async () => {
+    const dataDir = await folder();
+    const receiver = await receiverFor();
+    const before = await serviceIn(dataDir, { ENCRYPTION_KEY: newKey() });
+    const { id } = await register(before, receiver.url);
+    await before.stop();
+    const after = await serviceIn(dataDir, { ENCRYPTION_KEY: newKey() });
+    const tested = (await after.call('POST', `/v1/webhooks/${id}/test`)).json as { error: string };
+    expect(tested).toMatchObject({ delivered: false, statusCode: 0 });
+    expect(tested.error).toContain('ENCRYPTION_KEY');
+    const secret = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
+    expect((await after.call('PUT', `/v1/webhooks/${id}`, { body: { secret } })).status).toBe(200);
+    expect((await after.call('POST', `/v1/webhooks/${id}/test`)).json).toMatchObject({ delivered: true });
+    const [received] = receiver.received;
+    expect(received?.headers['webhook-signature']).toBe(
+      expectedSignatures(received ?? expect.unreachable(), secret).standard,
+    );
+  });
+});
+
+describe('a sealed secret', () => {
+  const [key, other] = [randomBytes(32), randomBytes(32)] as const;
+
+  it('is opened by its key, wherever it stands, and by no other', () => {
+    const sealed = createSecretBox([key]).seal('geheim');
+    expect(createSecretBox([other, key]).open(sealed)).toBe('geheim');
+    expect(() => createSecretBox([other]).open(sealed)).toThrow('ENCRYPTION_KEY');
+  });
+
+  it('is another one each time, and none when a bit of it is changed', () => {
+    const box = createSecretBox([key]);
+    const sealed = box.seal('geheim');
+    expect(box.seal('geheim')).not.toBe(sealed);
+    const [version = '', id = '', text = ''] = sealed.split('.');
+    const bytes = Buffer.from(text, 'base64url');
+    for (let index = 0; index < bytes.length; index += 1) {
+      const changed = Buffer.from(bytes);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(() => box.open([version, id, changed.toString('base64url')].join('.'))).toThrow(
+        'cannot be decrypted',
+      );
+    }
+    for (const broken of ['', 'v1', `v2.${id}.${text}`, `v1.${id}.`, `v1.${id}.AAAA`]) {
+      expect(() => box.open(broken)).toThrow('cannot be decrypted');
+    }
+  });
+});
+
+describe('the key file', () => {
+  it('is made once, for its owner alone', async () => {
+    const dataDir = join(await folder(), 'data');
+    const key = readEncryptionKey(dataDir);
+    expect(readEncryptionKey(dataDir)).toEqual(key);
+    expect((await stat(join(dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(dataDir)).toEqual(['encryption.key']);
+  });
+
+  it('is never seen half written by one who starts at the same moment', async () => {
+    const { Worker } = await import('node:worker_threads');
+    const dataDir = await folder();
+    const script = new URL('./support/read-key.ts', import.meta.url);
+    for (let round = 0; round < 10; round += 1) {
+      const gate = new Int32Array(new SharedArrayBuffer(4));
+      const workerData = { dataDir: join(dataDir, `${round}`), gate };
+      const workers = Array.from({ length: 4 }, () => new Worker(script, { workerData }));
+      const keys = workers.map(
+        (worker) =>
+          new Promise((resolve, reject) => {
+            worker.on('message', (message) => (message === 'ready' ? undefined : resolve(message)));
+            worker.on('error', reject);
+          }),
+      );
+      await Promise.all(workers.map((worker) => new Promise((resolve) => worker.once('message', resolve))));
+      Atomics.store(gate, 0, 1);
+      Atomics.notify(gate, 0);
+      expect(new Set(await Promise.all(keys)).size).toBe(1);
+    }
+  });
+
+  it('that holds something else stops the start', async () => {
+    const dataDir = await folder();
+    const { writeFile } = await import('node:fs/promises');
+    await writeFile(join(dataDir, 'encryption.key'), 'short');
+    expect(() => readEncryptionKey(dataDir)).toThrow('does not hold a key of 32 bytes');
+  });
+});

@@ -1,0 +1,45 @@
+import { createHash, createHmac } from 'node:crypto';
+
+/** What signs the media server's webhooks. */
+export type MediaKeys = { readonly apiKey: string; readonly apiSecret: string };
+
+/** The key that a test service without a media server has. */
+export const ABSENT_MEDIA: MediaKeys = { apiKey: 'absent', apiSecret: 'absent' };
+
+/** A webhook of the media server as it goes over the wire: LiveKit's JSON, and the JWT that covers it. */
+export function mediaWebhook(
+  event: Readonly<Record<string, unknown>>,
+  { apiKey, apiSecret }: MediaKeys = ABSENT_MEDIA,
+): { readonly body: string; readonly headers: Readonly<Record<string, string>> } {
+  const now = Math.floor(Date.now() / 1000);
+  const body = JSON.stringify({ createdAt: String(now), ...event });
+  const sha256 = createHash('sha256').update(body).digest('base64');
+  const claims = { iss: apiKey, exp: now + 300, nbf: now - 5, sha256 };
+  const signed = [{ alg: 'HS256', typ: 'JWT' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  const signature = createHmac('sha256', apiSecret).update(signed).digest('base64url');
+  return {
+    body,
+    headers: { 'content-type': 'application/webhook+json', authorization: `${signed}.${signature}` },
+  };
+}
+
+/** The end of a room that nobody heard of before: one event for us, room_finished. */
+export function roomFinished(name: string): Readonly<Record<string, unknown>> {
+  return { event: 'room_finished', id: `EV_${name}`, room: { sid: `RM_${name}`, name } };
+}
+
+/** Posts it as the media server does; the status. */
+export async function postMediaEvent(
+  serviceUrl: string,
+  event: Readonly<Record<string, unknown>>,
+  keys?: MediaKeys,
+): Promise<number> {
+  const answer = await fetch(`${serviceUrl}/livekit/webhook`, {
+    method: 'POST',
+    ...mediaWebhook(event, keys),
+  });
+  await answer.body?.cancel();
+  return answer.status;
+}

@@ -1,0 +1,448 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { EVENT_NAMES } from '../../../src/contract/event-names.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
+import { mediaWebhook, postMediaEvent, roomFinished } from './support/media-webhook.ts';
+import { answer, expectedSignatures, type Receiver, startReceiver } from './support/receiver.ts';
+
+type Listed = {
+  readonly deliveries: readonly {
+    readonly id: string;
+    readonly eventId: string;
+    readonly event: string;
+    readonly status: string;
+    readonly nextAttemptAt: string | null;
+    readonly attempts: readonly { readonly statusCode: number | null; readonly error: string | null }[];
+  }[];
+  readonly nextCursor: string | null;
+};
+
+let service: TestService;
+let receiver: Receiver;
+beforeAll(async () => {
+  service = await startTestService({ environment: LOOPBACK_ALLOWED });
+});
+afterAll(() => service?.close());
+
+/** Each test has a receiver of its own, and its webhooks go with it. */
+const registered: string[] = [];
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const id of registered.splice(0)) await service.call('DELETE', `/v1/webhooks/${id}`);
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+async function withReceiver(events?: readonly string[]) {
+  receiver = await startReceiver();
+  cleanUps.push(receiver.close);
+  const webhook = await register(service, receiver.url, events);
+  registered.push(webhook.id);
+  return webhook;
+}
+
+let rooms = 0;
+const finishRoom = async (): Promise<string> => {
+  rooms += 1;
+  const name = `room-${rooms}`;
+  expect(await postMediaEvent(service.url, roomFinished(name))).toBe(200);
+  return name;
+};
+
+const deliveriesOf = async (id: string, query = ''): Promise<Listed> =>
+  (await service.call('GET', `/v1/webhooks/${id}/deliveries${query}`)).json as Listed;
+
+const untilStatus = (id: string, ...statuses: readonly string[]) =>
+  expect
+    .poll(async () => (await deliveriesOf(id)).deliveries.map(({ status }) => status), { timeout: 5_000 })
+    .toEqual(statuses);
+
+describe('registering a webhook', () => {
+  it('answers the secret once and masks it ever after', async () => {
+    const created = await service.call('POST', '/v1/webhooks', { body: { url: 'https://example.org/hook' } });
+    const webhook = created.json as { id: string; secret: string; events: string[]; createdAt: string };
+    registered.push(webhook.id);
+    expect(created.status).toBe(201);
+    expect(webhook.id).toMatch(/^wh_[\w-]+$/);
+    expect(webhook.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(webhook.events).toEqual(['*']);
+    const masked = { ...webhook, secret: '***' };
+    expect((await service.call('GET', `/v1/webhooks/${webhook.id}`)).json).toEqual(masked);
+    expect((await service.call('GET', '/v1/webhooks')).json).toEqual({ webhooks: [masked] });
+    for (const [method, body] of [
+      ['PATCH', { events: ['room_started'] }],
+      ['PUT', { url: 'https://example.org/other' }],
+    ] as const) {
+      const changed = await service.call(method, `/v1/webhooks/${webhook.id}`, { body });
+      expect([changed.status, (changed.json as { secret: string }).secret]).toEqual([200, '***']);
+    }
+  });
+
+  it('takes all the names of both lists, and names them where one is wrong', async () => {
+    const body = { url: 'https://example.org/hook', events: [...EVENT_NAMES] };
+    const created = await service.call('POST', '/v1/webhooks', { body });
+    expect(created.status).toBe(201);
+    registered.push((created.json as { id: string }).id);
+    const refused = await service.call('POST', '/v1/webhooks', {
+      body: { ...body, events: ['room_opened'] },
+    });
+    expect(refused.status).toBe(400);
+    for (const name of EVENT_NAMES) expect(refused.text).toContain(name);
+  });
+
+  it.each([
+    ['ftp://example.org/'],
+    ['example.org/hook'],
+    ['https://user:pass@example.org/'],
+    ['https://user@example.org/'],
+    ['javascript:alert(1)'],
+    ['https://'],
+    [''],
+    [`https://example.org/${'x'.repeat(2048)}`],
+  ])('refuses the URL %j', async (url) => {
+    const refused = await service.call('POST', '/v1/webhooks', { body: { url } });
+    expect([refused.status, (refused.json as { type: string }).type]).toEqual([
+      400,
+      'urn:problem-type:rtc:invalid-request',
+    ]);
+    expect(refused.text).toContain('#/url');
+  });
+
+  it.each([
+    [{ events: [] }],
+    [{ secret: '' }],
+    [{ secret: 'with space' }],
+    [{ secret: 'ü' }],
+    [{ extra: 1 }],
+    [{ secret: 'x'.repeat(257) }],
+  ])('refuses %j', async (fields) => {
+    const body = { url: 'https://example.org/', ...fields };
+    expect((await service.call('POST', '/v1/webhooks', { body })).status).toBe(400);
+  });
+
+  it('does not let PATCH change the secret', async () => {
+    const { id } = await withReceiver();
+    expect((await service.call('PATCH', `/v1/webhooks/${id}`, { body: { secret: 'other' } })).status).toBe(
+      400,
+    );
+  });
+
+  it('is 404 for what is not there, on every path', async () => {
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['PATCH', '', {}],
+      ['PUT', '', {}],
+      ['DELETE', '', undefined],
+      ['POST', '/test', undefined],
+      ['GET', '/deliveries', undefined],
+      ['POST', '/deliveries/dlv_x/replay', undefined],
+      ['POST', '/replay?since=2026-01-01T00:00:00Z', undefined],
+    ] as const) {
+      const missing = await service.call(
+        method,
+        `/v1/webhooks/wh_none${path}`,
+        body === undefined ? {} : { body },
+      );
+      expect([method, path, missing.status, (missing.json as { type: string }).type]).toEqual([
+        method,
+        path,
+        404,
+        'urn:problem-type:rtc:webhook-not-found',
+      ]);
+    }
+  });
+});
+
+describe('a delivery', () => {
+  it('has the specified shape and headers, and both signatures', async () => {
+    const { secret } = await withReceiver();
+    const name = await finishRoom();
+    const [received] = await receiver.waitFor(({ body }) => body.room?.name === name);
+    const { headers, body } = received ?? expect.unreachable();
+    expect(headers['content-type']).toBe('application/json');
+    expect(headers['x-service-webhook-event']).toBe('room_finished');
+    const { specified, standard } = expectedSignatures(received ?? expect.unreachable(), secret);
+    expect(headers['x-service-webhook-signature']).toBe(specified);
+    expect(headers['webhook-signature']).toBe(standard);
+    expect(headers['webhook-id']).toBe(body.id);
+    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(10);
+    expect(Object.keys(body).sort()).toEqual(['event', 'id', 'room', 'sequence', 'timestamp']);
+    expect(Object.keys(body.room).sort()).toEqual(['createdAt', 'endedAt', 'id', 'name', 'numParticipants']);
+    expect(body).toMatchObject({
+      event: 'room_finished',
+      room: { id: `RM_${name}`, name, numParticipants: 0 },
+    });
+    expect(body.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it.each([
+    [['room_closed'], 'room_closed'],
+    [['room_finished'], 'room_finished'],
+    [['room_closed', 'room_finished'], 'room_finished'],
+    [['*'], 'room_finished'],
+    [['room_closed', '*'], 'room_finished'],
+  ])('to one who registered %j comes as %s, once', async (events, expected) => {
+    await withReceiver(events);
+    const name = await finishRoom();
+    const [received] = await receiver.waitFor(({ body }) => body.room?.name === name);
+    expect(received?.headers['x-service-webhook-event']).toBe(expected);
+    expect(received?.body.event).toBe(expected);
+    const { id } = { id: registered.at(-1) ?? '' };
+    await untilStatus(id, 'delivered');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('does not come to one who registered other events', async () => {
+    const { id } = await withReceiver(['room_started']);
+    await finishRoom();
+    expect((await deliveriesOf(id)).deliveries).toEqual([]);
+  });
+
+  it('is not repeated when the media server repeats itself', async () => {
+    const { id } = await withReceiver();
+    const name = await finishRoom();
+    expect(await postMediaEvent(service.url, roomFinished(name))).toBe(200);
+    await untilStatus(id, 'delivered');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is signed by both secrets after a rotation, the specified header by the new one', async () => {
+    const { id, secret } = await withReceiver();
+    const next = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    await service.call('PUT', `/v1/webhooks/${id}`, { body: { secret: next } });
+    await finishRoom();
+    const [received] = await receiver.waitFor(() => true);
+    const [by, before] = [next, secret].map((key) =>
+      expectedSignatures(received ?? expect.unreachable(), key),
+    );
+    expect(received?.headers['x-service-webhook-signature']).toBe(by?.specified);
+    expect(received?.headers['webhook-signature']).toBe(`${by?.standard} ${before?.standard}`);
+  });
+
+  it('is signed by the one before the rotation also when the rotation is repeated', async () => {
+    const { id, secret } = await withReceiver();
+    const next = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+    for (let time = 0; time < 2; time += 1) {
+      await service.call('PUT', `/v1/webhooks/${id}`, { body: { url: receiver.url, secret: next } });
+    }
+    await finishRoom();
+    const [received] = await receiver.waitFor(() => true);
+    const [by, before] = [next, secret].map((key) =>
+      expectedSignatures(received ?? expect.unreachable(), key),
+    );
+    expect(received?.headers['webhook-signature']).toBe(`${by?.standard} ${before?.standard}`);
+  });
+
+  it('is signed by a secret that is no base64 as it is', async () => {
+    receiver = await startReceiver();
+    cleanUps.push(receiver.close);
+    const body = { url: receiver.url, secret: 'plain-words' };
+    registered.push(((await service.call('POST', '/v1/webhooks', { body })).json as { id: string }).id);
+    await finishRoom();
+    const [received] = await receiver.waitFor(() => true);
+    expect(received?.headers['x-service-webhook-signature']).toBe(
+      expectedSignatures(received ?? expect.unreachable(), 'plain-words').specified,
+    );
+  });
+});
+
+describe('the log of deliveries', () => {
+  it('has every attempt with its status and why it failed', async () => {
+    const { id } = await withReceiver();
+    receiver.behave(answer(503, 'busy'));
+    await finishRoom();
+    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    const [delivery] = (await deliveriesOf(id)).deliveries;
+    expect(delivery).toMatchObject({
+      event: 'room_finished',
+      status: 'pending',
+      attempts: [{ number: 1, statusCode: 503, error: 'the receiver answered 503', responseBody: 'busy' }],
+    });
+    expect(Date.parse(delivery?.nextAttemptAt ?? '') - Date.now()).toBeLessThanOrEqual(5_000);
+  });
+
+  it('is read in pages, newest first, and by status', async () => {
+    const { id } = await withReceiver();
+    for (let count = 0; count < 5; count += 1) await finishRoom();
+    await untilStatus(id, ...Array(5).fill('delivered'));
+    const all = (await deliveriesOf(id)).deliveries.map((delivery) => delivery.id);
+    const paged: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Listed = await deliveriesOf(id, `?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`);
+      paged.push(...page.deliveries.map((delivery) => delivery.id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(paged).toEqual(all);
+    expect((await deliveriesOf(id, '?status=delivered')).deliveries).toHaveLength(5);
+    expect((await deliveriesOf(id, '?status=failed')).deliveries).toEqual([]);
+  });
+
+  it.each(['limit=0', 'limit=201', 'limit=x', 'status=lost', 'cursor=nonsense', 'cursor=bnVsbA', 'other=1'])(
+    'refuses the query %s',
+    async (query) => {
+      const { id } = await withReceiver();
+      const refused = await service.call('GET', `/v1/webhooks/${id}/deliveries?${query}`);
+      expect(refused.status).toBe(400);
+    },
+  );
+});
+
+describe('changing a webhook', () => {
+  it('sends what waits for a retry to the new URL', async () => {
+    const { id } = await withReceiver();
+    receiver.behave(answer(500));
+    await finishRoom();
+    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    const other = await startReceiver();
+    cleanUps.push(other.close);
+    await service.call('PATCH', `/v1/webhooks/${id}`, { body: { url: other.url } });
+    // The first retry, at true speed.
+    const [retried] = await other.waitFor(() => true, 1, 8_000);
+    expect((retried?.at ?? 0) - (receiver.received[0]?.at ?? 0)).toBeGreaterThanOrEqual(4_990);
+    expect(retried?.body.id).toBe(receiver.received[0]?.body.id);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('cancels what waits when it is deleted', async () => {
+    const { id } = await withReceiver();
+    receiver.behave(answer(500));
+    await finishRoom();
+    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    expect((await service.call('DELETE', `/v1/webhooks/${id}`)).status).toBe(204);
+    registered.length = 0;
+    expect((await service.call('GET', `/v1/webhooks/${id}/deliveries`)).status).toBe(404);
+    // Later than the first retry would have been.
+    await expect(receiver.waitFor(() => true, 2, 6_000)).rejects.toThrow('1 of 2');
+  });
+});
+
+describe('a test delivery', () => {
+  it('says what the receiver answered, and is in the log', async () => {
+    const { id, secret } = await withReceiver();
+    const tested = await service.call('POST', `/v1/webhooks/${id}/test`);
+    expect([tested.status, tested.json]).toEqual([200, { delivered: true, statusCode: 200 }]);
+    const [received] = receiver.received;
+    expect(received?.headers['x-service-webhook-event']).toBe('webhook_test');
+    expect(received?.headers['x-service-webhook-signature']).toBe(
+      expectedSignatures(received ?? expect.unreachable(), secret).specified,
+    );
+    await untilStatus(id, 'delivered');
+  });
+
+  it('is tried once and not again', async () => {
+    const { id } = await withReceiver();
+    receiver.behave(answer(418));
+    const tested = await service.call('POST', `/v1/webhooks/${id}/test`);
+    expect(tested.json).toEqual({ delivered: false, statusCode: 418 });
+    await untilStatus(id, 'failed');
+  });
+
+  it('says that nobody answered', async () => {
+    const { id } = await withReceiver();
+    await receiver.close();
+    cleanUps.length = 0;
+    const tested = await service.call('POST', `/v1/webhooks/${id}/test`);
+    expect(tested.json).toEqual({ delivered: false, statusCode: 0, error: 'the connection was refused' });
+  });
+
+  it('reaches no private address', async () => {
+    const created = await service.call('POST', '/v1/webhooks', { body: { url: 'http://10.0.0.1/' } });
+    const { id } = created.json as { id: string };
+    registered.push(id);
+    expect((await service.call('POST', `/v1/webhooks/${id}/test`)).json).toEqual({
+      delivered: false,
+      statusCode: 0,
+      error: 'the address is private, loopback, link-local or otherwise not public',
+    });
+  });
+
+  it('is not among the events', async () => {
+    const { id } = await withReceiver();
+    await service.call('POST', `/v1/webhooks/${id}/test`);
+    const events = (await service.call('GET', '/v1/events?limit=1000')).json as {
+      events: { event: string }[];
+    };
+    expect(events.events.map(({ event }) => event)).not.toContain('webhook_test');
+  });
+});
+
+describe('a replay', () => {
+  it('sends an ended delivery again, under its id, in a new round', async () => {
+    const { id } = await withReceiver();
+    await finishRoom();
+    await untilStatus(id, 'delivered');
+    const [delivery] = (await deliveriesOf(id)).deliveries;
+    const path = `/v1/webhooks/${id}/deliveries/${delivery?.id}/replay`;
+    const replayed = await service.call('POST', path);
+    expect([replayed.status, replayed.json]).toEqual([202, { replayed: 1 }]);
+    const [first, second] = await receiver.waitFor(() => true, 2);
+    expect(second?.text).toBe(first?.text);
+    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(2);
+  });
+
+  it('of one that is pending is refused', async () => {
+    const { id } = await withReceiver();
+    receiver.behave(answer(500));
+    await finishRoom();
+    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    const [delivery] = (await deliveriesOf(id)).deliveries;
+    const refused = await service.call('POST', `/v1/webhooks/${id}/deliveries/${delivery?.id}/replay`);
+    expect([refused.status, (refused.json as { type: string }).type]).toEqual([
+      409,
+      'urn:problem-type:rtc:conflict',
+    ]);
+    expect(refused.text).toContain('pending');
+  });
+
+  it('of one that there is not, or of another webhook, is 404', async () => {
+    const other = await withReceiver();
+    await finishRoom();
+    await untilStatus(other.id, 'delivered');
+    const [delivery] = (await deliveriesOf(other.id)).deliveries;
+    const { id } = await withReceiver();
+    for (const deliveryId of ['dlv_none', delivery?.id]) {
+      const missing = await service.call('POST', `/v1/webhooks/${id}/deliveries/${deliveryId}/replay`);
+      expect((missing.json as { type: string }).type).toBe('urn:problem-type:rtc:delivery-not-found');
+    }
+  });
+
+  it('of all that failed takes those, and only those since then', async () => {
+    const { id } = await withReceiver();
+    receiver.behave(answer(500));
+    await service.call('POST', `/v1/webhooks/${id}/test`);
+    await untilStatus(id, 'failed');
+    receiver.behave(answer(200));
+    const replay = async (since: string) =>
+      (await service.call('POST', `/v1/webhooks/${id}/replay?since=${since}`)).json as { replayed: number };
+    expect(await replay(new Date(Date.now() + 60_000).toISOString())).toEqual({ replayed: 0 });
+    expect(await replay('2020-01-01T00:00:00Z')).toEqual({ replayed: 1 });
+    await untilStatus(id, 'delivered');
+  });
+});
+
+describe("the media server's webhooks", () => {
+  const post = (headers: Readonly<Record<string, string>>, body: string) =>
+    service.call('POST', '/livekit/webhook', { headers, body, signing: false });
+
+  it('are refused without a signature, with that of another key, and with that of another body', async () => {
+    const { body, headers } = mediaWebhook(roomFinished('forged'));
+    const { authorization: _, ...unsigned } = headers;
+    const other = mediaWebhook(roomFinished('forged'), { apiKey: 'absent', apiSecret: 'other' });
+    for (const answered of [
+      await post(unsigned, body),
+      await post(other.headers, other.body),
+      await post(headers, body.replace('forged', 'changed')),
+      await post({ ...headers, authorization: 'nonsense' }, body),
+      await post({ ...headers, authorization: `Bearer ${headers.authorization}` }, body),
+    ]) {
+      expect(answered.status).toBe(401);
+    }
+    const events = (await service.call('GET', '/v1/events?room=forged')).json as { events: unknown[] };
+    expect(events.events).toEqual([]);
+  });
+
+  it('that are signed but no event are refused for good', async () => {
+    const { body, headers } = mediaWebhook({ event: 7 });
+    expect((await post(headers, body)).status).toBe(400);
+  });
+});
