@@ -82,7 +82,8 @@ function buildProgram(commands: readonly Command[], options: ParseOptions, event
   const noun = commands[0]?.noun ?? '';
   const single = commands.find((command) => command.verb === '');
   const program = prepare(new Program(`rtc ${noun}`), options, events);
-  if (single !== undefined) fill(program, single, events);
+  // Else `rtc it regions --json` would give the option to `rtc it`.
+  if (single !== undefined) fill(program.enablePositionalOptions(), single, events);
   for (const command of commands) {
     if (command === single) continue;
     const child = prepare(new Program(command.verb), options, events);
