@@ -191,6 +191,13 @@ describe('webhooks rotate', () => {
     expect(stderr).toContain('may or may not have taken this secret');
   });
 
+  it('is masked in what --debug shows', async () => {
+    const { id } = await create();
+    const { stdout, stderr } = await stack.rtc(`webhooks rotate ${id} --debug`);
+    expect(stderr).toContain('> {"secret":"***"}');
+    expect(stderr).not.toContain(stdout.trim());
+  });
+
   it('prints no secret that was refused', async () => {
     const { stdout, code } = await stack.rtc('webhooks rotate wh_absent');
     expect([code, stdout]).toEqual([3, '']);
