@@ -15,7 +15,7 @@ const LIMIT = 500;
 const CLAIM_MS = 60_000;
 
 /** Stops what a start of ours has started, and frees its room. Rejects, the claim kept, when that cannot be known. */
-export async function discardStart(deps: DiscardDeps, recording: Recording): Promise<void> {
+async function discardStart(deps: DiscardDeps, recording: Recording): Promise<void> {
   await stopStarted(deps, recording);
   await deps.store.recordings.release(recording.id, deps.instanceId);
 }
