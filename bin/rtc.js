@@ -43,6 +43,7 @@ async function runHere() {
       loaders: {
         serve: () => import('../dist/server/main.js'),
         dev: () => import('../dist/server/dev.js'),
+        worker: () => import('../dist/server/worker.js'),
       },
     });
   } catch (error) {

@@ -151,7 +151,11 @@ function isSlimImporter(importer: string | undefined): boolean {
 async function buildServer(): Promise<void> {
   const bundle = await rolldown({
     cwd: ROOT,
-    input: { main: 'src/server/main.ts', dev: 'src/server/dev.ts' },
+    input: {
+      main: 'src/server/main.ts',
+      dev: 'src/server/dev.ts',
+      worker: 'src/server/worker.ts',
+    },
     platform: 'node',
     external: OUTSIDE_THE_SERVICE,
   });

@@ -97,6 +97,13 @@ export const CATALOGUE: readonly NounEntry[] = [
     load: () => import('./commands/serve.ts'),
   },
   {
+    noun: 'worker',
+    group: 'Service',
+    summary: 'Run a worker of a transcription add-on',
+    verbs: [],
+    load: () => import('./commands/worker.ts'),
+  },
+  {
     noun: 'doctor',
     group: 'Service',
     summary: 'Check the whole chain, and say what to do about each fault',

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { WorkerKind } from '../contract/choices.ts';
 
 /** What a process gives a command; tests give their own. Nothing in src/cli reads `process`. */
 export type Io = {
@@ -25,7 +26,11 @@ export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly col
 export type ServiceLoaders = {
   readonly serve: () => Promise<{ serve(options: ServeOptions): Promise<unknown> }>;
   readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
+  readonly worker: () => Promise<{ runWorker(options: WorkerOptions): Promise<unknown> }>;
 };
+
+/** `rtc worker`: resolves when the worker has closed after `signal`. */
+export type WorkerOptions = { readonly kind: WorkerKind; readonly signal: AbortSignal };
 
 /** `rtc serve`: resolves when the service has closed after `signal`. */
 export type ServeOptions = {
@@ -39,6 +44,8 @@ export type ServeOptions = {
 /** `rtc dev`: resolves when everything it started has closed after `signal`. */
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
+  /** Add-ons to start beside it. */
+  readonly workers: readonly WorkerKind[];
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;

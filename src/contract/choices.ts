@@ -13,5 +13,9 @@ export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 export const POST_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;
 export type PostStatus = (typeof POST_STATUSES)[number];
 
+/** The transcription add-ons, by their profiles. */
+export const WORKER_KINDS = ['stt-live', 'stt-post'] as const;
+export type WorkerKind = (typeof WORKER_KINDS)[number];
+
 export const INGRESS_TYPES = ['rtmp', 'whip'] as const;
 export type IngressType = (typeof INGRESS_TYPES)[number];

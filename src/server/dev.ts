@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { RunningChild } from './adapters/media-binary/child-process.ts';
 import { createLog } from './adapters/system/log.ts';
 import { systemClock, systemIds } from './adapters/system/system.ts';
 import { type Config, type Environment, loadConfig, readEnvironment } from './config/config.ts';
@@ -7,10 +8,15 @@ import { developmentCredentials } from './dev/credentials.ts';
 import { nextFreePort } from './dev/free-port.ts';
 import { endLeftovers, forgetChildren, rememberChildren } from './dev/leftovers.ts';
 import { type DevMedia, startMedia } from './dev/media.ts';
+import { type DevWorkersSettings, startDevWorkers, untilWorking, workerLog } from './dev/workers.ts';
+import { findPackageRoot } from './package-root.ts';
+import type { WorkerKind } from './ports/transcription-store.ts';
 import { type RunningService, startService } from './service.ts';
 
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
+  /** Add-ons to start beside it, each in a process of its own. */
+  readonly workers: readonly WorkerKind[];
   readonly host: string | undefined;
   readonly port: number | undefined;
   /** Asks for the end. */
@@ -64,8 +70,9 @@ export async function dev(options: DevOptions): Promise<void> {
   });
   try {
     await rememberChildren(dataDir, media.children);
-    const config = loadConfig({ ...own, LIVEKIT_URL: media.url });
-    await runService(options, config, media, credentials.areNew);
+    const settings = { ...own, DATA_DIR: dataDir, LIVEKIT_URL: media.url };
+    const config = loadConfig(settings);
+    await runService(options, { config, settings, media, areCredentialsNew: credentials.areNew });
   } finally {
     await media.close();
     await forgetChildren(dataDir);
@@ -85,15 +92,20 @@ async function devEnvironment({ host, port, progress }: DevOptions): Promise<Env
   return { ...defaults, ...environment, PORT: chosen, HOST: address };
 }
 
-async function runService(
-  options: DevOptions,
-  config: Config,
-  media: DevMedia,
-  areCredentialsNew: boolean,
-): Promise<void> {
+type Stage = {
+  readonly config: Config;
+  readonly settings: Environment;
+  readonly media: DevMedia;
+  readonly areCredentialsNew: boolean;
+};
+
+async function runService(options: DevOptions, stage: Stage): Promise<void> {
+  const { config, media, areCredentialsNew } = stage;
   const log = createLog(config.values.LOG_LEVEL);
   const service: RunningService = await startService(config, { log, clock: systemClock, ids: systemIds });
+  const workers = startDevWorkers(workersOf(options, stage));
   try {
+    await untilAllWork(options, stage, { workers, serviceUrl: service.url });
     await options.announce({
       url: service.url,
       apiKey: config.apiKey,
@@ -102,17 +114,35 @@ async function runService(
       dataDir: config.dataDir,
       media: { kind: media.kind, url: media.url, notes: media.notes },
     });
-    await untilEnd(options.signal, media);
+    await untilEnd(options.signal, [...media.children, ...workers]);
   } finally {
+    await Promise.all(workers.map((worker) => worker.close()));
     await service.close();
   }
 }
 
-async function untilEnd(signal: AbortSignal, media: DevMedia): Promise<void> {
+function workersOf({ workers: kinds }: DevOptions, { config, settings }: Stage): DevWorkersSettings {
+  const launcher = join(findPackageRoot(import.meta.dirname), 'bin', 'rtc.js');
+  return { kinds, environment: settings, dataDir: config.dataDir, launcher };
+}
+
+type Started = { readonly workers: readonly RunningChild[]; readonly serviceUrl: string };
+
+async function untilAllWork(
+  { workers: kinds, progress }: DevOptions,
+  { config, media }: Stage,
+  { workers, serviceUrl }: Started,
+): Promise<void> {
+  await rememberChildren(config.dataDir, [...media.children, ...workers]);
+  await untilWorking(workers, serviceUrl);
+  for (const kind of kinds) progress(`${kind} works; its log: ${workerLog(config.dataDir, kind)}`);
+}
+
+async function untilEnd(signal: AbortSignal, children: readonly RunningChild[]): Promise<void> {
   if (signal.aborted) return;
   const stopped = new Promise<undefined>((done) =>
     signal.addEventListener('abort', () => done(undefined), { once: true }),
   );
-  const end = await Promise.race([stopped, ...media.children.map((child) => child.ended)]);
+  const end = await Promise.race([stopped, ...children.map((child) => child.ended)]);
   if (end !== undefined) throw new Error(end);
 }

@@ -80,7 +80,9 @@ export async function openAdapters(
   };
 }
 
-function databaseOf(config: Config): { readonly databaseUrl: string } | { readonly sqlitePath: string } {
+export function databaseOf(
+  config: Config,
+): { readonly databaseUrl: string } | { readonly sqlitePath: string } {
   if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl };
   return { sqlitePath: join(config.dataDir, 'rtc.sqlite') };
 }

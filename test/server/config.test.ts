@@ -149,6 +149,24 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
       '{time}.webm',
     ],
   },
+  STT_ENGINE: {
+    good: ['sherpa', 'openai'],
+    bad: ['whisper', 'Sherpa'],
+    beside: { STT_OPENAI_URL: 'http://speech:8000' },
+  },
+  STT_MODELS: {
+    good: ['en=/models/moonshine', 'en-GB=models/a,it=/models/b c'],
+    bad: ['/models/moonshine', 'en=', 'e=/models', 'en=/a,/b', 'en_US=/a'],
+  },
+  STT_THREADS: { good: ['1', '64'], bad: ['0', '65', '1.5', 'two'] },
+  STT_OPENAI_URL: {
+    good: ['http://speech:8000', 'https://api.openai.com/v1'],
+    bad: [...URL_FAULTS, 'ws://host'],
+  },
+  STT_OPENAI_KEY: { good: ['sk-1', 'x'.repeat(256)], bad: ['a b', 'x'.repeat(257)] },
+  STT_OPENAI_MODEL: { good: ['whisper-1'], bad: [] },
+  STT_OPENAI_LANGUAGES: { good: ['en', 'en-US,it,zh-Hant'], bad: ['e', 'en_US', 'en,', 'english language'] },
+  STT_FFMPEG: { good: ['ffmpeg', '/usr/bin/ffmpeg'], bad: [] },
   RATE_LIMIT_API: { good: ['0', '1', '1000000'], bad: ['-1', '1000001', 'off'] },
   RATE_LIMIT_PUBLIC: { good: ['0', '1000000'], bad: ['-1', '1000001'] },
   BODY_LIMIT: { good: ['1024', '104857600'], bad: ['1023', '104857601', '1MiB'] },
@@ -217,6 +235,7 @@ describe('the settings', () => {
       'S3_SECRET_KEY',
     ]);
     expect(faultsOf({ ...BASE, DATABASE_URL: 'postgres://h/d' })[0]).toContain('ENCRYPTION_KEY');
+    expect(faultsOf({ ...BASE, STT_ENGINE: 'openai' })[0]).toMatch(/^STT_OPENAI_URL .*STT_ENGINE/);
     expect(faultsOf({ ...BASE, LIVEKIT_URL: 'ws://media:7880' })[0]).toMatch(
       /^LIVEKIT_URL .*LIVEKIT_PUBLIC_URL/,
     );
@@ -275,6 +294,11 @@ describe('the settings', () => {
     expect(load({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
     expect(load({ TRUST_PROXY: '10.0.0.1,::1' }).trustProxy).toEqual(['10.0.0.1', '::1']);
     expect(load({ METRICS: '[::1]:9100' }).metrics).toEqual({ host: '::1', port: 9100 });
+    expect(load({ STT_MODELS: 'en=/models/a,it=/models/b=c' }).speech).toEqual({
+      engine: 'sherpa',
+      threads: 1,
+      models: { en: '/models/a', it: '/models/b=c' },
+    });
     expect(load({ LIVEKIT_API_KEY: 'k', LIVEKIT_API_SECRET: 's' }).livekit).toMatchObject({
       apiKey: 'k',
       apiSecret: 's',

@@ -1,4 +1,4 @@
-import { ROLES } from '../../contract/choices.ts';
+import { ROLES, WORKER_KINDS, type WorkerKind } from '../../contract/choices.ts';
 import { announceDev } from '../announce-dev.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -21,19 +21,24 @@ const dev = defineCommand({
   arguments: {},
   options: {
     media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', oneOf(MEDIA)),
+    with: option('--with <add-ons>', `transcription add-ons to start too: ${WORKER_KINDS.join(',')}`, {
+      parse: workerKinds,
+    }),
     host: HOST,
     port: PORT,
   },
   examples: [
     { line: 'rtc dev', does: 'With a real LiveKit where there is one' },
     { line: 'rtc dev --media embedded', does: 'With the stand-in, which carries no media' },
+    { line: 'rtc dev --with stt-live,stt-post', does: 'With speech to text' },
   ],
-  async run(context, { media, host, port }) {
+  async run(context, { media, host, port, with: workers }) {
     const { signal, loaders } = context.io;
     try {
       const { dev: run } = await loaders.dev();
       await run({
         media,
+        workers: workers ?? [],
         host,
         port,
         signal,
@@ -46,6 +51,11 @@ const dev = defineCommand({
     return nothing();
   },
 });
+
+function workerKinds(text: string): readonly WorkerKind[] {
+  const { parse } = oneOf(WORKER_KINDS);
+  return [...new Set(text.split(',').map((kind) => parse(kind.trim())))];
+}
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
 const IDENTITY = argument('identity of the simulated participant');

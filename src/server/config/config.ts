@@ -30,8 +30,24 @@ export type Config = {
   readonly encryptionKeys: readonly [Buffer, ...Buffer[]] | undefined;
   readonly webhookAllowedNetworks: readonly string[];
   readonly recordingPath: string;
+  readonly speech: SpeechConfig;
   readonly metrics: 'off' | 'signed' | { readonly host: string; readonly port: number };
 };
+
+export type SpeechConfig =
+  | {
+      readonly engine: 'sherpa';
+      /** Folders by language; undefined: the installed models. */
+      readonly models: Readonly<Record<string, string>> | undefined;
+      readonly threads: number;
+    }
+  | {
+      readonly engine: 'openai';
+      readonly url: string;
+      readonly apiKey: string | undefined;
+      readonly model: string;
+      readonly languages: readonly string[];
+    };
 
 export type BucketConfig = {
   readonly bucket: string;
@@ -154,7 +170,27 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     recordingPath: values.RECORDING_PATH,
     encryptionKeys: encryptionKeys(values, faults),
     webhookAllowedNetworks: values.WEBHOOK_ALLOWED_NETWORKS.split(',').filter((network) => network !== ''),
+    speech: speechConfig(values, faults),
     metrics: metricsConfig(values.METRICS),
+  };
+}
+
+function speechConfig(values: SettingValues, faults: string[]): SpeechConfig {
+  const { STT_ENGINE: engine, STT_MODELS: models, STT_OPENAI_URL: url, STT_THREADS: threads } = values;
+  if (engine === 'sherpa') {
+    const pairs = models?.split(',').map((pair) => {
+      const mark = pair.indexOf('=');
+      return [pair.slice(0, mark), resolve(pair.slice(mark + 1))] as const;
+    });
+    return { engine, threads, models: pairs && Object.fromEntries(pairs) };
+  }
+  if (url === undefined) faults.push('STT_OPENAI_URL is not set, but STT_ENGINE is "openai"');
+  return {
+    engine,
+    url: url ?? '',
+    apiKey: values.STT_OPENAI_KEY,
+    model: values.STT_OPENAI_MODEL,
+    languages: values.STT_OPENAI_LANGUAGES.split(','),
   };
 }
 

@@ -130,9 +130,10 @@ export const SETTINGS = {
   RECORDING_PATH: textSetting({
     meaning: 'Template of the key of a recording, with {room} and {time}',
     fallback: '{room}/{time}.mp4',
-    pattern: /^(?!\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
+    // A recorder would make one slash of two, and its key would not be the one that we look for.
+    pattern: /^(?!\/)(?!.*\/\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
     allowed:
-      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without . or .. parts, ending in .mp4',
+      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without empty, . or .. parts, ending in .mp4',
   }),
   ENCRYPTION_KEY: textSetting({
     meaning:
@@ -161,6 +162,47 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 3650,
     unit: 'days',
+  }),
+  STT_ENGINE: choiceSetting({
+    meaning:
+      'What the stt-live and stt-post workers recognise speech with: models on this machine, or a server',
+    fallback: 'sherpa',
+    choices: ['sherpa', 'openai'],
+  }),
+  STT_MODELS: textSetting({
+    meaning:
+      'Folders of sherpa-onnx models by language; default the installed ones (rtc stt install moonshine-tiny-en)',
+    fallback: undefined as string | undefined,
+    check: (text) => text.split(',').every((pair) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*=.+$/.test(pair)),
+    allowed: 'language=folder pairs separated by commas, such as en=/models/moonshine,it=/models/whisper-it',
+  }),
+  STT_THREADS: integerSetting({
+    meaning: 'Threads of a local model',
+    fallback: 1,
+    minimum: 1,
+    maximum: 64,
+  }),
+  STT_OPENAI_URL: urlSetting({
+    meaning: 'Server with the API of POST /v1/audio/transcriptions, for STT_ENGINE=openai',
+    fallback: undefined as string | undefined,
+    protocols: HTTP,
+  }),
+  STT_OPENAI_KEY: textSetting({
+    meaning: "That server's key, where it wants one",
+    fallback: undefined as string | undefined,
+    secret: true,
+    pattern: KEY,
+  }),
+  STT_OPENAI_MODEL: textSetting({ meaning: 'Model to ask that server for', fallback: 'whisper-1' }),
+  STT_OPENAI_LANGUAGES: textSetting({
+    meaning: 'Languages that the model can do',
+    fallback: 'en',
+    check: (text) => text.split(',').every((tag) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(tag)),
+    allowed: 'BCP 47 tags separated by commas, such as en,it,de',
+  }),
+  STT_FFMPEG: textSetting({
+    meaning: 'ffmpeg, which stt-post workers decode recordings with: a path, or a name on PATH',
+    fallback: 'ffmpeg',
   }),
   RATE_LIMIT_API: integerSetting({
     meaning: 'Requests per second and key under /v1; 0 turns it off',

@@ -1,3 +1,5 @@
+import type { WorkerKind } from '../../contract/choices.ts';
+
 /*
  * Transcriptions and their segments. A live one is a row that a stt-live worker holds by a lease for as long as it
  * listens; a post-call one is a job like a delivery: queued, claimed with a lease, three tries. State lives here
@@ -70,7 +72,7 @@ export interface TranscriptionStore {
   languages(kind: WorkerKind, now: number): Promise<readonly string[]>;
 }
 
-export type WorkerKind = 'stt-live' | 'stt-post';
+export type { WorkerKind };
 
 export type WorkerBeat = {
   readonly kind: WorkerKind;

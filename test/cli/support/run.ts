@@ -20,6 +20,8 @@ export type RunOptions = {
   readonly onStdout?: (soFar: string) => void;
 };
 
+const NO_PROFILES = '/nonexistent/profiles-of-nobody';
+
 /** One run of main(argv), with streams of its own. */
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
   const out = stream(options, 'stdout');
@@ -30,7 +32,8 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     stdin,
     stdout: out.stream,
     stderr: err.stream,
-    env: options.env ?? {},
+    // Whoever runs the tests may have profiles of his own.
+    env: { XDG_CONFIG_HOME: NO_PROFILES, ...options.env },
     workingDirectory: options.workingDirectory ?? import.meta.dirname,
     launcher: '/somewhere/bin/rtc.js',
     runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
@@ -39,6 +42,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     loaders: {
       serve: options.loaders?.serve ?? notHere,
       dev: options.loaders?.dev ?? notHere,
+      worker: options.loaders?.worker ?? notHere,
     },
   };
   const code = await main(argv, io);
