@@ -4,7 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { OpenFile, RecordingFiles } from '../ports/recording-files.ts';
 import type { Recording } from '../ports/store.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { refreshRecording } from './refresh-recording.ts';
+import { isPending, refreshRecording } from './refresh-recording.ts';
 import { isActive, type SettleDeps } from './settle-recording.ts';
 
 export type LibraryDeps = SettleDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
@@ -70,6 +70,7 @@ const URL_TTL_SECONDS = 300;
  */
 export async function downloadRecording(deps: LibraryDeps, recordingId: string): Promise<Download> {
   const recording = await findFinishedRecording(deps, recordingId);
+  if (!mayHaveFile(recording)) throw noFile(recording);
   if (recording.bucket === null) {
     const file = await deps.recordingFiles.open(recording);
     if (file === undefined) throw noFile(recording);
@@ -107,7 +108,7 @@ function refuseUnfinished(recording: Recording): void {
   if (isActive(recording)) {
     throw new ServiceError('recording-not-finished', 'The recording is still running; stop it first.');
   }
-  if (recording.endedAt === null && recording.egressId !== null) {
+  if (isPending(recording)) {
     throw new ServiceError('recording-not-finished', 'The file of the recording is still being written.', {
       retryable: true,
     });

@@ -257,6 +257,25 @@ describe('a path that leads out of the folder', () => {
 });
 
 describe('a folder that is not there', () => {
+  it('is not missed by a recording that never had a file', async () => {
+    await rename(stage.recordingDir, `${stage.recordingDir}.away`);
+    try {
+      const room = `empty-${randomBytes(6).toString('hex')}`;
+      await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
+      const { egressId } = (await stage.service.call('POST', `/v1/rooms/${room}/recording/start`)).json as {
+        egressId: string;
+      };
+      await stage.service.call('POST', `/v1/rooms/${room}/recording/stop`);
+      expect(await problem(await stage.fetch(`/v1/recordings/${egressId}/download`))).toMatchObject({
+        status: 404,
+        detail: 'The recording was aborted before any media came: it has no file.',
+      });
+      expect((await stage.fetch(`/v1/recordings/${egressId}`, { method: 'DELETE' })).status).toBe(204);
+    } finally {
+      await rename(`${stage.recordingDir}.away`, stage.recordingDir);
+    }
+  });
+
   it('is a fault of the settings, and no reason to forget a recording', async () => {
     await rename(stage.recordingDir, `${stage.recordingDir}.away`);
     try {

@@ -6,7 +6,11 @@ import { createLivekitMediaServer } from '../../../src/server/adapters/livekit/l
 import { createRecordingFiles } from '../../../src/server/adapters/recordings/recording-files.ts';
 import { openStore } from '../../../src/server/adapters/storage/open-store.ts';
 import { reconcileRecordings } from '../../../src/server/domain/reconcile-recordings.ts';
-import { getRecording, type LibraryDeps } from '../../../src/server/domain/recording-library.ts';
+import {
+  deleteRecording,
+  getRecording,
+  type LibraryDeps,
+} from '../../../src/server/domain/recording-library.ts';
 import { type FoundEnd, settleEgress } from '../../../src/server/domain/settle-recording.ts';
 import type { Egress } from '../../../src/server/ports/media-server.ts';
 import type { Recording, Store } from '../../../src/server/ports/store.ts';
@@ -166,6 +170,20 @@ describe('a stopped recording that the media server forgot', () => {
     const away = { clock, storage: undefined, directory: join(directory, 'not-mounted') };
     const recording = await getRecording({ ...deps, recordingFiles: createRecordingFiles(away) }, id);
     expect(recording).toMatchObject({ status: 'stopped', endedAt: null });
+  });
+});
+
+describe('a failed recording whose end was not stored whole', () => {
+  it('can be deleted all the same', async () => {
+    const store = await openSqlite();
+    const { id } = await addRunning(store, 'demo');
+    await store.recordings.end(id, {
+      status: 'failed',
+      stoppedAt: clock.now(),
+      error: 'the recorder was lost',
+    });
+    await deleteRecording(depsOf(store), id);
+    expect(await store.recordings.find(id)).toBeUndefined();
   });
 });
 
