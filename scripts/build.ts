@@ -144,7 +144,7 @@ function slimCommander(): Plugin {
 }
 
 function isSlimImporter(importer: string | undefined): boolean {
-  return /\/(client\/transport|cli\/embedded-control)\.ts$/.test(importer ?? '');
+  return /\/(client\/transport|cli\/embedded-control|cli\/events\/post-event)\.ts$/.test(importer ?? '');
 }
 
 /** With its packages: a service that loads a dozen files listens in half the time, in three quarters of the memory. */

@@ -9,7 +9,8 @@ export const TOPICS: Readonly<Record<string, string>> = {
     4  authentication: key, secret or clock are wrong, or there are none
     5  conflict
     6  unavailable, timed out or rate-limited: trying again later may help
-    7  negative result of a check: doctor found a fault, a token has expired
+    7  negative result of a check: doctor found a fault, a token has expired, a code or a signature
+       is not valid, a test delivery was not taken
     8  --wait ended while it was still pending
   130  cancelled: Ctrl-C, or no at a prompt
 
@@ -23,6 +24,8 @@ export const TOPICS: Readonly<Record<string, string>> = {
   RTC_URL          address of the service; default http://127.0.0.1:3000
   RTC_API_KEY      API key; API_KEY is accepted too
   RTC_API_SECRET   API secret; API_SECRET is accepted too
+  RTC_WEBHOOK_SECRET
+                   secret of a webhook, for webhooks verify and listen
   RTC_PROFILE      profile to use instead of the current one
   XDG_CONFIG_HOME  profiles are in rtc/config.json below it; default ~/.config
   XDG_CACHE_HOME   compiled code is kept in rtc/ below it; default ~/.cache

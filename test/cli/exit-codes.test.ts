@@ -67,14 +67,21 @@ describe('the exit code', () => {
         status: 'stopped',
         stoppedAt: '2026-01-01T00:00:00.000Z',
       };
-      const status = { isRecording: true, egressId: 'EG_1', startedAt: '2026-01-01T00:00:00.000Z' };
-      json(response, 200, request.method === 'POST' ? stopped : status);
+      // Stopped, but its file is not complete yet.
+      const recording = {
+        recordingId: 'EG_1',
+        roomId: 'demo',
+        status: 'stopped',
+        endedAt: null,
+        error: null,
+      };
+      json(response, 200, request.method === 'POST' ? stopped : recording);
     };
     const { code, stdout, stderr } = await rtc('recordings stop demo --wait --timeout 1s', {
       clock: () => nowMs,
     });
     expect([code, stdout]).toEqual([8, '']);
-    expect(stderr).toContain('still waiting for the recording of demo to end after 1s');
+    expect(stderr).toContain('still waiting for the file of EG_1');
   });
 
   it('is 130 when cancelled while a request is under way', async () => {

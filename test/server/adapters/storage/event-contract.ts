@@ -274,9 +274,8 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
 
     // SQLite has one writer at a time, whichever room it is in.
-    it.runIf(engine === 'PostgreSQL')(
-      'lets another room go on meanwhile, and gives up its lock',
-      async () => {
+    if (engine === 'PostgreSQL') {
+      it('lets another room go on meanwhile, and gives up its lock', async () => {
         const other = await ground.open();
         await store.transaction(async (within) => {
           await within.presence.lockRoom('RM_1');
@@ -287,8 +286,8 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         });
         await other.transaction((inside) => inside.presence.lockRoom('RM_1'));
         expect(await store.presence.listOpenRooms()).toHaveLength(1);
-      },
-    );
+      });
+    }
 
     it('counts and lists the participants who have joined and not left', async () => {
       const { presence } = store;
