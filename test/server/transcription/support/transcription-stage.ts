@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Problem } from '../../../../src/contract/problem.ts';
+import { openStore } from '../../../../src/server/adapters/storage/open-store.ts';
+import { systemClock } from '../../../../src/server/adapters/system/system.ts';
+import type { Store } from '../../../../src/server/ports/store.ts';
+import type { StoredSegment, WorkerKind } from '../../../../src/server/ports/transcription-store.ts';
+import { keepingLog } from '../../../support/app.ts';
+import { type Stage, startStage } from '../../recordings/support/stage.ts';
+
+/** The whole service, and its database as a worker on the same machine has it open. */
+export type TranscriptionStage = Stage & {
+  readonly dataDir: string;
+  readonly store: Store;
+  /** As a worker that is alive for an hour, until `die`. */
+  readonly beat: (kind: WorkerKind, languages?: readonly string[]) => Promise<void>;
+  readonly die: (kind: WorkerKind) => Promise<void>;
+  /** The room is opened on the media server. */
+  readonly open: (room: string) => Promise<void>;
+  /** Claims what is live, as a worker does, and stores these segments. */
+  readonly say: (transcriptionId: string, segments: readonly StoredSegment[]) => Promise<boolean>;
+};
+
+export async function startTranscriptionStage(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TranscriptionStage> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'rtc-transcription-'));
+  const stage = await startStage({ environment: { DATA_DIR: dataDir, ...environment } });
+  const database = { sqlitePath: join(dataDir, 'rtc.sqlite') };
+  const store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+  const owner = 'the test worker';
+  return {
+    ...stage,
+    dataDir,
+    store,
+    beat: (kind, languages = ['en']) =>
+      store.transcriptions.beat({ kind, workerId: kind, languages, aliveUntil: Date.now() + 3_600_000 }),
+    die: (kind) => store.transcriptions.retire(kind),
+    open: async (room) => {
+      await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
+    },
+    say: async (transcriptionId, segments) => {
+      const now = Date.now();
+      const leaseUntil = now + 3_600_000;
+      await store.transcriptions.claimLive({ owner, now, leaseUntil, limit: 100, supports: () => true });
+      return await store.transcriptions.addSegments(transcriptionId, owner, segments);
+    },
+    close: async () => {
+      await store.close();
+      await stage.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function problemOf(answer: { readonly status: number; readonly json: unknown }) {
+  const { type, detail, errors } = answer.json as Problem;
+  return { status: answer.status, code: type.split(':').at(-1), detail, errors };
+}
+
+export function segment(id: string, changes: Partial<StoredSegment> = {}): StoredSegment {
+  const now = Date.now();
+  return {
+    id,
+    trackId: 'TR_ada',
+    identity: 'ada',
+    name: 'Ada Lovelace',
+    text: `Text of ${id}.`,
+    language: 'en-US',
+    startedAt: now,
+    endedAt: now + 1000,
+    confidence: null,
+    ...changes,
+  };
+}
