@@ -3,16 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { Pool, type PoolClient } from 'pg';
 import { openStore, type StoreOptions } from '../src/server/adapters/storage/open-store.ts';
 import type { Store } from '../src/server/ports/store.ts';
 import { createDatabase, startPostgres } from '../test/support/parts/postgres.ts';
+import { benchDeliveries } from './store-deliveries.ts';
 
 /*
  * What the query layer costs: claims with their activations per second through the store, as a ratio to the bare
  * driver with the same statements on the same database. `node bench/store.ts`; DATABASE_URL names a PostgreSQL to
  * use (a database is made in it and dropped); without it one is started that does not wait for its disk, which
- * leaves the least for our overhead to hide behind.
+ * leaves the least for our overhead to hide behind. `--settled 1000000` fills the log before the deliveries are
+ * measured.
  */
 
 const ROUNDS = 7;
@@ -40,6 +43,7 @@ async function benchSqlite(): Promise<void> {
       `SQLite (synchronous full); one durable write blocks for ${blocksForMs(database).toFixed(2)} ms`,
     );
     await compare(throughStore(store), throughSqlite(database));
+    await benchDeliveries(store, settled);
   } finally {
     database.close();
     await store.close();
@@ -71,6 +75,7 @@ async function benchPostgres(): Promise<void> {
       given === undefined ? 'PostgreSQL (without waiting for its disk)' : 'PostgreSQL (DATABASE_URL)',
     );
     await compare(throughStore(store), throughPool(pool));
+    await benchDeliveries(store, settled);
   } finally {
     await pool.end();
     await store.close();
@@ -224,6 +229,9 @@ async function atOnce(first: number, count: number, work: (n: number) => Promise
 function median(values: readonly number[]): number {
   return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
+
+const { values } = parseArgs({ options: { settled: { type: 'string', default: '0' } } });
+const settled = Number(values.settled);
 
 await benchSqlite();
 await benchPostgres();

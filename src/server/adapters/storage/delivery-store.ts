@@ -108,12 +108,16 @@ async function changeLeases(
   return Number(changed.numAffectedRows ?? 0);
 }
 
-/** One walk along the index for each state: with all of them in one index, every list is a walk. */
+/**
+ * One walk along the index for each state: with all of them in one index, every list is a walk. The instants have
+ * bounds on both sides, because PostgreSQL then expects few rows even of a table that it has no statistics of yet,
+ * and walks instead of sorting all that there are.
+ */
 async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly Delivery[]> {
   const { webhookId, state, limit, after } = query;
   const states = state === undefined ? DELIVERY_STATES : [state];
-  const isAfter =
-    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
+  const isAfter = sql`and "createdAt" between 0 and ${after?.createdAt ?? Number.MAX_SAFE_INTEGER}
+    ${after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`}`;
   const pages = states.map(
     (one) => sql`select * from (
       select ${deliveryColumns} from deliveries where "webhookId" = ${webhookId} and state = ${one} ${isAfter}

@@ -30,11 +30,11 @@ function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<R
 /**
  * Looks at the first claimable row of each webhook, and then, in the order of those, locks as many more as may be
  * taken: what else waits is not read, what others are claiming is passed over. The array keeps the update on the
- * primary key, whatever the planner believes about the sizes.
+ * primary key, and the lower bound the rest on its index, whatever the planner believes about the sizes.
  */
 function claimDue(request: ClaimRequest): RawBuilder<Delivery> {
   const { owner, now, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
-  const claimable = sql`"webhookId" = webhooks.id and state = 'pending' and "claimableAt" <= ${now}`;
+  const claimable = sql`"webhookId" = webhooks.id and state = 'pending' and "claimableAt" between 0 and ${now}`;
   return sql`
     update deliveries set "leaseOwner" = ${owner}, "leaseUntil" = ${leaseUntil}
     where id = any(array(
