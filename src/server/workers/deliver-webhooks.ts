@@ -13,7 +13,7 @@ import { WebhookViews } from './webhook-views.ts';
  *   sweep    what is due without a lease (retries, a dead instance's work, an overflow) is claimed, as far as
  *            there is room; at least every SWEEP_MS
  *   renew    leases in hand are prolonged long before they run out
- *   settle   attempts and new states are stored in batches
+ *   settle   attempts and new states are stored in batches; a store that is slow, or away, holds up what was not begun
  *
  * A receiver that is down or slow fills its own lane and no other, and is left out of claims while it is full.
  */
@@ -59,6 +59,7 @@ class RunningDeliverer implements Deliverer {
       owner: deps.instanceId,
       onSettled: (outcomes) => {
         for (const { webhookId, attempt } of outcomes) this.#letGo(webhookId, attempt.deliveryId);
+        for (const webhookId of this.#hand.waitingWebhooks()) this.#fill(webhookId);
         // A backlog goes on without waiting for the next sweep.
         if (this.#mayHaveMore) this.wake();
       },
@@ -103,8 +104,9 @@ class RunningDeliverer implements Deliverer {
   }
 
   #fill(webhookId: string): void {
-    if (this.#closing.signal.aborted) return;
-    for (let job = this.#hand.start(webhookId); job !== undefined; job = this.#hand.start(webhookId)) {
+    while (!this.#closing.signal.aborted && !this.#settler.isFull) {
+      const job = this.#hand.start(webhookId);
+      if (job === undefined) return;
       const running = this.#deliver(job).finally(() => this.#running.delete(running));
       this.#running.add(running);
     }

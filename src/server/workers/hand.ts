@@ -71,6 +71,14 @@ export class Hand {
     return job;
   }
 
+  /** Those of which more could start. */
+  waitingWebhooks(): readonly string[] {
+    const lanes = [...this.#lanes].filter(
+      ([, lane]) => lane.waiting.length > 0 && lane.running < CONCURRENCY_PER_WEBHOOK,
+    );
+    return lanes.map(([id]) => id);
+  }
+
   /** The request is over; the job stays in hand until it is settled. */
   finish(webhookId: string): void {
     const lane = this.#lanes.get(webhookId);

@@ -2,7 +2,8 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { DeliveryOutcome, DeliveryStore } from '../ports/webhook-store.ts';
 
-const BATCH = 500;
+/** What an instance may have sent and not stored yet when it dies, beside what is in flight. */
+export const SETTLING_BATCH = 500;
 const RETRY_PAUSE_MS = 500;
 
 export type SettlerDeps = {
@@ -25,14 +26,21 @@ export class Settler {
   readonly #pending: SettledOutcome[] = [];
   readonly #givenUp = new AbortController();
   #running: Promise<void> | undefined;
+  #unsettled = 0;
 
   constructor(deps: SettlerDeps) {
     this.#deps = deps;
   }
 
+  /** Whether so much is not stored yet that nothing more should be begun: a kill would repeat all of it. */
+  get isFull(): boolean {
+    return this.#unsettled >= SETTLING_BATCH;
+  }
+
   add(outcome: SettledOutcome): void {
     if (this.#givenUp.signal.aborted) return;
     this.#pending.push(outcome);
+    this.#unsettled += 1;
     this.#running ??= this.#run();
   }
 
@@ -52,8 +60,10 @@ export class Settler {
     // What ends in the same turn of the event loop shares the commit.
     await new Promise(setImmediate);
     while (this.#pending.length > 0) {
-      const batch = this.#pending.splice(0, BATCH);
-      if (await this.#settle(batch)) this.#deps.onSettled(batch);
+      const batch = this.#pending.splice(0, SETTLING_BATCH);
+      const isSettled = await this.#settle(batch);
+      this.#unsettled -= batch.length;
+      if (isSettled) this.#deps.onSettled(batch);
     }
     this.#running = undefined;
   }

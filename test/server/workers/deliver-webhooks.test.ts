@@ -6,6 +6,8 @@ import type {
   WebhookRequest,
   WebhookSender,
 } from '../../../src/server/ports/webhook-sender.ts';
+import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/workers/hand.ts';
+import { SETTLING_BATCH } from '../../../src/server/workers/settler.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { type Behaviour, type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
 import { letPass } from './support/let-pass.ts';
@@ -154,6 +156,41 @@ describe('receivers that hang', () => {
     await quick.waitFor(() => true, 100, 5_000);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   }, 40_000);
+});
+
+describe('a store that does not take what was delivered', () => {
+  it('is not told more than a batch and what is in flight: a kill then repeats no more', async () => {
+    const stage = await stageFor();
+    let sent = 0;
+    const sender: WebhookSender = {
+      send: async () => {
+        sent += 1;
+        return ANSWERED;
+      },
+      close: async () => {},
+    };
+    const isBack = Promise.withResolvers<void>();
+    const instance = stage.instance({
+      sender,
+      deliveries: (deliveries) => ({
+        ...deliveries,
+        settle: async (owner, outcomes) => {
+          await isBack.promise;
+          await deliveries.settle(owner, outcomes);
+        },
+      }),
+    });
+    const ids: string[] = [];
+    for (let index = 0; index < 4; index += 1) ids.push(await stage.webhook(`http://127.0.0.1:1/${index}`));
+    await instance.tell(...Array.from({ length: 250 }, (_, index) => `event ${index}`));
+    await expect.poll(() => sent).toBeGreaterThanOrEqual(SETTLING_BATCH);
+    expect(sent).toBeLessThanOrEqual(SETTLING_BATCH + 4 * CONCURRENCY_PER_WEBHOOK);
+    isBack.resolve();
+    await expect.poll(() => sent).toBe(1_000);
+    for (const id of ids) {
+      await expect.poll(async () => new Set(await statesOf(stage.store, id))).toEqual(new Set(['delivered']));
+    }
+  });
 });
 
 describe('a deliverer that is closed', () => {

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createCaller } from '../../../support/http-call.ts';
+import {
+  freePort,
+  type RunningPart,
+  runPart,
+  untilReady,
+  withFreshPorts,
+} from '../../../support/parts/run-part.ts';
+
+const program = fileURLToPath(new URL('serve-process.ts', import.meta.url));
+
+/** Instances of the service that share one store, each a process of its own. */
+export type Fleet = {
+  readonly keys: { readonly apiKey: string; readonly apiSecret: string };
+  readonly start: () => Promise<FleetInstance>;
+  /** A signed call to one of them; throws when the answer is not as documented. */
+  readonly call: (instance: FleetInstance, method: string, path: string, body?: object) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+};
+
+export type FleetInstance = {
+  readonly url: string;
+  readonly output: () => string;
+  /** SIGKILL; resolves when it is gone. */
+  readonly kill: () => Promise<void>;
+};
+
+/** `environment` over that of a service on SQLite in a folder of its own, whose media server is not there. */
+export async function createFleet(environment: Readonly<Record<string, string>> = {}): Promise<Fleet> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-fleet-'));
+  const keys = { apiKey: 'fleet', apiSecret: randomBytes(24).toString('hex') };
+  const settings = {
+    PATH: process.env.PATH,
+    NODE_COMPILE_CACHE: join(tmpdir(), 'rtc-test-compile-cache'),
+    API_KEY: keys.apiKey,
+    API_SECRET: keys.apiSecret,
+    DATA_DIR: join(folder, 'data'),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    LIVEKIT_URL: 'ws://127.0.0.1:9',
+    LIVEKIT_API_KEY: 'absent',
+    LIVEKIT_API_SECRET: 'absent',
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    RATE_LIMIT_API: '0',
+    RATE_LIMIT_PUBLIC: '0',
+    LOG_LEVEL: 'warn',
+    METRICS: 'off',
+    ...environment,
+  };
+  const running = new Set<RunningPart>();
+  const launch = async (): Promise<FleetInstance> => {
+    const port = await freePort();
+    const part = runPart({
+      name: 'instance',
+      program: process.execPath,
+      args: [program],
+      cwd: folder,
+      env: { ...settings, PORT: `${port}` },
+      stopSignal: 'SIGKILL',
+    });
+    running.add(part);
+    const url = `http://127.0.0.1:${port}`;
+    await untilReady(part, 'instance', { isReady: async () => (await fetch(`${url}/v1/health`)).ok });
+    const kill = async () => {
+      running.delete(part);
+      await part.close();
+    };
+    return { url, output: part.output, kill };
+  };
+  return {
+    keys,
+    start: () => withFreshPorts(launch),
+    call: async ({ url }, method, path, body) => {
+      const signing = () => ({ ...keys, timestamp: Math.floor(Date.now() / 1000) });
+      const caller = await createCaller(url, signing);
+      try {
+        return (await caller.call(method, path, body === undefined ? {} : { body })).json;
+      } finally {
+        caller.close();
+      }
+    },
+    close: async () => {
+      await Promise.all([...running].map((part) => part.close()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
