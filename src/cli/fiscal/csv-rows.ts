@@ -145,7 +145,7 @@ async function peekFirstLine(chunks: AsyncIterable<Uint8Array>): Promise<Peeked>
 }
 
 /** What stands most often in the first line, outside quotes; Excel in Italy writes semicolons. */
-export function guessDelimiter(firstLine: string): string {
+function guessDelimiter(firstLine: string): string {
   const bare = firstLine.replace(/"(?:[^"]|"")*"/g, '');
   const counted = [',', ';', '\t', '|'].map((delimiter) => ({
     delimiter,

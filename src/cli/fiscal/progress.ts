@@ -43,7 +43,7 @@ export function createProgressBar(screen: Screen): ProgressBar {
   };
 }
 
-export function progressLine(progress: Progress, elapsedSeconds: number): string {
+function progressLine(progress: Progress, elapsedSeconds: number): string {
   const { lines, bad, bytes, sizeBytes } = progress;
   const parts = [`${grouped(lines)} lines`, `${grouped(rate(lines, elapsedSeconds))}/s`];
   if (bad > 0) parts.push(`${grouped(bad)} bad`);
