@@ -11,7 +11,7 @@ export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<
   throw new Error(`All ports from ${wanted} to ${wanted + TRIES - 1} on ${host} are taken.`);
 }
 
-export function isFree(port: number, host: string): Promise<boolean> {
+function isFree(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
