@@ -67,7 +67,7 @@ async function hear(deps: TranscribeDeps, hold: Hold, { recording, detector }: S
     for await (const chunk of deps.audio.decode(recording, hold.signal)) {
       samples += chunk.samples.length;
       await noteAll(deps, hold, notes, detector.push(chunk.samples));
-      await notes.advance(chunk.share);
+      await notes.advance(shareOf(chunk.share, toMs(samples), recording.durationMs));
     }
   } catch (error) {
     if (!(error instanceof SpeechFault) || error.code !== 'recording-damaged') throw error;
@@ -77,6 +77,12 @@ async function hear(deps: TranscribeDeps, hold: Hold, { recording, detector }: S
   await notes.store();
   if (damage !== undefined) throw damage;
   return toMs(samples);
+}
+
+/** What was read runs ahead of what was heard; 1 is only what is completed. */
+function shareOf(read: number, heardMs: number, durationMs: number | null): number {
+  const heard = durationMs === null || durationMs === 0 ? 1 : heardMs / durationMs;
+  return Math.min(read, heard, 0.99);
 }
 
 async function noteAll(

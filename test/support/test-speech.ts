@@ -1,0 +1,69 @@
+import type { Speech } from '../../src/server/open-speech.ts';
+import {
+  SAMPLE_RATE,
+  type VoiceActivityDetector,
+  type VoicedSegment,
+} from '../../src/server/ports/speech.ts';
+
+/** Loudness of a window from which on it is voiced. */
+const THRESHOLD = 0.01;
+const WINDOW = SAMPLE_RATE / 50;
+const MAX_SAMPLES = 8 * SAMPLE_RATE;
+
+export type TestSpeechOptions = {
+  readonly languages?: readonly string[];
+  /** What a segment says; default how long it is. */
+  readonly recognise?: (segment: { readonly seconds: number }) => Promise<string> | string;
+};
+
+/** Speech without a model: what is loud is voiced, and its text is its length. */
+export function testSpeech({ languages = ['en'], recognise }: TestSpeechOptions = {}): Speech {
+  const says = recognise ?? (({ seconds }) => `${seconds.toFixed(1)} seconds`);
+  return {
+    engine: {
+      name: 'test',
+      languages,
+      maxSegmentSeconds: 8,
+      supports: (language) => languages.includes(language.split('-')[0] ?? ''),
+      recognise: async ({ samples }) => ({
+        text: await says({ seconds: samples.length / SAMPLE_RATE }),
+        confidence: 0.5,
+      }),
+      close: async () => {},
+    },
+    createDetector: (minSilenceSeconds) => loudnessDetector(minSilenceSeconds * SAMPLE_RATE),
+  };
+}
+
+function loudnessDetector(minSilence: number): VoiceActivityDetector {
+  let position = 0;
+  let rest: number[] = [];
+  let voiced: { start: number; samples: number[]; quiet: number } | undefined;
+  const cut = (): readonly VoicedSegment[] => {
+    if (voiced === undefined) return [];
+    const { start, samples, quiet } = voiced;
+    voiced = undefined;
+    return [{ start, samples: Float32Array.from(samples.slice(0, samples.length - quiet)) }];
+  };
+  const hear = (window: readonly number[]): readonly VoicedSegment[] => {
+    const start = position;
+    position += window.length;
+    const isLoud = Math.sqrt(window.reduce((sum, one) => sum + one * one, 0) / window.length) >= THRESHOLD;
+    if (voiced === undefined && !isLoud) return [];
+    voiced ??= { start, samples: [], quiet: 0 };
+    voiced.samples.push(...window);
+    voiced.quiet = isLoud ? 0 : voiced.quiet + window.length;
+    return voiced.quiet >= minSilence || voiced.samples.length >= MAX_SAMPLES ? cut() : [];
+  };
+  return {
+    push: (samples) => {
+      rest.push(...samples);
+      const found: VoicedSegment[] = [];
+      for (; rest.length >= WINDOW; rest = rest.slice(WINDOW)) found.push(...hear(rest.slice(0, WINDOW)));
+      return found;
+    },
+    current: () => voiced && { start: voiced.start, samples: Float32Array.from(voiced.samples) },
+    flush: cut,
+    close: () => {},
+  };
+}
