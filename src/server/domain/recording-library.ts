@@ -46,7 +46,7 @@ export async function getRecording(deps: LibraryDeps, recordingId: string): Prom
 }
 
 /** By egress id, which is what the specification calls recordingId, or by our own id. Throws recording-not-found. */
-export async function findRecording(
+async function findRecording(
   { store }: Pick<SettleDeps, 'store'>,
   recordingId: string,
 ): Promise<Recording> {
