@@ -31,7 +31,7 @@ export const EventSchema = Type.Object(
     event: Type.String({ description: 'Event name', examples: ['participant_joined'] }),
     room: Type.Union([EventRoomSchema, Type.Null()], { description: 'Null for an event without a room' }),
     timestamp: instantSchema('When it happened'),
-    id: Type.String({ description: 'The same on every retry', examples: ['evt_4bPp8Vi9S6DdAbCd'] }),
+    id: Type.String({ description: 'The same on every retry', examples: ['evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     sequence: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Counts the events of one session of a room, from 1',
     }),

@@ -50,7 +50,10 @@ export const LiveStartSchema = Type.Object(
 );
 export type LiveStart = Static<typeof LiveStartSchema>;
 
-const transcriptionId = Type.String({ description: 'Form tr_<id>', examples: ['tr_4bPp8Vi9S6DdAbCd'] });
+const transcriptionId = Type.String({
+  description: 'Form tr_<id>',
+  examples: ['tr_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+});
 
 export const LiveStartedSchema = Type.Object(
   {
@@ -93,7 +96,7 @@ export type SpeakerUpdate = Static<typeof SpeakerUpdateSchema>;
 
 export const SegmentSchema = Type.Object(
   {
-    id: Type.String({ examples: ['seg_4bPp8Vi9S6DdAbCd'] }),
+    id: Type.String({ examples: ['seg_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     transcriptionId,
     trackId: Type.Union([Type.String(), Type.Null()]),
     participantIdentity: Type.Union([Type.String(), Type.Null()]),

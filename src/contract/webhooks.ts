@@ -46,7 +46,7 @@ export type WebhookPut = Static<typeof WebhookPutSchema>;
 
 export const WebhookSchema = Type.Object(
   {
-    id: Type.String({ description: 'Form wh_<id>', examples: ['wh_4bPp8Vi9S6DdAbCd'] }),
+    id: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     url: Type.String({ examples: ['https://example.org/hooks/rtc'] }),
     events: Type.Array(Type.String(), { examples: [['*']] }),
     secret: Type.String({ description: 'Masked, but for the answer to the creation', examples: ['***'] }),
@@ -88,9 +88,9 @@ const AttemptSchema = Type.Object({
 
 export const DeliverySchema = Type.Object(
   {
-    id: Type.String({ description: 'Form dlv_<id>', examples: ['dlv_4bPp8Vi9S6DdAbCd'] }),
-    webhookId: Type.String({ examples: ['wh_4bPp8Vi9S6DdAbCd'] }),
-    eventId: Type.String({ examples: ['evt_4bPp8Vi9S6DdAbCd'] }),
+    id: Type.String({ description: 'Form dlv_<id>', examples: ['dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    webhookId: Type.String({ examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    eventId: Type.String({ examples: ['evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     event: Type.String({ examples: ['room_finished'] }),
     status: Type.Enum(['pending', 'delivered', 'failed', 'cancelled']),
     createdAt: instantSchema('When the event was stored'),

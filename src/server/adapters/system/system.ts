@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, IdGenerator } from '../../ports/clock.ts';
+import { createTimeOrderedIds } from './time-ordered-ids.ts';
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -9,5 +9,4 @@ export const systemClock: Clock = {
   },
 };
 
-/** 96 random bits in base64url. */
-export const systemIds: IdGenerator = { next: () => randomBytes(12).toString('base64url') };
+export const systemIds: IdGenerator = createTimeOrderedIds(systemClock);

@@ -34,7 +34,7 @@ export const TranscriptionParams = Type.Object({
     minLength: 1,
     maxLength: 256,
     description: 'Form tr_<id>',
-    examples: ['tr_4bPp8Vi9S6DdAbCd'],
+    examples: ['tr_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
   }),
 });
 
@@ -42,7 +42,7 @@ const webhookId = Type.String({
   minLength: 1,
   maxLength: 256,
   description: 'Form wh_<id>',
-  examples: ['wh_4bPp8Vi9S6DdAbCd'],
+  examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
 });
 
 export const WebhookParams = Type.Object({ webhookId });
@@ -53,6 +53,6 @@ export const DeliveryParams = Type.Object({
     minLength: 1,
     maxLength: 256,
     description: 'Form dlv_<id>',
-    examples: ['dlv_4bPp8Vi9S6DdAbCd'],
+    examples: ['dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
   }),
 });
