@@ -27,7 +27,8 @@ export function createTransferBar(
       if (stderr.isTTY !== true || nowMs - drawnMs < REDRAW_MS) return;
       drawnMs = nowMs;
       const line = transferLine({ from, done, sizeBytes, seconds: (nowMs - startedMs) / 1000 });
-      stderr.write(`${CLEAR_LINE}${line.slice(0, (stderr.columns ?? 80) - 1)}`);
+      // A terminal of unknown width says 0.
+      stderr.write(`${CLEAR_LINE}${line.slice(0, (stderr.columns || 80) - 1)}`);
     },
     clear: () => {
       if (drawnMs > 0) stderr.write(CLEAR_LINE);
