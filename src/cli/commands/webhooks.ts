@@ -108,7 +108,7 @@ const get = defineCommand({
   needs: 'service',
   arguments: { id: ID },
   options: {},
-  examples: [{ line: 'rtc webhooks get wh_4bPp8Vi9S6DdAbCd', does: 'All about it but the secret' }],
+  examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about it but the secret' }],
   async run(context, { id }) {
     const client = await context.client();
     return shown(await client.getWebhook(id, { signal: context.io.signal }));
@@ -125,11 +125,11 @@ const update = defineCommand({
   options: { events: EVENTS },
   examples: [
     {
-      line: 'rtc webhooks update wh_4bPp8Vi9S6DdAbCd https://example.org/new-hook',
+      line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C https://example.org/new-hook',
       does: 'To another address',
     },
     {
-      line: 'rtc webhooks update wh_4bPp8Vi9S6DdAbCd --events room_started,room_finished',
+      line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --events room_started,room_finished',
       does: 'Only these events from now on',
     },
   ],
@@ -158,8 +158,8 @@ const remove = defineCommand({
   arguments: { ids: listArgument('id of the webhook, or of several') },
   options: { yes: YES },
   examples: [
-    { line: 'rtc webhooks delete wh_4bPp8Vi9S6DdAbCd', does: 'Asks first, naming what is lost' },
-    { line: 'rtc webhooks delete wh_4bPp8Vi9S6DdAbCd --yes', does: 'Without asking' },
+    { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first, naming what is lost' },
+    { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --yes', does: 'Without asking' },
   ],
   async run(context, { ids, yes }) {
     const client = await context.client();

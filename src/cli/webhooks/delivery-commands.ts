@@ -40,7 +40,9 @@ export const test = defineCommand({
   needs: 'service',
   arguments: { id: ID },
   options: {},
-  examples: [{ line: 'rtc webhooks test wh_4bPp8Vi9S6DdAbCd', does: 'Waits for the answer, at most 10 s' }],
+  examples: [
+    { line: 'rtc webhooks test wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Waits for the answer, at most 10 s' },
+  ],
   async run(context, { id }) {
     const client = await context.client();
     const answer = await client.testWebhook(id, { signal: context.io.signal });
@@ -83,12 +85,15 @@ export const deliveries = defineCommand({
     watch: WATCH,
   },
   examples: [
-    { line: 'rtc webhooks deliveries wh_4bPp8Vi9S6DdAbCd', does: 'The last 50' },
+    { line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'The last 50' },
     {
-      line: 'rtc webhooks deliveries wh_4bPp8Vi9S6DdAbCd --status failed --attempts',
+      line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --status failed --attempts',
       does: 'Why some failed',
     },
-    { line: 'rtc webhooks deliveries wh_4bPp8Vi9S6DdAbCd --watch', does: 'The same, kept up to date' },
+    {
+      line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --watch',
+      does: 'The same, kept up to date',
+    },
   ],
   isStream: (input) => input.watch,
   async run(context, { id, status, limit, attempts, watch }) {
@@ -114,10 +119,13 @@ export const replay = defineCommand({
     }),
   },
   examples: [
-    { line: 'rtc webhooks replay wh_4bPp8Vi9S6DdAbCd', does: 'All that failed' },
-    { line: 'rtc webhooks replay wh_4bPp8Vi9S6DdAbCd --since 2h', does: 'What failed in the last two hours' },
+    { line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All that failed' },
     {
-      line: 'rtc webhooks replay wh_4bPp8Vi9S6DdAbCd dlv_4bPp8Vi9S6DdAbCd',
+      line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --since 2h',
+      does: 'What failed in the last two hours',
+    },
+    {
+      line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
       does: 'One, also if it was delivered',
     },
   ],

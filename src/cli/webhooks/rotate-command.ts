@@ -19,8 +19,14 @@ export const rotate = defineCommand({
   arguments: { id: argument('id of the webhook') },
   options: { secretStdin: SECRET_STDIN },
   examples: [
-    { line: 'rtc webhooks rotate wh_4bPp8Vi9S6DdAbCd', does: 'Prints the new secret and nothing else' },
-    { line: 'rtc webhooks rotate wh_4bPp8Vi9S6DdAbCd | pass insert -m hook', does: 'Straight into a safe' },
+    {
+      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
+      does: 'Prints the new secret and nothing else',
+    },
+    {
+      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C | pass insert -m hook',
+      does: 'Straight into a safe',
+    },
   ],
   async run(context, { id, secretStdin }) {
     const given = await readGivenSecret(context, secretStdin);
