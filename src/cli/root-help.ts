@@ -3,11 +3,8 @@ import { CATALOGUE, GROUPS, type NounEntry } from './catalogue.ts';
 /** `rtc --help`, from the catalogue alone: no command is loaded for it. */
 export function rootHelp(hasColours: boolean): string {
   const bold = (text: string): string => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
-  const width = Math.max(...CATALOGUE.map((entry) => title(entry).length)) + 2;
   const groups = GROUPS.map((group) => {
-    const lines = CATALOGUE.filter((entry) => entry.group === group).map(
-      (entry) => `  ${title(entry).padEnd(width)}${entry.summary}`,
-    );
+    const lines = CATALOGUE.filter((entry) => entry.group === group).map(line);
     return `${bold(`${group}:`)}\n${lines.join('\n')}`;
   });
   return `Operate the rooms of a real-time room service: people, recordings, streams.
@@ -28,6 +25,15 @@ ${bold('Options:')}
 
 More: rtc help exit-codes | environment | output
 `;
+}
+
+/** Wide enough for most nouns with their verbs; what is longer has its summary on a line of its own. */
+const TITLE_WIDTH = 36;
+
+function line(entry: NounEntry): string {
+  const name = title(entry);
+  const gap = name.length < TITLE_WIDTH ? '' : `\n${' '.repeat(TITLE_WIDTH + 2)}`;
+  return `  ${name.padEnd(gap === '' ? TITLE_WIDTH : 0)}${gap}${entry.summary}`;
 }
 
 function title(entry: NounEntry): string {
