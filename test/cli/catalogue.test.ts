@@ -27,8 +27,10 @@ describe('the catalogue', () => {
     for (const argv of [[], ['--help'], ['-h'], ['help']]) {
       const { code, stdout, stderr } = await run(argv);
       expect([code, stderr]).toEqual([0, '']);
+      // Its summary stands beside a noun, or under it where the noun has many verbs.
       for (const { noun, summary } of CATALOGUE)
-        expect(stdout).toMatch(new RegExp(`^ {2}${noun}\\b.*${summary}$`, 'm'));
+        expect(stdout).toMatch(new RegExp(`^ {2}${noun}\\b[^\n]*\\n? +${summary}$`, 'm'));
+      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
     }
   });
 });
