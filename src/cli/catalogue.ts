@@ -50,6 +50,20 @@ export const CATALOGUE: readonly NounEntry[] = [
     load: () => import('./commands/recordings.ts'),
   },
   {
+    noun: 'transcription',
+    group: 'Rooms',
+    summary: 'What is said in a room, while it is said',
+    verbs: ['start', 'stop', 'get', 'speakers'],
+    load: () => import('./commands/transcription.ts'),
+  },
+  {
+    noun: 'transcriptions',
+    group: 'Rooms',
+    summary: 'What was said in recordings',
+    verbs: ['create', 'list', 'get', 'delete'],
+    load: () => import('./commands/transcriptions.ts'),
+  },
+  {
     noun: 'ingress',
     group: 'Rooms',
     summary: 'Streams that come in over RTMP or WHIP',

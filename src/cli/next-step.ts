@@ -80,7 +80,7 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'recording-storage-error': always("check the service's S3_ settings, or RECORDING_DIR"),
   'media-server-unavailable': always('check that the media server runs: rtc doctor'),
   'media-worker-unavailable': always('check the egress or ingress service and Redis: rtc doctor'),
-  'addon-unavailable': always('start the worker of that add-on'),
+  'addon-unavailable': always('start a worker of that add-on: rtc worker stt-live, or stt-post'),
   'shutting-down': retryStep,
   'storage-unavailable': always('check the database and the disk of the service: rtc doctor'),
   unreachable: always('is the service running, and is this its address? rtc doctor checks the whole chain'),

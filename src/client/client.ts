@@ -41,6 +41,7 @@ import {
   withBody,
 } from './request-parts.ts';
 import { RtcError } from './rtc-error.ts';
+import { TranscriptionCalls } from './transcription-calls.ts';
 import { type CallOptions, type RtcClientOptions, type SendOptions, Transport } from './transport.ts';
 
 /**
@@ -53,12 +54,13 @@ import { type CallOptions, type RtcClientOptions, type SendOptions, Transport } 
  * await client.close();
  * ```
  */
-export class RtcClient {
+export class RtcClient extends TranscriptionCalls {
   readonly #transport: Transport;
   readonly #options: RtcClientOptions;
 
   /** @throws TypeError for an address that is no http(s) URL */
   constructor(options: RtcClientOptions) {
+    super();
     this.#transport = new Transport(options);
     this.#options = options;
   }
@@ -260,6 +262,14 @@ export class RtcClient {
   /** Closes the connections; calls that still run fail. */
   async close(): Promise<void> {
     await this.#transport.close();
+  }
+
+  protected override call<T>(method: string, path: string, options?: SendOptions): Promise<T> {
+    return this.#call(method, path, options);
+  }
+
+  protected override send(method: string, path: string, options?: SendOptions): Promise<Answer> {
+    return this.#transport.send(method, path, options);
   }
 
   async #call<T>(method: string, path: string, options?: SendOptions): Promise<T> {

@@ -9,4 +9,9 @@ export { RtcClient } from './client.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
 export { type ClientFault, problemOf, RtcError } from './rtc-error.ts';
+export type {
+  ListTranscriptionsOptions,
+  ReadTranscriptionOptions,
+  TextFormat,
+} from './transcription-calls.ts';
 export type { CallOptions, Observer, RtcClientOptions, SendOptions, WireRequest } from './transport.ts';

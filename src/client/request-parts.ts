@@ -15,6 +15,10 @@ export function recordingPath(id: string, ...rest: readonly string[]): string {
   return `/v1/recordings${pathOf(id, ...rest)}`;
 }
 
+export function transcriptionPath(id: string): string {
+  return `/v1/transcriptions${pathOf(id)}`;
+}
+
 /** A long poll is given its wait and what any call may take besides. */
 export function patienceFor(waitSeconds: number | undefined): number | undefined {
   return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;

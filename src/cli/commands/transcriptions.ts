@@ -1,0 +1,145 @@
+import type { RtcClient } from '../../client/client.ts';
+import { POST_STATUSES, type PostStatus } from '../../contract/choices.ts';
+import type { PostTranscription, PostTranscriptionList } from '../../contract/transcription.ts';
+import { type Command, defineCommand } from '../command.ts';
+import { WATCH, YES } from '../common-options.ts';
+import type { Context } from '../context.ts';
+import { forEachTarget } from '../for-each.ts';
+import { argument, listArgument, notEmpty, oneOf, option, wholeNumber } from '../parameters.ts';
+import { confirmOrRefuse } from '../prompter.ts';
+import { done, type ListResult, list, nothing } from '../result.ts';
+import { plural } from '../time.ts';
+import { create } from '../transcriptions/create-command.ts';
+import { readTranscript } from '../transcriptions/read-transcript.ts';
+import { FORMAT } from '../transcriptions/transcript-options.ts';
+import { POST_FIELDS, POST_LIST, postRecord, segmentList } from '../transcriptions/transcript-view.ts';
+import { watchList } from '../watch.ts';
+
+/** The API's own largest page. */
+const PAGE_SIZE = 200;
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 10_000;
+
+const listTranscriptions = defineCommand({
+  noun: 'transcriptions',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the transcriptions of recordings, newest first',
+  needs: 'service',
+  arguments: {},
+  options: {
+    room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
+    recording: option('--recording <id>', 'only of this recording', { parse: notEmpty }),
+    status: option('--status <status>', 'only these', oneOf(POST_STATUSES)),
+    limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
+      parse: wholeNumber(1, MAX_LIMIT),
+    }),
+    watch: WATCH,
+  },
+  examples: [
+    { line: 'rtc transcriptions list', does: 'The last 50' },
+    { line: 'rtc transcriptions list --status processing --watch', does: 'How far the workers are' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { room, recording, status, limit, watch }) {
+    const client = await context.client();
+    const query = { roomId: room, recordingId: recording, status, limit: limit ?? DEFAULT_LIMIT };
+    const read = async (): Promise<ListResult> => {
+      const answer = await readPages(context, client, query);
+      return list({
+        answer,
+        records: answer.transcriptions,
+        fields: POST_FIELDS,
+        columns: POST_LIST,
+        identify: ({ transcriptionId }) => transcriptionId,
+        empty: 'There is no such transcription. Make one: rtc transcriptions create RECORDING',
+        notes: answer.nextCursor === null ? [] : [`There are more: --limit ${query.limit * 2}`],
+      });
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+const get = defineCommand({
+  noun: 'transcriptions',
+  verb: 'get',
+  summary: 'Show one transcription',
+  needs: 'service',
+  arguments: { id: argument('id of the transcription') },
+  options: { format: FORMAT },
+  examples: [
+    { line: 'rtc transcriptions get tr_4bPp8Vi9S6DdAbCd', does: 'Its state' },
+    { line: 'rtc transcriptions get tr_4bPp8Vi9S6DdAbCd --format srt > call.srt', does: 'What was said' },
+  ],
+  async run(context, { id, format }) {
+    if (format !== undefined) return await readTranscript(context, id, format);
+    const client = await context.client();
+    const transcription = await client.getTranscription(id, { signal: context.io.signal });
+    // A live one has no state beside what was said.
+    if (!('recordingId' in transcription)) {
+      return segmentList(transcription, { empty: 'Nothing was said.', notes: [] });
+    }
+    const isRead = transcription.segments.length > 0;
+    return postRecord(transcription, {
+      notes: isRead ? [`Read it: rtc transcriptions get ${id} --format text`] : [],
+    });
+  },
+});
+
+const remove = defineCommand({
+  noun: 'transcriptions',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete transcriptions with all that was said',
+  needs: 'service',
+  arguments: { ids: listArgument('id of the transcription, or of several') },
+  options: { yes: YES },
+  examples: [{ line: 'rtc transcriptions delete tr_4bPp8Vi9S6DdAbCd', does: 'Asks first' }],
+  async run(context, { ids, yes }) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes || context.flags.isCurl,
+      what: 'deleting transcriptions',
+      question: () => whatIsLost(context, client, ids),
+    });
+    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+      client.deleteTranscription(id, { signal: context.io.signal }),
+    );
+    return succeeded.length === 0
+      ? nothing({ exitCode })
+      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+  },
+});
+
+export const commands: readonly Command[] = [create, listTranscriptions, get, remove];
+
+type Query = {
+  readonly roomId: string | undefined;
+  readonly recordingId: string | undefined;
+  readonly status: PostStatus | undefined;
+  readonly limit: number;
+};
+
+/** As many as asked for, over the API's pages. */
+async function readPages(context: Context, client: RtcClient, query: Query): Promise<PostTranscriptionList> {
+  const transcriptions: PostTranscription[] = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const limit = Math.min(PAGE_SIZE, query.limit - transcriptions.length);
+    const page = await client.listTranscriptions({ ...query, limit, cursor, signal: context.io.signal });
+    transcriptions.push(...page.transcriptions);
+    cursor = page.nextCursor ?? undefined;
+    if (cursor === undefined || transcriptions.length >= query.limit) {
+      return { transcriptions, nextCursor: page.nextCursor };
+    }
+  }
+}
+
+async function whatIsLost(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
+  let segments = 0;
+  for (const id of ids) {
+    segments += (await client.getTranscription(id, { signal: context.io.signal })).segments.length;
+  }
+  const what = ids.length === 1 ? `transcription ${ids[0]}` : plural(ids.length, 'transcription');
+  return `Delete ${what}? ${plural(segments, 'segment')} of what was said will be gone.`;
+}
