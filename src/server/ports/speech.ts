@@ -34,7 +34,7 @@ export interface VoiceActivityDetector {
   push(samples: Float32Array): readonly VoicedSegment[];
   /** What is voiced at the moment and has not ended; for interim results. */
   current(): VoicedSegment | undefined;
-  /** The rest, at the end of the stream. */
+  /** The rest, at the end of the stream. The next sample begins a new one, at index 0. */
   flush(): readonly VoicedSegment[];
   close(): void;
 }

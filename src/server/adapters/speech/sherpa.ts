@@ -30,6 +30,7 @@ export type Vad = {
   front(enableExternalBuffer: boolean): { readonly start: number; readonly samples: Float32Array };
   pop(): void;
   flush(): void;
+  reset(): void;
 };
 
 export type Sherpa = {

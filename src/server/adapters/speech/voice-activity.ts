@@ -1,12 +1,17 @@
 import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../../ports/speech.ts';
+import { SampleHistory } from './sample-history.ts';
 import type { Sherpa, Vad } from './sherpa.ts';
 import { splitSegment } from './split-segment.ts';
 
 /** The detector looks at so many samples at a time. */
 const WINDOW = 512;
-const BUFFER_SECONDS = 60;
-/** The detector reports speech a moment after it began: so much before that belongs to it. */
-const LEAD_SAMPLES = SAMPLE_RATE * 0.4;
+/** Speech without a pause, beyond what is cut at the latest: the detector's own buffer grows when it has to. */
+const BUFFER_SECONDS = 30;
+/** The detector hears voices, not the consonants before and after them: so much on either side belongs to a segment. */
+const LEAD_SAMPLES = SAMPLE_RATE * 0.25;
+const TAIL_SAMPLES = SAMPLE_RATE * 0.1;
+/** What is voiced is reported this late: its beginning lies that much before. */
+const REPORT_SAMPLES = SAMPLE_RATE * 0.2;
 
 export type VoiceActivitySettings = {
   readonly sherpa: Sherpa;
@@ -36,81 +41,88 @@ export function createVoiceActivityDetector(settings: VoiceActivitySettings): Vo
     },
     BUFFER_SECONDS,
   );
-  return new SileroDetector(vad, maxSegmentSeconds * SAMPLE_RATE);
+  return new SileroDetector(vad, settings);
 }
 
 class SileroDetector implements VoiceActivityDetector {
   readonly #vad: Vad;
   readonly #maxSamples: number;
+  readonly #pauseSamples: number;
+  readonly #history = new SampleHistory(SAMPLE_RATE * BUFFER_SECONDS);
   /** Pushed, but less than a window. */
   #rest = new Float32Array(0);
-  /** Samples that the detector has seen. */
-  #seen = 0;
-  /** What is voiced at the moment, for interim results: the latest samples. */
-  #recent: Float32Array[] = [];
-  #recentLength = 0;
+  /** Where the last segment ended: no sample is in two of them. */
+  #lastEnd = 0;
+  /** Where what is voiced at the moment began. */
+  #voicedFrom: number | undefined;
 
-  constructor(vad: Vad, maxSamples: number) {
+  constructor(vad: Vad, { maxSegmentSeconds, minSilenceSeconds }: VoiceActivitySettings) {
     this.#vad = vad;
-    this.#maxSamples = maxSamples;
+    this.#maxSamples = maxSegmentSeconds * SAMPLE_RATE;
+    this.#pauseSamples = minSilenceSeconds * SAMPLE_RATE;
   }
 
   push(samples: Float32Array): readonly VoicedSegment[] {
-    const all = concat([this.#rest, samples]);
+    const all = new Float32Array(this.#rest.length + samples.length);
+    all.set(this.#rest);
+    all.set(samples, this.#rest.length);
     const whole = all.length - (all.length % WINDOW);
     const segments: VoicedSegment[] = [];
     for (let start = 0; start < whole; start += WINDOW) {
       const window = all.subarray(start, start + WINDOW);
+      this.#history.push(window);
       this.#vad.acceptWaveform(window);
-      this.#seen += WINDOW;
-      this.#remember(window);
       segments.push(...this.#take());
+      this.#noteVoiced();
     }
     this.#rest = all.slice(whole);
     return segments;
   }
 
   current(): VoicedSegment | undefined {
-    if (!this.#vad.isDetected()) return undefined;
-    return { start: this.#seen - this.#recentLength, samples: concat(this.#recent) };
+    if (this.#voicedFrom === undefined) return undefined;
+    const seen = this.#history.length;
+    return this.#history.read(Math.max(this.#voicedFrom, seen - this.#maxSamples), seen);
   }
 
+  /** A pause ends what is being said: the detector's own flush leaves out as much as a pause lasts. */
   flush(): readonly VoicedSegment[] {
-    if (this.#rest.length > 0) this.push(new Float32Array(WINDOW - this.#rest.length));
+    const end = this.#history.length + this.#rest.length;
+    const pause = new Float32Array(this.#pauseSamples + 4 * WINDOW);
+    const segments = [...this.push(pause)];
     this.#vad.flush();
-    return this.#take();
+    segments.push(...this.#take());
+    this.#vad.reset();
+    this.#history.clear();
+    this.#rest = new Float32Array(0);
+    this.#lastEnd = 0;
+    this.#voicedFrom = undefined;
+    return segments.flatMap((segment) => withinStream(segment, end));
   }
 
   close(): void {
-    this.#recent = [];
+    this.#vad.reset();
   }
 
   #take(): readonly VoicedSegment[] {
     const segments: VoicedSegment[] = [];
-    while (!this.#vad.isEmpty()) {
+    for (; !this.#vad.isEmpty(); this.#vad.pop()) {
       const { start, samples } = this.#vad.front(false);
-      segments.push(...splitSegment({ start, samples }, this.#maxSamples));
-      this.#vad.pop();
+      const from = Math.max(this.#lastEnd, start - LEAD_SAMPLES);
+      const end = Math.min(this.#history.length, start + samples.length + TAIL_SAMPLES);
+      segments.push(...splitSegment(this.#history.read(from, end), this.#maxSamples));
+      this.#lastEnd = end;
     }
     return segments;
   }
 
-  #remember(window: Float32Array): void {
-    const limit = this.#vad.isDetected() ? this.#maxSamples : LEAD_SAMPLES;
-    this.#recent.push(window);
-    this.#recentLength += window.length;
-    while (this.#recentLength - (this.#recent[0]?.length ?? 0) >= limit) {
-      this.#recentLength -= this.#recent.shift()?.length ?? 0;
-    }
+  #noteVoiced(): void {
+    if (!this.#vad.isDetected()) this.#voicedFrom = undefined;
+    else this.#voicedFrom ??= Math.max(this.#lastEnd, this.#history.length - REPORT_SAMPLES - LEAD_SAMPLES);
   }
 }
 
-function concat(parts: readonly Float32Array[]): Float32Array<ArrayBuffer> {
-  const whole = new Float32Array(parts.reduce((length, part) => length + part.length, 0));
-  let position = 0;
-  for (const part of parts) {
-    whole.set(part, position);
-    position += part.length;
-  }
-  return whole;
+/** Without the pause that was put after the stream's end. */
+function withinStream({ start, samples }: VoicedSegment, end: number): readonly VoicedSegment[] {
+  return start >= end ? [] : [{ start, samples: samples.subarray(0, end - start) }];
 }
