@@ -1,4 +1,8 @@
+import { availableParallelism } from 'node:os';
 import { checkFfmpeg, createFfmpegAudio } from './adapters/ffmpeg/recording-audio.ts';
+import { createLivekitMediaServer } from './adapters/livekit/livekit-media-server.ts';
+import { createRoomListener } from './adapters/livekit/room-listener.ts';
+import { createTokenSigner } from './adapters/livekit/token-signer.ts';
 import { defaultCacheDir } from './adapters/media-binary/go-binary.ts';
 import { createRecordingFiles } from './adapters/recordings/recording-files.ts';
 import { openStore } from './adapters/storage/open-store.ts';
@@ -12,6 +16,7 @@ import type { DeliveryOutlet } from './ports/delivery-outlet.ts';
 import type { Store } from './ports/store.ts';
 import type { WorkerKind } from './ports/transcription-store.ts';
 import { startHeartbeat } from './workers/heartbeat.ts';
+import { startLiveTranscriber } from './workers/transcribe-live.ts';
 import { startPostTranscriber } from './workers/transcribe-recordings.ts';
 
 export type WorkerOptions = {
@@ -92,6 +97,37 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningWorke
 /** Workers store deliveries and leave them to the service, which finds them within a moment. */
 const NO_OUTLET: DeliveryOutlet = { roomFor: () => 0, take: () => {}, wake: () => {}, changed: () => {} };
 
-async function startLive(_config: Config, _parts: OpenParts): Promise<RunningWorker> {
-  throw new Error('This version has no stt-live worker yet.');
+/** Words come as soon after a pause as they can; shorter pauses would tear sentences apart. */
+const LIVE_PAUSE_SECONDS = 0.4;
+/** A server recognises elsewhere, and not for us alone. */
+const SERVER_REQUESTS = 8;
+
+async function startLive(config: Config, parts: OpenParts): Promise<RunningWorker> {
+  const { log, clock, speech, instanceId: workerId } = parts;
+  const { url, apiKey, apiSecret } = config.livekit;
+  const tokenSigner = createTokenSigner(apiKey, apiSecret);
+  const listener = await createRoomListener({ url, tokenSigner, clock });
+  const mediaServer = createLivekitMediaServer({ ...config.livekit, log });
+  const transcriber = startLiveTranscriber({
+    ...parts,
+    workerId,
+    listener,
+    mediaServer,
+    engine: speech.engine,
+    createDetector: () => speech.createDetector(LIVE_PAUSE_SECONDS),
+    concurrency: recognitionsAtOnce(config),
+  });
+  return {
+    close: async () => {
+      await transcriber.close();
+      await mediaServer.close();
+      await listener.close();
+    },
+  };
+}
+
+/** As many as there are processors for. */
+function recognitionsAtOnce({ speech }: Config): number {
+  if (speech.engine === 'openai') return SERVER_REQUESTS;
+  return Math.max(1, Math.floor(availableParallelism() / speech.threads));
 }

@@ -20,9 +20,9 @@ export type ListenRequest = {
 export type HeardTrack = {
   readonly trackId: string;
   readonly identity: string;
-  /** The participant's name when the track was first heard. */
-  readonly name: string;
-  /** 16 kHz, mono, from -1 to 1; ends when the track does. Nothing comes while it is muted. */
+  /** The participant's name at this moment: people rename themselves. */
+  readonly name: () => string;
+  /** 16 kHz, mono, from -1 to 1; ends when the track does. Silence, or nothing at all, while it is muted. */
   readonly audio: AsyncIterable<Float32Array>;
 };
 

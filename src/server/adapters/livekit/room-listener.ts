@@ -112,7 +112,7 @@ function hearAudio(sdk: Sdk, room: Room, onTrack: (track: HeardTrack) => void): 
       onTrack({
         trackId: publication.sid ?? track.sid ?? '',
         identity: participant.identity,
-        name: participant.name ?? '',
+        name: () => participant.name ?? '',
         audio: samplesOf(new sdk.AudioStream(track, SAMPLE_RATE, 1)),
       });
     },
@@ -123,10 +123,15 @@ function subscribe(sdk: Sdk, publication: RemoteTrackPublication): void {
   if (publication.kind === sdk.TrackKind.KIND_AUDIO) publication.setSubscribed(true);
 }
 
+/** Whoever stops listening frees the native stream. */
 async function* samplesOf(stream: ReadableStream<AudioFrame>): AsyncGenerator<Float32Array> {
   const reader = stream.getReader();
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    yield Float32Array.from(read.value.data, (sample) => sample / 32_768);
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      yield Float32Array.from(read.value.data, (sample) => sample / 32_768);
+    }
+  } finally {
+    await reader.cancel();
   }
 }
 
