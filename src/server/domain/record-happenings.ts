@@ -1,7 +1,7 @@
-import { deliveredName } from '../../contract/event-names.ts';
+import { deliveredName, type EventType } from '../../contract/event-names.ts';
 import type { Clock, IdGenerator } from '../ports/clock.ts';
 import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
-import type { RoomSession, StoredEvent } from '../ports/event-store.ts';
+import type { NewEvent, RoomSession, StoredEvent } from '../ports/event-store.ts';
 import type { Store } from '../ports/store.ts';
 import type { DeliveryJob, NewDelivery, Webhook } from '../ports/webhook-store.ts';
 import { type Happening, toNewEvent } from './event-payload.ts';
@@ -20,11 +20,11 @@ export type RecordDeps = {
 /** One transaction's events and their deliveries, which the outlet gets when it has been committed. */
 export type Recorder = {
   /**
-   * Stores what is new of the happenings, in order, each with its deliveries; answers the session with its sequence
-   * moved on. `present` counts the participants before the first of them.
+   * Takes what is new of the happenings, in order; answers the session with its sequence moved on. `present` counts the
+   * participants before the first of them. All are stored together at the transaction's end, each with its deliveries:
+   * on PostgreSQL every statement is a round trip, and during some of them the events of all instances wait.
    */
   readonly record: (scope: RecordScope, happenings: readonly Happening[]) => Promise<RoomSession | undefined>;
-  readonly jobs: readonly DeliveryJob[];
 };
 
 export type RecordScope = {
@@ -39,56 +39,63 @@ export async function recordInTransaction(
   work: (store: Store, recorder: Recorder) => Promise<void>,
 ): Promise<void> {
   const jobs = await deps.store.transaction(async (store) => {
-    const recorder = createRecorder(deps, store, await store.webhooks.list());
-    await work(store, recorder);
-    return recorder.jobs;
+    const events: NewEvent[] = [];
+    await work(store, createRecorder(deps, store, events));
+    return await storeWithDeliveries(deps, store, events);
   });
   deps.outlet.take(jobs.filter((job) => job.delivery.leaseOwner !== null));
   if (jobs.some((job) => job.delivery.leaseOwner === null)) deps.outlet.wake();
 }
 
-function createRecorder(deps: RecordDeps, store: Store, webhooks: readonly Webhook[]): Recorder {
-  const jobs: DeliveryJob[] = [];
-  const taken = new Map<string, number>();
-  const recordOne = async (scope: RecordScope, happening: Happening): Promise<boolean> => {
-    const id = `evt_${deps.ids.next()}`;
-    const createdAt = deps.clock.now();
-    const { session, roomName, present: numParticipants } = scope;
-    const event = await store.events.insert(
-      toNewEvent(happening, { id, session, roomName, numParticipants, createdAt }),
-    );
-    if (event === undefined) return false;
-    const own = webhooks.flatMap((webhook) => jobFor(deps, { event, happening, webhook, taken }) ?? []);
-    if (own.length > 0) await store.deliveries.insert(own.map((job) => job.delivery));
-    jobs.push(...own);
-    return true;
-  };
+/** Puts the new events into `events`. The rooms are locked: what is not known now will not be stored meanwhile. */
+function createRecorder(deps: RecordDeps, store: Store, events: NewEvent[]): Recorder {
+  const taken = new Set<string>();
   return {
-    jobs,
     record: async (scope, happenings) => {
+      if (happenings.length === 0) return scope.session;
+      const known = await store.events.findKnown(happenings.map(({ sourceId }) => sourceId));
       let { session, present } = scope;
       for (const happening of happenings) {
-        present += CHANGE_OF_PRESENT[happening.type] ?? 0;
-        const isNew = await recordOne({ ...scope, session, present: Math.max(0, present) }, happening);
-        if (isNew && session !== undefined) session = { ...session, sequence: session.sequence + 1 };
+        present = Math.max(0, present + (CHANGE_OF_PRESENT[happening.type] ?? 0));
+        if (known.has(happening.sourceId) || taken.has(happening.sourceId)) continue;
+        taken.add(happening.sourceId);
+        const context = { session, roomName: scope.roomName, numParticipants: present };
+        const id = `evt_${deps.ids.next()}`;
+        events.push(toNewEvent(happening, { ...context, id, createdAt: deps.clock.now() }));
+        if (session !== undefined) session = { ...session, sequence: session.sequence + 1 };
       }
       return session;
     },
   };
 }
 
+async function storeWithDeliveries(
+  deps: RecordDeps,
+  store: Store,
+  events: readonly NewEvent[],
+): Promise<readonly DeliveryJob[]> {
+  if (events.length === 0) return [];
+  const webhooks = await store.webhooks.list();
+  const stored = await store.events.insertAll(events);
+  const taken = new Map<string, number>();
+  const jobs = stored.flatMap((event) =>
+    webhooks.flatMap((webhook) => jobFor(deps, { event, webhook, taken }) ?? []),
+  );
+  if (jobs.length > 0) await store.deliveries.insert(jobs.map((job) => job.delivery));
+  return jobs;
+}
+
 const CHANGE_OF_PRESENT: Readonly<Record<string, number>> = { participant_joined: 1, participant_left: -1 };
 
 type JobSource = {
   readonly event: StoredEvent;
-  readonly happening: Happening;
   readonly webhook: Webhook;
   /** Leases given out in this transaction, by webhook. */
   readonly taken: Map<string, number>;
 };
 
-function jobFor(deps: RecordDeps, { event, happening, webhook, taken }: JobSource): DeliveryJob | undefined {
-  const eventName = deliveredName(happening.type, webhook.events);
+function jobFor(deps: RecordDeps, { event, webhook, taken }: JobSource): DeliveryJob | undefined {
+  const eventName = deliveredName(event.type as EventType, webhook.events);
   if (eventName === undefined) return undefined;
   const count = taken.get(webhook.id) ?? 0;
   const hasRoom = count < deps.outlet.roomFor(webhook.id);

@@ -50,6 +50,8 @@ class RunningDeliverer implements Deliverer {
   #loops: Promise<unknown> = Promise.resolve();
   #wakeUp: AbortController = new AbortController();
   #mayHaveMore = false;
+  /** Webhooks that the last sweep left out, as their lanes were full. */
+  #passedOver: readonly string[] = [];
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
@@ -61,7 +63,7 @@ class RunningDeliverer implements Deliverer {
         for (const { webhookId, attempt } of outcomes) this.#letGo(webhookId, attempt.deliveryId);
         for (const webhookId of this.#hand.waitingWebhooks()) this.#fill(webhookId);
         // A backlog goes on without waiting for the next sweep.
-        if (this.#mayHaveMore) this.wake();
+        if (this.#mayHaveMore || this.#hand.hasRoomIn(this.#passedOver)) this.wake();
       },
     });
   }
@@ -140,12 +142,9 @@ class RunningDeliverer implements Deliverer {
     const { deliveries, clock, instanceId, log } = this.#deps;
     try {
       const now = clock.now();
-      const jobs = await deliveries.claim({
-        now,
-        owner: instanceId,
-        leaseUntil: now + LEASE_MS,
-        ...this.#hand.roomForClaim,
-      });
+      const room = this.#hand.roomForClaim;
+      this.#passedOver = room.exceptWebhooks;
+      const jobs = await deliveries.claim({ now, owner: instanceId, leaseUntil: now + LEASE_MS, ...room });
       this.take(jobs);
       return jobs.length;
     } catch (error) {

@@ -51,6 +51,13 @@ export class Hand {
     return { limit: CLAIM_LIMIT, limitPerWebhook: SHARE_PER_WEBHOOK, exceptWebhooks };
   }
 
+  /** Whether one of these could be claimed of by now. */
+  hasRoomIn(webhookIds: readonly string[]): boolean {
+    if (webhookIds.length === 0) return false;
+    const full = new Set(this.roomForClaim.exceptWebhooks);
+    return webhookIds.some((id) => !full.has(id));
+  }
+
   #lanesFrom(size: number): readonly string[] {
     return [...this.#lanes].filter(([, lane]) => lane.size >= size).map(([id]) => id);
   }
