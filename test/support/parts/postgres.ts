@@ -23,11 +23,16 @@ const debianFolder = '/usr/lib/postgresql';
 /** Users that the server may run as where the tests run as root, which it refuses. */
 const unprivilegedUsers = ['postgres', 'nobody'];
 
+export interface PostgresOptions {
+  /** Commits wait for the disk, as they do by PostgreSQL's own defaults: for measuring. */
+  readonly isDurable?: boolean;
+}
+
 /**
  * Starts a real PostgreSQL cluster of its own on loopback, in a temporary folder, without fsync (a lost cluster
  * costs nothing here). Behaviour under a crash of the machine cannot be tested on it.
  */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres({ isDurable = false }: PostgresOptions = {}): Promise<Postgres> {
   const programs = await findPostgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed (initdb and postgres)');
   const user = process.getuid?.() === 0 ? await findUnprivilegedUser() : undefined;
@@ -35,8 +40,8 @@ export async function startPostgres(): Promise<Postgres> {
   const password = randomBytes(16).toString('hex');
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
-    await initialiseCluster({ programs, folder, password, user });
-    const cluster = await withFreshPorts(() => startCluster({ programs, folder, user, password }));
+    await initialiseCluster({ programs, folder, password, user, isDurable });
+    const cluster = await withFreshPorts(() => startCluster({ programs, folder, user, password, isDurable }));
     return { url: cluster.url, close: () => cluster.close().then(removeFolder) };
   } catch (cause) {
     await removeFolder();
@@ -58,6 +63,7 @@ interface Cluster {
   readonly folder: string;
   readonly password: string;
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  readonly isDurable: boolean;
 }
 
 /** The folder with initdb and postgres: the first on PATH, else Debian's newest. */
@@ -111,10 +117,8 @@ async function startCluster(cluster: Cluster): Promise<Postgres> {
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
-    fsync: 'off',
-    synchronous_commit: 'off',
-    full_page_writes: 'off',
     max_connections: 200,
+    ...(cluster.isDurable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
   const part = runPart({
     name: 'postgres',

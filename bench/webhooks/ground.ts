@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore, type StoreOptions } from '../../src/server/adapters/storage/open-store.ts';
+import { createSecretBox } from '../../src/server/adapters/system/secret-box.ts';
+import { systemClock, systemIds } from '../../src/server/adapters/system/system.ts';
+import { createAddressGuard } from '../../src/server/adapters/webhooks/address-guard.ts';
+import { createWebhookSender } from '../../src/server/adapters/webhooks/webhook-sender.ts';
+import { createWebhook } from '../../src/server/domain/manage-webhooks.ts';
+import { recordInTransaction } from '../../src/server/domain/record-happenings.ts';
+import type { Log } from '../../src/server/ports/log.ts';
+import type { Store } from '../../src/server/ports/store.ts';
+import { startDeliverer } from '../../src/server/workers/deliver-webhooks.ts';
+import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+
+/** A database, and on it the whole of the webhook machinery of one instance. */
+export type Ground = {
+  readonly name: string;
+  readonly database: StoreOptions['database'];
+  readonly store: Store;
+  readonly addWebhooks: (url: string, count: number) => Promise<readonly string[]>;
+  /** Stores so many events in one transaction, with their deliveries. */
+  readonly tell: (count: number) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type Database = {
+  readonly name: string;
+  readonly options: StoreOptions['database'];
+  readonly close: () => Promise<void>;
+};
+
+export async function sqliteDatabase(): Promise<Database> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-'));
+  return {
+    name: 'SQLite',
+    options: { sqlitePath: join(folder, 'rtc.sqlite') },
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** DATABASE_URL's server, or one that is started for it, whose commits wait for the disk. */
+export async function postgresDatabase(): Promise<Database> {
+  const given = process.env.DATABASE_URL;
+  const cluster =
+    given === undefined ? await startPostgres({ isDurable: true }) : { url: given, close: async () => {} };
+  const database = await createDatabase(cluster);
+  return {
+    name: 'PostgreSQL',
+    options: { databaseUrl: database.url },
+    close: async () => {
+      await database.close();
+      await cluster.close();
+    },
+  };
+}
+
+const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
+
+export async function openGround({ name, options }: Database): Promise<Ground> {
+  const store = await openStore({ database: options, clock: systemClock, log });
+  const guard = createAddressGuard(['127.0.0.0/8']);
+  const sender = createWebhookSender({ guard, userAgent: 'rtc-service/bench' });
+  const secretBox = createSecretBox([randomBytes(32)]);
+  const deps = { store, log, secretBox, randomBytes, clock: systemClock, ids: systemIds };
+  const instanceId = 'bench';
+  const deliverer = startDeliverer({
+    ...deps,
+    instanceId,
+    sender,
+    deliveries: store.deliveries,
+    webhooks: store.webhooks,
+    fileUrls: { urlOf: async () => undefined },
+  });
+  return {
+    name,
+    database: options,
+    store,
+    addWebhooks: async (url, count) => {
+      const ids: string[] = [];
+      for (let index = 0; index < count; index += 1) {
+        ids.push((await createWebhook(deps, { url: `${url}/${index}` })).id);
+      }
+      return ids;
+    },
+    tell: (count) =>
+      recordInTransaction({ ...deps, instanceId, outlet: deliverer }, async (_store, recorder) => {
+        const happenings = Array.from({ length: count }, () => happening());
+        await recorder.record({ session: undefined, roomName: 'x'.repeat(200), present: 0 }, happenings);
+      }),
+    close: async () => {
+      await deliverer.close();
+      await sender.close();
+      await store.close();
+    },
+  };
+}
+
+function happening() {
+  const sourceId = systemIds.next();
+  return {
+    type: 'room_finished',
+    sourceId,
+    occurredAt: Date.now(),
+    subject: {},
+    isReconciled: false,
+  } as const;
+}

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/workers/hand.ts';
+import { bareLoop } from './bare-loop.ts';
+import { type Database, type Ground, openGround } from './ground.ts';
+import type { BenchReceiver } from './receiver.ts';
+
+const ROUNDS = 5;
+const WEBHOOKS = 1_000;
+const EVENTS = 10_000;
+/** As the ingest has them: so many at most share a commit. */
+const EVENTS_PER_TRANSACTION = 100;
+/** What the machinery has in flight when one event goes to a thousand: as many as there are. */
+const FAN_OUT_CONCURRENCY = 256;
+
+export type Rate = { readonly perSecond: number; readonly bare: number };
+
+/** One event to 1,000 webhooks, several times; deliveries per second from the storing to the last settlement. */
+export async function measureFanOut(database: Database, receiver: BenchReceiver): Promise<readonly Rate[]> {
+  const ground = await openGround(database);
+  const webhooks = await ground.addWebhooks(receiver.url, WEBHOOKS);
+  const rates: Rate[] = [];
+  // The first one makes the connections.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const bare = await bareLoop(receiver.url, WEBHOOKS * 2, FAN_OUT_CONCURRENCY);
+    const perSecond = await deliver(ground, webhooks, { events: 1, deliveries: WEBHOOKS });
+    if (round > 0) rates.push({ perSecond, bare });
+  }
+  await removeAll(ground, webhooks);
+  await ground.close();
+  return rates;
+}
+
+/** 10,000 events to one webhook. */
+export async function measureStream(database: Database, receiver: BenchReceiver): Promise<readonly Rate[]> {
+  const ground = await openGround(database);
+  const webhooks = await ground.addWebhooks(receiver.url, 1);
+  const rates: Rate[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const bare = await bareLoop(receiver.url, EVENTS, CONCURRENCY_PER_WEBHOOK);
+    const perSecond = await deliver(ground, webhooks, { events: EVENTS, deliveries: EVENTS });
+    rates.push({ perSecond, bare });
+  }
+  await removeAll(ground, webhooks);
+  await ground.close();
+  return rates;
+}
+
+type Work = { readonly events: number; readonly deliveries: number };
+
+async function deliver(ground: Ground, webhooks: readonly string[], work: Work): Promise<number> {
+  const startedAt = performance.now();
+  for (let told = 0; told < work.events; told += EVENTS_PER_TRANSACTION) {
+    await ground.tell(Math.min(EVENTS_PER_TRANSACTION, work.events - told));
+  }
+  while ((await ground.store.deliveries.nextClaimableAt([])) !== undefined) await delay(2);
+  const perSecond = (work.deliveries * 1000) / (performance.now() - startedAt);
+  const [first = ''] = webhooks;
+  const [last] = await ground.store.deliveries.list({ webhookId: first, limit: 1 });
+  if (last?.state !== 'delivered') throw new Error('the deliveries were not made');
+  return perSecond;
+}
+
+async function removeAll({ store }: Ground, webhooks: readonly string[]): Promise<void> {
+  for (const id of webhooks) await store.webhooks.delete(id, Date.now());
+  while ((await store.deliveries.purge(0, 5_000)) > 0);
+}
