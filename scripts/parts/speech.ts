@@ -1,0 +1,26 @@
+import { defaultCacheDir } from '../../src/server/adapters/media-binary/go-binary.ts';
+import { installModel, MOONSHINE_WHEEL } from '../../src/server/adapters/speech/install-model.ts';
+import { installPackage, type PackageRecipe } from '../../src/server/adapters/speech/install-package.ts';
+import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
+import type { BuildOptions } from './part.ts';
+
+/** People who read, of the package that the model comes in. */
+const recordings: PackageRecipe = {
+  commands: MOONSHINE_WHEEL,
+  files: {
+    'moonshine_voice/assets/beckett.wav': 'e5a26b3d29e5b0bc8dbd72c11d16a3808a4ec0ac45b21f12a27d2a2fe5c5ae61',
+    'moonshine_voice/assets/two_cities.wav':
+      'f3348494d77cb74a02862f5e685ed09faf3e75832c5cc5c80703282c2cd8b52e',
+  },
+};
+
+export function isSpeechThere(): boolean {
+  const cacheDir = defaultCacheDir(process.env);
+  return testModel(cacheDir) !== undefined && findSpeechRecordings(cacheDir) !== undefined;
+}
+
+/** The model and its detector as a user installs them, and the recordings beside them. */
+export async function installSpeech({ cacheDir, onProgress = () => {} }: BuildOptions): Promise<void> {
+  await installModel(TEST_MODEL, { cacheDir, onProgress });
+  await installPackage(recordings, { name: 'speech-recordings', folder: cacheDir, onProgress });
+}

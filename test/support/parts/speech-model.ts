@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultCacheDir } from '../../../src/server/adapters/media-binary/go-binary.ts';
+import { installedModels, vadModelPath } from '../../../src/server/adapters/speech/model-store.ts';
+import { openSpeech, type Speech } from '../../../src/server/open-speech.ts';
+
+/** The small English model, which `npm test` installs once as `rtc stt install` does. */
+export const TEST_MODEL = 'moonshine-tiny-en';
+
+/** The model and the voice activity detector of a worker; the model is loaded at its first segment. */
+export function openTestModel(): Speech {
+  const cacheDir = defaultCacheDir(process.env);
+  const folder = testModel(cacheDir);
+  if (folder === undefined) throw new Error('the speech model is not installed: `npm test` installs it once');
+  return openSpeech({ engine: 'sherpa', models: { en: folder }, threads: 1 }, cacheDir);
+}
+
+/** A recording of somebody who reads, and what is read. */
+export type SpeechRecording = { readonly path: string; readonly text: string };
+
+export type SpeechRecordings = {
+  /** 10 s, 16 kHz: short sentences with pauses. */
+  readonly beckett: SpeechRecording;
+  /** 44 s, 48 kHz: long sentences of prose. */
+  readonly twoCities: SpeechRecording;
+};
+
+/** Of the package that the model comes in (MIT). */
+export function speechRecordings(): SpeechRecordings {
+  const found = findSpeechRecordings(defaultCacheDir(process.env));
+  if (found === undefined) throw new Error('the recordings are not there: `npm test` fetches them once');
+  return found;
+}
+
+/** The model's folder, when it and the detector are there. */
+export function testModel(cacheDir: string): string | undefined {
+  if (vadModelPath(cacheDir) === undefined) return undefined;
+  return installedModels(cacheDir).find(({ name }) => name === TEST_MODEL)?.folder;
+}
+
+export function findSpeechRecordings(cacheDir: string): SpeechRecordings | undefined {
+  const folder = join(cacheDir, 'speech-recordings');
+  if (!existsSync(folder)) return undefined;
+  return {
+    beckett: { path: join(folder, 'beckett.wav'), text: BECKETT },
+    twoCities: { path: join(folder, 'two_cities.wav'), text: TWO_CITIES },
+  };
+}
+
+/** Samuel Beckett, Worstward Ho. */
+const BECKETT = 'Ever tried. Ever failed. No matter. Try again. Fail again. Fail better.';
+
+/** Charles Dickens, A Tale of Two Cities, its first sentence. */
+const TWO_CITIES = `It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of
+foolishness, it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season
+of Darkness, it was the spring of hope, it was the winter of despair, we had everything before us, we had nothing before
+us, we were all going direct to Heaven, we were all going direct the other way - in short, the period was so far like the
+present period, that some of its noisiest authorities insisted on its being received, for good or for evil, in the
+superlative degree of comparison only.`;
