@@ -1,0 +1,38 @@
+# Two images of one source: `service` (also `rtc` itself), and `worker`, which adds ffmpeg, the native speech packages
+# and a model.
+
+FROM node:24-bookworm AS build
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY . .
+RUN node scripts/build.ts
+
+FROM node:24-bookworm-slim AS service
+ENV NODE_ENV=production
+WORKDIR /app
+# Everything the service runs on is bundled in dist.
+COPY --from=build /app/package.json /app/NOTICE ./
+COPY --from=build /app/bin bin
+COPY --from=build /app/dist dist
+RUN mkdir /data && chown node:node /data
+USER node
+ENTRYPOINT ["node", "bin/rtc.js"]
+CMD ["serve"]
+
+FROM node:24-bookworm AS model
+RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-pip && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=build /app /app
+ENV XDG_CACHE_HOME=/models
+RUN node bin/rtc.js stt install moonshine-tiny-en
+
+FROM service AS worker
+USER root
+RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates && rm -rf /var/lib/apt/lists/*
+# The native packages are what the bundle leaves out.
+COPY --from=build /app/node_modules node_modules
+COPY --from=model /models /models
+ENV XDG_CACHE_HOME=/models
+USER node
+CMD ["worker", "stt-post"]
