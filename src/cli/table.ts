@@ -33,13 +33,17 @@ function naturalWidths(rows: readonly (readonly string[])[]): number[] {
   );
 }
 
+/** The first column names the row: what a person copies from it must be whole, as ids are. */
+const FIRST_COLUMN = 32;
+
 /** Takes from the widest column until all fit, so that short columns stay whole. */
 function fitWidths(widths: readonly number[], available: number | undefined): number[] {
   const fitted = [...widths];
   if (available === undefined) return fitted;
   const total = (): number => fitted.reduce((sum, width) => sum + width + GAP, -GAP);
   while (total() > available) {
-    const widest = fitted.indexOf(Math.max(...fitted));
+    const spare = fitted.map((width, index) => (index === 0 && width <= FIRST_COLUMN ? 0 : width));
+    const widest = spare.indexOf(Math.max(...spare));
     const next = (fitted[widest] ?? 0) - 1;
     if (next < NARROWEST) break;
     fitted[widest] = next;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { TrackKind } from '@livekit/rtc-node';
 import { AccessToken, IngressClient, IngressInput, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -49,8 +50,7 @@ describe('the real ingress service', () => {
     token.addGrant({ roomJoin: true, room });
     const viewer = await join(livekit.url, await token.toJwt());
     const camera = { identity: 'camera-1', deadlineMs: streamDeadlineMs };
-    const push = startFfmpeg(pushArguments(`${created.url}/${created.streamKey}`));
-    pushes.push(push);
+    const push = keepPushing(`${created.url}/${created.streamKey}`);
     try {
       const [audio, video] = await Promise.all([
         subscribedTrack(viewer, { ...camera, kind: TrackKind.KIND_AUDIO }),
@@ -68,6 +68,7 @@ describe('the real ingress service', () => {
     } catch (cause) {
       throw new Error(`ingress:\n${ingress.output()}\nffmpeg:\n${push.output()}`, { cause });
     } finally {
+      await push.close();
       await viewer.leave();
     }
   });
@@ -78,6 +79,34 @@ describe('the real ingress service', () => {
     expect(await push.exited).not.toBe(0);
   });
 });
+
+/** A service that finds its machine too busy at the moment refuses a push: a camera tries again, and so do we. */
+function keepPushing(url: string): { readonly output: () => string; readonly close: () => Promise<void> } {
+  let isClosed = false;
+  let current = start();
+  const run = async (): Promise<void> => {
+    while (!isClosed) {
+      await current.exited;
+      // The service measures the load once a second.
+      await setTimeout(1000);
+      if (!isClosed) current = start();
+    }
+  };
+  function start(): ReturnType<typeof startFfmpeg> {
+    const push = startFfmpeg(pushArguments(url));
+    pushes.push(push);
+    return push;
+  }
+  const running = run();
+  return {
+    output: () => current.output(),
+    close: async () => {
+      isClosed = true;
+      await current.close();
+      await running;
+    },
+  };
+}
 
 /** A moving test picture and a tone, as a small camera would send them: H.264 and AAC at their real speed. */
 function pushArguments(url: string): readonly string[] {
