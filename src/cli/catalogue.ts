@@ -53,7 +53,7 @@ export const CATALOGUE: readonly NounEntry[] = [
     noun: 'transcription',
     group: 'Rooms',
     summary: 'What is said in a room, while it is said',
-    verbs: ['start', 'stop', 'get', 'speakers'],
+    verbs: ['start', 'stop', 'get', 'follow', 'speakers'],
     load: () => import('./commands/transcription.ts'),
   },
   {

@@ -1,8 +1,9 @@
 import type { EventName } from '../contract/event-names.ts';
 import type { Event, EventList } from '../contract/events.ts';
 import { pause } from './retry.ts';
-import { RtcError } from './rtc-error.ts';
+import type { RtcError } from './rtc-error.ts';
 import type { CallOptions } from './transport.ts';
+import { untilAnswered } from './until-answered.ts';
 
 /** Which events: of one room, under these names of either table, stored at `since` (ISO 8601) or later. */
 export type EventFilter = {
@@ -43,8 +44,6 @@ export type FollowDeps = {
 const WAIT_SECONDS = 25;
 const PAGE_SIZE = 200;
 const SHORTEST_WAIT_MS = 500;
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 5000;
 /** A cursor for what is yet to come, as GET /v1/events has it. */
 const LATEST = 'latest';
 
@@ -77,46 +76,4 @@ async function askOnce(deps: FollowDeps, query: ListEventsOptions): Promise<Even
   const isShort = page.events.length === 0 && performance.now() - startedAt < SHORTEST_WAIT_MS;
   if (isShort) await (deps.pause ?? pause)(SHORTEST_WAIT_MS, query.signal).catch(() => undefined);
   return page;
-}
-
-async function untilAnswered(
-  deps: FollowDeps,
-  options: FollowEventsOptions,
-  ask: () => Promise<EventList>,
-): Promise<EventList> {
-  for (let failures = 0; ; failures += 1) {
-    try {
-      const page = await ask();
-      if (failures > 0) options.onResumption?.();
-      return page;
-    } catch (error) {
-      if (!(error instanceof RtcError) || !mayPass(error)) throw error;
-      if (failures === 0) options.onInterruption?.(error);
-      await pauseAfter(deps, { error, failures, signal: options.signal });
-    }
-  }
-}
-
-/** No connection, an overloaded service, one that closes, or a proxy before one that is not there. */
-function mayPass({ code, status }: RtcError): boolean {
-  if (code === 'unreachable' || code === 'timed-out') return true;
-  return status !== undefined && (status >= 500 || status === 408 || status === 429);
-}
-
-type Failed = {
-  readonly error: RtcError;
-  readonly failures: number;
-  readonly signal: AbortSignal | undefined;
-};
-
-async function pauseAfter(deps: FollowDeps, { error, failures, signal }: Failed): Promise<void> {
-  const ceilingMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS);
-  const spreadMs = ceilingMs * (0.5 + 0.5 * (deps.random ?? Math.random)());
-  const askedMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_MS);
-  try {
-    await (deps.pause ?? pause)(Math.max(spreadMs, askedMs), signal);
-  } catch (cause) {
-    const { method, path } = error;
-    throw new RtcError({ method, path, code: 'aborted', detail: 'the call was cancelled', cause });
-  }
 }

@@ -8,6 +8,7 @@ export type {
 export { RtcClient } from './client.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
+export type { FollowTranscriptionOptions } from './follow-transcription.ts';
 export { type ClientFault, problemOf, RtcError } from './rtc-error.ts';
 export type {
   ListTranscriptionsOptions,

@@ -8,9 +8,11 @@ import type {
   PostQueued,
   PostTranscriptionDetail,
   PostTranscriptionList,
+  Segment,
   SpeakerUpdate,
 } from '../contract/transcription.ts';
 import type { Answer } from './answer.ts';
+import { type FollowTranscriptionOptions, followTranscription } from './follow-transcription.ts';
 import { queryOf, recordingPath, roomPath, transcriptionPath, withBody } from './request-parts.ts';
 import type { CallOptions, SendOptions } from './transport.ts';
 
@@ -60,6 +62,16 @@ export abstract class TranscriptionCalls {
   ): Promise<string> {
     const query = queryOf({ since: options.since, format });
     return (await this.send('GET', roomPath(room, 'transcription') + query, options)).body;
+  }
+
+  /** Each segment as it is stored, until the transcription is stopped; see FollowTranscriptionOptions. */
+  followTranscription(
+    room: string,
+    options: FollowTranscriptionOptions = {},
+  ): AsyncGenerator<Segment, void, undefined> {
+    const ofRoom = (query: ReadTranscriptionOptions) => this.getRoomTranscription(room, query);
+    const ofId = (id: string, query: CallOptions) => this.getTranscription(id, query);
+    return followTranscription({ ofRoom, ofId }, options);
   }
 
   /** PATCH /v1/rooms/:roomId/transcription/speakers; null removes a name. */

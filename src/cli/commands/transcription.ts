@@ -2,6 +2,7 @@ import type { LiveStart, LiveStarted, LiveStopped } from '../../contract/transcr
 import { type Command, defineCommand } from '../command.ts';
 import { argument, flag, listArgument, notEmpty, option } from '../parameters.ts';
 import { type Column, done, record, text } from '../result.ts';
+import { follow } from '../transcriptions/follow-command.ts';
 import { transcriptText } from '../transcriptions/read-transcript.ts';
 import {
   FORMAT,
@@ -59,7 +60,7 @@ const start = defineCommand({
         'startedAt',
       ] satisfies (keyof LiveStarted)[],
       columns: STARTED,
-      notes: [`Read it: rtc transcription get ${room}`, `Stop it: rtc transcription stop ${room}`],
+      notes: [`Follow it: rtc transcription follow ${room}`, `Stop it: rtc transcription stop ${room}`],
     });
   },
 });
@@ -140,4 +141,4 @@ const speakers = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [start, stop, get, speakers];
+export const commands: readonly Command[] = [start, stop, get, follow, speakers];

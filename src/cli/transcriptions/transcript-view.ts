@@ -29,7 +29,7 @@ export function segmentList(
   });
 }
 
-const SEGMENT_FIELDS = [
+export const SEGMENT_FIELDS = [
   'id',
   'transcriptionId',
   'trackId',
@@ -46,7 +46,7 @@ const SEGMENT_FIELDS = [
 ] as const satisfies readonly (keyof Segment)[];
 
 /** `1:02:03`, or `2:03`. */
-function clockOf(seconds: number): string {
+export function clockOf(seconds: number): string {
   const whole = Math.floor(seconds);
   const two = (value: number): string => String(value).padStart(2, '0');
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
