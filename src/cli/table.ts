@@ -36,19 +36,28 @@ function naturalWidths(rows: readonly (readonly string[])[]): number[] {
 /** The first column names the row: what a person copies from it must be whole, as ids are. */
 const FIRST_COLUMN = 32;
 
-/** Takes from the widest column until all fit, so that short columns stay whole. */
+/** Takes from the widest column until all fit, so that short columns stay whole, and what names a row if it can. */
 function fitWidths(widths: readonly number[], available: number | undefined): number[] {
+  if (available === undefined) return [...widths];
+  const fitted = takeFromWidest(widths, available, FIRST_COLUMN);
+  return totalOf(fitted) > available ? takeFromWidest(fitted, available, NARROWEST) : fitted;
+}
+
+/** The first column is not cut below `first`, the others not below NARROWEST. */
+function takeFromWidest(widths: readonly number[], available: number, first: number): number[] {
   const fitted = [...widths];
-  if (available === undefined) return fitted;
-  const total = (): number => fitted.reduce((sum, width) => sum + width + GAP, -GAP);
-  while (total() > available) {
-    const spare = fitted.map((width, index) => (index === 0 && width <= FIRST_COLUMN ? 0 : width));
-    const widest = spare.indexOf(Math.max(...spare));
-    const next = (fitted[widest] ?? 0) - 1;
-    if (next < NARROWEST) break;
-    fitted[widest] = next;
+  while (totalOf(fitted) > available) {
+    const spare = fitted.map((width, index) => width - (index === 0 ? first : NARROWEST));
+    const candidates = fitted.map((width, index) => ((spare[index] ?? 0) > 0 ? width : 0));
+    const widest = candidates.indexOf(Math.max(...candidates));
+    if ((candidates[widest] ?? 0) === 0) break;
+    fitted[widest] = (fitted[widest] ?? 0) - 1;
   }
   return fitted;
+}
+
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + GAP, -GAP);
 }
 
 const NO_LINES = {

@@ -13,11 +13,12 @@ import { freePort, type RunningPart } from '../support/parts/run-part.ts';
 /** The ingress service transcodes; on two busy cores its first packet takes a while. */
 const streamDeadlineMs = 60_000;
 
+const pushes: RunningPart[] = [];
+
 describe('the real ingress service', () => {
   let redis: Redis;
   let livekit: Livekit;
   let ingress: Ingress;
-  const pushes: RunningPart[] = [];
 
   beforeAll(async () => {
     const rtmpPort = await freePort();
