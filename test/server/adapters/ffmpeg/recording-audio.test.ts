@@ -194,6 +194,28 @@ describe('the sound of a recording', () => {
     expect(await commandLinesOfChildren()).toEqual([]);
   });
 
+  it('of two hours takes no more memory than that of a minute', async () => {
+    const minute = await media.make('minute.mp4', silence(60));
+    const long = await media.make('two-hours.mp4', [
+      ...['-stream_loop', '119', '-i', minute],
+      ...['-c', 'copy'],
+    ]);
+    await hear(minute);
+    const before = process.memoryUsage.rss();
+    let most = 0;
+    const audio = createFfmpegAudio({
+      ...{ files, clock: systemClock, log: keepingLog([]), program: 'ffmpeg' },
+    });
+    let count = 0;
+    const location = { filepath: long, bucket: null };
+    for await (const { samples } of audio.decode(location, new AbortController().signal)) {
+      count += samples.length;
+      most = Math.max(most, process.memoryUsage.rss());
+    }
+    expect(count / 16_000).toBeGreaterThan(7100);
+    expect(most - before).toBeLessThan(80 * 1024 * 1024);
+  }, 120_000);
+
   it('needs ffmpeg, and says so', async () => {
     await checkFfmpeg('ffmpeg');
     await expect(checkFfmpeg('no-such-program')).rejects.toThrow(/install ffmpeg, or set STT_FFMPEG/);
