@@ -39,7 +39,8 @@ const FIRST_COLUMN = 32;
 /** Takes from the widest column until all fit, so that short columns stay whole, and what names a row if it can. */
 function fitWidths(widths: readonly number[], available: number | undefined): number[] {
   if (available === undefined) return [...widths];
-  const fitted = takeFromWidest(widths, available, FIRST_COLUMN);
+  const [first = 0] = widths;
+  const fitted = takeFromWidest(widths, available, first <= FIRST_COLUMN ? first : NARROWEST);
   return totalOf(fitted) > available ? takeFromWidest(fitted, available, NARROWEST) : fitted;
 }
 
