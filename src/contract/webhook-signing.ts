@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /*
  * Two signatures on every delivery. The specified one: `sha256=` and the hex HMAC-SHA256 of the raw body, keyed with
@@ -23,9 +23,17 @@ export function formatWebhookSecret(random: Uint8Array): string {
   return SECRET_PREFIX + Buffer.from(random).toString('base64');
 }
 
+/** A secret made ready for both signatures, for who signs much with it. */
+export type WebhookSigningKeys = { readonly specified: KeyObject; readonly standard: KeyObject };
+
+export function webhookSigningKeys(secret: string): WebhookSigningKeys {
+  return { specified: createSecretKey(secret, 'utf8'), standard: standardKey(secret) };
+}
+
 /** The specified signature, such as `sha256=2c26…`. */
-export function signBody(body: string | Uint8Array, secret: string): string {
-  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+export function signBody(body: string | Uint8Array, secret: string | WebhookSigningKeys): string {
+  const key = typeof secret === 'string' ? secret : secret.specified;
+  return `sha256=${createHmac('sha256', key).update(body).digest('hex')}`;
 }
 
 export type StandardMessage = {
@@ -36,8 +44,12 @@ export type StandardMessage = {
 };
 
 /** One Standard Webhooks signature, such as `v1,K5oZ…`. */
-export function signStandard({ id, timestamp, body }: StandardMessage, secret: string): string {
-  const mac = createHmac('sha256', standardKey(secret)).update(`${id}.${timestamp}.`).update(body);
+export function signStandard(
+  { id, timestamp, body }: StandardMessage,
+  secret: string | WebhookSigningKeys,
+): string {
+  const key = typeof secret === 'string' ? standardKey(secret) : secret.standard;
+  const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
   return `v1,${mac.digest('base64')}`;
 }
 
@@ -52,10 +64,11 @@ export function isStandardSignatureValid(message: StandardMessage, header: strin
   return header.split(' ').some((signature) => isEqual(signature, expected));
 }
 
-function standardKey(secret: string): Buffer | string {
+function standardKey(secret: string): KeyObject {
   const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : '';
   const key = Buffer.from(encoded, 'base64');
-  return key.length > 0 && key.toString('base64') === encoded ? key : secret;
+  const isEncoded = key.length > 0 && key.toString('base64') === encoded;
+  return isEncoded ? createSecretKey(key) : createSecretKey(secret, 'utf8');
 }
 
 function isEqual(given: string, expected: string): boolean {

@@ -95,7 +95,13 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningWorke
 }
 
 /** Workers store deliveries and leave them to the service, which finds them within a moment. */
-const NO_OUTLET: DeliveryOutlet = { roomFor: () => 0, take: () => {}, wake: () => {}, changed: () => {} };
+const NO_OUTLET: DeliveryOutlet = {
+  roomFor: () => 0,
+  take: () => {},
+  wake: () => {},
+  leave: () => {},
+  changed: () => {},
+};
 
 /** Words come as soon after a pause as they can; shorter pauses would tear sentences apart. */
 const LIVE_PAUSE_SECONDS = 0.4;

@@ -6,6 +6,8 @@ import {
   WEBHOOK_ID_HEADER,
   WEBHOOK_SIGNATURE_HEADER,
   WEBHOOK_TIMESTAMP_HEADER,
+  type WebhookSigningKeys,
+  webhookSigningKeys,
 } from '../../contract/webhook-signing.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { FileUrls, SecretBox, WebhookRequest } from '../ports/webhook-sender.ts';
@@ -23,28 +25,45 @@ export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): 
   const body = `{"event":${JSON.stringify(delivery.eventName)},${(await withFileUrl(deps.fileUrls, event.payload)).slice(1)}`;
   const now = deps.clock.now();
   const timestamp = Math.floor(now / 1000);
-  const secrets = signingSecrets(deps.secretBox, webhook, now);
+  const keys = signingKeys(deps.secretBox, webhook, now);
   const message = { id: event.id, timestamp, body };
   return {
     url: webhook.url,
     body,
     headers: {
       'content-type': 'application/json',
-      [WEBHOOK_SIGNATURE_HEADER]: signBody(body, secrets[0]),
+      [WEBHOOK_SIGNATURE_HEADER]: signBody(body, keys[0]),
       [WEBHOOK_EVENT_HEADER]: delivery.eventName,
       [WEBHOOK_ID_HEADER]: event.id,
       [WEBHOOK_TIMESTAMP_HEADER]: String(timestamp),
-      [STANDARD_SIGNATURE_HEADER]: secrets.map((secret) => signStandard(message, secret)).join(' '),
+      [STANDARD_SIGNATURE_HEADER]: keys.map((key) => signStandard(message, key)).join(' '),
     },
   };
 }
 
+type Keys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
+
 /** The specified header holds one signature, so it is the current secret's; the other one carries both. */
-function signingSecrets(box: SecretBox, webhook: Webhook, now: number): readonly [string, ...string[]] {
-  const current = box.open(webhook.secret);
+function signingKeys(box: SecretBox, webhook: Webhook, now: number): Keys {
+  const current = openedKeys(box, webhook.secret);
   const { previousSecret, previousSecretUntil } = webhook;
   if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
-  return [current, box.open(previousSecret)];
+  return [current, openedKeys(box, previousSecret)];
+}
+
+/** Secrets are opened once and not for every delivery: by what is sealed, as that changes with the secret. */
+const OPENED_AT_MOST = 2_000;
+const opened = new WeakMap<SecretBox, Map<string, WebhookSigningKeys>>();
+
+function openedKeys(box: SecretBox, sealed: string): WebhookSigningKeys {
+  const known = opened.get(box) ?? new Map<string, WebhookSigningKeys>();
+  opened.set(box, known);
+  const kept = known.get(sealed);
+  if (kept !== undefined) return kept;
+  const keys = webhookSigningKeys(box.open(sealed));
+  if (known.size >= OPENED_AT_MOST) known.clear();
+  known.set(sealed, keys);
+  return keys;
 }
 
 /** The stored payload with its recording's file URL; the recording's own id stays inside. */

@@ -44,7 +44,8 @@ export async function recordInTransaction(
     return await storeWithDeliveries(deps, store, events);
   });
   deps.outlet.take(jobs.filter((job) => job.delivery.leaseOwner !== null));
-  if (jobs.some((job) => job.delivery.leaseOwner === null)) deps.outlet.wake();
+  const left = jobs.filter((job) => job.delivery.leaseOwner === null);
+  if (left.length > 0) deps.outlet.leave([...new Set(left.map((job) => job.webhook.id))]);
 }
 
 /** Puts the new events into `events`. The rooms are locked: what is not known now will not be stored meanwhile. */

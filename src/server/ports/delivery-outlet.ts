@@ -8,6 +8,8 @@ export interface DeliveryOutlet {
   take(jobs: readonly DeliveryJob[]): void;
   /** Deliveries became due without a lease. */
   wake(): void;
+  /** Deliveries of these webhooks were stored without a lease, as there was no room for them. */
+  leave(webhookIds: readonly string[]): void;
   /** A webhook was changed or deleted: what waits goes by what it is now. */
   changed(webhookId: string): void;
 }

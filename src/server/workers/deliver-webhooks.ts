@@ -50,7 +50,7 @@ class RunningDeliverer implements Deliverer {
   #loops: Promise<unknown> = Promise.resolve();
   #wakeUp: AbortController = new AbortController();
   #mayHaveMore = false;
-  /** Webhooks that the last sweep left out, as their lanes were full. */
+  /** Webhooks that have more, and were left out by the last sweep as their lanes were full. */
   #passedOver: readonly string[] = [];
 
   constructor(deps: DelivererDeps) {
@@ -88,6 +88,11 @@ class RunningDeliverer implements Deliverer {
 
   wake(): void {
     this.#wakeUp.abort();
+  }
+
+  leave(webhookIds: readonly string[]): void {
+    this.#passedOver = [...new Set([...this.#passedOver, ...webhookIds])];
+    if (this.#hand.hasRoomIn(webhookIds)) this.wake();
   }
 
   changed(webhookId: string): void {

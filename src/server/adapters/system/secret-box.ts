@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { SecretBox } from '../../ports/webhook-sender.ts';
 
@@ -13,9 +20,9 @@ export const ENCRYPTION_KEY_BYTES = 32;
  * sealed anew.
  */
 export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox {
-  const byId = new Map(keys.map((key) => [keyId(key), key]));
-  const [current] = keys;
-  const currentId = keyId(current);
+  const byId = new Map(keys.map((key) => [keyId(key), createSecretKey(key)]));
+  const currentId = keyId(keys[0]);
+  const current = createSecretKey(keys[0]);
   return {
     seal: (secret) => {
       const nonce = randomBytes(NONCE_BYTES);
@@ -37,7 +44,7 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
   };
 }
 
-function openWith(key: Buffer, sealed: Buffer): string {
+function openWith(key: KeyObject, sealed: Buffer): string {
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES));

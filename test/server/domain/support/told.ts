@@ -50,7 +50,7 @@ export async function startListener(): Promise<Listener> {
   const database = { sqlitePath: join(folder, 'store.sqlite') };
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
-  const outlet = { roomFor: () => 0, take() {}, wake() {}, changed() {} };
+  const outlet = { roomFor: () => 0, take() {}, wake() {}, leave() {}, changed() {} };
   const deps = { store, clock, ids: systemIds, outlet, instanceId: 'test' };
   const told = async () => {
     const events = await store.events.list({ afterPosition: 0, limit: 1000 });
