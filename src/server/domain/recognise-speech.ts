@@ -83,7 +83,7 @@ async function recogniseOnce(
 }
 
 /** Cut where it is quietest near the middle, so that no word is in both. */
-function halvesOf({ start, samples }: VoicedSegment): readonly VoicedSegment[] {
+export function halvesOf({ start, samples }: VoicedSegment): readonly VoicedSegment[] {
   const cut = quietestNearMiddle(samples);
   return [
     { start, samples: samples.subarray(0, cut) },

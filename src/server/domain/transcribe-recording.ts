@@ -9,6 +9,7 @@ import {
 } from '../ports/speech.ts';
 import type { Recording, Store } from '../ports/store.ts';
 import type { StoredSegment, Transcription } from '../ports/transcription-store.ts';
+import { halvesOf, type Spoken } from './recognise-speech.ts';
 
 export type TranscribeDeps = {
   readonly store: Pick<Store, 'transcriptions' | 'recordings'>;
@@ -97,8 +98,6 @@ async function noteAll(
   }
 }
 
-type Spoken = VoicedSegment & { readonly text: string; readonly confidence: number | null };
-
 /** A cough or a slammed door has no words; what is voiced for longer than this has. */
 const WORDLESS_SAMPLES = SAMPLE_RATE;
 
@@ -117,13 +116,9 @@ async function recognise(
     log.debug({ durationMs: toMs(segment.samples.length) }, 'a sound without words');
     return [];
   }
-  const middle = segment.samples.length >> 1;
-  const first = { start: segment.start, samples: segment.samples.subarray(0, middle) };
-  const second = { start: segment.start + middle, samples: segment.samples.subarray(middle) };
-  const halves = [
-    await recogniseOnce(engine, language, first),
-    await recogniseOnce(engine, language, second),
-  ].filter(({ text }) => text !== '');
+  const spoken: Spoken[] = [];
+  for (const half of halvesOf(segment)) spoken.push(await recogniseOnce(engine, language, half));
+  const halves = spoken.filter(({ text }) => text !== '');
   if (halves.length > 0) return halves;
   const [from, to] = [toSeconds(segment.start), toSeconds(segment.start + segment.samples.length)];
   throw new SpeechFault(

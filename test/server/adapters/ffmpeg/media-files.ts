@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runFfmpeg } from '../../../support/parts/ffmpeg.ts';
 import { speakToFile } from '../../../support/parts/speech.ts';
 
-export const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
+const SENTENCE = 'The meeting will start at nine tomorrow morning in the large conference room.';
 
 /** MP4 as a recorder makes it: H.264 and AAC. */
 export type MediaFiles = {
