@@ -44,6 +44,7 @@ async function runHere() {
         serve: () => import('../dist/server/main.js'),
         dev: () => import('../dist/server/dev.js'),
         worker: () => import('../dist/server/worker.js'),
+        stt: () => import('../dist/server/stt.js'),
       },
     });
   } catch (error) {

@@ -155,6 +155,7 @@ async function buildServer(): Promise<void> {
       main: 'src/server/main.ts',
       dev: 'src/server/dev.ts',
       worker: 'src/server/worker.ts',
+      stt: 'src/server/stt.ts',
     },
     platform: 'node',
     external: OUTSIDE_THE_SERVICE,

@@ -11,7 +11,16 @@ import { importCycles, parseModule, readSourceModules, type SourceModule } from 
 /** A room and the rooms that it may import, besides itself. The first one whose path begins a file's is its room. */
 const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[] = [
   // The launcher loads what is built, so that the published package and the checkout start alike.
-  ['bin/', ['dist/cli/main.js', 'dist/server/main.js', 'dist/server/dev.js', 'dist/server/worker.js']],
+  [
+    'bin/',
+    [
+      'dist/cli/main.js',
+      'dist/server/main.js',
+      'dist/server/dev.js',
+      'dist/server/worker.js',
+      'dist/server/stt.js',
+    ],
+  ],
   ['src/fiscal/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
@@ -93,6 +102,9 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'src/server/main.ts',
     'src/server/dev.ts',
     'src/server/worker.ts',
+    'src/server/stt.ts',
+    // pip and npm find their own settings in it.
+    'src/server/adapters/speech/install-package.ts',
     'src/server/adapters/media-binary/child-process.ts',
     'src/server/adapters/media-binary/go-binary.ts',
   ],

@@ -1,5 +1,9 @@
 import { defaultCacheDir } from '../../src/server/adapters/media-binary/go-binary.ts';
-import { installModel, MOONSHINE_WHEEL } from '../../src/server/adapters/speech/install-model.ts';
+import {
+  installModel,
+  MOONSHINE_BYTES,
+  MOONSHINE_WHEEL,
+} from '../../src/server/adapters/speech/install-model.ts';
 import { installPackage, type PackageRecipe } from '../../src/server/adapters/speech/install-package.ts';
 import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
 import type { BuildOptions } from './part.ts';
@@ -7,6 +11,7 @@ import type { BuildOptions } from './part.ts';
 /** People who read, of the package that the model comes in. */
 const recordings: PackageRecipe = {
   commands: MOONSHINE_WHEEL,
+  downloadBytes: MOONSHINE_BYTES,
   files: {
     'moonshine_voice/assets/beckett.wav': 'e5a26b3d29e5b0bc8dbd72c11d16a3808a4ec0ac45b21f12a27d2a2fe5c5ae61',
     'moonshine_voice/assets/two_cities.wav':

@@ -118,6 +118,13 @@ export const CATALOGUE: readonly NounEntry[] = [
     load: () => import('./commands/worker.ts'),
   },
   {
+    noun: 'stt',
+    group: 'Service',
+    summary: 'Speech models of the workers on this machine',
+    verbs: ['models', 'install'],
+    load: () => import('./commands/stt.ts'),
+  },
+  {
     noun: 'doctor',
     group: 'Service',
     summary: 'Check the whole chain, and say what to do about each fault',

@@ -27,6 +27,28 @@ export type ServiceLoaders = {
   readonly serve: () => Promise<{ serve(options: ServeOptions): Promise<unknown> }>;
   readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
   readonly worker: () => Promise<{ runWorker(options: WorkerOptions): Promise<unknown> }>;
+  readonly stt: () => Promise<SpeechModels>;
+};
+
+/** `rtc stt`: what is on this machine. */
+export type SpeechModels = {
+  listModels(): readonly SpeechModel[];
+  /** Resolves with the folder. */
+  install(
+    name: string,
+    installation: { readonly onProgress: (line: string) => void; readonly signal: AbortSignal },
+  ): Promise<string>;
+};
+
+export type SpeechModel = {
+  readonly name: string;
+  readonly status: 'installed' | 'installable';
+  /** BCP 47. */
+  readonly languages: readonly string[];
+  readonly licence: string;
+  readonly about: string;
+  readonly downloadBytes: number;
+  readonly folder: string | null;
 };
 
 /** `rtc worker`: resolves when the worker has closed after `signal`. */

@@ -43,6 +43,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       serve: options.loaders?.serve ?? notHere,
       dev: options.loaders?.dev ?? notHere,
       worker: options.loaders?.worker ?? notHere,
+      stt: options.loaders?.stt ?? notHere,
     },
   };
   const code = await main(argv, io);

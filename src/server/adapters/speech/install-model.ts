@@ -27,12 +27,15 @@ export const MOONSHINE_WHEEL: readonly PackageCommand[] = [
   ['python3', '-m', 'zipfile', '-e', '*.whl', '.'],
 ];
 
+export const MOONSHINE_BYTES = 84_884_737;
+
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'moonshine-tiny-en': {
     languages: ['en'],
     licence: 'MIT',
     about: 'Moonshine tiny, English: small and fast',
     commands: MOONSHINE_WHEEL,
+    downloadBytes: MOONSHINE_BYTES,
     files: {
       'moonshine_voice/assets/tiny-en/encoder_model.ort':
         '94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221',
@@ -52,6 +55,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     languages: [],
     licence: 'MIT',
     about: 'Silero voice activity detector, which every local model needs',
+    downloadBytes: 5_471_324,
     commands: [
       ['npm', 'pack', '--silent', '@ricky0123/vad-web@0.0.31'],
       ['tar', '-xzf', '*.tgz'],
@@ -64,15 +68,17 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
 };
 
 /** What can be installed, beside the detector that comes along. */
-export function installableModels(): readonly {
-  readonly name: string;
-  readonly about: string;
-  readonly licence: string;
-}[] {
+export function installableModels(): readonly InstallableModel[] {
   return Object.entries(RECIPES)
     .filter(([name]) => name !== VAD_MODEL)
-    .map(([name, { about, licence }]) => ({ name, about, licence }));
+    .map(([name, { about, licence, languages, downloadBytes }]) => ({
+      ...{ name, about, licence, languages, downloadBytes },
+    }));
 }
+
+export type InstallableModel = Pick<Recipe, 'about' | 'licence' | 'languages' | 'downloadBytes'> & {
+  readonly name: string;
+};
 
 /** Installs the model and the detector; one that is there is left as it is. Rejects with what failed and what to do. */
 export async function installModel(name: string, options: InstallOptions): Promise<string> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /*
@@ -11,6 +11,8 @@ import { join } from 'node:path';
 export type PackageRecipe = {
   /** Fetch the package into the folder and unpack it there. `*.whl` and the like stand for the one file of that ending. */
   readonly commands: readonly PackageCommand[];
+  /** How large the package is; for progress. */
+  readonly downloadBytes: number;
   /** Path in the unpacked package to SHA-256. */
   readonly files: Readonly<Record<string, string>>;
   /** Adds what is made from the files, in the folder of files that is given. */
@@ -39,10 +41,14 @@ export async function installPackage(
   }
   const aside = await mkdtemp(join(folder, `.${name}-`));
   try {
-    onProgress(`fetching ${name}`);
     const unpacked = join(aside, 'package');
     await mkdir(unpacked);
-    for (const command of recipe.commands) await run(command, unpacked, signal);
+    const watch = watchDownload(aside, { name, total: recipe.downloadBytes, onProgress });
+    try {
+      for (const command of recipe.commands) await run(command, unpacked, signal);
+    } finally {
+      watch.close();
+    }
     onProgress(`checking ${name}`);
     const files = join(aside, 'files');
     await mkdir(files);
@@ -53,6 +59,37 @@ export async function installPackage(
     await rm(aside, { recursive: true, force: true });
   }
   onProgress(`${name} is installed`);
+}
+
+const WATCH_MS = 1_000;
+
+/** A line now, and one a second while bytes come. */
+function watchDownload(
+  folder: string,
+  { name, total, onProgress }: Pick<PackageTarget, 'name' | 'onProgress'> & { readonly total: number },
+): { readonly close: () => void } {
+  const whole = `${(total / 1e6).toFixed(0)} MB`;
+  let told = 0;
+  onProgress(`fetching ${name}, ${whole}`);
+  const timer = setInterval(() => {
+    void sizeOf(folder).then((bytes) => {
+      // Beyond the package's size it is being unpacked.
+      if (bytes <= told || bytes > total) return;
+      told = bytes;
+      onProgress(`fetching ${name}: ${(bytes / 1e6).toFixed(0)} of ${whole}`);
+    });
+  }, WATCH_MS);
+  return { close: () => clearInterval(timer) };
+}
+
+/** Of what may change while it is looked at. */
+async function sizeOf(folder: string): Promise<number> {
+  const files = await readdir(folder, { recursive: true }).catch(() => []);
+  const sizes = files.map(async (file) => {
+    const found = await stat(join(folder, file)).catch(() => undefined);
+    return found?.isFile() === true ? found.size : 0;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 async function takeFile(unpacked: string, path: string, sha256: string, files: string): Promise<void> {
@@ -78,6 +115,8 @@ async function run([program, ...args]: PackageCommand, folder: string, signal?: 
   await new Promise<void>((resolve, reject) => {
     const child = spawn(program, real, {
       cwd: folder,
+      // pip writes a download to its temporary folder first: there its size can be seen, and nothing is left behind.
+      env: { ...process.env, TMPDIR: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
       ...(signal === undefined ? {} : { signal }),
     });
