@@ -7,7 +7,7 @@ import type { DeliveryOutcome, DeliveryStore } from '../ports/webhook-store.ts';
 export const SETTLING_BATCH = 500;
 const RETRY_PAUSE_MS = 500;
 /** What ends within it shares a commit. */
-const GATHERING_MS = 10;
+const GATHERING_MS = 20;
 
 export type SettlerDeps = {
   readonly deliveries: Pick<DeliveryStore, 'settle'>;
