@@ -75,6 +75,7 @@ async function hear(deps: TranscribeDeps, hold: Hold, { recording, detector }: S
     damage = error;
   }
   await noteAll(deps, hold, notes, detector.flush());
+  if (!notes.haveWords && notes.inaudible !== undefined) throw noWords(deps.engine, notes.inaudible);
   await notes.store();
   if (damage !== undefined) throw damage;
   return toMs(samples);
@@ -102,8 +103,8 @@ async function noteAll(
 const WORDLESS_SAMPLES = SAMPLE_RATE;
 
 /**
- * No text for speech is a fault: recognisers answer nothing where they fail inside. In halves it may do; when that does
- * not help either, speech would be lost without a word.
+ * No text for speech is a fault: recognisers answer nothing where they fail inside. In halves it may do. What has no
+ * text then (music, a long laugh) is said to be there, as captions say it: nothing that was heard is passed over.
  */
 async function recognise(
   { engine, log }: TranscribeDeps,
@@ -120,10 +121,18 @@ async function recognise(
   for (const half of halvesOf(segment)) spoken.push(await recogniseOnce(engine, language, half));
   const halves = spoken.filter(({ text }) => text !== '');
   if (halves.length > 0) return halves;
-  const [from, to] = [toSeconds(segment.start), toSeconds(segment.start + segment.samples.length)];
-  throw new SpeechFault(
+  log.warn({ durationMs: toMs(segment.samples.length) }, 'something voiced has no text, also in halves');
+  return [{ ...segment, text: INAUDIBLE, confidence: null }];
+}
+
+const INAUDIBLE = '[inaudible]';
+
+/** Speech all through, and not one word of it: that is a recogniser that does not work. */
+function noWords(engine: SpeechEngine, { start, samples }: VoicedSegment): SpeechFault {
+  const [from, to] = [toSeconds(start), toSeconds(start + samples.length)];
+  return new SpeechFault(
     'speech-not-recognised',
-    `The recogniser ${engine.name} gave no text for the speech from ${from} s to ${to} s.`,
+    `The recogniser ${engine.name} gave no text for any speech, such as that from ${from} s to ${to} s.`,
   );
 }
 
@@ -144,6 +153,8 @@ class Notes {
   #unstored: StoredSegment[] = [];
   #share = 0;
   #storedAt: number;
+  #haveWords = false;
+  #inaudible: VoicedSegment | undefined;
 
   constructor(deps: TranscribeDeps, hold: Hold, durationMs: number | null) {
     this.#deps = deps;
@@ -152,7 +163,19 @@ class Notes {
     this.#storedAt = deps.clock.now();
   }
 
+  /** Whether anything was recognised. */
+  get haveWords(): boolean {
+    return this.#haveWords;
+  }
+
+  /** The first segment without text. */
+  get inaudible(): VoicedSegment | undefined {
+    return this.#inaudible;
+  }
+
   add({ start, samples, text, confidence }: Spoken): void {
+    if (text === INAUDIBLE) this.#inaudible ??= { start, samples };
+    else this.#haveWords = true;
     const { originAt, language } = this.#hold.job;
     this.#unstored.push({
       id: `seg_${this.#deps.ids.next()}`,

@@ -281,11 +281,7 @@ describe('transcribing a recording', () => {
     const deaf = await queue(recordingId);
     const { worker } = await work({ recognise: () => '' });
     const failed = await ended(deaf.transcriptionId);
-    expect(failed).toMatchObject({
-      status: 'failed',
-      segments: [],
-      error: { code: 'speech-not-recognised' },
-    });
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'speech-not-recognised' } });
     expect(failed.error?.message).toMatch(/from \d+\.\d s to \d+\.\d s/);
     await worker.close();
     const half = await queue(recordingId);
@@ -293,6 +289,26 @@ describe('transcribing a recording', () => {
     const done = await ended(half.transcriptionId);
     expect(done.status).toBe('completed');
     expect(done.segments.filter(({ text }) => text === 'half').length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('tells of what is voiced and has no text, and goes on', async () => {
+    await stage.beat('stt-post');
+    const oneSecondThenFour = '0.3*sin(440*2*PI*t)*(lt(t,1)+gt(t,2))';
+    const { recordingId } = await record(
+      await media.make('one-and-four.mp4', [
+        '-f',
+        'lavfi',
+        '-i',
+        `aevalsrc='${oneSecondThenFour}':d=6`,
+        '-c:a',
+        'aac',
+      ]),
+    );
+    const { transcriptionId } = await queue(recordingId);
+    await work({ recognise: ({ seconds }) => (seconds > 1.5 ? '' : 'word') });
+    const done = await ended(transcriptionId);
+    expect(done.status).toBe('completed');
+    expect(new Set(done.segments.map(({ text }) => text))).toEqual(new Set(['word', '[inaudible]']));
   });
 
   it('shows its progress and what was said so far while it works, and stops when it is deleted', async () => {
