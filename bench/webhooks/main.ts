@@ -1,11 +1,14 @@
 import { parseArgs } from 'node:util';
 import { type Database, postgresDatabase, sqliteDatabase } from './ground.ts';
+import { measureListing } from './listing.ts';
 import { startReceiver } from './receiver.ts';
+import { measureInbound, measureLatency } from './service.ts';
 import { measureFanOut, measureStream, type Rate } from './throughput.ts';
 
 /*
  * What webhooks cost, with durable commits and the log of attempts: `npm run bench:webhooks`, or with --sqlite or
- * --postgres for one engine alone, and --only fan-out|stream. Rates are beside those of a bare undici loop
+ * --postgres for one engine alone, --only fan-out|stream|latency|inbound|listing, and --stored 1000000 for how many
+ * deliveries the log holds that is listed. Rates are beside those of a bare undici loop
  * to the same receiver, at the same concurrency, measured in turn with them: trust the ratios.
  */
 
@@ -14,6 +17,7 @@ const { values } = parseArgs({
     sqlite: { type: 'boolean', default: false },
     postgres: { type: 'boolean', default: false },
     only: { type: 'string' },
+    stored: { type: 'string', default: '1000000' },
   },
 });
 
@@ -33,10 +37,34 @@ async function bench(database: Database, aim: Aim): Promise<void> {
       report('one event to 1,000 webhooks', await measureFanOut(database, receiver), aim);
     if (isWanted('stream'))
       report('10,000 events to one webhook', await measureStream(database, receiver), aim);
+    if (isWanted('latency')) {
+      reportTimes(
+        'event received to first attempt, idle',
+        await measureLatency(database, receiver),
+        'p50 15, p99 100',
+      );
+    }
+    if (isWanted('inbound')) {
+      reportTimes('500 events a second, acknowledged in', await measureInbound(database, receiver), 'p99 50');
+    }
+    if (isWanted('listing')) await reportListing(database, Number(values.stored));
   } finally {
     receiver.close();
     await database.close();
   }
+}
+
+async function reportListing(database: Database, count: number): Promise<void> {
+  const { times, grownBytes } = await measureListing(database, count);
+  reportTimes(`pages of 50 with ${count} deliveries stored`, times, 'at most 20');
+  console.log(`    memory grew by ${(grownBytes / 1e6).toFixed(1)} MB over ${times.length} pages`);
+}
+
+function reportTimes(name: string, times: readonly number[], aim: string): void {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (part: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(1);
+  console.log(`  ${name}: median ${at(0.5)} ms, p99 ${at(0.99)} ms, most ${at(1)} ms; aim ${aim} ms`);
 }
 
 function report(name: string, rates: readonly Rate[], aim: Aim): void {

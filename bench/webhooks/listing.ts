@@ -1,0 +1,77 @@
+import { listDeliveries } from '../../src/server/domain/list-deliveries.ts';
+import type { NewDelivery } from '../../src/server/ports/webhook-store.ts';
+import { type Database, openGround } from './ground.ts';
+
+const AT_ONCE = 10_000;
+const PAGES = 100;
+const LIMIT = 50;
+const OWNER = 'bench-listing';
+
+export type Listing = { readonly times: readonly number[]; readonly grownBytes: number };
+
+/** Pages of the delivery log with its attempts, with `count` deliveries stored, all of one webhook. */
+export async function measureListing(database: Database, count: number): Promise<Listing> {
+  const ground = await openGround(database);
+  const [webhookId = ''] = await ground.addWebhooks('https://example.org', 1);
+  await ground.store.events.insert({
+    id: 'evt_bench',
+    sourceId: 'bench',
+    type: 'room_finished',
+    room: 'bench',
+    roomSid: null,
+    sequence: null,
+    payload: '{"room":null}',
+    occurredAt: 0,
+    createdAt: Date.now(),
+  });
+  for (let stored = 0; stored < count; stored += AT_ONCE) await store(ground.store, webhookId, stored);
+  const before = memory();
+  const times: number[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < PAGES; page += 1) {
+    const status = page % 2 === 0 ? undefined : 'delivered';
+    const startedAt = performance.now();
+    const list = await listDeliveries(ground, { webhookId, status, cursor, limit: LIMIT });
+    times.push(performance.now() - startedAt);
+    if (list.deliveries.length !== LIMIT) throw new Error('a page is not full');
+    cursor = list.nextCursor ?? undefined;
+  }
+  const grownBytes = memory() - before;
+  await ground.close();
+  return { times, grownBytes };
+}
+
+async function store(
+  { deliveries }: Awaited<ReturnType<typeof openGround>>['store'],
+  webhookId: string,
+  first: number,
+): Promise<void> {
+  const now = Date.now();
+  const rows = Array.from(
+    { length: AT_ONCE },
+    (_, index): NewDelivery => ({
+      id: `dlv_${String(first + index).padStart(12, '0')}`,
+      webhookId,
+      eventId: 'evt_bench',
+      eventName: 'room_finished',
+      dueAt: now,
+      createdAt: now - 1_000_000 + first + index,
+      leaseOwner: OWNER,
+      leaseUntil: now + 600_000,
+    }),
+  );
+  await deliveries.insert(rows);
+  const attempt = { startedAt: now, durationMs: 5, statusCode: 200, error: null, responseBody: 'ok' };
+  await deliveries.settle(
+    OWNER,
+    rows.map(({ id }) => ({
+      attempt: { ...attempt, deliveryId: id },
+      next: { state: 'delivered', endedAt: now } as const,
+    })),
+  );
+}
+
+function memory(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().rss;
+}

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
+import type { Database } from './ground.ts';
+import type { BenchReceiver } from './receiver.ts';
+
+const IDLE_EVENTS = 300;
+const IDLE_PAUSE_MS = 20;
+const INBOUND_PER_SECOND = 500;
+const INBOUND_SECONDS = 10;
+const CONNECTIONS = 64;
+
+/** Milliseconds of each event. */
+export type Times = readonly number[];
+
+/** The whole service in a process of its own, sent events as the media server sends them. */
+export async function withService<T>(
+  { options }: Database,
+  work: (service: { readonly fleet: Fleet; readonly instance: FleetInstance }) => Promise<T>,
+): Promise<T> {
+  const shared = 'databaseUrl' in options ? { DATABASE_URL: options.databaseUrl } : {};
+  const fleet = await createFleet({ ...shared, ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+  try {
+    return await work({ fleet, instance: await fleet.start() });
+  } finally {
+    await fleet.close();
+  }
+}
+
+/** From the sending of the event to us until its first attempt arrives, one event at a time. */
+export function measureLatency(database: Database, receiver: BenchReceiver): Promise<Times> {
+  return withService(database, async ({ fleet, instance }) => {
+    await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
+    await receiver.ask(true);
+    const sentAt = new Map<string, number>();
+    const pool = new Pool(instance.url, { connections: 1 });
+    for (let index = 0; index < IDLE_EVENTS; index += 1) {
+      const name = `idle-${index}`;
+      const request = mediaWebhook(roomFinished(name));
+      sentAt.set(name, performance.timeOrigin + performance.now());
+      await post(pool, request);
+      await delay(IDLE_PAUSE_MS);
+    }
+    await delay(1_000);
+    const { arrivals } = await receiver.ask(false);
+    await pool.close();
+    // The first few wait for code to be compiled.
+    return [...sentAt].slice(50).map(([name, at]) => (arrivals[name] ?? Number.NaN) - at);
+  });
+}
+
+/** Until the answer, with 500 events a second coming in, whatever the answers to those before. */
+export function measureInbound(database: Database, receiver: BenchReceiver): Promise<Times> {
+  return withService(database, async ({ fleet, instance }) => {
+    await fleet.call(instance, 'POST', '/v1/webhooks', { url: receiver.url });
+    const pool = new Pool(instance.url, { connections: CONNECTIONS });
+    const warm = Array.from({ length: 500 }, (_, index) =>
+      post(pool, mediaWebhook(roomFinished(`w${index}`))),
+    );
+    await Promise.all(warm);
+    const requests = Array.from({ length: INBOUND_PER_SECOND * INBOUND_SECONDS }, (_, index) =>
+      mediaWebhook(roomFinished(`in-${index}`)),
+    );
+    const times: Promise<number>[] = [];
+    const startedAt = performance.now();
+    while (times.length < requests.length) {
+      const due = Math.min(requests.length, ((performance.now() - startedAt) * INBOUND_PER_SECOND) / 1000);
+      while (times.length < due) times.push(timed(pool, requests[times.length] ?? expectRequest()));
+      await delay(1);
+    }
+    const taken = await Promise.all(times);
+    await pool.close();
+    return taken;
+  });
+}
+
+type Request = ReturnType<typeof mediaWebhook>;
+
+function expectRequest(): never {
+  throw new Error('there are no more requests');
+}
+
+async function timed(pool: Pool, request: Request): Promise<number> {
+  const startedAt = performance.now();
+  await post(pool, request);
+  return performance.now() - startedAt;
+}
+
+async function post(pool: Pool, { body, headers }: Request): Promise<void> {
+  const answer = await pool.request({ path: '/livekit/webhook', method: 'POST', body, headers });
+  await answer.body.dump();
+  if (answer.statusCode !== 200) throw new Error(`the service answered ${answer.statusCode}`);
+}
