@@ -74,9 +74,13 @@ function enableCompileCache(nodeModule) {
 
 // The first signal asks to stop, the second one does not wait.
 function listenForSignals(interruption) {
+  let firstAt = 0;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
+      // One sent to the whole group comes twice: by itself, and passed on by whoever started us.
+      if (interruption.signal.aborted && Date.now() - firstAt < 500) return;
       if (interruption.signal.aborted) process.exit(130);
+      firstAt = Date.now();
       interruption.abort();
     });
   }

@@ -22,6 +22,7 @@ export async function announceDev(context: Context, ready: DevReady): Promise<vo
   const lines = [
     '',
     `${heading('The service is up')} at ${name(ready.url)}`,
+    `  Reference     ${ready.url}/docs`,
     `  Media server  ${MEDIA[ready.media.kind]}, ${ready.media.url}`,
     ...ready.media.notes.map((note) => `                ${note}`),
     `  Profile       ${PROFILE}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,

@@ -79,7 +79,9 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'media-server-error': always("check the service's LIVEKIT_URL and its key: rtc doctor"),
   'recording-storage-error': always("check the service's S3_ settings, or RECORDING_DIR"),
   'media-server-unavailable': always('check that the media server runs: rtc doctor'),
-  'media-worker-unavailable': always('check the egress or ingress service and Redis: rtc doctor'),
+  'media-worker-unavailable': always(
+    'start the egress or ingress worker, on the Redis of the media server; rtc doctor --probe tries it',
+  ),
   'addon-unavailable': always('start a worker of that add-on: rtc worker stt-live, or stt-post'),
   'shutting-down': retryStep,
   'storage-unavailable': always('check the database and the disk of the service: rtc doctor'),

@@ -214,8 +214,11 @@ function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const error = toServiceError(thrown);
-  if (error.status >= 500) {
+  if (error.code === 'internal-error') {
     deps.log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
+  } else if (error.status >= 500) {
+    // Expected and told to the caller: who wants to know more finds the adapter's own line beside it.
+    deps.log.warn({ requestId: request.id, code: error.code, detail: error.message }, 'request failed');
   }
   const dialect = dialectOf(deps.routes, request);
   reply.code(error.status).headers(error.headers).header('x-request-id', request.id);

@@ -131,7 +131,7 @@ describe('rtc recordings list, get, delete', () => {
     expect(JSON.parse(json.stdout)).toEqual({ recordings: [recording], nextCursor: null });
     const none = await rtc(local, ['list', '--room', 'the room', '--status', 'failed']);
     expect([none.code, none.stdout]).toEqual([0, '']);
-    expect(none.stderr).toContain('no such recording');
+    expect(none.stderr).toContain('No recordings');
     const limited = await rtc(local, ['list', '--limit', '1'], { terminals: ['stderr'] });
     expect(limited.stdout.split('\n').filter((line) => line !== '')).toHaveLength(1);
     expect(limited.stderr).toContain('There are more');

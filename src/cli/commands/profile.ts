@@ -91,7 +91,7 @@ const add = defineCommand({
       isCurrent
         ? `Added profile ${input.name}; it is the current one.`
         : `Added profile ${input.name}. Use it: rtc profile use ${input.name}`,
-      { notes: ['Check it: rtc doctor'] },
+      { notes: [`Check it: rtc doctor --profile ${input.name}`] },
     );
   },
 });

@@ -56,7 +56,7 @@ export const listRecordings = defineCommand({
         fields: RECORDING_FIELDS,
         columns: RECORDING_LIST,
         identify: ({ recordingId }) => recordingId,
-        empty: 'There is no such recording. Make one: rtc recordings start ROOM',
+        empty: 'No recordings. Make one: rtc recordings start ROOM',
         notes: answer.nextCursor === null ? [] : [`There are more: --limit ${query.limit * 2}`],
       });
     };

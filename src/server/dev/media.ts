@@ -136,7 +136,8 @@ async function answersOk(url: string): Promise<boolean> {
 function livekitNotes(redisAddress: string | undefined): readonly string[] {
   if (redisAddress !== undefined) {
     return [
-      `Redis on ${redisAddress}; recording and ingress need LiveKit's own egress and ingress workers on it and answer 503 without`,
+      `Redis on ${redisAddress}`,
+      "recordings need LiveKit's egress worker on it, streams its ingress worker",
     ];
   }
   return ['no redis-server on PATH: recording and ingress answer 503'];

@@ -11,6 +11,16 @@ export async function findRoom(deps: MediaDeps, name: string): Promise<Room> {
   return room;
 }
 
+/** Disconnects everyone. Throws room-not-found. */
+export async function deleteRoom(deps: MediaDeps, name: string): Promise<void> {
+  try {
+    await deps.mediaServer.deleteRoom(name);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'room-not-found') throw roomNotFound(name);
+    throw error;
+  }
+}
+
 export function roomNotFound(name: string): ServiceError {
   return new ServiceError('room-not-found', `There is no room ${JSON.stringify(name)}.`);
 }

@@ -60,6 +60,17 @@ const DocumentSchema = Type.Object(
 export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
   let document: string | undefined;
   return [
+    defineRoute({
+      method: 'GET',
+      path: '/',
+      operationId: 'getHome',
+      tag: 'service',
+      summary: 'Lead to the reference',
+      security: 'public',
+      success: { 302: { description: 'To /docs', headers: { Location: 'The reference' } } },
+      errors: [],
+      handle: () => ({ status: 302, headers: { location: '/docs' } }),
+    }),
     file(
       '/openapi.json',
       'getOpenApi',

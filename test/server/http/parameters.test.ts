@@ -182,7 +182,6 @@ describe('a name in a path', () => {
 
 describe('a public path that is unknown', () => {
   it.each([
-    '/',
     '/favicon.ico',
     '/docs/',
     '/docs/../v1/rooms',

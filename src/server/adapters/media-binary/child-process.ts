@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 
 /** How long a program may take to end after it was asked, before it is killed. */
 const END_PATIENCE_MS = 5_000;
-const LOG_LINES_SHOWN = 5;
+const MAX_SAID = 200;
 
 export type ChildSettings = {
   readonly name: string;
@@ -18,7 +18,7 @@ export type ChildSettings = {
 export type RunningChild = {
   readonly name: string;
   readonly pid: number;
-  /** Settles when the program ends; its value says how, with the last lines of its log. */
+  /** Settles when the program ends; its value says how, with the last line of its log. */
   readonly ended: Promise<string>;
   readonly close: () => Promise<void>;
 };
@@ -54,8 +54,9 @@ function untilEnd(child: ChildProcess, { name, logFile }: ChildSettings): Promis
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`${name} did not start: ${error.message}`));
     child.once('exit', (code, signal) => {
-      const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_LINES_SHOWN).join('\n');
-      resolve(`${name} ended (${signal ?? `exit code ${code}`}); its last lines, from ${logFile}:\n${last}`);
+      const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+      const said = last.replace(/\s+/g, ' ').slice(0, MAX_SAID);
+      resolve(`${name} ended (${signal ?? `exit code ${code}`}): ${said}; its log is ${logFile}`);
     });
   });
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { RoomCreateSchema, RoomListSchema, RoomSchema } from '../../../contract/rooms.ts';
 import { createRoom } from '../../domain/create-room.ts';
-import { findRoom, type MediaDeps } from '../../domain/find-room.ts';
+import { deleteRoom, findRoom, type MediaDeps } from '../../domain/find-room.ts';
 import { listRooms } from '../../domain/list-rooms.ts';
 import { type Answer, defineRoute, type Route } from '../route.ts';
 import { MEDIA_ERRORS } from './media-errors.ts';
@@ -96,7 +96,7 @@ function deleteRoute(deps: MediaDeps): Route {
     success: { 204: { description: 'The room is closed' } },
     errors: ['room-not-found', ...MEDIA_ERRORS],
     handle: async ({ params }) => {
-      await deps.mediaServer.deleteRoom(params.roomId);
+      await deleteRoom(deps, params.roomId);
       return { status: 204 };
     },
   });
