@@ -25,6 +25,8 @@ export type Recorder = {
    * on PostgreSQL every statement is a round trip, and during some of them the events of all instances wait.
    */
   readonly record: (scope: RecordScope, happenings: readonly Happening[]) => Promise<RoomSession | undefined>;
+  /** Looks at once which of these names are known, instead of when each is recorded. */
+  readonly foresee: (sourceIds: readonly string[]) => Promise<void>;
 };
 
 export type RecordScope = {
@@ -50,16 +52,22 @@ export async function recordInTransaction(
 
 /** Puts the new events into `events`. The rooms are locked: what is not known now will not be stored meanwhile. */
 function createRecorder(deps: RecordDeps, store: Store, events: NewEvent[]): Recorder {
-  const taken = new Set<string>();
+  const isKnown = new Map<string, boolean>();
+  const foresee = async (sourceIds: readonly string[]) => {
+    const unseen = sourceIds.filter((sourceId) => !isKnown.has(sourceId));
+    if (unseen.length === 0) return;
+    const known = await store.events.findKnown(unseen);
+    for (const sourceId of unseen) isKnown.set(sourceId, known.has(sourceId));
+  };
   return {
+    foresee,
     record: async (scope, happenings) => {
-      if (happenings.length === 0) return scope.session;
-      const known = await store.events.findKnown(happenings.map(({ sourceId }) => sourceId));
+      await foresee(happenings.map(({ sourceId }) => sourceId));
       let { session, present } = scope;
       for (const happening of happenings) {
         present = Math.max(0, present + (CHANGE_OF_PRESENT[happening.type] ?? 0));
-        if (known.has(happening.sourceId) || taken.has(happening.sourceId)) continue;
-        taken.add(happening.sourceId);
+        if (isKnown.get(happening.sourceId)) continue;
+        isKnown.set(happening.sourceId, true);
         const context = { session, roomName: scope.roomName, numParticipants: present };
         const id = `evt_${deps.ids.next()}`;
         events.push(toNewEvent(happening, { ...context, id, createdAt: deps.clock.now() }));

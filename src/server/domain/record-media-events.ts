@@ -4,6 +4,7 @@ import type { MediaServer } from '../ports/media-server.ts';
 import type { Store } from '../ports/store.ts';
 import type { Happening } from './event-payload.ts';
 import { interpretMediaEvent } from './interpret-media-event.ts';
+import { PresenceBatch } from './presence-batch.ts';
 import { type RecordDeps, type Recorder, recordInTransaction } from './record-happenings.ts';
 import { recordingHappening } from './recording-happening.ts';
 import { endStatusOf, settleEgress } from './settle-recording.ts';
@@ -18,12 +19,34 @@ export type RecordMediaDeps = RecordDeps & { readonly mediaServer: MediaServer }
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
   await recordInTransaction(deps, async (store, recorder) => {
     const sessions = await lockSessions(store, events);
+    const presence = await PresenceBatch.read(store.presence, events);
+    await recorder.foresee(events.flatMap(likelySourceIds));
+    const changed = new Map<string, RoomSession>();
     for (const told of events) {
       const event = { ...told, createdAt: refineTime(told.createdAt, deps.clock.now()) };
-      const session = await recordOne(deps, { store, recorder, event, session: sessionOf(event, sessions) });
-      if (session !== undefined) sessions.set(session.sid, session);
+      const session = sessionOf(event, sessions);
+      const recorded = await recordOne(deps, { store, presence, recorder, event, session });
+      if (recorded === undefined) continue;
+      sessions.set(recorded.sid, recorded);
+      // A session of which nothing was told is not kept as open: nobody would understand that it was closed.
+      if (recorded.sequence > 0 || recorded.startedAt !== null) changed.set(recorded.sid, recorded);
     }
+    await presence.save();
+    await store.presence.saveRooms([...changed.values()]);
   });
+}
+
+/** The names of what an event most likely tells; what else it tells is looked for by itself. */
+function likelySourceIds({ id, type, room, participant, egress }: MediaEvent): readonly string[] {
+  const ofRoom =
+    room === undefined
+      ? []
+      : [`room_created:${room.sid}`, `room_started:${room.sid}`, `room_finished:${room.sid}`];
+  const ofParticipant =
+    participant === undefined
+      ? []
+      : [`participant_joined:${participant.sid}`, `participant_left:${participant.sid}`];
+  return [id, ...ofRoom, ...ofParticipant, ...(egress === undefined ? [] : [`${type}:${egress.egressId}`])];
 }
 
 /** The media server tells whole seconds: within that second, the time of receipt is closer to what happened. */
@@ -36,12 +59,8 @@ async function lockSessions(store: Store, events: readonly MediaEvent[]): Promis
   const sids = new Set(
     events.flatMap(({ room }) => (room === undefined || room.sid === '' ? [] : [room.sid])),
   );
-  const sessions = new Map<string, RoomSession>();
-  for (const sid of [...sids].sort()) {
-    const session = await store.presence.lockRoom(sid);
-    if (session !== undefined) sessions.set(sid, session);
-  }
-  return sessions;
+  const sessions = await store.presence.lockRooms([...sids]);
+  return new Map(sessions.map((session) => [session.sid, session]));
 }
 
 function sessionOf(
@@ -57,22 +76,18 @@ function sessionOf(
 
 type Recording = {
   readonly store: Store;
+  readonly presence: PresenceBatch;
   readonly recorder: Recorder;
   readonly event: MediaEvent;
   readonly session: RoomSession | undefined;
 };
 
-async function recordOne(deps: RecordMediaDeps, { store, recorder, event, session }: Recording) {
-  const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
-  const meant = await interpretMediaEvent(store.presence, event, session);
+async function recordOne(deps: RecordMediaDeps, { store, presence, recorder, event, session }: Recording) {
+  const present = session === undefined ? 0 : presence.countPresent(session.sid);
+  const meant = await interpretMediaEvent(presence, event, session);
   const ended = await stopWithRoom(store, meant.session, meant.happenings);
   const happenings = [...ended, ...(await tellOfEgress(deps, store, event))];
-  const scope = { session: meant.session, roomName: event.room?.name, present };
-  const recorded = await recorder.record(scope, happenings);
-  // A session of which nothing was told is not kept as open: nobody would understand that it was closed.
-  const isKnown = recorded !== undefined && (recorded.sequence > 0 || recorded.startedAt !== null);
-  if (isKnown) await store.presence.saveRoom(recorded);
-  return recorded;
+  return recorder.record({ session: meant.session, roomName: event.room?.name, present }, happenings);
 }
 
 async function tellOfEgress(

@@ -61,16 +61,25 @@ export interface PresenceStore {
    * inserted: otherwise two transactions could wait for each other.
    */
   lockRoom(sid: string): Promise<RoomSession | undefined>;
+  /** Several at a few statements' cost, in the order that they have to be locked in; those that are stored. */
+  lockRooms(sids: readonly string[]): Promise<readonly RoomSession[]>;
   saveRoom(session: RoomSession): Promise<void>;
+  /** Of different sids. */
+  saveRooms(sessions: readonly RoomSession[]): Promise<void>;
   /** By sid. */
   listOpenRooms(): Promise<readonly RoomSession[]>;
   /** The last session of that name that was opened at `at` or before. */
   findRoomAt(name: string, at: number): Promise<RoomSession | undefined>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;
+  findParticipants(sids: readonly string[]): Promise<readonly ParticipantSession[]>;
   saveParticipant(session: ParticipantSession): Promise<void>;
+  /** Of different sids. */
+  saveParticipants(sessions: readonly ParticipantSession[]): Promise<void>;
   /** Participants (not machinery) who have joined and not left. */
   listPresent(roomSid: string): Promise<readonly ParticipantSession[]>;
   countPresent(roomSid: string): Promise<number>;
+  /** By room; one with nobody in it is not among them. */
+  countPresentOf(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Deletes room sessions that ended before `before`, with their participants; how many rooms. */
   purge(before: number, limit: number): Promise<number>;
 }

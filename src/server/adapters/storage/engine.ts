@@ -44,6 +44,8 @@ export type QueryForms = {
   readonly lockFreeRows: RawBuilder<unknown>;
   /** Held until the transaction of `db` ends. */
   lockName(db: Kysely<Tables>, name: string): Promise<void>;
+  /** In the order given. */
+  lockNames(db: Kysely<Tables>, names: readonly string[]): Promise<void>;
   claim(request: ClaimRequest): RawBuilder<Delivery>;
 };
 

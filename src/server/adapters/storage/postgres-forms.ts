@@ -15,6 +15,12 @@ export const postgresForms: QueryForms = {
   lockName: async (db, name) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${NAME_LOCK_SEED}))`.execute(db);
   },
+  lockNames: async (db, names) => {
+    await sql`
+      select pg_advisory_xact_lock(hashtextextended(name, ${NAME_LOCK_SEED}))
+      from (select name from unnest(${names}::text[]) with ordinality as listed (name, number) order by number) as ordered
+    `.execute(db);
+  },
   claim: claimDue,
 };
 

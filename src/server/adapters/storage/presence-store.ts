@@ -10,7 +10,9 @@ export function createPresenceStore(connection: Connection): PresenceStore {
   const { db } = connection;
   return {
     lockRoom: (sid) => lockRoom(connection, sid),
-    saveRoom: (session) => saveRoom(connection, session),
+    lockRooms: (sids) => lockRooms(connection, sids),
+    saveRoom: (session) => saveRooms(connection, [session]),
+    saveRooms: (sessions) => saveRooms(connection, sessions),
     listOpenRooms: () =>
       db.selectFrom('roomSessions').selectAll().where('endedAt', 'is', null).orderBy('sid').execute(),
     findRoomAt: (name, at) =>
@@ -24,13 +26,21 @@ export function createPresenceStore(connection: Connection): PresenceStore {
         .executeTakeFirst(),
     findParticipant: (sid) =>
       db.selectFrom('participantSessions').selectAll().where('sid', '=', sid).executeTakeFirst(),
-    saveParticipant: (session) => saveParticipant(connection, session),
+    findParticipants: (sids) =>
+      db
+        .selectFrom('participantSessions')
+        .selectAll()
+        .where(sql<boolean>`sid ${connection.forms.oneOf(sids)}`)
+        .execute(),
+    saveParticipant: (session) => saveParticipants(connection, [session]),
+    saveParticipants: (sessions) => saveParticipants(connection, sessions),
     listPresent: (roomSid) =>
       present(connection, roomSid).selectAll().orderBy('joinedAt').orderBy('sid').execute(),
     countPresent: async (roomSid) => {
       const count = present(connection, roomSid).select((row) => row.fn.countAll<number>().as('count'));
       return (await count.executeTakeFirstOrThrow()).count;
     },
+    countPresentOf: (roomSids) => countPresentOf(connection, roomSids),
     purge: (before, limit) => purgeRooms(connection, before, limit),
   };
 }
@@ -49,24 +59,80 @@ async function lockRoom({ db, forms }: Connection, sid: string): Promise<RoomSes
   }
 }
 
-async function saveRoom({ db }: Connection, session: RoomSession): Promise<void> {
-  const { sid, ...others } = session;
-  const rest = { ...others, name: storableText(session.name) };
-  await db
-    .insertInto('roomSessions')
-    .values({ sid, ...rest })
-    .onConflict((conflict) => conflict.column('sid').doUpdateSet(rest))
-    .execute();
+/** By their names first, all of them: a room that is stored meanwhile is waited for like the others. */
+async function lockRooms(
+  { db, forms }: Connection,
+  sids: readonly string[],
+): Promise<readonly RoomSession[]> {
+  if (sids.length === 0) return [];
+  const ordered = [...sids].sort();
+  await forms.lockNames(db, ordered);
+  const found = await sql<RoomSession>`
+    select * from ${sql.table('roomSessions')} where sid ${forms.oneOf(ordered)} order by sid ${forms.lockRows}
+  `.execute(db);
+  return found.rows;
 }
 
-async function saveParticipant({ db }: Connection, session: ParticipantSession): Promise<void> {
-  const { sid, ...others } = session;
-  const rest = { ...others, name: storableText(session.name), identity: storableText(session.identity) };
-  await db
-    .insertInto('participantSessions')
-    .values({ sid, ...rest })
-    .onConflict((conflict) => conflict.column('sid').doUpdateSet(rest))
-    .execute();
+async function saveRooms({ db, forms }: Connection, sessions: readonly RoomSession[]): Promise<void> {
+  if (sessions.length === 0) return;
+  const rows = forms.rows(
+    sessions.map((session) => ({ ...session, name: storableText(session.name) })),
+    {
+      sid: 'text',
+      name: 'text',
+      createdAt: 'integer',
+      startedAt: 'integer',
+      endedAt: 'integer',
+      sequence: 'integer',
+    },
+  );
+  const columns = sql`sid, name, "createdAt", "startedAt", "endedAt", sequence`;
+  // `where true` tells SQLite that the `on` which follows belongs to no join.
+  await sql`
+    insert into ${sql.table('roomSessions')} (${columns}) select ${columns} from ${rows} as listed where true
+    on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
+      "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence
+  `.execute(db);
+}
+
+async function saveParticipants(
+  { db, forms }: Connection,
+  sessions: readonly ParticipantSession[],
+): Promise<void> {
+  if (sessions.length === 0) return;
+  const rows = forms.rows(
+    sessions.map((session) => ({
+      ...session,
+      name: storableText(session.name),
+      identity: storableText(session.identity),
+    })),
+    {
+      sid: 'text',
+      roomSid: 'text',
+      identity: 'text',
+      name: 'text',
+      role: 'text',
+      joinedAt: 'integer',
+      leftAt: 'integer',
+    },
+  );
+  const columns = sql`sid, "roomSid", identity, name, role, "joinedAt", "leftAt"`;
+  await sql`
+    insert into ${sql.table('participantSessions')} (${columns}) select ${columns} from ${rows} as listed where true
+    on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
+      name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt"
+  `.execute(db);
+}
+
+async function countPresentOf(
+  { db, forms }: Connection,
+  roomSids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ roomSid: string; count: number }>`
+    select "roomSid", count(*) as count from ${sql.table('participantSessions')}
+    where "roomSid" ${forms.oneOf(roomSids)} and role = 'participant' and "leftAt" is null and "joinedAt" is not null
+    group by "roomSid"`.execute(db);
+  return new Map(rows.map(({ roomSid, count }) => [roomSid, count]));
 }
 
 function present({ db }: Connection, roomSid: string) {

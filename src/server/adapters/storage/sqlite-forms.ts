@@ -11,6 +11,7 @@ export const sqliteForms: QueryForms = {
   lockRows: sql``,
   lockFreeRows: sql``,
   lockName: async () => {},
+  lockNames: async () => {},
   claim: claimDue,
 };
 

@@ -30,6 +30,32 @@ export function roomFinished(name: string): Readonly<Record<string, unknown>> {
   return { event: 'room_finished', id: `EV_${name}`, room: { sid: `RM_${name}`, name } };
 }
 
+/** All that happens in a room of five people who each publish a track: 17 events of LiveKit's, in their order. */
+export function roomLife(name: string): readonly Readonly<Record<string, unknown>>[] {
+  const room = { sid: `RM_${name}`, name, creationTime: String(Math.floor(Date.now() / 1000)) };
+  const people = Array.from({ length: 5 }, (_, index) => ({
+    sid: `PA_${name}_${index}`,
+    identity: `person-${index}`,
+    name: `Person ${index}`,
+    kind: 'STANDARD',
+    joinedAt: room.creationTime,
+  }));
+  const short = { sid: room.sid, name };
+  const events = [
+    { event: 'room_started', room },
+    ...people.map((participant) => ({ event: 'participant_joined', room, participant })),
+    ...people.map(({ sid, identity }) => ({
+      event: 'track_published',
+      room: short,
+      participant: { sid, identity },
+      track: { sid: `TR_${sid}`, type: 'AUDIO', source: 'MICROPHONE', name: 'microphone' },
+    })),
+    ...people.map((participant) => ({ event: 'participant_left', room, participant })),
+    { event: 'room_finished', room },
+  ];
+  return events.map((event, index) => ({ ...event, id: `EV_${name}_${index}` }));
+}
+
 /** Posts it as the media server does; the status. */
 export async function postMediaEvent(
   serviceUrl: string,
