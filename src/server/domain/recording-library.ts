@@ -46,10 +46,7 @@ export async function getRecording(deps: LibraryDeps, recordingId: string): Prom
 }
 
 /** By egress id, which is what the specification calls recordingId, or by our own id. Throws recording-not-found. */
-async function findRecording(
-  { store }: Pick<SettleDeps, 'store'>,
-  recordingId: string,
-): Promise<Recording> {
+async function findRecording({ store }: Pick<SettleDeps, 'store'>, recordingId: string): Promise<Recording> {
   // Anything else is no id of either, and may be no text that a database takes.
   const isId = /^[\w-]+$/.test(recordingId);
   const recording = isId
