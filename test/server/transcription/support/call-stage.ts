@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RoomServiceClient } from 'livekit-server-sdk';
+import { vi } from 'vitest';
+import type { Token } from '../../../../src/contract/tokens.ts';
+import type {
+  LiveStarted,
+  LiveStopped,
+  LiveTranscription,
+  Segment,
+} from '../../../../src/contract/transcription.ts';
+import { systemClock, systemIds } from '../../../../src/server/adapters/system/system.ts';
+import { loadConfig } from '../../../../src/server/config/config.ts';
+import type { Speech } from '../../../../src/server/open-speech.ts';
+import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
+import { type JoinedParticipant, join as joinRoom } from '../../../support/parts/participant.ts';
+import { type RunningPart, runPart } from '../../../support/parts/run-part.ts';
+import { speakToFile } from '../../../support/parts/speech.ts';
+import { openTestModel } from '../../../support/parts/speech-model.ts';
+import type { TestService } from '../../../support/service.ts';
+import { chooseServicePort, startHookedService } from '../../webhooks/support/hooked-service.ts';
+
+/** The real LiveKit, the whole service that hears of its rooms, workers and people who speak. */
+export type CallStage = {
+  readonly livekit: Livekit;
+  readonly service: TestService;
+  readonly rooms: RoomServiceClient;
+  readonly newRoom: () => Promise<string>;
+  readonly enter: (room: string, identity: string, name?: string) => Promise<JoinedParticipant>;
+  /** A file in which espeak-ng says it, after a moment in which the track finds its listeners. */
+  readonly speech: (text: string) => Promise<string>;
+  /** The same of a recording. */
+  readonly reading: (path: string) => Promise<string>;
+  readonly start: (room: string, body?: object) => Promise<LiveStarted>;
+  /** Once the agent is in the room, or has left it: hidden ones are listed by the media server. */
+  readonly untilListening: (room: string, isListening?: boolean) => Promise<void>;
+  readonly stop: (room: string) => Promise<LiveStopped>;
+  readonly read: (room: string) => Promise<LiveTranscription>;
+  /** Once it has segments that are as wanted. */
+  readonly untilSegments: (
+    room: string,
+    accepts: (segments: readonly Segment[]) => boolean,
+    deadlineMs?: number,
+  ) => Promise<readonly Segment[]>;
+  /** In this process, as `rtc worker stt-live` composes it; with the real model unless another is given. */
+  readonly startWorker: (speech?: Speech) => Promise<StageWorker>;
+  /** In a process of its own. */
+  readonly startWorkerProcess: () => Promise<RunningPart & { readonly pid: () => number }>;
+  readonly close: () => Promise<void>;
+};
+
+export type StageWorker = RunningWorker & { readonly logLines: readonly LogLine[] };
+
+const WORKER_PROCESS = join(import.meta.dirname, 'live-worker-process.ts');
+
+export async function startCallStage(): Promise<CallStage> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'rtc-live-'));
+  const { port, webhookUrl } = await chooseServicePort();
+  const livekit = await startLivekit({ webhookUrl });
+  const service = await startHookedService(port, { livekit, environment: { DATA_DIR: dataDir } });
+  const settings = {
+    API_KEY: service.apiKey,
+    API_SECRET: service.apiSecret,
+    DATA_DIR: dataDir,
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+  };
+  const rooms = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
+  const present: JoinedParticipant[] = [];
+  const workers: RunningWorker[] = [];
+  const processes: RunningPart[] = [];
+  const path = (room: string): string => `/v1/rooms/${room}/transcription`;
+  const read = async (room: string) => (await service.call('GET', path(room))).json as LiveTranscription;
+  return {
+    livekit,
+    service,
+    rooms,
+    newRoom: async () => {
+      const room = `room-${randomUUID()}`;
+      await service.call('POST', '/v1/rooms', { body: { name: room } });
+      return room;
+    },
+    enter: async (room, identity, name = identity.toUpperCase()) => {
+      const body = { roomId: room, userId: identity, name, role: 'participant' };
+      const { url, token } = (await service.call('POST', '/v1/token', { body })).json as Token;
+      const participant = await joinRoom(url, token);
+      present.push(participant);
+      return participant;
+    },
+    speech: async (text) => {
+      const file = join(dataDir, `${randomUUID()}.wav`);
+      await speakToFile({ text, path: file });
+      await putSilenceBefore(file);
+      return file;
+    },
+    reading: async (path) => {
+      const file = join(dataDir, `${randomUUID()}.wav`);
+      await copyFile(path, file);
+      await putSilenceBefore(file);
+      return file;
+    },
+    start: async (room, body = {}) =>
+      (await service.call('POST', `${path(room)}/start`, { body })).json as LiveStarted,
+    untilListening: async (room, isListening = true) => {
+      const isThere = async (): Promise<boolean> =>
+        (await rooms.listParticipants(room)).some(({ identity }) => identity.startsWith('stt-live-'));
+      await vi.waitUntil(async () => (await isThere()) === isListening, { timeout: 20_000, interval: 50 });
+    },
+    stop: async (room) => (await service.call('POST', `${path(room)}/stop`)).json as LiveStopped,
+    read,
+    untilSegments: async (room, accepts, deadlineMs = 15_000) => {
+      const seen: { segments: readonly Segment[] } = { segments: [] };
+      await vi
+        .waitUntil(
+          async () => {
+            seen.segments = (await read(room)).segments;
+            return accepts(seen.segments);
+          },
+          { timeout: deadlineMs, interval: 100 },
+        )
+        .catch(() => {
+          const texts = seen.segments.map(({ speaker, text }) => `${speaker}: ${text}`);
+          throw new Error(`not as wanted after ${deadlineMs} ms:\n${texts.join('\n')}`);
+        });
+      return seen.segments;
+    },
+    startWorker: async (speech = openTestModel()) => {
+      const logLines: LogLine[] = [];
+      const parts = { log: keepingLog(logLines), clock: systemClock, ids: systemIds };
+      const worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-live', speech });
+      workers.push(worker);
+      return { ...worker, logLines };
+    },
+    startWorkerProcess: async () => {
+      const command = { name: 'stt-live', program: process.execPath, args: [WORKER_PROCESS] };
+      const part = runPart({ ...command, env: { ...process.env, ...settings } });
+      processes.push(part);
+      await vi.waitUntil(() => part.output().includes('ready'), 20_000);
+      return { ...part, pid: () => Number(/pid (\d+)/.exec(part.output())?.[1]) };
+    },
+    close: async () => {
+      await Promise.all(present.map((participant) => participant.leave()));
+      await Promise.all(workers.map((worker) => worker.close()));
+      await Promise.all(processes.map((part) => part.close()));
+      await service.close();
+      await livekit.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Bytes before the samples of a WAV file that has nothing but samples. */
+const HEADER_BYTES = 44;
+const SILENCE_SECONDS = 1;
+
+async function putSilenceBefore(path: string): Promise<void> {
+  const file = await readFile(path);
+  const bytesPerSecond = file.readUInt32LE(28);
+  const silence = Buffer.alloc(bytesPerSecond * SILENCE_SECONDS);
+  const longer = Buffer.concat([file.subarray(0, HEADER_BYTES), silence, file.subarray(HEADER_BYTES)]);
+  longer.writeUInt32LE(longer.length - 8, 4);
+  longer.writeUInt32LE(longer.length - HEADER_BYTES, 40);
+  await writeFile(path, longer);
+}
