@@ -1,9 +1,9 @@
 import type { VoicedSegment } from '../../ports/speech.ts';
 
-/** Loudness is compared in windows of so many samples: 30 ms at 16 kHz, shorter than a syllable. */
-const WINDOW = 480;
-/** The cut is looked for in the last part of what fits: a piece is never much shorter than it has to be. */
-const EARLIEST_CUT = 0.6;
+/** Loudness is compared in windows of so many samples: 100 ms at 16 kHz, longer than the silence within a `t`. */
+const WINDOW = 1600;
+/** Where the cut is looked for, as a share of what fits: a pause is worth a shorter piece. */
+const EARLIEST_CUT = 0.4;
 
 /**
  * Cuts a segment that is longer than the recogniser takes at its quietest points. A detector's own limit is no hard

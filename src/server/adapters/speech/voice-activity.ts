@@ -33,7 +33,8 @@ export function createVoiceActivityDetector(settings: VoiceActivitySettings): Vo
         minSilenceDuration: minSilenceSeconds,
         minSpeechDuration: 0.1,
         windowSize: WINDOW,
-        maxSpeechDuration: maxSegmentSeconds,
+        // From then on the detector takes shorter pauses for an end, but it is no hard limit.
+        maxSpeechDuration: maxSegmentSeconds / 2,
       },
       sampleRate: SAMPLE_RATE,
       numThreads: 1,
