@@ -1,15 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
 import { AccessToken, RoomServiceClient } from 'livekit-server-sdk';
+import Schema from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventSchema } from '../../../src/contract/events.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { join } from '../../support/parts/participant.ts';
 import type { TestService } from '../../support/service.ts';
-import { chooseServicePort, register, startHookedService } from './support/hooked-service.ts';
-import { type Received, type Receiver, startReceiver } from './support/receiver.ts';
+import {
+  chooseServicePort,
+  type Registered,
+  register,
+  startHookedService,
+} from './support/hooked-service.ts';
+import { expectedSignatures, type Received, type Receiver, startReceiver } from './support/receiver.ts';
 
 describe('events of the real media server', () => {
   let livekit: Livekit;
   let service: TestService;
   let receiver: Receiver;
+  let webhook: Registered;
   let rooms: RoomServiceClient;
 
   beforeAll(async () => {
@@ -17,7 +28,7 @@ describe('events of the real media server', () => {
     livekit = await startLivekit({ webhookUrl });
     service = await startHookedService(port, { livekit });
     receiver = await startReceiver();
-    await register(service, receiver.url);
+    webhook = await register(service, receiver.url);
     rooms = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
   });
 
@@ -39,6 +50,8 @@ describe('events of the real media server', () => {
   const told = (room: string) =>
     receiver.received
       .filter(ofRoom(room))
+      // Two that are told at once are delivered at once: the sequence says which is the first.
+      .toSorted((one, other) => (one.body.sequence ?? 0) - (other.body.sequence ?? 0))
       .map(({ body }) => [
         body.event,
         ...(body.participant === undefined ? [] : [body.participant.identity]),
@@ -90,5 +103,88 @@ describe('events of the real media server', () => {
     ]);
     expect(events.at(-1)).toEqual(['room_finished', 0]);
     expect(events).toHaveLength(11);
+  });
+
+  it('are signed, as the schema has them, counted without a gap, and listed as they were delivered', async () => {
+    const room = 'shape';
+    const ada = await enter(room, 'ada');
+    await ada.publishTone();
+    await receiver.waitFor((one) => ofRoom(room)(one) && one.body.event === 'track_published');
+    await rooms.deleteRoom(room);
+    await untilFinished(room);
+    await ada.leave();
+    const received = receiver.received.filter(ofRoom(room));
+    for (const one of received) {
+      const { specified, standard } = expectedSignatures(one, webhook.secret);
+      expect(one.headers['x-service-webhook-signature']).toBe(specified);
+      expect(one.headers['webhook-signature']).toBe(standard);
+      expect(one.headers['x-service-webhook-event']).toBe(one.body.event);
+      expect(Schema.Errors(EventSchema, one.body)).toEqual([true, []]);
+    }
+    const sequences = received.map(({ body }) => body.sequence).toSorted((a, b) => Number(a) - Number(b));
+    expect(sequences).toEqual(Array.from({ length: received.length }, (_, index) => index + 1));
+    const track = received.find(({ body }) => body.event === 'track_published')?.body.track;
+    expect(track).toMatchObject({ type: 'AUDIO', source: 'MICROPHONE' });
+    const listed = (await service.call('GET', `/v1/events?room=${room}`)).json as {
+      events: { id: string }[];
+    };
+    expect(listed.events.map(({ id }) => id).sort()).toEqual(received.map(({ body }) => body.id).sort());
+    const finished = received.find(({ body }) => body.event === 'room_finished')?.body;
+    const { createdAt = '', endedAt = '' } = finished?.room ?? {};
+    expect(Date.parse(endedAt)).toBeGreaterThanOrEqual(Date.parse(createdAt));
+    expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(30_000);
+  });
+
+  it('do not tell of agents and of who is hidden, and do not count them', async () => {
+    const room = 'machinery';
+    const ada = await enter(room, 'ada');
+    const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity: 'spy' });
+    token.addGrant({ roomJoin: true, room, hidden: true });
+    const spy = await join(livekit.url, await token.toJwt());
+    const bob = await enter(room, 'bob');
+    await receiver.waitFor((one) => ofRoom(room)(one) && one.body.participant?.identity === 'bob');
+    await spy.leave();
+    await rooms.deleteRoom(room);
+    await untilFinished(room);
+    await Promise.all([ada.leave(), bob.leave()]);
+    expect(told(room).filter(([, identity]) => identity === 'spy')).toEqual([]);
+    expect(told(room).slice(2, 4)).toEqual([
+      ['participant_joined', 'ada', 1],
+      ['participant_joined', 'bob', 2],
+    ]);
+  });
+});
+
+describe('rooms that end while the service is down', () => {
+  it('are told of when it is up again, marked', async () => {
+    const dataDir = await mkdtemp(joinPath(tmpdir(), 'rtc-down-'));
+    const { port, webhookUrl } = await chooseServicePort();
+    const receiver = await startReceiver();
+    const keys = { apiKey: 'APIdown', apiSecret: 'a-secret-of-more-than-32-characters' };
+    const before = await startLivekit({ webhookUrl, ...keys });
+    const first = await startHookedService(port, { livekit: before, environment: { DATA_DIR: dataDir } });
+    await register(first, receiver.url);
+    const token = new AccessToken(before.apiKey, before.apiSecret, { identity: 'ada' });
+    token.addGrant({ roomJoin: true, room: 'lost' });
+    const ada = await join(before.url, await token.toJwt());
+    await receiver.waitFor(({ body }) => body.event === 'participant_joined');
+    await first.close();
+    // The media server goes with its rooms, and one without them takes its place.
+    await ada.leave();
+    await before.close();
+    const after = await startLivekit({ webhookUrl, ...keys });
+    const second = await startHookedService(port, { livekit: after, environment: { DATA_DIR: dataDir } });
+    try {
+      const [finished] = await receiver.waitFor(({ body }) => body.event === 'room_finished');
+      const [left] = await receiver.waitFor(({ body }) => body.event === 'participant_left');
+      expect(finished?.body).toMatchObject({ reconciled: true, room: { name: 'lost', numParticipants: 0 } });
+      expect(left?.body).toMatchObject({ reconciled: true, participant: { identity: 'ada' } });
+      expect([left?.body.sequence, finished?.body.sequence]).toEqual([4, 5]);
+    } finally {
+      await second.close();
+      await after.close();
+      await receiver.close();
+      await rm(dataDir, { recursive: true });
+    }
   });
 });

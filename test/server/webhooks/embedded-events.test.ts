@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Schema from 'typebox/schema';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventSchema } from '../../../src/contract/events.ts';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
+import { createLivekitMediaServer } from '../../../src/server/adapters/livekit/livekit-media-server.ts';
+import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
+import type { TestService } from '../../support/service.ts';
+import { chooseServicePort, register, startHookedService } from './support/hooked-service.ts';
+import { ABSENT_MEDIA } from './support/media-webhook.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+
+/* Recordings and streams, which need workers that the embedded media server plays; its waits are short here. */
+
+const TIMINGS = { startMs: 20, answerMs: 10, recorderJoinMs: 30, activeMs: 60, finishMs: 40 };
+
+describe('events of recordings and streams', () => {
+  let folder: string;
+  let embedded: EmbeddedMediaServer;
+  let service: TestService;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-embedded-'));
+    const { port, webhookUrl } = await chooseServicePort();
+    embedded = await startEmbeddedMediaServer({
+      host: '127.0.0.1',
+      port: 0,
+      ...ABSENT_MEDIA,
+      clock: systemClock,
+      ids: systemIds,
+      recordingDir: folder,
+      webhookUrls: [webhookUrl],
+      ingressUrls: { rtmp: 'rtmp://127.0.0.1:1935/live' },
+      timings: TIMINGS,
+    });
+    const livekit = { url: embedded.url.replace('http', 'ws'), ...ABSENT_MEDIA };
+    service = await startHookedService(port, { livekit, environment: { RECORDING_DIR: folder } });
+    receiver = await startReceiver();
+    await register(service, receiver.url);
+  });
+
+  afterAll(async () => {
+    await receiver?.close();
+    await service?.close();
+    await embedded?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const eventsOf = (room: string) =>
+    receiver.received
+      .filter(({ body }) => body.room?.name === room)
+      .toSorted((one, other) => (one.body.sequence ?? 0) - (other.body.sequence ?? 0))
+      .map(({ body }) => body);
+  const until = (room: string, event: string) =>
+    receiver.waitFor(({ body }) => body.room?.name === room && body.event === event);
+
+  it('tell of a recording once, with a URL that gives its file, and not of its recorder', async () => {
+    embedded.control.join('taped', { identity: 'ada' });
+    embedded.control.publish('taped', 'ada');
+    await until('taped', 'track_published');
+    const started = (await service.call('POST', '/v1/rooms/taped/recording/start')).json as {
+      egressId: string;
+    };
+    const media = createLivekitMediaServer({ url: embedded.url, ...ABSENT_MEDIA });
+    const { egressId } = started;
+    await expect.poll(async () => (await media.listEgress({ egressId }))[0]?.status).toBe('EGRESS_ACTIVE');
+    await media.close();
+    await service.call('POST', '/v1/rooms/taped/recording/stop');
+    const [ended] = await until('taped', 'egress_ended');
+    await embedded.control.webhooksSettled();
+    expect(eventsOf('taped').map(({ event }) => event)).toEqual([
+      'room_created',
+      'room_started',
+      'participant_joined',
+      'track_published',
+      'egress_started',
+      'egress_ended',
+    ]);
+    for (const event of eventsOf('taped')) expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
+    expect(eventsOf('taped').every(({ room }) => room.numParticipants <= 1)).toBe(true);
+    const recording = ended?.body.recording as { fileUrl?: string; status: string; egressId: string };
+    expect(recording).toMatchObject({ egressId, status: 'stopped' });
+    expect(recording).not.toHaveProperty('recordingId');
+    const file = await fetch(recording.fileUrl ?? '');
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    await file.body?.cancel();
+  });
+
+  it('tell of a stream that comes in and ends', async () => {
+    const created = (
+      await service.call('POST', '/v1/rooms/stage/ingress', { body: { participantName: 'Camera' } })
+    ).json as { ingressId: string };
+    embedded.control.beginStream(created.ingressId);
+    await until('stage', 'ingress_started');
+    embedded.control.endStream(created.ingressId);
+    const [ended] = await until('stage', 'ingress_ended');
+    expect(ended?.body.ingress).toMatchObject({ ingressId: created.ingressId, participantName: 'Camera' });
+    expect(JSON.stringify(receiver.received.map(({ text }) => text))).not.toContain('streamKey');
+    for (const event of eventsOf('stage')) expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
+    expect(eventsOf('stage').filter(({ event }) => event.startsWith('ingress_'))).toHaveLength(2);
+  });
+
+  it('do not tell of agents', async () => {
+    embedded.control.join('helped', { identity: 'bot', kind: 'AGENT', agent: true });
+    embedded.control.join('helped', { identity: 'ada' });
+    const [joined] = await until('helped', 'participant_joined');
+    expect(joined?.body).toMatchObject({ participant: { identity: 'ada' }, room: { numParticipants: 1 } });
+    await embedded.control.webhooksSettled();
+    expect(eventsOf('helped').map(({ event }) => event)).toEqual([
+      'room_created',
+      'room_started',
+      'participant_joined',
+    ]);
+  });
+});
