@@ -42,10 +42,17 @@ describe('rtc doctor', () => {
       const { run: result, checks, status } = await doctor(stack.environment, { argv: ['--probe'] });
       expect(checks.filter((check) => check.status === 'fault')).toEqual([]);
       expect(result.code).toBe(0);
-      expect(status('recording')).toBe('ok');
+      expect([status('events'), status('recording')]).toEqual(['ok', 'ok']);
       expect((await run(['rooms', 'list', '--json'], { env: stack.environment })).stdout).toBe(
         '{"rooms":[]}\n',
       );
+    });
+  });
+
+  it('finds that the media server does not tell the service what happens', async () => {
+    await withStack({ webhookUrls: [] }, async (stack) => {
+      const { run: result, status } = await doctor(stack.environment, { argv: ['--probe'] });
+      expect([result.code, status('events')]).toEqual([7, 'fault']);
     });
   });
 

@@ -29,11 +29,14 @@ const doctor = defineCommand({
   needs: 'service',
   arguments: {},
   options: {
-    probe: flag('--probe', 'also start and stop a recording in a room made for it (up to 30 s)'),
+    probe: flag(
+      '--probe',
+      'also try the media server’s webhooks and a recording, in rooms made for it (up to 35 s)',
+    ),
   },
   examples: [
     { line: 'rtc doctor', does: 'Whether everything is as it should be' },
-    { line: 'rtc doctor --profile prod --probe', does: 'Recording included' },
+    { line: 'rtc doctor --profile prod --probe', does: 'Webhooks and recording included' },
     { line: 'rtc doctor --json check,status', does: 'For a monitor' },
   ],
   async run(context, { probe }) {

@@ -31,13 +31,17 @@ export async function checkService(
     const database = checkDatabase(readiness);
     if (media.status === 'fault') {
       const why = 'needs the media server';
-      return [signature, media, database, skipped('ingress', why), skipped('recording', why)];
+      const needy = ['ingress', 'events', 'recording'] as const;
+      return [signature, media, database, ...needy.map((check) => skipped(check, why))];
     }
     const ingress = await checkIngress(deps);
-    const recording = options.withProbe
-      ? await probeRecording(deps)
-      : skipped('recording', 'needs a trial recording', 'rtc doctor --probe');
-    return [signature, media, database, ingress, recording, await checkAddons(deps)];
+    const probes = options.withProbe
+      ? [await probeEvents(deps), await probeRecording(deps)]
+      : [
+          skipped('events', 'needs a room made for it', 'rtc doctor --probe'),
+          skipped('recording', 'needs a trial recording', 'rtc doctor --probe'),
+        ];
+    return [signature, media, database, ingress, ...probes, await checkAddons(deps)];
   } finally {
     await client.close();
   }
@@ -93,8 +97,36 @@ function checkDatabase(readiness: Readiness | undefined): Check {
 async function checkIngress({ context, client }: Deps): Promise<Check> {
   const error = await errorOf(() => client.listIngress(PROBE_ROOM, callOptions(context)));
   return error === undefined
-    ? ok('ingress', 'the media server can take streams in')
+    ? ok(
+        'ingress',
+        'the media server hands out endpoints; that an ingress worker runs, only a stream can tell',
+      )
     : faultOf('ingress', error, context.io.clock());
+}
+
+/** The media server's webhooks come within a second; its first retry too. */
+const EVENT_PATIENCE_SECONDS = 5;
+
+/** Whether the media server tells the service of a room that was just made. */
+async function probeEvents({ context, client }: Deps): Promise<Check> {
+  const room = `${PROBE_ROOM}-events-${context.io.clock().toString(36)}`;
+  const { signal } = context.io;
+  try {
+    const { nextCursor: cursor } = await client.listEvents({ cursor: 'latest', signal });
+    await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
+    const query = { cursor, room, wait: EVENT_PATIENCE_SECONDS };
+    const { events } = await client.listEvents({ ...query, signal, timeoutMs: PROBE_TIMEOUT_MS });
+    if (events.length > 0) return ok('events', 'the media server’s webhooks reach the service');
+    return fault(
+      'events',
+      'the media server’s webhooks do not reach the service',
+      'put <SERVICE_URL>/livekit/webhook into webhook.urls of its configuration, with its api_key',
+    );
+  } catch (error) {
+    return faultOf('events', error, context.io.clock());
+  } finally {
+    await client.deleteRoom(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+  }
 }
 
 /** A recording in a room of its own, stopped at once; what it leaves is an aborted recording. */

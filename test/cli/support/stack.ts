@@ -7,6 +7,7 @@ import {
 } from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
 import type { EmbeddedMediaSettings } from '../../../src/server/adapters/embedded-media/settings.ts';
 import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
+import { chooseServicePort } from '../../server/webhooks/support/hooked-service.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
 /** The real service over the embedded media server: what a command line talks to. */
@@ -24,6 +25,7 @@ const TIMINGS = { startMs: 20, recorderJoinMs: 20, activeMs: 60, finishMs: 40, n
 
 export async function startStack(settings: Partial<EmbeddedMediaSettings> = {}): Promise<Stack> {
   const recordingDir = await mkdtemp(join(tmpdir(), 'rtc-cli-recordings-'));
+  const { port, webhookUrl } = await chooseServicePort();
   const media = await startEmbeddedMediaServer({
     host: '127.0.0.1',
     port: 0,
@@ -32,11 +34,12 @@ export async function startStack(settings: Partial<EmbeddedMediaSettings> = {}):
     ids: systemIds,
     recordingDir,
     timings: TIMINGS,
+    webhookUrls: [webhookUrl],
     ...settings,
   });
   const service = await startTestService({
     livekit: { url: media.url.replace('http', 'ws'), ...MEDIA_KEY },
-    environment: { RECORDING_DIR: recordingDir },
+    environment: { RECORDING_DIR: recordingDir, PORT: String(port) },
   });
   return {
     service,
