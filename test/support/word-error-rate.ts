@@ -1,5 +1,5 @@
 /** Words as they are compared: lower case, without punctuation; numbers and spellings stay as they are. */
-export function wordsOf(text: string): readonly string[] {
+function wordsOf(text: string): readonly string[] {
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s']/gu, ' ')

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from '../ports/speech.ts';
 
 /** What is missing for longer is a gap: the stream begins anew after it. Shorter holes are within a word. */
-export const GAP_MS = 300;
+const GAP_MS = 300;
 /** Over so much audio, the least delay is that of the stream itself; single chunks come late on a busy machine. */
 const JUDGED_MS = 1_000;
 

@@ -3,9 +3,9 @@ import type { ClaimRequest, DeliveryJob } from '../ports/webhook-store.ts';
 /** At most so many requests to one receiver at once: a slow one never holds up the others. */
 export const CONCURRENCY_PER_WEBHOOK = 16;
 /** Waiting and under way: what one receiver may take of this instance's memory. */
-export const IN_HAND_PER_WEBHOOK = 512;
+const IN_HAND_PER_WEBHOOK = 512;
 /** Of all receivers together; past it each still gets a share, so that slow ones do not fill the hand for all. */
-export const IN_HAND_TOTAL = 4096;
+const IN_HAND_TOTAL = 4096;
 const SHARE_PER_WEBHOOK = CONCURRENCY_PER_WEBHOOK;
 /** A claim is worth its round trip from so many free places on. */
 const CLAIM_PER_WEBHOOK = 256;
