@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore } from '../../src/server/adapters/storage/open-store.ts';
+import { createLog } from '../../src/server/adapters/system/log.ts';
+import { systemClock } from '../../src/server/adapters/system/system.ts';
+import type { Store } from '../../src/server/ports/store.ts';
+import type { WorkerKind } from '../../src/server/ports/transcription-store.ts';
+import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
+
+/** A database, a media server, and workers as a user runs them. */
+export type Ground = {
+  readonly store: Store;
+  readonly livekit: Livekit;
+  readonly folder: string;
+  readonly recordingDir: string;
+  readonly startWorker: (kind: WorkerKind) => Promise<BenchWorker>;
+  readonly close: () => Promise<void>;
+};
+
+export type BenchWorker = {
+  /** The most memory that it has had, resident, in bytes. */
+  readonly peakBytes: () => number;
+  readonly close: () => Promise<void>;
+};
+
+const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');
+
+export async function openGround(): Promise<Ground> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-speech-'));
+  const recordingDir = join(folder, 'recordings');
+  await mkdir(recordingDir);
+  const livekit = await startLivekit();
+  const database = { sqlitePath: join(folder, 'rtc.sqlite') };
+  const store = await openStore({ database, clock: systemClock, log: createLog('warn') });
+  const environment = {
+    ...process.env,
+    API_KEY: 'bench',
+    API_SECRET: randomBytes(24).toString('hex'),
+    DATA_DIR: folder,
+    RECORDING_DIR: recordingDir,
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'production',
+  };
+  return {
+    ...{ store, livekit, folder, recordingDir },
+    startWorker: async (kind) => {
+      const child = spawn(process.execPath, [LAUNCHER, 'worker', kind], {
+        env: environment,
+        stdio: 'ignore',
+      });
+      while (!(await store.transcriptions.isAlive(kind, Date.now()))) {
+        if (child.exitCode !== null) throw new Error(`${kind} ended: is the project built?`);
+        await delay(50);
+      }
+      return {
+        peakBytes: () => peakOf(child.pid),
+        close: async () => {
+          child.kill();
+          if (child.exitCode === null) await once(child, 'exit');
+        },
+      };
+    },
+    close: async () => {
+      await store.close();
+      await livekit.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Linux counts it. */
+function peakOf(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  AudioFrame,
+  AudioSource,
+  LocalAudioTrack,
+  Room,
+  TrackPublishOptions,
+  TrackSource,
+} from '@livekit/rtc-node';
+import { AccessToken } from 'livekit-server-sdk';
+import { speakToFile } from '../../test/support/parts/speech.ts';
+import type { Ground } from './ground.ts';
+
+const SENTENCES = [
+  'The children are playing in the garden behind the old house.',
+  'Please remember to bring your passport and your ticket to the airport.',
+  'We are going to visit my grandmother in the hospital this afternoon.',
+  'The new computer is much faster than the one I bought last year.',
+  'Nobody knows what the future will bring.',
+];
+const SPEAKERS = 5;
+const UTTERANCES = 12;
+const PAUSE_MS = 1_500;
+const RATE = 22_050;
+const FRAME = Math.round(RATE / 50);
+const FRAME_MS = (FRAME / RATE) * 1000;
+/** A segment belongs to the utterance whose end is nearest to its own. */
+const NEAR_MS = 1_500;
+const POLL_MS = 20;
+
+export type LiveFigures = {
+  /** From the last sound of an utterance to its segment in the database, in milliseconds. */
+  readonly latencies: readonly number[];
+  readonly utterances: number;
+  readonly peakBytes: number;
+};
+
+/** Five people who speak at the same time, each with pauses of their own. */
+export async function measureLive(ground: Ground): Promise<LiveFigures> {
+  const worker = await ground.startWorker('stt-live');
+  const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(ground, text, index)));
+  const room = `bench-${randomUUID()}`;
+  const { livekit, store } = ground;
+  const speakers = await Promise.all(
+    Array.from({ length: SPEAKERS }, (_, index) => joinSpeaker(livekit, room, `speaker-${index}`)),
+  );
+  const id = `tr_${randomUUID()}`;
+  await store.transcriptions.startLive({
+    ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now() },
+    options: { partialResults: false, punctuation: true, profanityFilter: false },
+  });
+  await delay(3_000);
+  const watching = new AbortController();
+  const seen = watch(ground, id, watching.signal);
+  const ends = await Promise.all(speakers.map((speaker, index) => speaker.speak(sentences, index)));
+  await delay(5_000);
+  watching.abort();
+  const segments = await seen;
+  await Promise.all(speakers.map((speaker) => speaker.leave()));
+  const peakBytes = worker.peakBytes();
+  await store.transcriptions.stopLive(id, Date.now());
+  await worker.close();
+  const latencies = ends.flatMap((ofSpeaker, index) =>
+    ofSpeaker.flatMap((endedAt) => {
+      const near = segments.filter(
+        (one) => one.identity === `speaker-${index}` && Math.abs(one.endedAt - endedAt) < NEAR_MS,
+      );
+      return near.length === 0 ? [] : [Math.max(...near.map(({ seenAt }) => seenAt)) - endedAt];
+    }),
+  );
+  return { latencies, utterances: SPEAKERS * UTTERANCES, peakBytes };
+}
+
+type Seen = { readonly identity: string | null; readonly endedAt: number; readonly seenAt: number };
+
+async function watch({ store }: Ground, id: string, signal: AbortSignal): Promise<readonly Seen[]> {
+  const seen = new Map<string, Seen>();
+  while (!signal.aborted) {
+    for (const { id: segmentId, identity, endedAt } of await store.transcriptions.listSegments(id)) {
+      if (!seen.has(segmentId)) seen.set(segmentId, { identity, endedAt, seenAt: Date.now() });
+    }
+    await delay(POLL_MS);
+  }
+  return [...seen.values()];
+}
+
+/** Without the silence at its ends, so that the end of the sound is known. */
+async function synthesise({ folder }: Ground, text: string, index: number): Promise<Int16Array> {
+  const path = join(folder, `${index}.wav`);
+  await speakToFile({ text, path });
+  const file = await readFile(path);
+  const samples = new Int16Array(
+    file.buffer.slice(file.byteOffset + 44, file.byteOffset + file.length - (file.length % 2)),
+  );
+  const isSound = (sample: number): boolean => Math.abs(sample) > 300;
+  return samples.subarray(samples.findIndex(isSound), samples.findLastIndex(isSound) + 1);
+}
+
+async function joinSpeaker({ url, apiKey, apiSecret }: Ground['livekit'], room: string, identity: string) {
+  const token = new AccessToken(apiKey, apiSecret, { identity });
+  token.addGrant({ roomJoin: true, room });
+  const joined = new Room();
+  await joined.connect(url, await token.toJwt(), { autoSubscribe: false, dynacast: false });
+  const source = new AudioSource(RATE, 1, 100);
+  const track = LocalAudioTrack.createAudioTrack('microphone', source);
+  const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
+  await joined.localParticipant?.publishTrack(track, options);
+  const send = async (samples: Int16Array): Promise<void> => {
+    for (let at = 0; at < samples.length; at += FRAME) {
+      const frame = new Int16Array(FRAME);
+      frame.set(samples.subarray(at, at + FRAME));
+      await source.captureFrame(new AudioFrame(frame, RATE, 1, FRAME));
+    }
+  };
+  return {
+    /** When each utterance ended: the sound of its last frame is played once what is queued has been. */
+    speak: async (sentences: readonly Int16Array[], offset: number): Promise<readonly number[]> => {
+      const ends: number[] = [];
+      await send(noise(PAUSE_MS + offset * 300));
+      for (let index = 0; index < UTTERANCES; index += 1) {
+        const sentence = sentences[(index + offset) % sentences.length] ?? new Int16Array();
+        await send(sentence);
+        const padding = (FRAME - (sentence.length % FRAME)) % FRAME;
+        ends.push(Date.now() + source.queuedDuration - (padding / FRAME) * FRAME_MS);
+        await send(noise(PAUSE_MS));
+      }
+      return ends;
+    },
+    leave: async () => {
+      await track.close();
+      await joined.disconnect();
+    },
+  };
+}
+
+/** A quiet room, as a microphone has it. */
+function noise(ms: number): Int16Array {
+  return Int16Array.from({ length: Math.round((RATE * ms) / 1000) }, (_, index) => ((index * 7919) % 13) - 6);
+}

@@ -1,0 +1,66 @@
+import { parseArgs } from 'node:util';
+import { speechRecordings } from '../../test/support/parts/speech-model.ts';
+import { wordErrorRate } from '../../test/support/word-error-rate.ts';
+import { type Ground, openGround } from './ground.ts';
+import { measureLive } from './live.ts';
+import { measureRecorded } from './recorded.ts';
+import { type Heard, measureSideBySide } from './side-by-side.ts';
+
+/*
+ * What speech to text costs: `npm run bench:speech` after `npm run build`, or with --only live|recorded|side-by-side.
+ * The workers are those of `rtc worker`, on the small English model. Everything runs on this machine, the media server
+ * and the speakers included.
+ */
+
+const { values } = parseArgs({ options: { only: { type: 'string' } } });
+const isWanted = (name: string): boolean => values.only === undefined || values.only === name;
+
+const ground = await openGround();
+try {
+  if (isWanted('live')) await live(ground);
+  if (isWanted('recorded')) await recorded(ground);
+} finally {
+  await ground.close();
+}
+if (isWanted('side-by-side')) await sideBySide();
+// The room client keeps the process alive.
+process.exit();
+
+async function live(on: Ground): Promise<void> {
+  const { latencies, utterances, peakBytes } = await measureLive(on);
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (share: number): string =>
+    `${Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN)} ms`;
+  console.log(`live, five speakers at once: ${latencies.length} of ${utterances} utterances stored`);
+  console.log(
+    `    end of speech to stored segment: p50 ${at(0.5)} (at most 800), p95 ${at(0.95)} (at most 1500), worst ${at(1)}`,
+  );
+  console.log(`    memory of the worker: ${megabytes(peakBytes)} (at most 500 MB)`);
+}
+
+async function recorded(on: Ground): Promise<void> {
+  for (const times of [4, 40]) {
+    const { audioSeconds, seconds, peakBytes } = await measureRecorded(on, times);
+    const share = (seconds / audioSeconds).toFixed(4);
+    console.log(
+      `recorded, ${(audioSeconds / 60).toFixed(0)} min: ${seconds.toFixed(1)} s, ${share} of its length (at most 0.06)`,
+    );
+    console.log(`    memory of the worker: ${megabytes(peakBytes)} (at most 500 MB)`);
+  }
+}
+
+async function sideBySide(): Promise<void> {
+  const { ours, theirs } = await measureSideBySide();
+  const best = (all: readonly Heard[]): number => Math.min(...all.map(({ seconds }) => seconds));
+  const said = speechRecordings().twoCities.text;
+  const wer = (all: readonly Heard[]): string =>
+    `${(wordErrorRate(said, all[0]?.text ?? '') * 100).toFixed(1)} %`;
+  console.log("side by side with the model's own Python runner, 44 s of speech, model loaded:");
+  console.log(`    ours ${best(ours).toFixed(2)} s, word error rate ${wer(ours)}`);
+  console.log(`    its own ${best(theirs).toFixed(2)} s, word error rate ${wer(theirs)}`);
+  console.log(`    ratio ${(best(theirs) / best(ours)).toFixed(1)} (at least 1)`);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}
