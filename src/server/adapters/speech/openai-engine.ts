@@ -49,13 +49,32 @@ async function transcribe(
     const isOurFault = answer.status === 401 || answer.status === 403;
     const detail = isOurFault ? 'refuses our key: see STT_OPENAI_KEY' : `answered ${answer.status}`;
     throw new ServiceError('media-server-error', `The speech server ${detail}.`, {
-      retryable: answer.status >= 500,
+      retryable: answer.status >= 500 || answer.status === 429 || answer.status === 408,
     });
   }
-  const { text } = (await answer.json()) as { readonly text?: unknown };
-  if (typeof text !== 'string')
+  const text = textOf(await readBody(answer));
+  if (text === undefined)
     throw new ServiceError('media-server-error', 'The speech server answered without a text.');
   return text;
+}
+
+async function readBody(answer: Response): Promise<string> {
+  try {
+    return await answer.text();
+  } catch (cause) {
+    throw new ServiceError('media-server-unavailable', 'The answer of the speech server broke off.', {
+      ...{ cause, retryable: true },
+    });
+  }
+}
+
+function textOf(body: string): string | undefined {
+  try {
+    const { text } = JSON.parse(body) as { readonly text?: unknown };
+    return typeof text === 'string' ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function post({ url, apiKey }: OpenaiSettings, body: FormData): Promise<Response> {

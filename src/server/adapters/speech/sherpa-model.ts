@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 /*
  * Which model is in a folder, told by the names of its files as sherpa-onnx's model packages have them
@@ -48,11 +48,12 @@ const transducer: Finder = (folder, files) => {
   if (encoder === undefined || decoder === undefined || joiner === undefined) return undefined;
   const parts = { encoder, decoder, joiner };
   // Streaming models name the size of their chunks; NeMo's are offline and of a type of their own.
-  if (/chunk|streaming/.test(`${folder}/${encoder}`)) {
+  const name = basename(folder);
+  if (/chunk|streaming/.test(`${name} ${basename(encoder)}`)) {
     const modelConfig = { transducer: parts, tokens: tokensOf(folder, files) };
     return { kind: 'streaming', modelConfig, maxSeconds: DEFAULT_MAX_SECONDS };
   }
-  const isNemo = /nemo|parakeet/.test(folder);
+  const isNemo = /nemo|parakeet/.test(name);
   return offline(folder, files, { transducer: parts, ...(isNemo ? { modelType: 'nemo_transducer' } : {}) });
 };
 

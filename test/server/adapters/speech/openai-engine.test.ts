@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createOpenaiEngine } from '../../../../src/server/adapters/speech/openai-engine.ts';
+import type { SpeechEngine } from '../../../../src/server/ports/speech.ts';
+import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
+
+let server: TestHttpServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+type Answer = Parameters<typeof startHttpServer>[0];
+
+async function engineFor(
+  answer: Answer,
+  changes: { apiKey?: string | undefined; path?: string } = {},
+): Promise<SpeechEngine> {
+  server = await startHttpServer(answer);
+  const { apiKey = 'sk-secret', path = '' } = changes;
+  return createOpenaiEngine({
+    url: `${server.url}${path}`,
+    apiKey,
+    model: 'whisper-1',
+    languages: ['it', 'en'],
+  });
+}
+
+const samples = Float32Array.from([0, 0.5, -0.5]);
+const answers =
+  (status: number, body: unknown): Answer =>
+  (_, response) =>
+    json(response, status, body);
+
+describe('the OpenAI engine', () => {
+  it('sends a WAV file, the model and the primary language, with the key', async () => {
+    const engine = await engineFor(answers(200, { text: ' Buongiorno. ' }));
+    expect(await engine.recognise({ samples, language: 'it-IT' })).toEqual({
+      text: 'Buongiorno.',
+      confidence: null,
+    });
+    const [request] = server?.received ?? [];
+    expect([request?.method, request?.url]).toEqual(['POST', '/v1/audio/transcriptions']);
+    expect(request?.headers.authorization).toBe('Bearer sk-secret');
+    expect(request?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    for (const [name, value] of [
+      ['model', 'whisper-1'],
+      ['language', 'it'],
+      ['response_format', 'json'],
+    ]) {
+      expect(request?.body).toContain(`name="${name}"\r\n\r\n${value}\r\n`);
+    }
+    expect(request?.body).toMatch(
+      /name="file"; filename="segment\.wav"\r\nContent-Type: audio\/wav\r\n\r\nRIFF/,
+    );
+  });
+
+  it.each(['', '/', '/v1', '/v1/'])('finds the API below a URL that ends in %j', async (path) => {
+    const engine = await engineFor(answers(200, { text: 'x' }), { path });
+    await engine.recognise({ samples, language: 'en' });
+    expect(server?.received.map(({ url }) => url)).toEqual(['/v1/audio/transcriptions']);
+  });
+
+  it('says which languages it can do, and refuses the others', async () => {
+    const engine = await engineFor(answers(200, { text: 'x' }));
+    expect([engine.languages, engine.supports('en-GB'), engine.supports('de')]).toEqual([
+      ['en', 'it'],
+      true,
+      false,
+    ]);
+    await expect(engine.recognise({ samples, language: 'de' })).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: 'The language "de" has no model; there are en, it.',
+    });
+    expect(server?.received).toEqual([]);
+  });
+
+  it.each([
+    [401, false, 'refuses our key'],
+    [403, false, 'refuses our key'],
+    [400, false, 'answered 400'],
+    [429, true, 'answered 429'],
+    [500, true, 'answered 500'],
+    [503, true, 'answered 503'],
+  ])('takes a status of %i for a fault that may pass: %s', async (status, retryable, message) => {
+    const engine = await engineFor(answers(status, { error: { message: 'sk-secret' } }));
+    const failure = engine.recognise({ samples, language: 'en' });
+    await expect(failure).rejects.toMatchObject({ code: 'media-server-error', retryable });
+    await expect(failure).rejects.toThrow(message);
+    await expect(failure).rejects.not.toThrow('sk-secret');
+  });
+
+  it.each([
+    ['no text', '{"words":[]}'],
+    ['a text that is none', '{"text":7}'],
+    ['nothing', ''],
+    ['a page', '<html>'],
+  ])('refuses an answer with %s', async (_, body) => {
+    const engine = await engineFor((_request, response) => response.end(body));
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      code: 'media-server-error',
+      retryable: false,
+    });
+  });
+
+  it('tells a server that is not there, or breaks off, from one that refuses', async () => {
+    const engine = await engineFor((_request, response) => response.destroy());
+    const away = { code: 'media-server-unavailable', retryable: true };
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject(away);
+    await server?.close();
+    const broken = await engineFor((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"text":', () => response.destroy());
+    });
+    await expect(broken.recognise({ samples, language: 'en' })).rejects.toMatchObject(away);
+    await server?.close();
+    server = undefined;
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject(away);
+  });
+});
