@@ -63,7 +63,12 @@ function loudnessDetector(minSilence: number): VoiceActivityDetector {
       return found;
     },
     current: () => voiced && { start: voiced.start, samples: Float32Array.from(voiced.samples) },
-    flush: cut,
+    flush: () => {
+      const last = cut();
+      position = 0;
+      rest = [];
+      return last;
+    },
     close: () => {},
   };
 }
