@@ -5,6 +5,7 @@ import { createRoomListener } from './adapters/livekit/room-listener.ts';
 import { createTokenSigner } from './adapters/livekit/token-signer.ts';
 import { defaultCacheDir } from './adapters/media-binary/go-binary.ts';
 import { createRecordingFiles } from './adapters/recordings/recording-files.ts';
+import { createSampleShelf } from './adapters/speech/sample-shelf.ts';
 import { openStore } from './adapters/storage/open-store.ts';
 import { createLog } from './adapters/system/log.ts';
 import { systemClock, systemIds } from './adapters/system/system.ts';
@@ -114,6 +115,7 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningWorke
   const tokenSigner = createTokenSigner(apiKey, apiSecret);
   const listener = await createRoomListener({ url, tokenSigner, clock });
   const mediaServer = createLivekitMediaServer({ ...config.livekit, log });
+  const shelf = createSampleShelf();
   const transcriber = startLiveTranscriber({
     ...parts,
     workerId,
@@ -122,10 +124,12 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningWorke
     engine: speech.engine,
     createDetector: () => speech.createDetector(LIVE_PAUSE_SECONDS),
     concurrency: recognitionsAtOnce(config),
+    shelf,
   });
   return {
     close: async () => {
       await transcriber.close();
+      await shelf.close();
       await mediaServer.close();
       await listener.close();
     },

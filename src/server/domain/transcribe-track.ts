@@ -1,6 +1,7 @@
 import type { Clock, IdGenerator } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { HeardTrack } from '../ports/room-listener.ts';
+import type { SampleShelf, ShelvedSamples } from '../ports/sample-shelf.ts';
 import {
   SAMPLE_RATE,
   type SpeechEngine,
@@ -28,6 +29,8 @@ export type TranscribeTrackDeps = {
   readonly engine: SpeechEngine;
   readonly createDetector: () => VoiceActivityDetector;
   readonly queue: FairQueue;
+  /** For what waits while recognition is slower than speech. */
+  readonly shelf: SampleShelf;
 };
 
 export type TrackRequest = {
@@ -58,6 +61,9 @@ const SHORTEST_INTERIM = SAMPLE_RATE * 0.4;
 const DEAD_SAMPLES = SAMPLE_RATE;
 /** Two steps of 16-bit samples: what resampling leaves of nothing. */
 const DEAD_LEVEL = 2 / 32_768;
+
+/** Segments that wait: half a megabyte each at most. */
+const MOST_IN_MEMORY = 40;
 
 export class TrackTranscriber {
   readonly #deps: TranscribeTrackDeps;
@@ -124,7 +130,32 @@ export class TrackTranscriber {
       const segmentId = this.#segmentId ?? this.#newId();
       this.#segmentId = undefined;
       const startedAt = this.#time.at(segment.start);
-      this.#lane.addFinal(() => this.#recognise({ segmentId, segment, startedAt }));
+      const kept = this.#keep(segment);
+      this.#lane.addFinal(() => this.#recogniseKept(kept, { segmentId, startedAt }));
+    }
+  }
+
+  /** In memory, or out of it when there is a crowd: no final is ever dropped. */
+  #keep(segment: VoicedSegment): () => Promise<VoicedSegment> {
+    const { queue, shelf, log } = this.#deps;
+    if (queue.waiting < MOST_IN_MEMORY) return async () => segment;
+    const shelved = shelf.put(segment.samples).then(
+      (samples) => fromShelf(segment.start, samples),
+      (error: unknown) => {
+        log.warn({ err: error }, 'recognition is behind, and there is no disk for what waits');
+        return async () => segment;
+      },
+    );
+    return async () => (await shelved)();
+  }
+
+  async #recogniseKept(kept: () => Promise<VoicedSegment>, about: Omit<Voiced, 'segment'>): Promise<void> {
+    const { transcriptionId, track } = this.#request;
+    try {
+      await this.#recognise({ ...about, segment: await kept() });
+    } catch (error) {
+      const fields = { transcriptionId, trackId: track.trackId, err: error };
+      this.#deps.log.error(fields, 'speech was heard, but could not be kept until its turn');
     }
   }
 
@@ -186,6 +217,11 @@ export class TrackTranscriber {
 }
 
 type Voiced = { readonly segmentId: string; readonly segment: VoicedSegment; readonly startedAt: number };
+
+/** A function of its own: a closure beside others would hold the samples that were put away. */
+function fromShelf(start: number, { take }: ShelvedSamples): () => Promise<VoicedSegment> {
+  return async () => ({ start, samples: await take() });
+}
 
 function isDead(samples: Float32Array): boolean {
   return samples.every((sample) => Math.abs(sample) <= DEAD_LEVEL);

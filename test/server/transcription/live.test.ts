@@ -174,10 +174,11 @@ describe('a room that is transcribed while it talks', () => {
     const shown = captionsOf(await stage.enter(room, 'zoe'));
     const ada = await stage.enter(room, 'ada');
     await ada.publishWav(meeting ?? '');
-    await vi.waitUntil(() => shown.some(({ text }) => text.includes('playing')), { timeout: 10_000 });
+    // Of fewer words, cut off in the middle of one, the model makes what it likes.
+    await vi.waitUntil(() => shown.some(({ text }) => text.includes('garden')), { timeout: 10_000 });
     await ada.leave();
     const left = await stage.untilSegments(room, (all) => textOf(all, 'ada') !== '');
-    expect(textOf(left, 'ada')).toMatch(/^The children are playing/);
+    expect(textOf(left, 'ada')).toMatch(/^The children are playing in the garden/);
     const again = await stage.enter(room, 'ada');
     const voice = await again.publishWav(weather ?? '');
     await voice.played;
