@@ -1,5 +1,5 @@
 /**
- * Measures the built `rtc cf` as a process, beside an empty process of the same Node: `node bench/fiscal-cli.ts`.
+ * Measures the built `rtc cf` as a process, beside an empty process of the same Node: the second part of `npm run bench:fiscal`.
  * The machine's load cancels out in the ratio, and rates are per second of processor time, which is one core.
  */
 import { spawn, spawnSync } from 'node:child_process';
