@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../test/support/word-error-rate.ts';
 import { type Ground, openGround } from './ground.ts';
-import { measureLive } from './live.ts';
 import { measureRecorded } from './recorded.ts';
 import { type Heard, measureSideBySide } from './side-by-side.ts';
 
@@ -11,6 +10,10 @@ import { type Heard, measureSideBySide } from './side-by-side.ts';
  * The workers are those of `rtc worker`, on the small English model. Everything runs on this machine, the media server
  * and the speakers included.
  */
+
+// The speakers' room client reads it when it is loaded; elsewhere than in production it prints a line for every caption.
+process.env.NODE_ENV = 'production';
+const { measureLive } = await import('./live.ts');
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const isWanted = (name: string): boolean => values.only === undefined || values.only === name;

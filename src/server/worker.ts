@@ -35,6 +35,9 @@ export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> 
   // What lists of processes show, and what `rtc dev` knows its own by.
   process.title = kind;
   const environment = readEnvironment(process.env, process.cwd());
+  // The room client reads it when it is loaded, and has no other switch: elsewhere than in production it prints a line
+  // for every caption and every chat message of a room.
+  process.env.NODE_ENV = 'production';
   const config = loadConfig(environment);
   const log = createLog(config.values.LOG_LEVEL);
   const speech = openSpeech(config.speech, defaultCacheDir(environment));

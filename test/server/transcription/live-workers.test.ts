@@ -57,6 +57,24 @@ describe('a live worker', () => {
     await successor.close();
   }, 90_000);
 
+  it('prints its own log and nothing of what is said or written in the room', async () => {
+    const worker = await stage.startWorkerProcess();
+    const room = await stage.newRoom();
+    const ada = await stage.enter(room, 'ada');
+    await stage.start(room);
+    await stage.untilListening(room);
+    await ada.room.localParticipant?.sendText('between us', { topic: 'lk.chat' });
+    await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+    await stage.untilSegments(room, (all) => said(all).includes('house'));
+    await stage.stop(room);
+    await stage.untilListening(room, false);
+    await worker.close();
+    const lines = worker.output().trim().split('\n').slice(1);
+    expect(lines.filter((line) => !line.startsWith('{"level":"info"'))).toEqual([]);
+    expect(worker.output()).toContain('"left the room"');
+    expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
+  }, 60_000);
+
   it('hands over at once when it is stopped in order, with what was just said', async () => {
     const file = await stage.speech(`${CHILDREN}`);
     const leaving = await stage.startWorker();

@@ -1,19 +1,12 @@
-import { createLog } from '../../../../src/server/adapters/system/log.ts';
-import { systemClock, systemIds } from '../../../../src/server/adapters/system/system.ts';
-import { loadConfig } from '../../../../src/server/config/config.ts';
-import { startWorker } from '../../../../src/server/worker.ts';
-import { openTestModel } from '../../../support/parts/speech-model.ts';
+import { runWorker } from '../../../../src/server/worker.ts';
 
 /*
- * A stt-live worker in a process of its own, on the real model: `node live-worker-process.ts`, with the service's
- * settings. Says "ready", and works until it is told to stop, or killed.
+ * `rtc worker stt-live` without the command line, from the sources: `node live-worker-process.ts`, with the service's
+ * settings. Logs "working", and works until it is told to stop, or killed.
  */
-const worker = await startWorker(loadConfig(process.env), {
-  kind: 'stt-live',
-  speech: openTestModel(),
-  log: createLog('warn'),
-  clock: systemClock,
-  ids: systemIds,
-});
-process.stdout.write(`ready, pid ${process.pid}\n`);
-process.once('SIGTERM', () => void worker.close().then(() => process.exit(0)));
+const ending = new AbortController();
+process.once('SIGTERM', () => ending.abort());
+process.stdout.write(`pid ${process.pid}\n`);
+await runWorker({ kind: 'stt-live', signal: ending.signal });
+// What is native in the room client keeps a process alive.
+process.exit(0);
