@@ -10,6 +10,7 @@ import type {
   RecordingStop,
 } from '../contract/recordings.ts';
 import type { Room, RoomCreate, RoomList } from '../contract/rooms.ts';
+import type { SelfCheckList } from '../contract/self-check.ts';
 import type { Token, TokenRequest } from '../contract/tokens.ts';
 import type {
   DeliveryList,
@@ -78,6 +79,11 @@ export class RtcClient extends TranscriptionCalls {
       if (!(error instanceof RtcError) || error.status !== 503) throw error;
       return readinessOf(error);
     }
+  }
+
+  /** POST /v1/self-check: tries what stands behind the service; a fault is an answer. */
+  async checkSelf(options?: CallOptions): Promise<SelfCheckList> {
+    return this.#call('POST', '/v1/self-check', options);
   }
 
   /** POST /v1/token. */

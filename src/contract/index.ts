@@ -11,6 +11,7 @@ export * from './places.ts';
 export * from './problem.ts';
 export * from './recordings.ts';
 export * from './rooms.ts';
+export * from './self-check.ts';
 export * from './signing.ts';
 export * from './tokens.ts';
 export * from './transcription.ts';

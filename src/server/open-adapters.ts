@@ -3,6 +3,7 @@ import { createLivekitMediaServer } from './adapters/livekit/livekit-media-serve
 import { createMediaEventReader } from './adapters/livekit/media-event-reader.ts';
 import { createTokenSigner } from './adapters/livekit/token-signer.ts';
 import { createRecordingFiles } from './adapters/recordings/recording-files.ts';
+import { createRecordingStorage } from './adapters/recordings/recording-storage.ts';
 import { openStore } from './adapters/storage/open-store.ts';
 import { readEncryptionKey } from './adapters/system/encryption-keys.ts';
 import { createMetrics, type Metrics } from './adapters/system/metrics.ts';
@@ -18,6 +19,7 @@ import type { Log } from './ports/log.ts';
 import type { MediaEventReader } from './ports/media-event.ts';
 import type { MediaServer } from './ports/media-server.ts';
 import type { RecordingFiles } from './ports/recording-files.ts';
+import type { RecordingStorage } from './ports/recording-storage.ts';
 import type { Store } from './ports/store.ts';
 import type { TokenSigner } from './ports/token-signer.ts';
 import type { FileUrls, SecretBox, WebhookSender } from './ports/webhook-sender.ts';
@@ -35,6 +37,7 @@ export type Adapters = ServiceParts & {
   readonly sender: WebhookSender;
   readonly fileUrls: FileUrls;
   readonly recordingFiles: RecordingFiles;
+  readonly recordingStorage: RecordingStorage;
   /** Sign links to local recordings. */
   readonly linkKeys: readonly [Buffer, ...Buffer[]];
 };
@@ -75,6 +78,11 @@ export async function openAdapters(
     tokenSigner: createTokenSigner(apiKey, apiSecret),
     secretBox: createSecretBox(encryptionKeys),
     recordingFiles,
+    recordingStorage: createRecordingStorage({
+      clock,
+      bucket: config.bucket,
+      directory: config.recordingDir,
+    }),
     linkKeys,
     fileUrls: createFileUrls({ ...parts, store, recordingFiles, linkKeys }),
   };

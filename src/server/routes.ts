@@ -1,3 +1,4 @@
+import type { SelfCheckDeps } from './domain/check-self.ts';
 import type { IssueTokenDeps } from './domain/issue-token.ts';
 import type { ReplayDeps } from './domain/list-deliveries.ts';
 import type { ListEventsDeps } from './domain/list-events.ts';
@@ -18,12 +19,14 @@ import { placeRoutes } from './http/routes/places.ts';
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from './http/routes/recording-library.ts';
 import { recordingRoutes } from './http/routes/recordings.ts';
 import { roomRoutes } from './http/routes/rooms.ts';
+import { selfCheckRoutes } from './http/routes/self-check.ts';
 import { tokenRoutes } from './http/routes/tokens.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from './http/routes/transcription.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from './http/routes/transcriptions.ts';
 import { webhookRoutes } from './http/routes/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
+  SelfCheckDeps &
   IssueTokenDeps &
   RecordingDeps &
   RecordingLibraryDeps &
@@ -47,6 +50,7 @@ export type RouteDeps = HealthDeps &
 export function serviceRoutes(deps: RouteDeps): readonly Route[] {
   const routes: readonly Route[] = [
     ...healthRoutes(deps),
+    ...selfCheckRoutes(deps),
     ...tokenRoutes(deps),
     ...roomRoutes(deps),
     ...participantRoutes(deps),

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { bucketSettings } from '../server/recordings/support/stage.ts';
+import { startS3 } from '../support/parts/s3.ts';
 import { json, problem, startHttpServer } from './support/http-server.ts';
 import { type Run, run } from './support/run.ts';
 import { type Stack, startStack } from './support/stack.ts';
@@ -42,7 +44,7 @@ describe('rtc doctor', () => {
       const { run: result, checks, status } = await doctor(stack.environment, { argv: ['--probe'] });
       expect(checks.filter((check) => check.status === 'fault')).toEqual([]);
       expect(result.code).toBe(0);
-      expect([status('events'), status('recording')]).toEqual(['ok', 'ok']);
+      expect([status('recording folder'), status('events'), status('recording')]).toEqual(['ok', 'ok', 'ok']);
       expect((await run(['rooms', 'list', '--json'], { env: stack.environment })).stdout).toBe(
         '{"rooms":[]}\n',
       );
@@ -127,6 +129,35 @@ describe('rtc doctor', () => {
     expect(server.received.map(({ url }) => url)).toEqual(['/v1/health']);
   });
 
+  it('finds that the keys of the bucket are wrong', async () => {
+    const s3 = await startS3();
+    const environment = { ...bucketSettings(s3), S3_SECRET_KEY: 'wrong' };
+    try {
+      await withStack({ environment }, async (stack) => {
+        const { run: result, checks } = await doctor(stack.environment);
+        expect(result.code).toBe(7);
+        expect(checks).toContainEqual({
+          check: 'bucket',
+          status: 'fault',
+          detail: 'cannot write: the object storage refuses the signature',
+          next: 'check S3_SECRET_KEY',
+        });
+      });
+    } finally {
+      await s3.close();
+    }
+  });
+
+  it('says what to start where a trial recording finds no recorder', async () => {
+    await withStack({ faults: { recorder: 'absent' } }, async (stack) => {
+      const { checks } = await doctor(stack.environment, { argv: ['--probe'] });
+      expect(checks.find(({ check }) => check === 'recording')).toMatchObject({
+        status: 'fault',
+        next: expect.stringMatching(/livekit\/egress.*redis/),
+      });
+    });
+  });
+
   it('finds that the database does not answer', async () => {
     const server = await startHttpServer((request, response) => {
       if (request.url === '/ready') {
@@ -135,6 +166,9 @@ describe('rtc doctor', () => {
       } else if (request.url === '/v1/health') {
         const capabilities = { transcriptionLive: true, transcriptionPost: false };
         json(response, 200, { status: 'ok', version: '1.0.0', capabilities });
+      } else if (request.url === '/v1/self-check') {
+        // A service from before that endpoint.
+        problem(response, 404, 'route-not-found');
       } else json(response, 200, { rooms: [], ingress: [] });
     });
     const {
@@ -144,6 +178,7 @@ describe('rtc doctor', () => {
     } = await doctor({ RTC_URL: server.url, API_KEY: 'k', API_SECRET: 's' });
     await server.close();
     expect([result.code, status('database'), status('add-ons')]).toEqual([7, 'fault', 'ok']);
+    expect(status('bucket')).toBe('skipped');
     expect(checks.find(({ check }) => check === 'add-ons')?.detail).toBe('live transcription');
   });
 });

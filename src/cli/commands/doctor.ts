@@ -25,7 +25,7 @@ const doctor = defineCommand({
   verb: '',
   summary: 'Check the whole chain, and say what to do about each fault',
   description:
-    'Settings, address, clock, signature, media server, database, recording, ingress. Exit code 7 when a fault is found.',
+    'Settings, address, clock, signature, media server, database, bucket, ingress, recording. Exit code 7 when a fault is found.',
   needs: 'service',
   arguments: {},
   options: {

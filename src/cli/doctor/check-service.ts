@@ -1,18 +1,27 @@
-import type { RtcClient } from '../../client/client.ts';
 import { RtcError } from '../../client/rtc-error.ts';
 import type { Readiness } from '../../contract/health.ts';
 import { openClient } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../explain.ts';
 import { EXIT } from '../failure.ts';
-import { CHECK_TIMEOUT_MS, type Check, type Credentials, fault, faultOf, ok, skipped } from './checks.ts';
+import {
+  CHECK_TIMEOUT_MS,
+  type Check,
+  type Credentials,
+  fault,
+  faultOf,
+  found,
+  ok,
+  skipped,
+} from './checks.ts';
+import { type ProbeDeps, probeEvents, probeRecording } from './probe.ts';
 
-/** A name that no user would choose; nothing is created under it without --probe. */
-const PROBE_ROOM = 'rtc-doctor-probe';
-/** The service gives a recorder 25 s. */
-const PROBE_TIMEOUT_MS = 30_000;
+/** A name that no user would choose; nothing is made in it. */
+const NO_ROOM = 'rtc-doctor';
+/** The service tries the bucket in some steps of 4 s each at most. */
+const SELF_CHECK_TIMEOUT_MS = 30_000;
 
-type Deps = { readonly context: Context; readonly client: RtcClient };
+type Deps = ProbeDeps;
 
 /** What only a signed request can tell; stops where the next check could not mean anything. */
 export async function checkService(
@@ -29,10 +38,11 @@ export async function checkService(
     const readiness = await client.ready(callOptions(context)).catch(() => undefined);
     const media = checkMediaServer(deps, roomsError, readiness);
     const database = checkDatabase(readiness);
+    const own = await checkSelf(deps);
     if (media.status === 'fault') {
       const why = 'needs the media server';
       const needy = ['ingress', 'events', 'recording'] as const;
-      return [signature, media, database, ...needy.map((check) => skipped(check, why))];
+      return [signature, media, database, ...own, ...needy.map((check) => skipped(check, why))];
     }
     const ingress = await checkIngress(deps);
     const probes = options.withProbe
@@ -41,7 +51,7 @@ export async function checkService(
           skipped('events', 'needs a room made for it', 'rtc doctor --probe'),
           skipped('recording', 'needs a trial recording', 'rtc doctor --probe'),
         ];
-    return [signature, media, database, ingress, ...probes, await checkAddons(deps)];
+    return [signature, media, database, ...own, ingress, ...probes, await checkAddons(deps)];
   } finally {
     await client.close();
   }
@@ -94,56 +104,29 @@ function checkDatabase(readiness: Readiness | undefined): Check {
       );
 }
 
+/** What the service alone can try, having the keys. One that is older than this endpoint has none of it to say. */
+async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
+  try {
+    const { checks } = await client.checkSelf({
+      signal: context.io.signal,
+      timeoutMs: SELF_CHECK_TIMEOUT_MS,
+    });
+    return checks.map(found);
+  } catch (error) {
+    if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
+    if (error.status === 404) return [skipped('bucket', 'this service is too old to try it', 'update it')];
+    return [faultOf('bucket', error, context.io.clock())];
+  }
+}
+
 async function checkIngress({ context, client }: Deps): Promise<Check> {
-  const error = await errorOf(() => client.listIngress(PROBE_ROOM, callOptions(context)));
+  const error = await errorOf(() => client.listIngress(NO_ROOM, callOptions(context)));
   return error === undefined
     ? ok(
         'ingress',
         'the media server hands out endpoints; that an ingress worker runs, only a stream can tell',
       )
     : faultOf('ingress', error, context.io.clock());
-}
-
-/** The media server's webhooks come within a second; its first retry too. */
-const EVENT_PATIENCE_SECONDS = 5;
-
-/** Whether the media server tells the service of a room that was just made. */
-async function probeEvents({ context, client }: Deps): Promise<Check> {
-  const room = `${PROBE_ROOM}-events-${context.io.clock().toString(36)}`;
-  const { signal } = context.io;
-  try {
-    const { nextCursor: cursor } = await client.listEvents({ cursor: 'latest', signal });
-    await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
-    const query = { cursor, room, wait: EVENT_PATIENCE_SECONDS };
-    const { events } = await client.listEvents({ ...query, signal, timeoutMs: PROBE_TIMEOUT_MS });
-    if (events.length > 0) return ok('events', 'the media server’s webhooks reach the service');
-    return fault(
-      'events',
-      'the media server’s webhooks do not reach the service',
-      'put <SERVICE_URL>/livekit/webhook into webhook.urls of its configuration, with its api_key',
-    );
-  } catch (error) {
-    return faultOf('events', error, context.io.clock());
-  } finally {
-    await client.deleteRoom(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
-  }
-}
-
-/** A recording in a room of its own, stopped at once; what it leaves is an aborted recording. */
-async function probeRecording({ context, client }: Deps): Promise<Check> {
-  const room = `${PROBE_ROOM}-${context.io.clock().toString(36)}`;
-  const { signal } = context.io;
-  try {
-    await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
-    await client.startRecording(room, { signal, timeoutMs: PROBE_TIMEOUT_MS });
-    await client.stopRecording(room, { signal, timeoutMs: PROBE_TIMEOUT_MS });
-    return ok('recording', 'a recorder took a trial recording');
-  } catch (error) {
-    return faultOf('recording', error, context.io.clock());
-  } finally {
-    // Not cancelled with the rest: the probe room goes in any case, at the latest by its empty timeout.
-    await client.deleteRoom(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
-  }
 }
 
 /** Add-ons are optional: one that does not run is no fault. */

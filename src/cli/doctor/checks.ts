@@ -1,4 +1,5 @@
 import { RtcError } from '../../client/rtc-error.ts';
+import type { SelfCheck } from '../../contract/self-check.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../contract/signing.ts';
 import { openClient } from '../connect.ts';
 import type { Context } from '../context.ts';
@@ -35,6 +36,11 @@ export function fault(check: string, detail: string, next: string): Check {
 
 export function skipped(check: string, detail: string, next = ''): Check {
   return { check, status: 'skipped', detail, next };
+}
+
+/** What the service found out about itself. */
+export function found({ check, status, detail, next }: SelfCheck): Check {
+  return { check, status: status === 'unknown' ? 'skipped' : status, detail, next };
 }
 
 /** An error of a call as a fault: its own words and next step. */

@@ -1,4 +1,5 @@
 import { deliveredName, type EventType } from '../../contract/event-names.ts';
+import { isProbeRoom } from '../../contract/probe-rooms.ts';
 import type { Clock, IdGenerator } from '../ports/clock.ts';
 import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
 import type { NewEvent, RoomSession, StoredEvent } from '../ports/event-store.ts';
@@ -87,7 +88,8 @@ async function storeWithDeliveries(
   const webhooks = await store.webhooks.list();
   const stored = await store.events.insertAll(events);
   const taken = new Map<string, number>();
-  const jobs = stored.flatMap((event) =>
+  const told = stored.filter(({ room }) => room === null || !isProbeRoom(room));
+  const jobs = told.flatMap((event) =>
     webhooks.flatMap((webhook) => jobFor(deps, { event, webhook, taken }) ?? []),
   );
   if (jobs.length > 0) await store.deliveries.insert(jobs.map((job) => job.delivery));

@@ -23,7 +23,12 @@ const MEDIA_KEY = { apiKey: 'media-key', apiSecret: 'media-secret-of-more-than-3
 /** Fast where the real thing takes seconds. */
 const TIMINGS = { startMs: 20, recorderJoinMs: 20, activeMs: 60, finishMs: 40, noRecorderMs: 200 };
 
-export async function startStack(settings: Partial<EmbeddedMediaSettings> = {}): Promise<Stack> {
+export type StackSettings = Partial<EmbeddedMediaSettings> & {
+  /** Of the service, over what the stack sets. */
+  readonly environment?: Readonly<Record<string, string>>;
+};
+
+export async function startStack({ environment, ...settings }: StackSettings = {}): Promise<Stack> {
   const recordingDir = await mkdtemp(join(tmpdir(), 'rtc-cli-recordings-'));
   const { port, webhookUrl } = await chooseServicePort();
   const media = await startEmbeddedMediaServer({
@@ -39,7 +44,7 @@ export async function startStack(settings: Partial<EmbeddedMediaSettings> = {}):
   });
   const service = await startTestService({
     livekit: { url: media.url.replace('http', 'ws'), ...MEDIA_KEY },
-    environment: { RECORDING_DIR: recordingDir, PORT: String(port) },
+    environment: { RECORDING_DIR: recordingDir, PORT: String(port), ...environment },
   });
   return {
     service,

@@ -106,6 +106,21 @@ describe('events of recordings and streams', () => {
     expect(eventsOf('stage').filter(({ event }) => event.startsWith('ingress_'))).toHaveLength(2);
   });
 
+  it('do not tell webhooks of the rooms that rtc doctor makes, and keep what happened there', async () => {
+    for (const room of ['rtc-doctor-probe-1', 'rtc-doctor-probe'])
+      embedded.control.join(room, { identity: 'ada' });
+    const stored = async (room: string) => (await service.call('GET', `/v1/events?room=${room}`)).json.events;
+    await expect.poll(() => stored('rtc-doctor-probe-1'), { timeout: 10_000 }).toHaveLength(3);
+    await until('rtc-doctor-probe', 'participant_joined');
+    const { webhooks } = (await service.call('GET', '/v1/webhooks')).json;
+    const { deliveries } = (await service.call('GET', `/v1/webhooks/${webhooks[0].id}/deliveries?limit=100`))
+      .json;
+    const told = new Set(deliveries.map((delivery: { eventId: string }) => delivery.eventId));
+    const isTold = async (room: string) =>
+      (await stored(room)).map(({ id }: { id: string }) => told.has(id)).includes(true);
+    expect([await isTold('rtc-doctor-probe-1'), await isTold('rtc-doctor-probe')]).toEqual([false, true]);
+  });
+
   it('do not tell of agents', async () => {
     embedded.control.join('helped', { identity: 'bot', kind: 'AGENT', agent: true });
     embedded.control.join('helped', { identity: 'ada' });

@@ -7,30 +7,50 @@ export type Refusal = {
   readonly bucket: string;
 };
 
-/** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html: why, and what to do about it. */
-const REASONS: Readonly<Record<string, (bucket: string) => string>> = {
-  NoSuchBucket: (bucket) => `has no bucket ${JSON.stringify(bucket)}: check S3_BUCKET and S3_ENDPOINT`,
+/** What an object storage has against a request, after "The object storage", and what to do about it. */
+export type Reason = { readonly what: string; readonly next: string };
+
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
+const REASONS: Readonly<Record<string, (bucket: string) => Reason>> = {
+  NoSuchBucket: (bucket) => ({
+    what: `has no bucket ${JSON.stringify(bucket)}`,
+    next: 'check S3_BUCKET and S3_ENDPOINT',
+  }),
   InvalidAccessKeyId: unknownKey,
   // versitygw's own.
   XAdminUserNotFound: unknownKey,
-  SignatureDoesNotMatch: () => 'refuses the signature: check S3_SECRET_KEY',
-  AccessDenied: (bucket) =>
-    `denies access: S3_ACCESS_KEY needs s3:GetObject, s3:DeleteObject and s3:ListBucket on ${JSON.stringify(bucket)}`,
-  RequestTimeTooSkewed: () => 'finds the clock of this service too far off: set it right (NTP)',
-  AuthorizationHeaderMalformed: () => 'expects another region: check S3_REGION',
-  PermanentRedirect: () => 'has the bucket at another endpoint: check S3_REGION and S3_ENDPOINT',
+  SignatureDoesNotMatch: () => ({ what: 'refuses the signature', next: 'check S3_SECRET_KEY' }),
+  AccessDenied: (bucket) => ({
+    what: 'denies access',
+    next: `S3_ACCESS_KEY needs s3:GetObject, s3:DeleteObject and s3:ListBucket on ${JSON.stringify(bucket)}`,
+  }),
+  RequestTimeTooSkewed: () => ({
+    what: 'finds the clock of this service too far off',
+    next: 'set it right (NTP)',
+  }),
+  AuthorizationHeaderMalformed: () => ({ what: 'expects another region', next: 'check S3_REGION' }),
+  PermanentRedirect: () => ({
+    what: 'has the bucket at another endpoint',
+    next: 'check S3_REGION and S3_ENDPOINT',
+  }),
 };
 
-function unknownKey(): string {
-  return 'does not know the access key: check S3_ACCESS_KEY';
+function unknownKey(): Reason {
+  return { what: 'does not know the access key', next: 'check S3_ACCESS_KEY' };
+}
+
+/** Undefined for a refusal that says nothing of our settings. */
+export function reasonOf({ code, bucket }: Refusal): Reason | undefined {
+  return REASONS[code ?? '']?.(bucket);
 }
 
 const BUSY: readonly number[] = [429, 502, 503, 504];
 
-export function refusedBy({ status, code, bucket }: Refusal): ServiceError {
-  const reason = REASONS[code ?? '']?.(bucket);
+export function refusedBy(refusal: Refusal): ServiceError {
+  const { status, code } = refusal;
+  const reason = reasonOf(refusal);
   if (reason !== undefined) {
-    return new ServiceError('recording-storage-error', `The object storage ${reason}.`);
+    return new ServiceError('recording-storage-error', `The object storage ${reason.what}: ${reason.next}.`);
   }
   if (BUSY.includes(status) || status === 500) {
     return unavailable(new Error(`the object storage answered ${status} ${code ?? ''}`));

@@ -79,7 +79,8 @@ async function undefinedOrThrow(answer: Response, { bucket }: FileLocation): Pro
   throw refusedBy({ status: answer.status, code, bucket: bucket ?? '' });
 }
 
-async function readDocument(answer: Response): Promise<string> {
+/** The beginning of a body, as much as an error document may have. */
+export async function readDocument(answer: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
   try {
@@ -105,11 +106,12 @@ async function send(
 }
 
 /** The patience is for the head of an answer, and for the body of a refusal: that of an object may take its time. */
-async function ask(
+export async function ask(
   deps: BucketFilesDeps,
-  method: 'HEAD' | 'GET' | 'DELETE',
+  method: 'HEAD' | 'GET' | 'PUT' | 'DELETE',
   location: FileLocation,
   headers: Readonly<Record<string, string>> = {},
+  body?: string,
 ): Promise<Response> {
   const { storage, patienceMs = PATIENCE_MS } = deps;
   if (storage === undefined) throw notConfigured(location);
@@ -119,7 +121,13 @@ async function ask(
   const timer = setTimeout(() => patience.abort(), patienceMs).unref();
   const { signal } = patience;
   try {
-    const answer = await fetch(signed.url, { method, headers: signed.headers, signal, redirect: 'manual' });
+    const answer = await fetch(signed.url, {
+      method,
+      headers: signed.headers,
+      signal,
+      redirect: 'manual',
+      ...(body === undefined ? {} : { body }),
+    });
     if (answer.ok) clearTimeout(timer);
     return answer;
   } catch (cause) {
