@@ -9,13 +9,15 @@ COPY . .
 RUN node scripts/build.ts
 
 FROM node:24-bookworm-slim AS service
-ENV NODE_ENV=production
+# Within a container the outside decides who reaches it.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
 # Everything the service runs on is bundled in dist.
 COPY --from=build /app/package.json /app/NOTICE ./
 COPY --from=build /app/bin bin
 COPY --from=build /app/dist dist
 RUN mkdir /data && chown node:node /data
+VOLUME /data
 USER node
 ENTRYPOINT ["node", "bin/rtc.js"]
 CMD ["serve"]
