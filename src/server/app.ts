@@ -72,9 +72,10 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   answerClientErrors(app.server, randomUUID);
   app.decorateRequest('rawBody');
-  app.removeAllContentTypeParsers();
-  // The raw body is read, and its signature checked, before this; routes parse it as their schema says.
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  // The raw body is read, and its signature checked, before the framework would; routes parse it as their schema says.
+  for (const method of app.supportedMethods) {
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+  }
   addHooks(app, deps);
   await limitRates(app, deps.rateLimits);
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));

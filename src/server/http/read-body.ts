@@ -81,6 +81,7 @@ export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
 }
 
 function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
   if (type.trim() !== 'application/json') return false;
   return parameters.every(

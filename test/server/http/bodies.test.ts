@@ -129,6 +129,8 @@ describe('a body', () => {
   it('is not looked at where none is taken', async () => {
     expect((await service.call('GET', '/v1/rooms', { body: 'anything' })).status).toBe(503);
     expect((await service.call('DELETE', '/v1/rooms/demo', { body: '{' })).status).toBe(503);
+    const headers = { 'Content-Type': 'nonsense' };
+    expect((await service.call('DELETE', '/v1/rooms/demo', { body: '{', headers })).status).toBe(503);
     expect((await service.call('GET', '/v1/health', { body: 'anything', signing: false })).status).toBe(200);
   });
 });
