@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const LOG = new URL('../../../../src/server/adapters/system/log.ts', import.meta.url).href;
+
+let stop = (): void => {};
+afterEach(() => stop());
+
+/** Runs `body` in a process that has `log`. */
+function runWithLog(body: string) {
+  const program = `import { createLog } from ${JSON.stringify(LOG)};\nconst log = createLog('info');\n${body}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  stop = () => void child.kill('SIGKILL');
+  return { lines: createInterface({ input: child.stderr }), ended: once(child, 'close') };
+}
+
+/** Every line of a process that ends by itself, those that are no JSON apart. */
+async function linesOf(body: string) {
+  const { lines, ended } = runWithLog(body);
+  const all: string[] = [];
+  lines.on('line', (line) => all.push(line));
+  const [exitCode] = await ended;
+  const logged = all.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  return { logged, others: all.filter((line) => !line.startsWith('{')), exitCode };
+}
+
+describe('the log', () => {
+  it('has one JSON object a line, with the time, the level by name and the fields', async () => {
+    const { logged } = await linesOf(
+      `log.warn({ code: 'rate-limited', n: 1 }, 'request "refused"'); log.debug({}, 'x');`,
+    );
+    expect(logged).toEqual([
+      {
+        level: 'warn',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        service: 'rtc-service',
+        code: 'rate-limited',
+        n: 1,
+        msg: 'request "refused"',
+      },
+    ]);
+  });
+
+  it('tells the time of each line', async () => {
+    const { logged } = await linesOf(`
+      for (let n = 0; n < 5; n += 1) {
+        const from = Date.now();
+        log.info({ from }, 'line');
+        while (Date.now() === from);
+      }`);
+    expect(logged).toHaveLength(5);
+    for (const { time, from } of logged) expect(Date.parse(time)).toBeGreaterThanOrEqual(from);
+  });
+
+  it('is whole and in order when the process ends, however much it is', async () => {
+    const { logged } = await linesOf(`for (let n = 0; n < 5000; n += 1) log.info({ n }, 'line');`);
+    expect(logged.map(({ n }) => n)).toEqual(Array.from({ length: 5000 }, (_, n) => n));
+  });
+
+  it('is written by a process that exits, and by one that an exception ends', async () => {
+    const exiting = await linesOf(`log.info({ n: 1 }, 'last'); process.exit(3);`);
+    expect([exiting.exitCode, exiting.logged.map(({ n }) => n)]).toEqual([3, [1]]);
+    const failing = await linesOf(`log.info({ n: 1 }, 'last'); throw new Error('nobody catches it');`);
+    expect([failing.exitCode, failing.logged.map(({ n }) => n)]).toEqual([1, [1]]);
+    expect(failing.others.join('\n')).toContain('nobody catches it');
+  });
+
+  it('does not wait for the end, nor for a full batch', async () => {
+    const { lines } = runWithLog(`log.info({ n: 1 }, 'line'); setInterval(() => {}, 1000);`);
+    const [line] = await once(lines, 'line');
+    expect(JSON.parse(line)).toMatchObject({ n: 1, msg: 'line' });
+  });
+
+  it('does not keep a process that has nothing else to do', async () => {
+    expect((await linesOf(`log.info({}, 'line');`)).exitCode).toBe(0);
+  });
+});
