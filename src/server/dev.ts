@@ -1,14 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { RunningChild } from './adapters/media-binary/child-process.ts';
+import { defaultCacheDir } from './adapters/media-binary/go-binary.ts';
 import { createLog } from './adapters/system/log.ts';
 import { systemClock, systemIds } from './adapters/system/system.ts';
 import { type Config, type Environment, loadConfig, readEnvironment } from './config/config.ts';
 import { developmentCredentials } from './dev/credentials.ts';
 import { nextFreePort } from './dev/free-port.ts';
-import { endLeftovers, forgetChildren, rememberChildren } from './dev/leftovers.ts';
+import { type Household, openHousehold } from './dev/household.ts';
 import { type DevMedia, startMedia } from './dev/media.ts';
-import { type DevWorkersSettings, startDevWorkers, untilWorking, workerLog } from './dev/workers.ts';
+import { type DevWorkersSettings, startDevWorkers } from './dev/workers.ts';
+import { requireModels } from './open-speech.ts';
 import { findPackageRoot } from './package-root.ts';
 import type { WorkerKind } from './ports/transcription-store.ts';
 import { type RunningService, startService } from './service.ts';
@@ -44,19 +45,34 @@ const SERVICE_PORT = 3000;
 
 /**
  * Everything for development on one machine: credentials, the media server with Redis, the service. Ends on the
- * signal, the service first; rejects when something does not start, or a program that it started ends by itself.
+ * signal, the service first; rejects when something does not start, or the media server or Redis ends by itself.
  */
 export async function dev(options: DevOptions): Promise<void> {
   const environment = await devEnvironment(options);
   const dataDir = resolve(environment.DATA_DIR ?? '.rtc');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  for (const name of await endLeftovers(dataDir))
-    options.progress(`ended ${name}, left behind by an earlier run`);
+  const household = await openHousehold(dataDir, options.progress);
+  try {
+    await runHousehold(options, { environment, dataDir, household });
+  } finally {
+    household.close();
+  }
+}
+
+type Home = {
+  readonly environment: Environment;
+  readonly dataDir: string;
+  readonly household: Household;
+};
+
+async function runHousehold(options: DevOptions, { environment, dataDir, household }: Home): Promise<void> {
   const credentials = await developmentCredentials(environment, dataDir);
   const own = { ...environment, API_KEY: credentials.apiKey, API_SECRET: credentials.apiSecret };
   const draft = loadConfig(own);
+  if (options.workers.length > 0) requireModels(draft.speech, defaultCacheDir(environment));
   const media = await startMedia({
     environment,
+    household,
     choice: options.media,
     dataDir,
     recordingDir: draft.recordingDir,
@@ -69,13 +85,14 @@ export async function dev(options: DevOptions): Promise<void> {
     signal: options.signal,
   });
   try {
-    await rememberChildren(dataDir, media.children);
     const settings = { ...own, DATA_DIR: dataDir, LIVEKIT_URL: media.url };
     const config = loadConfig(settings);
-    await runService(options, { config, settings, media, areCredentialsNew: credentials.areNew });
+    await runService(options, {
+      ...{ config, settings, media, household },
+      areCredentialsNew: credentials.areNew,
+    });
   } finally {
     await media.close();
-    await forgetChildren(dataDir);
   }
 }
 
@@ -96,6 +113,7 @@ type Stage = {
   readonly config: Config;
   readonly settings: Environment;
   readonly media: DevMedia;
+  readonly household: Household;
   readonly areCredentialsNew: boolean;
 };
 
@@ -105,7 +123,8 @@ async function runService(options: DevOptions, stage: Stage): Promise<void> {
   const service: RunningService = await startService(config, { log, clock: systemClock, ids: systemIds });
   const workers = startDevWorkers(workersOf(options, stage));
   try {
-    await untilAllWork(options, stage, { workers, serviceUrl: service.url });
+    await workers.untilWorking(service.url);
+    workers.keep();
     await options.announce({
       url: service.url,
       apiKey: config.apiKey,
@@ -114,31 +133,23 @@ async function runService(options: DevOptions, stage: Stage): Promise<void> {
       dataDir: config.dataDir,
       media: { kind: media.kind, url: media.url, notes: media.notes },
     });
-    await untilEnd(options.signal, [...media.children, ...workers]);
+    await untilEnd(options.signal, media.children);
   } finally {
-    await Promise.all(workers.map((worker) => worker.close()));
+    await workers.close();
     await service.close();
   }
 }
 
-function workersOf({ workers: kinds }: DevOptions, { config, settings }: Stage): DevWorkersSettings {
-  const launcher = join(findPackageRoot(import.meta.dirname), 'bin', 'rtc.js');
-  return { kinds, environment: settings, dataDir: config.dataDir, launcher };
-}
-
-type Started = { readonly workers: readonly RunningChild[]; readonly serviceUrl: string };
-
-async function untilAllWork(
+function workersOf(
   { workers: kinds, progress }: DevOptions,
-  { config, media }: Stage,
-  { workers, serviceUrl }: Started,
-): Promise<void> {
-  await rememberChildren(config.dataDir, [...media.children, ...workers]);
-  await untilWorking(workers, serviceUrl);
-  for (const kind of kinds) progress(`${kind} works; its log: ${workerLog(config.dataDir, kind)}`);
+  { config, settings, household }: Stage,
+): DevWorkersSettings {
+  const launcher = join(findPackageRoot(import.meta.dirname), 'bin', 'rtc.js');
+  const { dataDir } = config;
+  return { kinds, household, environment: settings, dataDir, launcher, clock: systemClock, progress };
 }
 
-async function untilEnd(signal: AbortSignal, children: readonly RunningChild[]): Promise<void> {
+async function untilEnd(signal: AbortSignal, children: DevMedia['children']): Promise<void> {
   if (signal.aborted) return;
   const stopped = new Promise<undefined>((done) =>
     signal.addEventListener('abort', () => done(undefined), { once: true }),

@@ -18,9 +18,8 @@ const INSTALL = 'Install the small English one: rtc stt install moonshine-tiny-e
 /** Loads the native package, in workers alone. Throws with what to install where something is missing. */
 export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
   const sherpa = loadSherpa();
-  const modelPath = vadModelPath(cacheDir);
-  if (modelPath === undefined) throw new Error(`There is no voice activity detector yet. ${INSTALL}`);
   const engine = openEngine(config, cacheDir, sherpa);
+  const modelPath = requireDetector(cacheDir);
   return {
     engine,
     createDetector: (minSilenceSeconds) =>
@@ -35,9 +34,31 @@ export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
 
 function openEngine(config: SpeechConfig, cacheDir: string, sherpa: Sherpa): SpeechEngine {
   if (config.engine === 'openai') return createOpenaiEngine(config);
+  return createSherpaEngine({
+    sherpa,
+    models: requireSpeechModels(config, cacheDir),
+    threads: config.threads,
+  });
+}
+
+/** Throws with what to install, without loading anything. */
+export function requireModels(config: SpeechConfig, cacheDir: string): void {
+  if (config.engine === 'sherpa') requireSpeechModels(config, cacheDir);
+  requireDetector(cacheDir);
+}
+
+function requireDetector(cacheDir: string): string {
+  const path = vadModelPath(cacheDir);
+  if (path === undefined) throw new Error(`There is no voice activity detector yet. ${INSTALL}`);
+  return path;
+}
+
+type SherpaConfig = Extract<SpeechConfig, { readonly engine: 'sherpa' }>;
+
+function requireSpeechModels(config: SherpaConfig, cacheDir: string): Readonly<Record<string, string>> {
   const models = config.models ?? modelsByLanguage(cacheDir);
   if (Object.keys(models).length === 0) throw new Error(`There is no speech model yet. ${INSTALL}`);
-  return createSherpaEngine({ sherpa, models, threads: config.threads });
+  return models;
 }
 
 /** The first installed one of each language, by name. */

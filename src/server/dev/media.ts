@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startEmbeddedMediaServer } from '../adapters/embedded-media/embedded-media-server.ts';
-import { type RunningChild, startChild } from '../adapters/media-binary/child-process.ts';
+import type { RunningChild } from '../adapters/media-binary/child-process.ts';
 import { defaultCacheDir } from '../adapters/media-binary/go-binary.ts';
 import {
   buildLivekitServer,
@@ -10,6 +10,7 @@ import {
 import type { Environment } from '../config/config.ts';
 import type { Clock, IdGenerator } from '../ports/clock.ts';
 import { nextFreePort } from './free-port.ts';
+import type { Household } from './household.ts';
 import { startRedis } from './redis.ts';
 import { untilAnswering } from './until-answering.ts';
 
@@ -30,6 +31,7 @@ export type DevMedia = {
 export type DevMediaSettings = {
   readonly environment: Environment;
   readonly choice: 'livekit' | 'embedded' | undefined;
+  readonly household: Pick<Household, 'start'>;
   readonly dataDir: string;
   readonly recordingDir: string;
   readonly apiKey: string;
@@ -80,7 +82,7 @@ async function findProgram({ environment, progress, signal }: DevMediaSettings):
 const LIVEKIT_PORT = 7880;
 
 async function startLivekit(settings: DevMediaSettings, program: string): Promise<DevMedia> {
-  const redis = await startRedis(settings.environment, settings.dataDir);
+  const redis = await startRedis(settings);
   const port = await nextFreePort(LIVEKIT_PORT);
   const config = {
     port,
@@ -98,7 +100,7 @@ async function startLivekit(settings: DevMediaSettings, program: string): Promis
     logging: { level: 'info' },
     ...(redis === undefined ? {} : { redis: { address: redis.address } }),
   };
-  const child = startChild({
+  const child = settings.household.start({
     name: 'livekit-server',
     program,
     args: [],

@@ -1,23 +1,34 @@
 import { createConnection } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { type RunningChild, startChild } from '../adapters/media-binary/child-process.ts';
+import type { RunningChild } from '../adapters/media-binary/child-process.ts';
 import { isExecutable } from '../adapters/media-binary/go-binary.ts';
 import type { Environment } from '../config/config.ts';
 import { nextFreePort } from './free-port.ts';
+import type { Household } from './household.ts';
 import { untilAnswering } from './until-answering.ts';
 
 const REDIS_PORT = 6379;
 
+export type DevRedisSettings = {
+  readonly environment: Environment;
+  readonly dataDir: string;
+  readonly household: Pick<Household, 'start'>;
+};
+
 export type DevRedis = { readonly address: string; readonly child?: RunningChild };
 
 /** REDIS_URL, or a server from the search path, or none: then recording and ingress answer 503. */
-export async function startRedis(environment: Environment, dataDir: string): Promise<DevRedis | undefined> {
+export async function startRedis({
+  environment,
+  dataDir,
+  household,
+}: DevRedisSettings): Promise<DevRedis | undefined> {
   const { REDIS_URL: url } = environment;
   if (url) return { address: redisAddress(url) };
   const program = await findOnPath(['redis-server', 'valkey-server'], environment.PATH ?? '');
   if (program === undefined) return undefined;
   const port = await nextFreePort(REDIS_PORT);
-  const child = startChild({
+  const child = household.start({
     name: program.name,
     program: program.path,
     // Nothing is kept: a room does not outlive its media server.

@@ -11,8 +11,9 @@ export type ChildSettings = {
   readonly args: readonly string[];
   /** Over the inherited environment: where secrets go, since everybody on the machine can read arguments. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Gets both outputs. */
+  /** Gets both outputs; begun anew, or gone on with. */
   readonly logFile: string;
+  readonly logMode?: 'anew' | 'append';
 };
 
 export type RunningChild = {
@@ -28,7 +29,7 @@ export type RunningChild = {
  * started in our own order.
  */
 export function startChild(settings: ChildSettings): RunningChild {
-  const log = openSync(settings.logFile, 'w', 0o600);
+  const log = openSync(settings.logFile, settings.logMode === 'append' ? 'a' : 'w', 0o600);
   const child = spawn(settings.program, settings.args, {
     detached: true,
     stdio: ['ignore', log, log],
@@ -56,7 +57,8 @@ function untilEnd(child: ChildProcess, { name, logFile }: ChildSettings): Promis
     child.once('exit', (code, signal) => {
       const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1) ?? '';
       const said = last.replace(/\s+/g, ' ').slice(0, MAX_SAID);
-      resolve(`${name} ended (${signal ?? `exit code ${code}`}): ${said}; its log is ${logFile}`);
+      const how = `${name} ended (${signal ?? `exit code ${code}`})`;
+      resolve(`${how}${said === '' ? '' : `: ${said}`}; its log is ${logFile}`);
     });
   });
 }
