@@ -12,6 +12,7 @@ import {
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { losesConnection, translatePostgresError } from './postgres-errors.ts';
+import { storableText } from './storable-text.ts';
 
 /*
  * Kysely on a pool of pg. Its own driver differs in what happens when things fail: here every error is
@@ -102,10 +103,16 @@ class PostgresConnection implements DatabaseConnection {
 
   async #query(sql: string, parameters: readonly unknown[]) {
     try {
-      return await this.#client.query(sql, [...parameters]);
+      return await this.#client.query(sql, parameters.map(sendable));
     } catch (error) {
       if (losesConnection(error)) this.lose();
       throw translatePostgresError(error);
     }
   }
+}
+
+/** A NUL is refused even where it is only looked for: what a caller makes up as an id is no fault of the service. */
+function sendable(parameter: unknown): unknown {
+  if (typeof parameter === 'string') return parameter.includes('\0') ? storableText(parameter) : parameter;
+  return Array.isArray(parameter) ? parameter.map(sendable) : parameter;
 }

@@ -507,6 +507,20 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       await store.ping();
       await store.transaction((within) => within.ping());
     });
+
+    it.each(['\0', 'wh_\0', '\ud800'])('finds nothing by the made-up id %j', async (id) => {
+      const { recordings, webhooks, deliveries, transcriptions } = store;
+      expect(await recordings.find(id)).toBeUndefined();
+      expect(await recordings.findByEgressId(id)).toBeUndefined();
+      expect(await recordings.list({ room: id, after: { createdAt: 1, id }, limit: 10 })).toEqual([]);
+      expect(await webhooks.find(id)).toBeUndefined();
+      expect(await webhooks.update(id, { updatedAt: 1 })).toBeUndefined();
+      expect(await webhooks.delete(id, 1)).toBe(false);
+      expect(await deliveries.find(id, id)).toBeUndefined();
+      expect(await deliveries.replay(id, id, 1)).toBe(false);
+      expect(await transcriptions.find(id)).toBeUndefined();
+      expect(await transcriptions.delete(id)).toBe(false);
+    });
   });
 
   it(`opens eight instances at once on an empty ${engine} database`, async () => {
