@@ -62,7 +62,6 @@ class RunningDeliverer implements Deliverer {
       onSettled: (outcomes) => {
         for (const { webhookId, attempt } of outcomes) this.#letGo(webhookId, attempt.deliveryId);
         for (const webhookId of this.#hand.waitingWebhooks()) this.#fill(webhookId);
-        // A backlog goes on without waiting for the next sweep.
         if (this.#mayHaveMore || this.#hand.hasRoomIn(this.#passedOver)) this.wake();
       },
     });
@@ -125,8 +124,10 @@ class RunningDeliverer implements Deliverer {
     // Of a deleted webhook: the row is cancelled already.
     if (webhook === undefined) this.#letGo(webhookId, job.delivery.id);
     else this.#settler.add({ ...(await attemptDelivery(this.#deps, { ...job, webhook })), webhookId });
-    this.#hand.finish(webhookId);
+    const isHalfEmpty = this.#hand.finish(webhookId);
     this.#fill(webhookId);
+    // A backlog goes on without waiting for the next sweep, nor until what was sent is stored.
+    if (isHalfEmpty && (this.#mayHaveMore || this.#passedOver.includes(webhookId))) this.wake();
   }
 
   #letGo(webhookId: string, deliveryId: string): void {

@@ -2,7 +2,7 @@ import type { ClaimRequest, DeliveryJob } from '../ports/webhook-store.ts';
 
 /** At most so many requests to one receiver at once: a slow one never holds up the others. */
 export const CONCURRENCY_PER_WEBHOOK = 16;
-/** Waiting and under way: what one receiver may take of this instance's memory. */
+/** Waiting and under way. What was sent and is not stored yet comes on top: the next are there while it is stored. */
 const IN_HAND_PER_WEBHOOK = 512;
 /** Of all receivers together; past it each still gets a share, so that slow ones do not fill the hand for all. */
 const IN_HAND_TOTAL = 4096;
@@ -10,11 +10,15 @@ const SHARE_PER_WEBHOOK = CONCURRENCY_PER_WEBHOOK;
 /** A claim is worth its round trip from so many free places on. */
 const CLAIM_PER_WEBHOOK = 256;
 const CLAIM_LIMIT = 500;
+const HALF_EMPTY = IN_HAND_PER_WEBHOOK - CLAIM_PER_WEBHOOK;
 
 /** What there is room for. */
 export type ClaimRoom = Pick<ClaimRequest, 'limit' | 'limitPerWebhook' | 'exceptWebhooks'>;
 
-type Lane = { readonly waiting: DeliveryJob[]; running: number; size: number };
+type Lane = { readonly waiting: DeliveryJob[]; running: number; unsettled: number };
+
+const toSend = (lane: Lane | undefined): number =>
+  lane === undefined ? 0 : lane.waiting.length + lane.running;
 
 /** The deliveries that this instance has leased: a lane per webhook, first in, first out. */
 export class Hand {
@@ -35,7 +39,7 @@ export class Hand {
   }
 
   roomFor(webhookId: string): number {
-    const inLane = this.#lanes.get(webhookId)?.size ?? 0;
+    const inLane = toSend(this.#lanes.get(webhookId));
     const room = Math.max(IN_HAND_TOTAL - this.size, SHARE_PER_WEBHOOK - inLane);
     return Math.max(0, Math.min(IN_HAND_PER_WEBHOOK - inLane, room));
   }
@@ -44,7 +48,7 @@ export class Hand {
   get roomForClaim(): ClaimRoom {
     const room = IN_HAND_TOTAL - this.size;
     if (room >= CLAIM_PER_WEBHOOK) {
-      const exceptWebhooks = this.#lanesFrom(IN_HAND_PER_WEBHOOK - CLAIM_PER_WEBHOOK + 1);
+      const exceptWebhooks = this.#lanesFrom(HALF_EMPTY + 1);
       return { limit: Math.min(CLAIM_LIMIT, room), limitPerWebhook: CLAIM_PER_WEBHOOK, exceptWebhooks };
     }
     const exceptWebhooks = this.#lanesFrom(SHARE_PER_WEBHOOK);
@@ -59,13 +63,13 @@ export class Hand {
   }
 
   #lanesFrom(size: number): readonly string[] {
-    return [...this.#lanes].filter(([, lane]) => lane.size >= size).map(([id]) => id);
+    return [...this.#lanes].filter(([, lane]) => toSend(lane) >= size).map(([id]) => id);
   }
 
   add(job: DeliveryJob): void {
     const lane = this.#laneOf(job.webhook.id);
     lane.waiting.push(job);
-    lane.size += 1;
+    lane.unsettled += 1;
     this.#ids.add(job.delivery.id);
   }
 
@@ -86,19 +90,21 @@ export class Hand {
     return lanes.map(([id]) => id);
   }
 
-  /** The request is over; the job stays in hand until it is settled. */
-  finish(webhookId: string): void {
+  /** The request is over; the job stays in hand until it is settled. Whether it is now that a claim is worth while. */
+  finish(webhookId: string): boolean {
     const lane = this.#lanes.get(webhookId);
-    if (lane !== undefined) lane.running -= 1;
+    if (lane === undefined) return false;
+    lane.running -= 1;
+    return toSend(lane) === HALF_EMPTY;
   }
 
   /** It is out of hand; how many of its webhook are left. */
   settle(webhookId: string, deliveryId: string): number {
     const lane = this.#laneOf(webhookId);
-    lane.size -= 1;
+    lane.unsettled -= 1;
     this.#ids.delete(deliveryId);
-    if (lane.size === 0) this.#lanes.delete(webhookId);
-    return lane.size;
+    if (lane.unsettled === 0) this.#lanes.delete(webhookId);
+    return lane.unsettled;
   }
 
   /** Drops what has not started; for closing. */
@@ -111,7 +117,7 @@ export class Hand {
   #laneOf(webhookId: string): Lane {
     const known = this.#lanes.get(webhookId);
     if (known !== undefined) return known;
-    const lane: Lane = { waiting: [], running: 0, size: 0 };
+    const lane: Lane = { waiting: [], running: 0, unsettled: 0 };
     this.#lanes.set(webhookId, lane);
     return lane;
   }

@@ -30,6 +30,7 @@ export class Settler {
   readonly #givenUp = new AbortController();
   #running: Promise<void> | undefined;
   #unsettled = 0;
+  #gathering = new AbortController();
   #isHurried = false;
 
   constructor(deps: SettlerDeps) {
@@ -45,6 +46,7 @@ export class Settler {
     if (this.#givenUp.signal.aborted) return;
     this.#pending.push(outcome);
     this.#unsettled += 1;
+    if (this.#pending.length === SETTLING_BATCH) this.#gathering.abort();
     this.#running ??= this.#run();
   }
 
@@ -64,13 +66,19 @@ export class Settler {
   async #run(): Promise<void> {
     while (this.#pending.length > 0) {
       // A commit costs as much for one as for many, and nobody waits for this one: true time, not the service's.
-      if (this.#pending.length < SETTLING_BATCH && !this.#isHurried) await delay(GATHERING_MS);
+      if (this.#pending.length < SETTLING_BATCH && !this.#isHurried) await this.#gather();
       const batch = this.#pending.splice(0, SETTLING_BATCH);
       const isSettled = await this.#settle(batch);
       this.#unsettled -= batch.length;
       if (isSettled) this.#deps.onSettled(batch);
     }
     this.#running = undefined;
+  }
+
+  /** Ends at once when the batch is full: nothing more is begun then. */
+  async #gather(): Promise<void> {
+    this.#gathering = new AbortController();
+    await delay(GATHERING_MS, undefined, { signal: this.#gathering.signal }).catch(() => {});
   }
 
   /** False when it was given up. */

@@ -193,6 +193,35 @@ describe('a store that does not take what was delivered', () => {
   });
 });
 
+describe('a backlog of one webhook', () => {
+  it('is claimed while what was sent is being stored', async () => {
+    const stage = await stageFor();
+    const isBack = Promise.withResolvers<void>();
+    const sender: WebhookSender = { send: async () => ANSWERED, close: async () => {} };
+    const instance = stage.instance({
+      sender,
+      deliveries: (deliveries) => ({
+        ...deliveries,
+        settle: async (owner, outcomes) => {
+          await isBack.promise;
+          await deliveries.settle(owner, outcomes);
+        },
+      }),
+    });
+    const id = await stage.webhook('http://127.0.0.1:1/');
+    await instance.tell(...Array.from({ length: 2_000 }, (_, index) => `event ${index}`));
+    const leased = async () =>
+      (await stage.store.deliveries.list({ webhookId: id, limit: 2_000 })).filter(
+        (delivery) => delivery.leaseOwner !== null,
+      ).length;
+    // Its lane holds 512, and is filled up whenever half of them were sent; 500 and those in flight are.
+    await expect.poll(leased).toBe(512 + 256 + 256);
+    isBack.resolve();
+    const pending = () => stage.store.deliveries.list({ webhookId: id, state: 'pending', limit: 1 });
+    await expect.poll(pending, { timeout: 5_000 }).toEqual([]);
+  });
+});
+
 describe('a deliverer that is closed', () => {
   it('leaves nothing behind that goes on trying to store', async () => {
     const clock = new ManualClock(Date.now());
