@@ -9,8 +9,10 @@ import { createAddressGuard } from '../../src/server/adapters/webhooks/address-g
 import { createWebhookSender } from '../../src/server/adapters/webhooks/webhook-sender.ts';
 import { createWebhook } from '../../src/server/domain/manage-webhooks.ts';
 import { recordInTransaction } from '../../src/server/domain/record-happenings.ts';
+import type { RoomSession } from '../../src/server/ports/event-store.ts';
 import type { Log } from '../../src/server/ports/log.ts';
 import type { Store } from '../../src/server/ports/store.ts';
+import type { WebhookRequest } from '../../src/server/ports/webhook-sender.ts';
 import { startDeliverer } from '../../src/server/workers/deliver-webhooks.ts';
 import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
 
@@ -22,6 +24,8 @@ export type Ground = {
   readonly addWebhooks: (url: string, count: number) => Promise<readonly string[]>;
   /** Stores so many events in one transaction, with their deliveries. */
   readonly tell: (count: number) => Promise<void>;
+  /** A delivery that was made. */
+  readonly sample: () => WebhookRequest;
   readonly close: () => Promise<void>;
 };
 
@@ -56,19 +60,36 @@ export async function postgresDatabase(): Promise<Database> {
   };
 }
 
+const USER_AGENT = 'rtc-service/bench';
+const SESSION: RoomSession = {
+  sid: 'RM_hycBMAjmt6Ub',
+  name: 'demo',
+  createdAt: Date.now(),
+  startedAt: Date.now(),
+  endedAt: null,
+  sequence: 0,
+};
+
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
 export async function openGround({ name, options }: Database): Promise<Ground> {
   const store = await openStore({ database: options, clock: systemClock, log });
   const guard = createAddressGuard(['127.0.0.0/8']);
-  const sender = createWebhookSender({ guard, userAgent: 'rtc-service/bench' });
+  const sender = createWebhookSender({ guard, userAgent: USER_AGENT });
+  let sample: WebhookRequest | undefined;
   const secretBox = createSecretBox([randomBytes(32)]);
   const deps = { store, log, secretBox, randomBytes, clock: systemClock, ids: systemIds };
   const instanceId = 'bench';
   const deliverer = startDeliverer({
     ...deps,
     instanceId,
-    sender,
+    sender: {
+      ...sender,
+      send: (request) => {
+        sample ??= request;
+        return sender.send(request);
+      },
+    },
     deliveries: store.deliveries,
     webhooks: store.webhooks,
     fileUrls: { urlOf: async () => undefined },
@@ -87,8 +108,12 @@ export async function openGround({ name, options }: Database): Promise<Ground> {
     tell: (count) =>
       recordInTransaction({ ...deps, instanceId, outlet: deliverer }, async (_store, recorder) => {
         const happenings = Array.from({ length: count }, () => happening());
-        await recorder.record({ session: undefined, roomName: 'x'.repeat(200), present: 0 }, happenings);
+        await recorder.record({ session: SESSION, roomName: SESSION.name, present: 0 }, happenings);
       }),
+    sample: () => {
+      if (sample === undefined) throw new Error('nothing was delivered yet');
+      return { ...sample, headers: { 'user-agent': USER_AGENT, ...sample.headers } };
+    },
     close: async () => {
       await deliverer.close();
       await sender.close();
@@ -99,11 +124,13 @@ export async function openGround({ name, options }: Database): Promise<Ground> {
 
 function happening() {
   const sourceId = systemIds.next();
+  const occurredAt = Date.now();
+  const joinedAt = new Date(occurredAt).toISOString();
   return {
-    type: 'room_finished',
+    type: 'participant_joined',
     sourceId,
-    occurredAt: Date.now(),
-    subject: {},
+    occurredAt,
+    subject: { participant: { sid: 'PA_4bPp8Vi9S6Dd', identity: 'ada', name: 'Ada Lovelace', joinedAt } },
     isReconciled: false,
   } as const;
 }
