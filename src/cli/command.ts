@@ -52,8 +52,13 @@ export type Command = CommandDefinition<Parameters, Parameters>;
 export function defineCommand<A extends Parameters, O extends Parameters>(
   definition: CommandDefinition<A, O>,
 ): Command {
-  // Sound: invoke.ts builds the input from these very parameters.
+  // Sound: read-input.ts builds the input from these very parameters.
   return definition as unknown as Command;
+}
+
+/** Whether a word after the noun is the command's verb, or an alias of it. */
+export function isCalled(command: Command, word: string | undefined): boolean {
+  return word !== undefined && word !== '' && [command.verb, ...(command.aliases ?? [])].includes(word);
 }
 
 /** `rooms list`, `doctor`. */

@@ -5,7 +5,7 @@ import type { Observer, RtcClientOptions } from '../client/transport.ts';
 import type { Context } from './context.ts';
 import { usageError } from './failure.ts';
 import type { Environment } from './io.ts';
-import { readCredentials } from './settings.ts';
+import { DEFAULT_URL, readCredentials, type Sourced } from './settings.ts';
 import { curlObserver, debugObserver } from './wire-view.ts';
 
 /** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
@@ -31,9 +31,17 @@ export async function openClient(
       ...(observer === undefined ? {} : { observer }),
     });
   } catch (error) {
-    if (error instanceof TypeError) throw usageError(error.message, 'see: rtc help environment');
+    if (error instanceof TypeError) throw badUrl(error, (await context.settings()).url);
     throw error;
   }
+}
+
+/** Names where the address comes from: a variable that was forgotten is looked for everywhere else first. */
+function badUrl({ message }: TypeError, { source }: Sourced): Error {
+  const rest = message.replace("the service's URL ", '');
+  const profile = /^profile (.*)$/.exec(source)?.[1];
+  if (profile === undefined) return usageError(`${source} ${rest}`, `write it such as ${DEFAULT_URL}`);
+  return usageError(`the URL of ${source}: ${rest}`, `put it right: rtc profile add ${profile}`);
 }
 
 function observerOf(context: Context): Observer | undefined {

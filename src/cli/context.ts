@@ -10,6 +10,9 @@ export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonl
 /** What a command gets beside its input. */
 export type Context = {
   readonly io: Io;
+  /** The command that runs, such as `rooms create`, and the words that it was given. */
+  readonly command: string;
+  readonly argv: readonly string[];
   readonly screen: Screen;
   readonly prompter: Prompter;
   readonly flags: CommonFlags;
@@ -21,11 +24,16 @@ export type Context = {
 
 export type OpenContext = { readonly context: Context; close(): Promise<void> };
 
-export function openContext(io: Io, screen: Screen, flags: CommonFlags): OpenContext {
+/** The command line that a context is for. */
+type Call = { readonly command: string; readonly argv: readonly string[]; readonly flags: CommonFlags };
+
+export function openContext(io: Io, screen: Screen, { command, argv, flags }: Call): OpenContext {
   let settings: Promise<Settings> | undefined;
   let client: Promise<RtcClient> | undefined;
   const context: Context = {
     io,
+    command,
+    argv,
     screen,
     flags,
     prompter: createPrompter(io),

@@ -33,7 +33,7 @@ export async function postControl(
     throw new CliError(
       EXIT.unavailable,
       `${base.origin} cannot be reached: ${reason}`,
-      'is rtc dev running?',
+      'start it: rtc dev --media embedded',
       {
         cause,
       },

@@ -7,7 +7,9 @@ import {
   EXIT_CODE_OF_ERROR,
   type ExitCode,
   exitCodeOfStatus,
+  SEE_HELP,
 } from './failure.ts';
+import { fileFault, isFileFault } from './file-fault.ts';
 import { nextStep } from './next-step.ts';
 
 /** An error as the user sees it: a line of cause, a line of next step, and as a problem for --json. */
@@ -19,17 +21,30 @@ export type Explanation = {
   readonly problem: object;
 };
 
-export function explain(error: unknown, nowMs: number): Explanation {
+/** @param command such as `rooms create`: whose help is the next step where there is none other */
+export function explain(error: unknown, nowMs: number, command?: string): Explanation {
+  const explanation = explainAny(error, nowMs);
+  if (explanation.next !== SEE_HELP || command === undefined) return explanation;
+  const next = `see: rtc ${command} --help`;
+  const problem = 'next' in explanation.problem ? { ...explanation.problem, next } : explanation.problem;
+  return { ...explanation, next, problem };
+}
+
+function explainAny(error: unknown, nowMs: number): Explanation {
   if (error instanceof RtcError) return explainRtcError(error, nowMs);
   if (error instanceof CliError) return explainCliError(error);
   if (error instanceof CancelledError) return ownFault(EXIT.cancelled, error.message, undefined);
-  const message = error instanceof Error ? error.message : String(error);
   // A wait that the signal broke off.
   if (error instanceof Error && error.name === 'AbortError') {
     return ownFault(EXIT.cancelled, 'stopped', undefined);
   }
-  return ownFault(EXIT.failure, message === '' ? 'unknown failure' : message, undefined);
+  if (isFileFault(error)) return explainCliError(fileFault(error, { doing: 'used', exitCode: EXIT.failure }));
+  const message = error instanceof Error ? error.message : String(error);
+  return ownFault(EXIT.failure, message === '' ? 'unknown failure' : message, REPORT_IT);
 }
+
+/** What nobody foresaw. */
+const REPORT_IT = 'that is a fault of rtc itself: please report it, with what rtc version prints';
 
 function explainRtcError(error: RtcError, nowMs: number): Explanation {
   const isKnown = (ERROR_CODES as readonly string[]).includes(error.code);
@@ -37,8 +52,8 @@ function explainRtcError(error: RtcError, nowMs: number): Explanation {
     isKnown || error.status === undefined ? EXIT_CODE_OF_ERROR[error.code] : exitCodeOfStatus(error.status);
   const reference = error.requestId === undefined ? '' : ` (request ${error.requestId})`;
   const fields = error.errors.map((field) => {
-    const where = 'pointer' in field ? field.pointer.replace(/^#\//, '') : field.parameter;
-    return where === undefined || where === '' ? field.detail : `${where} ${field.detail}`;
+    const where = 'pointer' in field ? field.pointer.replace(/^#\/?/, '') || 'the body' : field.parameter;
+    return `${where} ${field.detail}`;
   });
   // With every bad field named, the summary of them says nothing more.
   const said = fields.length === 0 ? withoutFullStop(error.detail) : fields.join('; ');

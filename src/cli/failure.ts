@@ -19,15 +19,20 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 type Details = { readonly cause?: unknown; readonly details?: readonly string[] };
 
-/** A failure of the command itself: one line of cause, one line of what to do next. */
+/** What to do where nothing better is known; explain() puts the command's own name in. */
+export const SEE_HELP = 'see: rtc COMMAND --help';
+/** What to do where no command was understood. */
+export const SEE_ROOT_HELP = 'see: rtc --help';
+
+/** A failure of the command itself: one line of cause, and always one of what to do next. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: ExitCode;
-  readonly next: string | undefined;
+  readonly next: string;
   /** Further lines between cause and next step: one for each of several faults. */
   readonly details: readonly string[];
 
-  constructor(exitCode: ExitCode, message: string, next?: string, more: Details = {}) {
+  constructor(exitCode: ExitCode, message: string, next: string, more: Details = {}) {
     super(message, { cause: more.cause });
     this.exitCode = exitCode;
     this.next = next;
@@ -35,7 +40,8 @@ export class CliError extends Error {
   }
 }
 
-export function usageError(message: string, next?: string): CliError {
+/** A wrong command line; without a step of its own the command's help is the next one. */
+export function usageError(message: string, next: string = SEE_HELP): CliError {
   return new CliError(EXIT.usage, message, next);
 }
 

@@ -1,5 +1,4 @@
 import type { Context } from './context.ts';
-import { explain } from './explain.ts';
 import { EXIT, type ExitCode } from './failure.ts';
 import { reportFailure } from './report-failure.ts';
 import { CurlPrinted } from './wire-view.ts';
@@ -23,8 +22,9 @@ export async function forEachTarget(
       if (error instanceof CurlPrinted) continue;
       // A single target, or the end of everything: main reports it.
       if (targets.length === 1 || context.io.signal.aborted) throw error;
-      await reportFailure(context.io, context.screen.json === undefined ? [] : ['--json'], error, target);
-      if (exitCode === EXIT.success) exitCode = explain(error, context.io.clock()).exitCode;
+      const { command, argv } = context;
+      const code = await reportFailure(context.io, { error, argv, command, target });
+      if (exitCode === EXIT.success) exitCode = code;
     }
   }
   return { exitCode, succeeded };

@@ -1,10 +1,14 @@
 import { LEADING_OPTIONS } from './common-options.ts';
 
-/** `rtc --profile dev rooms list` means `rtc rooms list --profile dev`: the noun, the words after it, those before. */
+/**
+ * `rtc --profile dev rooms list` means `rtc rooms list --profile dev`: the noun, the words after it, those before, and
+ * the option, if any, behind which the words ended.
+ */
 export function splitLeadingOptions(argv: readonly string[]): {
   readonly noun: string | undefined;
   readonly rest: readonly string[];
   readonly leading: readonly string[];
+  readonly lacksValue: string | undefined;
 } {
   let at = 0;
   while (at < argv.length) {
@@ -14,5 +18,6 @@ export function splitLeadingOptions(argv: readonly string[]): {
     if (takesValue === undefined) break;
     at += takesValue && !word.includes('=') ? 2 : 1;
   }
-  return { noun: argv[at], rest: argv.slice(at + 1), leading: argv.slice(0, at) };
+  const lacksValue = at > argv.length ? argv.at(-1) : undefined;
+  return { noun: argv[at], rest: argv.slice(at + 1), leading: argv.slice(0, at), lacksValue };
 }

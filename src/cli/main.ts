@@ -1,6 +1,6 @@
-import { CATALOGUE, findNoun, type NounEntry } from './catalogue.ts';
+import { CATALOGUE, findNoun } from './catalogue.ts';
 import { colourLevel } from './colour.ts';
-import { EXIT, usageError } from './failure.ts';
+import { EXIT, SEE_ROOT_HELP, usageError } from './failure.ts';
 import type { Io } from './io.ts';
 import { splitLeadingOptions } from './leading-options.ts';
 import { rootHelp } from './root-help.ts';
@@ -18,7 +18,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   if (fault === undefined) return code;
   if (fault.code === 'EPIPE') return EXIT.success;
   const { reportFailure } = await import('./report-failure.ts');
-  return reportFailure(io, argv, fault);
+  return reportFailure(io, { error: fault, argv });
 }
 
 /** An error of the last write is an event of a later turn. */
@@ -27,7 +27,9 @@ async function written(io: Io): Promise<void> {
 }
 
 async function dispatch(argv: readonly string[], io: Io): Promise<number> {
-  const { noun, rest, leading } = splitLeadingOptions(argv);
+  const { noun, rest, leading, lacksValue } = splitLeadingOptions(argv);
+  if (lacksValue !== undefined)
+    return refuse(io, argv, usageError(`${lacksValue} needs a value`, SEE_ROOT_HELP));
   if (noun === undefined || noun === '--help' || noun === '-h' || (noun === 'help' && rest.length === 0)) {
     io.stdout.write(rootHelp(colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0));
     return EXIT.success;
@@ -42,19 +44,19 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     const { runNoun } = await import('./run-noun.ts');
     return runNoun(entry, [...rest, ...leading], io);
   }
+  return refuse(io, argv, await unknownNoun(noun));
+}
+
+async function refuse(io: Io, argv: readonly string[], error: Error): Promise<number> {
   const { reportFailure } = await import('./report-failure.ts');
-  return reportFailure(io, argv, await unknownNoun(noun));
+  return reportFailure(io, { error, argv });
 }
 
 async function unknownNoun(noun: string): Promise<Error> {
-  if (noun.startsWith('-')) return usageError(`unknown option '${noun}'`, 'see: rtc --help');
-  const { nearest } = await import('./nearest.ts');
-  const near = nearest(
-    noun,
-    CATALOGUE.map((entry: NounEntry) => entry.noun),
-  );
-  const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
-  return usageError(`unknown command '${noun}'${suggestion}`, 'see: rtc --help');
+  if (noun.startsWith('-')) return usageError(`unknown option '${noun}'`, SEE_ROOT_HELP);
+  const { didYouMean } = await import('./nearest.ts');
+  const nouns = CATALOGUE.map((entry) => entry.noun);
+  return usageError(`unknown command '${noun}'${didYouMean(noun, nouns)}`, SEE_ROOT_HELP);
 }
 
 /**

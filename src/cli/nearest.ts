@@ -1,11 +1,18 @@
-/** The candidate that was most likely meant; undefined when none is near. */
+/** `, did you mean rooms?`; empty where nothing is near. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  // 1700 is no slip of 1800.
+  const near = /\p{L}/u.test(word) ? nearest(word, candidates) : undefined;
+  return near === undefined ? '' : `, did you mean ${near}?`;
+}
+
+/** The candidate that was most likely meant, whatever its case; undefined when none is near. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
-    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate) }))
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((one, other) => one.distance - other.distance);
   const best = ranked[0];
   // More than a third of it wrong is another word.
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3) + 1)
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))
     ? best.candidate
     : undefined;
 }

@@ -1,5 +1,7 @@
 import type { ClientFault, RtcError } from '../client/rtc-error.ts';
 import type { ErrorCode } from '../contract/errors.ts';
+import { SEE_HELP } from './failure.ts';
+import { shellQuoted } from './shell-quoted.ts';
 
 type Step = (error: RtcError, nowMs: number) => string | undefined;
 
@@ -27,12 +29,11 @@ const inRoom =
 function roomOf(path: string): string {
   const encoded = /^\/v1\/rooms\/([^/?]+)/.exec(path)?.[1];
   if (encoded === undefined) return 'ROOM';
-  const room = decodeURIComponent(encoded);
-  return /^[\w@%+=:,./-]+$/.test(room) ? room : `'${room.replaceAll("'", `'\\''`)}'`;
+  return shellQuoted(decodeURIComponent(encoded));
 }
 
 const LOG_HAS_IT = always("look up the request id in the service's log");
-const SEE_HELP = always('correct the command; --help shows what it takes');
+const HELP = always(SEE_HELP);
 const LIST_ROOMS = always('see which rooms are open: rtc rooms list');
 
 const clockStep: Step = (error, nowMs) => {
@@ -47,7 +48,7 @@ const retryStep: Step = (error) =>
     : `try again in ${error.retryAfterSeconds} s`;
 
 const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
-  'invalid-request': SEE_HELP,
+  'invalid-request': HELP,
   'missing-credentials': always('run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET'),
   'invalid-api-key': always("compare the API key with the service's API_KEY: rtc profile show"),
   'timestamp-out-of-window': clockStep,
@@ -65,7 +66,7 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'webhook-not-found': always('see which there are: rtc webhooks list'),
   'delivery-not-found': always('see which there are: rtc webhooks deliveries ID'),
   'route-not-found': always('the service may be older than this rtc, or its URL wrong: rtc doctor'),
-  'method-not-allowed': SEE_HELP,
+  'method-not-allowed': HELP,
   'request-timeout': retryStep,
   conflict: always('look at its state, then try again'),
   'recording-not-finished': always('stop it first: rtc recordings stop ROOM'),

@@ -45,8 +45,8 @@ export function checkFields(json: JsonChoice, known: readonly string[]): void {
   const unknown = json.filter((field) => !known.includes(field));
   if (unknown.length === 0) return;
   throw usageError(
-    `--json: unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.map(quoted).join(', ')}`,
-    `known fields: ${known.join(', ')}`,
+    `--json has the unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.map(quoted).join(', ')}`,
+    known.length === 0 ? 'it has no fields to choose of: --json alone' : `known fields: ${known.join(', ')}`,
   );
 }
 
@@ -90,14 +90,19 @@ async function printRecord(screen: Screen, result: RecordResult): Promise<void> 
 }
 
 function printText(screen: Screen, result: TextResult): void {
+  checkFields(screen.json, result.fields ?? []);
   if (screen.json !== undefined && result.answer !== undefined) {
-    checkFields(screen.json, result.fields ?? []);
-    const { answer } = result;
-    printJson(screen, screen.json === 'everything' ? answer : select(answer as object, screen.json));
+    printJson(screen, screen.json === 'everything' ? result.answer : selectAny(result.answer, screen.json));
     return;
   }
   const shown = screen.isTerminal ? harmlessLines(result.text) : result.text;
   screen.io.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
+}
+
+/** Of each record of an array. */
+function selectAny(answer: unknown, fields: readonly string[]): unknown {
+  if (Array.isArray(answer)) return answer.map((each) => selectAny(each, fields));
+  return typeof answer === 'object' && answer !== null ? select(answer, fields) : answer;
 }
 
 function selectAll(json: Exclude<JsonChoice, undefined>, result: ListResult): unknown {

@@ -1,4 +1,5 @@
 import { usageError } from './failure.ts';
+import { didYouMean } from './nearest.ts';
 import { parseDuration } from './time.ts';
 
 /** Where completion finds values. */
@@ -18,39 +19,62 @@ export type Parameter<T> = {
   readonly source: Source;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
-  /** From text to value; throws a usage error. Undefined for a flag without a value. */
+  /** From text to value; throws a usage error whose message follows the parameter's name. Undefined for a flag. */
   readonly parse?: (text: string) => T;
+  /** Of a list: throws for a word that will not do, as parse does. */
+  readonly checkEach?: (text: string) => void;
   /** Never set: carries T for the compiler. */
   readonly type?: T;
 };
 
-type ArgumentExtras = {
+type ListExtras = {
   readonly completes?: Completes;
   readonly choices?: readonly string[];
+  readonly checkEach?: (text: string) => void;
+};
+
+type ArgumentExtras<T extends string> = {
+  readonly completes?: Completes;
+  readonly choices?: readonly T[];
   readonly source?: Source;
+  /** Default: one of the choices where there are some, else anything but nothing. */
+  readonly parse?: (text: string) => T;
 };
 
 /** An argument that must be there: asked for on a terminal, a usage error without one. */
-export function argument(description: string, extras: ArgumentExtras = {}): Parameter<string> {
-  return { description, isRequired: true, isList: false, source: 'typed', parse: notEmpty, ...extras };
+export function argument<const T extends string = string>(
+  description: string,
+  extras: ArgumentExtras<T> = {},
+): Parameter<T> {
+  const parse = extras.choices === undefined ? notEmpty : oneOf(extras.choices).parse;
+  // Sound: without choices T is string.
+  const typed = parse as (text: string) => T;
+  return { description, isRequired: true, isList: false, source: 'typed', parse: typed, ...extras };
 }
 
 export function optionalArgument(
   description: string,
-  extras: ArgumentExtras = {},
+  extras: ArgumentExtras<string> = {},
 ): Parameter<string | undefined> {
   return { ...argument(description, extras), isRequired: false };
 }
 
 /** One or more. */
-export function listArgument(description: string, extras: ArgumentExtras = {}): Parameter<readonly string[]> {
-  return { description, isRequired: true, isList: true, source: 'typed', ...extras };
+export function listArgument(description: string, extras: ListExtras = {}): Parameter<readonly string[]> {
+  return {
+    description,
+    isRequired: true,
+    isList: true,
+    source: 'typed',
+    checkEach: (text) => void notEmpty(text),
+    ...extras,
+  };
 }
 
 /** None, one or more. */
 export function optionalListArgument(
   description: string,
-  extras: ArgumentExtras = {},
+  extras: ListExtras = {},
 ): Parameter<readonly string[]> {
   return { ...listArgument(description, extras), isRequired: false };
 }
@@ -105,7 +129,8 @@ export function wholeSeconds(minimum: number, maximum: number): (text: string) =
       return seconds;
     }
     throw usageError(
-      `${JSON.stringify(text)} is not a duration such as 90s, 10m or 1h30m (at least ${minimum} s)`,
+      `${JSON.stringify(text)} is not a duration`,
+      `write it such as 90s, 10m or 1h30m; at least ${minimum} s`,
     );
   };
 }
@@ -116,19 +141,30 @@ export function oneOf<const T extends string>(choices: readonly T[]): OptionExtr
     parse: (text) => {
       const choice = choices.find((candidate) => candidate === text);
       if (choice !== undefined) return choice;
-      throw usageError(`${JSON.stringify(text)} is not one of ${choices.join(', ')}`);
+      throw usageError(
+        `${JSON.stringify(text)} is not one of ${choices.join(', ')}${didYouMean(text, choices)}`,
+      );
     },
   };
 }
 
 export function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
-  } catch {
-    // Said below, with what is wanted; the value may be personal and stays out of the message.
+  const value = parseJson(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
   }
-  throw usageError('is not a JSON object such as \'{"team":"blue"}\'');
+  throw usageError('is JSON, but not an object', OBJECT_EXAMPLE);
+}
+
+const OBJECT_EXAMPLE = 'write it such as \'{"team":"blue"}\', in single quotes; or @file, or - for stdin';
+
+/** The value may be personal: it stays out of the message, which only says where it is broken. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const at = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    const where = at === undefined ? '' : ` at character ${Number(at) + 1}`;
+    throw usageError(`is not well-formed JSON${where}`, OBJECT_EXAMPLE);
+  }
 }

@@ -1,8 +1,10 @@
 import { CommanderError, Option, Command as Program } from 'commander';
-import { type Command, nameOf } from './command.ts';
+import { type Command, isCalled, nameOf } from './command.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from './common-options.ts';
 import { usageError } from './failure.ts';
+import { didYouMean } from './nearest.ts';
 import type { Parameter } from './parameters.ts';
+import { plural } from './time.ts';
 
 /** A command line that was understood: which command, and its words before they are checked. */
 export type Invocation = {
@@ -181,13 +183,45 @@ function examplesOf(command: Command): string {
   return `\nExamples:\n${lines.join('\n\n')}`;
 }
 
+/** What commander found, in our own words: its own quote whole flags, and what was typed. */
 function usageOf(error: CommanderError, commands: readonly Command[], argv: readonly string[]): Error {
-  const message = error.message
-    .replace(/^error: /, '')
-    .replace(/\n\(Did you mean (.*)\?\)$/, ', did you mean $1?');
-  const command = commands.find((each) => each.verb === argv[0] || each.aliases?.includes(argv[0] ?? ''));
-  const subject = command === undefined ? (commands[0]?.noun ?? '') : nameOf(command);
-  return usageError(message, `see: rtc ${subject} --help`);
+  const { noun = '' } = commands[0] ?? {};
+  const verbs = commands.map(({ verb }) => verb).filter((verb) => verb !== '');
+  const command =
+    commands.find((each) => isCalled(each, argv[0])) ?? commands.find(({ verb }) => verb === '');
+  if (command === undefined || isVerbMissed(error, command, verbs)) {
+    const [word = ''] = argv.filter((each) => !each.startsWith('-'));
+    return usageError(
+      `unknown command '${noun} ${word}'${didYouMean(word, verbs)}`,
+      `see: rtc ${noun} --help`,
+    );
+  }
+  const name = nameOf(command);
+  return usageError(messageOf(error, name), nextOf(error, `see: rtc ${name} --help`, argv));
+}
+
+/** `rtc dev jion`: dev is a command itself, and takes no argument. */
+function isVerbMissed(error: CommanderError, { verb }: Command, verbs: readonly string[]): boolean {
+  return verb === '' && verbs.length > 0 && error.code === 'commander.excessArguments';
+}
+
+function messageOf({ code, message }: CommanderError, name: string): string {
+  const [, count = '', given = ''] = /Expected (\d+) arguments? but got (\d+)/.exec(message) ?? [];
+  switch (code) {
+    case 'commander.excessArguments':
+      // What was typed may be personal, or a token.
+      return `rtc ${name} takes ${count === '0' ? 'no argument' : plural(Number(count), 'argument')}, but got ${given}`;
+    case 'commander.optionMissingArgument':
+      return `${/--[\w-]+/.exec(message)?.[0] ?? 'an option'} needs a value`;
+    default:
+      return message.replace(/^error: /, '').replace(/\n\(Did you mean (.*)\?\)$/, ', did you mean $1?');
+  }
+}
+
+function nextOf({ code, message }: CommanderError, help: string, argv: readonly string[]): string {
+  const isSplit =
+    code === 'commander.excessArguments' && !/Expected 0 /.test(message) && !argv.includes('--');
+  return isSplit ? `quote what holds a space, 'like this'; ${help}` : help;
 }
 
 /** `trackSid` as `track-sid`. */

@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/pro
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliError, EXIT } from './failure.ts';
+import { fileFault } from './file-fault.ts';
 import type { Environment, Io } from './io.ts';
 
 /** A named service. The secret itself, or where to get it: exactly one of the three. */
@@ -44,15 +45,15 @@ export async function readProfiles(io: Io): Promise<ProfileStore> {
 export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> {
   const path = profilesPath(io.env);
   const directory = dirname(path);
-  await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
-  await chmod(directory, DIRECTORY_MODE);
   const draft = `${path}.${randomUUID()}.draft`;
   try {
+    await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+    await chmod(directory, DIRECTORY_MODE);
     await writeFile(draft, `${JSON.stringify(store, undefined, 2)}\n`, { mode: FILE_MODE, flag: 'wx' });
     await rename(draft, path);
   } catch (cause) {
-    await rm(draft, { force: true });
-    throw new CliError(EXIT.failure, `${path} cannot be written: ${messageOf(cause)}`, undefined, { cause });
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw fileFault(cause, { path, doing: 'written', exitCode: EXIT.failure });
   }
 }
 
@@ -67,7 +68,7 @@ async function readPrivately(path: string, platform: string): Promise<string | u
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CliError(EXIT.failure, `${path} cannot be read: ${messageOf(cause)}`, undefined, { cause });
+    throw fileFault(cause, { path, doing: 'read', exitCode: EXIT.failure });
   }
 }
 
@@ -115,8 +116,4 @@ function faultOf(profile: unknown): string | undefined {
     return 'needs exactly one of "apiSecret", "apiSecretCommand" and "apiSecretFile"';
   }
   return undefined;
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -23,8 +23,7 @@ export async function readInput(
     } else if (typeof word === 'string') {
       input[name] = await readOne(io, name, parameter, word);
     } else if (parameter.isRequired) {
-      const typed = await question(prompter, name, parameter);
-      input[name] = checked(name, parameter, typed);
+      input[name] = checked(labelOf(name, parameter), parameter.parse, await question(prompter, parameter));
     }
   }
   return input;
@@ -38,8 +37,7 @@ function refuseMissing(parameters: Parameters, invocation: Invocation, prompter:
   });
   if (missing.length === 0 || prompter.isInteractive) return;
   const names = missing.map(([name, parameter]) => labelOf(name, parameter));
-  const { noun, verb } = invocation.command;
-  throw usageError(`missing ${names.join(', ')}`, `see: rtc ${noun}${verb === '' ? '' : ` ${verb}`} --help`);
+  throw usageError(`missing ${names.join(', ')}`);
 }
 
 async function readList(
@@ -49,12 +47,13 @@ async function readList(
   prompter: Prompter,
 ): Promise<readonly string[]> {
   const words = Array.isArray(word) ? (word as string[]) : [];
-  if (words.length > 0) return words;
-  return parameter.isRequired ? [await question(prompter, name, parameter)] : [];
+  const given = words.length === 0 && parameter.isRequired ? [await question(prompter, parameter)] : words;
+  for (const each of given) checked(labelOf(name, parameter), parameter.checkEach, each);
+  return given;
 }
 
 async function readOne(io: Io, name: string, parameter: Parameter<unknown>, word: string): Promise<unknown> {
-  return checked(name, parameter, await readSource(io, parameter, word));
+  return checked(labelOf(name, parameter), parameter.parse, await readSource(io, parameter, word));
 }
 
 /** A single line end is the editor's or echo's, not part of a name or a token; a file is taken as it is. */
@@ -66,20 +65,31 @@ async function readSource(io: Io, { source }: Parameter<unknown>, word: string):
   return word === '-' ? (await readStdin(io)).replace(/\r?\n$/, '') : word;
 }
 
-function checked(name: string, parameter: Parameter<unknown>, value: string): unknown {
+/** A fault is told as said of the parameter: `--port "x" is not a whole number`, `ROOM must not be empty`. */
+function checked(label: string, parse: ((value: string) => unknown) | undefined, value: string): unknown {
   try {
-    return parameter.parse?.(value);
+    return parse?.(value);
   } catch (error) {
-    if (error instanceof CliError)
-      throw usageError(`${labelOf(name, parameter)}: ${error.message}`, error.next);
+    if (error instanceof CliError) throw usageError(`${label} ${error.message}`, error.next);
     throw error;
   }
 }
 
-async function question(prompter: Prompter, name: string, parameter: Parameter<unknown>): Promise<string> {
+async function question(prompter: Prompter, parameter: Parameter<unknown>): Promise<string> {
   const message = `${sentence(parameter.description)}:`;
   if (parameter.choices !== undefined) return prompter.choose(message, parameter.choices);
-  return prompter.text(message === ':' ? kebab(name) : message);
+  const { parse } = parameter.isList ? { parse: parameter.checkEach } : parameter;
+  return prompter.text(message, (typed) => faultOf(parse, typed));
+}
+
+function faultOf(parse: ((value: string) => unknown) | undefined, typed: string): string | undefined {
+  try {
+    parse?.(typed);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return sentence(error.message);
+    throw error;
+  }
 }
 
 /** `--role` for an option, `ROOM` for an argument. */

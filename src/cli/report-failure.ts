@@ -1,19 +1,25 @@
 import { colourLevel, loadPalette } from './colour.ts';
 import { explain } from './explain.ts';
-import { EXIT } from './failure.ts';
+import { EXIT, type ExitCode } from './failure.ts';
 import { harmless, harmlessJson } from './harmless-text.ts';
 import type { Io } from './io.ts';
 import { CurlPrinted } from './wire-view.ts';
 
+/** What failed, and how it is told. */
+export type Report = {
+  readonly error: unknown;
+  /** The words of the command line, for --json and --no-color. */
+  readonly argv: readonly string[];
+  /** The command that failed, such as `rooms create`. */
+  readonly command?: string | undefined;
+  /** Which of several targets. */
+  readonly target?: string;
+};
+
 /** Prints an error as its two lines, or as a problem with --json; its exit code. */
-export async function reportFailure(
-  io: Io,
-  argv: readonly string[],
-  error: unknown,
-  target?: string,
-): Promise<number> {
+export async function reportFailure(io: Io, { error, argv, command, target }: Report): Promise<ExitCode> {
   if (error instanceof CurlPrinted) return EXIT.success;
-  const { exitCode, details, next, problem, ...rest } = explain(error, io.clock());
+  const { exitCode, details, next, problem, ...rest } = explain(error, io.clock(), command);
   const cause = target === undefined ? rest.cause : `${target}: ${rest.cause}`;
   if (argv.some((word) => word === '--json' || word.startsWith('--json='))) {
     const json = JSON.stringify(problem);

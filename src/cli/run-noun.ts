@@ -1,5 +1,6 @@
 import type { NounEntry } from './catalogue.ts';
 import { colourLevel } from './colour.ts';
+import { nameOf } from './command.ts';
 import { type CommonFlags, type OpenContext, openContext } from './context.ts';
 import { EXIT, usageError } from './failure.ts';
 import type { Io } from './io.ts';
@@ -10,6 +11,7 @@ import { type JsonChoice, openScreen } from './screen.ts';
 
 /** Parses the words after a noun, runs the command that they name, prints its result; the exit code. */
 export async function runNoun(entry: NounEntry, argv: readonly string[], io: Io): Promise<number> {
+  let command: string | undefined;
   try {
     const { commands } = await entry.load();
     const isColourRefused = argv.includes('--no-color');
@@ -21,18 +23,23 @@ export async function runNoun(entry: NounEntry, argv: readonly string[], io: Io)
       io.stdout.write(parsed.text);
       return EXIT.success;
     }
-    return await runInvocation(parsed.invocation, io);
+    command = nameOf(parsed.invocation.command);
+    return await runInvocation(parsed.invocation, argv, io);
   } catch (error) {
     const { reportFailure } = await import('./report-failure.ts');
-    return reportFailure(io, argv, error);
+    return reportFailure(io, { error, argv, command });
   }
 }
 
-async function runInvocation(invocation: Invocation, io: Io): Promise<number> {
+async function runInvocation(invocation: Invocation, argv: readonly string[], io: Io): Promise<number> {
   const { common, command } = invocation;
   const json = jsonChoice(common.json);
   const screen = await openScreen(io, { json, isColourRefused: common.color === false });
-  const opened: OpenContext = openContext(io, screen, commonFlags(common));
+  const opened: OpenContext = openContext(io, screen, {
+    command: nameOf(command),
+    argv,
+    flags: commonFlags(common),
+  });
   try {
     const input = await readInput(io, invocation, opened.context.prompter);
     try {

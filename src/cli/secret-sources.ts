@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CancelledError, CliError, EXIT } from './failure.ts';
+import { fileFault } from './file-fault.ts';
 import type { Io } from './io.ts';
 import { readStdin } from './source-text.ts';
 
@@ -47,15 +48,16 @@ async function readText(io: Io, path: string): Promise<string> {
   try {
     return await readFile(resolve(io.workingDirectory, path), 'utf8');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(EXIT.authentication, `the secret file cannot be read: ${reason}`, undefined, {
-      cause,
-    });
+    throw fileFault(cause, { path, doing: 'read', exitCode: EXIT.authentication });
   }
 }
 
 function checked(text: string, source: string): string {
   const secret = text.replace(/\r?\n$/, '');
   if (secret !== '') return secret;
-  throw new CliError(EXIT.authentication, `${source === '-' ? 'stdin' : source} holds no secret`);
+  throw new CliError(
+    EXIT.authentication,
+    `${source === '-' ? 'stdin' : source} holds no secret`,
+    'it must give the API secret, and nothing else, on one line',
+  );
 }

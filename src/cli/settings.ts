@@ -1,5 +1,6 @@
 import { CliError, EXIT, usageError } from './failure.ts';
 import type { Environment, Io } from './io.ts';
+import { didYouMean } from './nearest.ts';
 import { type Profile, type ProfileStore, profilesPath, readProfiles } from './profiles.ts';
 import { readSecretFile, runSecretCommand } from './secret-sources.ts';
 
@@ -83,8 +84,12 @@ function pickProfile(io: Io, store: ProfileStore | undefined, name: string): Pro
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
   const known = Object.keys(profiles);
-  const next = known.length === 0 ? 'run: rtc profile add NAME' : `known profiles: ${known.join(', ')}`;
-  throw usageError(`there is no profile ${JSON.stringify(name)} in ${profilesPath(io.env)}`, next);
+  const next = known.length === 0 ? 'run: rtc profile add NAME' : `choose of ${known.join(', ')}`;
+  const suggestion = didYouMean(name, known);
+  throw usageError(
+    `there is no profile ${JSON.stringify(name)} in ${profilesPath(io.env)}${suggestion}`,
+    next,
+  );
 }
 
 function secretFromFlag(io: Io, path: string | undefined): Settings['apiSecret'] {

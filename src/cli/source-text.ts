@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CancelledError, usageError } from './failure.ts';
+import { fileFault } from './file-fault.ts';
 import type { Io } from './io.ts';
 
 /** More than any argument of ours may be (metadata: 512 KiB); what is longer is a mistake. */
@@ -29,7 +30,12 @@ export async function readStdin(io: Io): Promise<string> {
     for await (const chunk of io.stdin) {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer);
       size += bytes.length;
-      if (size > MAX_BYTES) throw usageError(`stdin holds more than ${MAX_BYTES} bytes`);
+      if (size > MAX_BYTES) {
+        throw usageError(
+          `stdin holds more than ${MAX_BYTES} bytes`,
+          'send less: no text of rtc is that long',
+        );
+      }
       chunks.push(bytes);
     }
   } catch (error) {
@@ -42,9 +48,11 @@ export async function readStdin(io: Io): Promise<string> {
 }
 
 async function readTextFile(io: Io, path: string): Promise<string> {
+  if (path === '')
+    throw usageError('@ names no file', 'write @FILE, - for stdin, or @@ for a text that begins with @');
   try {
     return await readFile(resolve(io.workingDirectory, path), 'utf8');
   } catch (cause) {
-    throw usageError(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw fileFault(cause, { path, doing: 'read' });
   }
 }

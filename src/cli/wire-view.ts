@@ -4,6 +4,7 @@ import { API_KEY_HEADER, SIGNATURE_HEADER } from '../contract/signing.ts';
 import { harmless } from './harmless-text.ts';
 import { maskKey, maskSecrets } from './mask.ts';
 import { hint, type Screen } from './screen.ts';
+import { shellQuoted } from './shell-quoted.ts';
 
 /** Thrown in place of the answer when --curl has printed the request. */
 export class CurlPrinted extends Error {
@@ -49,7 +50,7 @@ export function debugObserver(screen: Screen): Observer {
       if (request.body !== undefined) line('>', maskSecrets(request.body));
     },
     onAnswer: (_request, answer: Answer, elapsedMs) => {
-      line('<', `${answer.status} in ${Math.round(elapsedMs)} ms`);
+      line('<', `${answer.status} ${answer.statusText} in ${Math.round(elapsedMs)} ms`);
       for (const [name, value] of Object.entries(answer.headers)) line('<', `${name}: ${value}`);
       if (answer.body !== '') line('<', maskSecrets(answer.body));
     },
@@ -57,8 +58,3 @@ export function debugObserver(screen: Screen): Observer {
 }
 
 const MASKED_HEADERS: ReadonlySet<string> = new Set([API_KEY_HEADER, SIGNATURE_HEADER]);
-
-/** For a POSIX shell: nothing inside single quotes is special but the quote itself. */
-function shellQuoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}

@@ -5,6 +5,8 @@ import { codeOfProblem, isProblem, RtcError } from './rtc-error.ts';
 /** An answer of the service, its body read whole. */
 export type Answer = {
   readonly status: number;
+  /** The reason phrase of the status line, `Created`; may be empty. */
+  readonly statusText: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -40,7 +42,8 @@ export async function readAnswer(
     if (size > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
-  return { status: response.statusCode, headers, body: Buffer.concat(chunks).toString('utf8') };
+  const { statusCode: status, statusText } = response;
+  return { status, statusText, headers, body: Buffer.concat(chunks).toString('utf8') };
 }
 
 /** The body as JSON; undefined for an empty one. */

@@ -88,7 +88,7 @@ describe('rtc cf generate', () => {
     [['-', '--file', 'x.csv'], 'not both'],
     [['-', '--csv', '--ndjson'], 'exclude each other'],
     [['-', '--rejects', 'bad.tsv'], '--rejects is for many people'],
-    [['--file', 'nowhere.csv'], 'nowhere.csv cannot be read (ENOENT)'],
+    [['--file', 'nowhere.csv'], 'nowhere.csv cannot be read: there is no such file'],
   ])('refuses %o as usage', async (words, message) => {
     const { code, stdout, stderr } = await generate(words);
     expect([code, stdout]).toEqual([2, '']);

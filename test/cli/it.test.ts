@@ -42,8 +42,8 @@ describe('rtc it', () => {
   });
 
   it.each([
-    [['cities', 'XX'], 3, 'no province has this abbreviation'],
-    [['caps', 'XX', 'Roma'], 3, 'no province has this abbreviation'],
+    [['cities', 'XX'], 3, 'no province has the abbreviation "XX"'],
+    [['caps', 'XX', 'Roma'], 3, 'no province has the abbreviation "XX"'],
     [['caps', 'RM', 'Romma'], 3, 'ROMA (RM) H501'],
     [['caps', 'EE', 'Francia'], 3, 'no postal codes are known'],
     [['caps', 'TN', 'San Martino'], 2, 'SAN MARTINO IN BADIA (BZ) H988'],

@@ -106,13 +106,13 @@ describe('rooms', () => {
   it.each(['0', '-1', '1.5', 'ten', '4294967296'])('refuse --max-participants=%s', async (value) => {
     const { code, stderr } = await rtc(`rooms create ${room} --max-participants=${value}`);
     expect(code).toBe(2);
-    expect(stderr).toContain(`--max-participants: "${value}"`);
+    expect(stderr).toContain(`--max-participants "${value}"`);
   });
 
   it.each(['0s', '10x', '1.5s', ''])('refuse --empty-timeout=%s', async (value) => {
     const { code, stderr } = await rtc(`rooms create ${room} --empty-timeout=${value}`);
     expect(code).toBe(2);
-    expect(stderr).toContain('--empty-timeout:');
+    expect(stderr).toContain('--empty-timeout "');
   });
 
   it('are watched as JSON lines of changes until a signal', async () => {
@@ -216,11 +216,17 @@ describe('tokens', () => {
     expect(JSON.parse(stdout)).toEqual({ name: 'Ada L.', metadata: '{"team":"blue"}' });
   });
 
-  it.each(['[1]', '{"a":', 'null', '"x"'])('refuse the metadata %s', async (value) => {
+  it.each([
+    ['[1]', '--metadata is JSON, but not an object'],
+    ['null', '--metadata is JSON, but not an object'],
+    ['"x"', '--metadata is JSON, but not an object'],
+    ['{"a":', '--metadata is not well-formed JSON'],
+    ['{bad', '--metadata is not well-formed JSON at character 2'],
+  ])('refuse the metadata %s', async (value, message) => {
     const options = ['--room', room, '--identity', 'a', '--role', 'host', '--metadata', value];
     const { code, stderr } = await run(['tokens', 'create', ...options], { env: stack.environment });
     expect(code).toBe(2);
-    expect(stderr).toContain('--metadata: is not a JSON object');
+    expect(stderr).toContain(message);
     expect(stderr).not.toContain(value);
   });
 
@@ -299,7 +305,7 @@ describe('api', () => {
   });
 
   it('shows status and headers on request', async () => {
-    expect((await rtc('api GET /v1/rooms -i')).stdout).toMatch(/^HTTP 200\n(?:[\w-]+: .*\n)+\n\{/);
+    expect((await rtc('api GET /v1/rooms -i')).stdout).toMatch(/^HTTP\/1\.1 200 OK\n(?:[\w-]+: .*\n)+\n\{/);
   });
 
   it.each(['/a b', '/è', '/a#b', '/a\u0000'])('refuses the path %j', async (path) => {

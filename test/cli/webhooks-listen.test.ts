@@ -299,7 +299,7 @@ describe('webhooks listen', () => {
 
   it.each([
     ['webhooks listen', 'missing --forward-to'],
-    ['webhooks listen --forward-to ftp://x', 'is no address such as'],
+    ['webhooks listen --forward-to ftp://x', 'is no address of a receiver'],
     ['webhooks listen --forward-to http://u:p@localhost/', 'must not carry a user name'],
     ['webhooks listen --forward-to 4000 --events nope', 'is no event name'],
   ])('refuses %s', async (line, message) => {

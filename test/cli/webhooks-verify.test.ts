@@ -247,8 +247,8 @@ describe('webhooks verify reads', () => {
     ['--body @body.json', 'missing --header'],
     ['--headers @headers.txt', 'missing --body'],
     ['--headers @absent.txt --body @body.json', 'absent.txt cannot be read'],
-    ['--header nonsense --body x', "is no header such as 'webhook-id: evt_1'"],
-    ['--request nonsense', 'there is no empty line'],
+    ['--header nonsense --body x', '--header "nonsense" is no header'],
+    ['--request nonsense', '--request has no empty line'],
   ])('%s: %s', async (words, message) => {
     const { code, stdout, stderr } = await read(words);
     expect([code, stdout]).toEqual([2, '']);

@@ -95,7 +95,7 @@ describe('webhooks create', () => {
   it.each(['', '\n'])('refuses %j as a secret', async (stdin) => {
     const { code, stderr } = await stack.rtc(`webhooks create ${receiver.url} --secret-stdin`, { stdin });
     expect(code).toBe(2);
-    expect(stderr).toContain('stdin holds no secret');
+    expect(stderr).toContain('stdin holds no signing secret');
   });
 
   it('names the event that was meant, and sends nothing', async () => {

@@ -1,20 +1,24 @@
 import type { Answer } from '../../client/answer.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
-import { argument, asText, flag, option } from '../parameters.ts';
-import { nothing, text } from '../result.ts';
+import { argument, asText, flag, oneOf, option } from '../parameters.ts';
+import { nothing, type Result, text } from '../result.ts';
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 const api = defineCommand({
   noun: 'api',
   verb: '',
   summary: 'Send any request, signed',
-  description: 'Prints the body of the answer. For what has no command yet, and for trying things out.',
+  description:
+    'Prints the body of the answer. For what has no command yet, and for trying things out; the address of the service with /docs has the reference.',
   needs: 'service',
   arguments: {
-    method: argument('GET, POST, PATCH, PUT, DELETE', { choices: [...METHODS] }),
-    path: argument('path with its query, such as /v1/rooms?limit=5'),
+    method: argument('HTTP method', {
+      choices: METHODS,
+      parse: (word) => oneOf(METHODS).parse(word.toUpperCase()),
+    }),
+    path: argument('path with its query, such as /v1/rooms?limit=5', { parse: encodedPath }),
   },
   options: {
     data: option('-d, --data <json>', 'body', { parse: asText, source: 'typed-or-file' }),
@@ -25,35 +29,34 @@ const api = defineCommand({
     { line: `rtc api POST /v1/rooms --data '{"name":"demo"}'`, does: 'With a body; @file and - work too' },
     { line: 'rtc api GET /v1/rooms --curl', does: 'The same as a curl command' },
   ],
-  async run(context, input) {
-    const method = input.method.toUpperCase();
-    if (!METHODS.has(method)) {
-      throw usageError(`${JSON.stringify(input.method)} is not one of ${[...METHODS].join(', ')}`);
-    }
+  async run(context, { method, path, data, include }) {
     const client = await context.client();
-    const answer = await client.request(method, checkPath(input.path), {
-      signal: context.io.signal,
-      body: input.data,
-    });
-    const head = input.include ? headOf(answer) : '';
+    const answer = await client.request(method, path, { signal: context.io.signal, body: data });
+    const head = include ? headOf(answer) : '';
     if (head === '' && answer.body === '') return nothing();
     const shown = context.screen.isTerminal ? indented(answer.body) : answer.body;
-    return text(head + shown, { ...parsed(answer), fields: [] });
+    return text(head + shown, jsonOf(answer));
   },
 });
 
 export const commands: readonly Command[] = [api];
 
 /** The path is signed as it is sent: nothing may rewrite it on the way. */
-function checkPath(path: string): string {
+function encodedPath(path: string): string {
+  if (path === '') throw usageError('must not be empty');
   const absolute = path.startsWith('/') ? path : `/${path}`;
   if (/^[\x21-\x7e]+$/.test(absolute) && !absolute.includes('#')) return absolute;
-  throw usageError('the path must be percent-encoded: no spaces, no letters outside ASCII, no #');
+  const encoded = encodeURI(absolute).replaceAll('#', '%23');
+  throw usageError(
+    'must be percent-encoded: no spaces, no letters outside ASCII, no #',
+    `write it such as ${encoded}`,
+  );
 }
 
-function headOf(answer: Answer): string {
-  const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\n`);
-  return `HTTP ${answer.status}\n${lines.join('')}\n`;
+/** As it came over the wire, apart from the case of the names. */
+function headOf({ status, statusText, headers }: Answer): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+  return `HTTP/1.1 ${status} ${statusText}\n${lines.join('')}\n`;
 }
 
 function indented(body: string): string {
@@ -61,9 +64,13 @@ function indented(body: string): string {
   return value === undefined ? body : JSON.stringify(value, undefined, 2);
 }
 
-function parsed(answer: Answer): { readonly answer?: unknown } {
-  const value = tryJson(answer.body);
-  return value === undefined ? {} : { answer: value };
+/** For --json, and for the fields that the answer has. */
+function jsonOf({ body }: Answer): Pick<Extract<Result, { kind: 'text' }>, 'answer' | 'fields'> {
+  const value = tryJson(body);
+  if (value === undefined) return {};
+  const records: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const isObject = (record: unknown): record is object => typeof record === 'object' && record !== null;
+  return { answer: value, fields: [...new Set(records.filter(isObject).flatMap(Object.keys))] };
 }
 
 function tryJson(body: string): unknown {

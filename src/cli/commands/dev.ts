@@ -3,9 +3,11 @@ import { announceDev } from '../announce-dev.ts';
 import { type Command, defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT } from '../failure.ts';
+import { findParticipant } from '../find-participant.ts';
 import { argument, notEmpty, oneOf, option } from '../parameters.ts';
 import { done, nothing } from '../result.ts';
 import { say } from '../screen.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import { startFailure } from '../start-failure.ts';
 import { HOST, PORT } from './serve.ts';
 
@@ -99,6 +101,7 @@ const leave = defineCommand({
   options: {},
   examples: [{ line: 'rtc dev leave demo ada', does: 'As if the browser had been closed' }],
   async run(context, { room, identity }) {
+    await findParticipant(context, room, identity);
     const control = await openControl(context, { room, identity, role: 'viewer', name: identity });
     await control('leave', undefined);
     return done(`${identity} has left ${room}.`);
@@ -135,7 +138,11 @@ async function openControl(
     const { status, error } = await postControl({ url, token, action, body, signal });
     if (status === 200) return;
     if (error !== undefined) {
-      throw new CliError(status === 409 ? EXIT.conflict : EXIT.failure, `the media server refused: ${error}`);
+      throw new CliError(
+        status === 409 ? EXIT.conflict : EXIT.failure,
+        `the media server refused: ${error}`,
+        `see who is there: rtc participants list ${shellQuoted(room)}`,
+      );
     }
     throw new CliError(
       EXIT.failure,

@@ -1,8 +1,8 @@
 import { CATALOGUE, findNoun } from '../catalogue.ts';
-import { type Command, defineCommand } from '../command.ts';
-import { usageError } from '../failure.ts';
+import { type Command, defineCommand, isCalled } from '../command.ts';
+import { SEE_ROOT_HELP, usageError } from '../failure.ts';
 import { TOPICS } from '../help-topics.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { optionalListArgument } from '../parameters.ts';
 import { parseNoun } from '../parse.ts';
 import { text } from '../result.ts';
@@ -33,6 +33,9 @@ const help = defineCommand({
     const entry = findNoun(first);
     if (entry === undefined) throw unknownSubject(first);
     const { commands } = await entry.load();
+    const [verb, ...others] = rest;
+    const isKnown = verb === undefined || commands.some((command) => isCalled(command, verb));
+    if (!isKnown || others.length > 0) throw unknownVerb(first, rest, entry.verbs);
     const width = Math.min(context.io.stdout.columns ?? 100, 110);
     const parsed = await parseNoun(commands, [...rest, '--help'], { width, hasColours: false });
     return text(parsed.kind === 'help' ? parsed.text : '');
@@ -41,8 +44,16 @@ const help = defineCommand({
 
 export const commands: readonly Command[] = [help];
 
+function unknownVerb(noun: string, rest: readonly string[], verbs: readonly string[]): Error {
+  const [verb = ''] = rest;
+  const suggestion = rest.length > 1 ? '' : didYouMean(verb, verbs);
+  return usageError(
+    `there is no help for '${noun} ${rest.join(' ')}'${suggestion}`,
+    `see: rtc ${noun} --help`,
+  );
+}
+
 function unknownSubject(subject: string): Error {
-  const near = nearest(subject, [...Object.keys(TOPICS), ...CATALOGUE.map((entry) => entry.noun)]);
-  const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
-  return usageError(`there is no help for '${subject}'${suggestion}`, 'see: rtc --help');
+  const known = [...Object.keys(TOPICS), ...CATALOGUE.map((entry) => entry.noun)];
+  return usageError(`there is no help for '${subject}'${didYouMean(subject, known)}`, SEE_ROOT_HELP);
 }

@@ -1,6 +1,7 @@
 import { placeAnswer } from '../../contract/fiscal-answers.ts';
 import type { PlaceRecord } from '../../contract/places.ts';
 import {
+  type CapsResult,
   caps,
   cities,
   dataSources,
@@ -11,10 +12,10 @@ import {
 } from '../../fiscal/index.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
-import { argument, flag, optionalArgument } from '../parameters.ts';
+import { nearest } from '../nearest.ts';
+import { argument, flag } from '../parameters.ts';
 import { type Column, list, type Result, record, text } from '../result.ts';
-
-const VERBS = ['regions', 'provinces', 'cities', 'caps'];
+import { shellQuoted } from '../shell-quoted.ts';
 
 const PLACE_FIELDS = [
   'code',
@@ -29,7 +30,7 @@ const sources = defineCommand({
   summary: 'Italian regions, provinces, places and postal codes',
   description: 'Offline.',
   needs: 'nothing',
-  arguments: { verb: optionalArgument('regions, provinces, cities or caps') },
+  arguments: {},
   options: {
     sources: flag('--sources', 'where the data come from, how old they are, and under which terms'),
   },
@@ -40,8 +41,7 @@ const sources = defineCommand({
     { line: 'rtc it --sources', does: 'Where the data come from' },
   ],
   async run(_context, input) {
-    if (input.verb !== undefined) throw await unknownVerb(input.verb);
-    if (!input.sources) throw usageError(`missing a verb: ${VERBS.join(', ')}`, 'see: rtc it --help');
+    if (!input.sources) throw usageError('missing a verb: regions, provinces, cities or caps');
     return sourcesResult();
   },
 });
@@ -131,7 +131,7 @@ const listCities = defineCommand({
   ],
   async run(_context, { province, current }) {
     const all = cities(province);
-    if (all.length === 0) throw unknownProvince();
+    if (all.length === 0) throw unknownProvince(province);
     const records = all.filter(({ isCurrent }) => isCurrent || !current).map(listed);
     return list({
       answer: records,
@@ -162,27 +162,11 @@ const listCaps = defineCommand({
   async run(_context, { province, city }) {
     const found = caps(province, city);
     if (found.ok) return text(found.caps.join('\n'), { answer: found.caps.map(Number) });
-    switch (found.reason) {
-      case 'province':
-        throw unknownProvince();
-      case 'ambiguous':
-        throw noCaps(EXIT.usage, 'several places of this province have this name', found.candidates);
-      case 'no-caps':
-        throw noCaps(EXIT.notFound, 'no postal codes are known of this place', []);
-      default:
-        throw noCaps(EXIT.notFound, 'no place of this province is known by this name', found.suggestions);
-    }
+    throw noCaps(found, province, city);
   },
 });
 
 export const commands: readonly Command[] = [sources, listRegions, listProvinces, listCities, listCaps];
-
-async function unknownVerb(verb: string): Promise<CliError> {
-  const { nearest } = await import('../nearest.ts');
-  const near = nearest(verb, VERBS);
-  const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
-  return usageError(`unknown command '${verb}'${suggestion}`, 'see: rtc it --help');
-}
 
 function sourcesResult(): Result {
   const answer = dataSources();
@@ -203,22 +187,59 @@ function listed(place: ListedPlace): PlaceRecord {
   return placeAnswer(place, place.codiceCatastaleToday);
 }
 
-function unknownProvince(): CliError {
+function unknownProvince(province: string): CliError {
   return new CliError(
     EXIT.notFound,
-    'no province has this abbreviation',
+    `no province has the abbreviation ${JSON.stringify(province)}`,
     'see which there are: rtc it provinces',
   );
 }
 
-function noCaps(
-  exitCode: typeof EXIT.notFound | typeof EXIT.usage,
-  message: string,
-  places: readonly Place[],
-): CliError {
-  const details = places.map(
-    ({ name, province, codiceCatastale }) => `${name} (${province}) ${codiceCatastale}`,
+type NoCaps = Exclude<CapsResult, { readonly ok: true }>;
+
+const CODE_IS_CLEAR = 'one of these may be meant; a Belfiore code is always clear';
+
+function noCaps(found: NoCaps, province: string, city: string): CliError {
+  const there = `see which there are: rtc it cities ${shellQuoted(province)}`;
+  switch (found.reason) {
+    case 'province':
+      return unknownProvince(province);
+    case 'ambiguous':
+      return new CliError(
+        EXIT.usage,
+        `several places of ${province} are called ${JSON.stringify(city)}`,
+        CODE_IS_CLEAR,
+        {
+          details: found.candidates.map(placeLine),
+        },
+      );
+    case 'no-caps':
+      return new CliError(EXIT.notFound, `no postal codes are known of ${JSON.stringify(city)}`, there);
+    default: {
+      const suggestions: readonly NamedPlace[] =
+        found.suggestions.length > 0 ? found.suggestions : similarPlaces(province, city);
+      return new CliError(
+        EXIT.notFound,
+        `no place of ${province} is called ${JSON.stringify(city)}`,
+        suggestions.length > 0 ? CODE_IS_CLEAR : there,
+        { details: suggestions.map(placeLine) },
+      );
+    }
+  }
+}
+
+type NamedPlace = Pick<Place, 'name' | 'province' | 'codiceCatastale'>;
+
+function placeLine({ name, province, codiceCatastale }: NamedPlace): string {
+  return `${name} (${province}) ${codiceCatastale}`;
+}
+
+/** Of short names the library suggests none, as so many are near; a single province has few. */
+function similarPlaces(province: string, city: string): readonly NamedPlace[] {
+  const all = cities(province);
+  const near = nearest(
+    city,
+    all.map(({ name }) => name),
   );
-  const next = places.length === 0 ? undefined : 'one of these may be meant; a Belfiore code is always clear';
-  return new CliError(exitCode, message, next, { details });
+  return all.filter(({ name }) => name === near).slice(0, 1);
 }

@@ -2,7 +2,8 @@ import type { Participant } from '../../contract/participants.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { WATCH, YES } from '../common-options.ts';
 import type { Context } from '../context.ts';
-import { CliError, EXIT, usageError } from '../failure.ts';
+import { usageError } from '../failure.ts';
+import { findParticipant } from '../find-participant.ts';
 import { forEachTarget } from '../for-each.ts';
 import { argument, flag, notEmpty, option } from '../parameters.ts';
 import { confirmOrRefuse } from '../prompter.ts';
@@ -123,7 +124,8 @@ const mute = defineCommand({
     { line: 'rtc participants mute demo ada --track TR_AMDuaW8eDvbDmz', does: 'One track' },
   ],
   async run(context, { room, identity, track, all }) {
-    if (track !== undefined && all) throw usageError('--track and --all exclude each other');
+    if (track !== undefined && all)
+      throw usageError('--track and --all exclude each other', 'give one of them');
     const client = await context.client();
     const sids = track === undefined ? await chooseTracks(context, { room, identity, all }) : [track];
     if (sids.length === 0) return done(`${identity} publishes nothing that is not muted.`);
@@ -154,19 +156,6 @@ async function chooseTracks(context: Context, choice: Choice): Promise<readonly 
   const chosen = await context.prompter.choose('Which track?', [...labels, 'all of them']);
   const sid = chosen.split(' ')[0] ?? '';
   return chosen === 'all of them' ? audible.map((track) => track.sid) : [sid];
-}
-
-async function findParticipant(context: Context, room: string, identity: string): Promise<Participant> {
-  const client = await context.client();
-  const { participants } = await client.listParticipants(room, { signal: context.io.signal });
-  const found = participants.find((participant) => participant.identity === identity);
-  if (found !== undefined) return found;
-  const near = participants.map((participant) => participant.identity);
-  throw new CliError(
-    EXIT.notFound,
-    `nobody called ${identity} is in ${room}`,
-    near.length === 0 ? 'the room is empty' : `there are: ${near.join(', ')}`,
-  );
 }
 
 /** `microphone`, `screen share (muted)`. */

@@ -5,6 +5,7 @@ import { YES } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
 import { maskKey } from '../mask.ts';
+import { didYouMean } from '../nearest.ts';
 import { argument, flag, listArgument, notEmpty, option, optionalArgument } from '../parameters.ts';
 import { type Profile, type ProfileStore, profilesPath, readProfiles, writeProfiles } from '../profiles.ts';
 import { confirmOrRefuse } from '../prompter.ts';
@@ -107,7 +108,7 @@ const listProfiles = defineCommand({
   examples: [{ line: 'rtc profile list', does: 'Every profile, secrets masked' }],
   async run(context) {
     const store = await readProfiles(context.io);
-    const profiles = Object.keys(store.profiles).map((name) => show(store, name));
+    const profiles = Object.keys(store.profiles).map((name) => show(context, store, name));
     return list({
       answer: profiles,
       records: profiles,
@@ -151,7 +152,7 @@ const showProfile = defineCommand({
     if (name === undefined)
       throw new CliError(EXIT.notFound, 'there is no profile', 'run: rtc profile add NAME');
     pick(context, store, name);
-    const shown = show(store, name);
+    const shown = show(context, store, name);
     return record({ answer: shown, record: shown, fields: FIELDS, columns: COLUMNS });
   },
 });
@@ -199,15 +200,19 @@ type ProfileInput = {
 async function askProfile(context: Context, input: ProfileInput): Promise<Profile> {
   const sources = [input.secretStdin || undefined, input.secretFile, input.secretCommand];
   if (sources.filter((source) => source !== undefined).length > 1) {
-    throw usageError('--secret-stdin, --secret-file and --secret-command exclude each other');
+    throw usageError(
+      '--secret-stdin, --secret-file and --secret-command exclude each other',
+      'give one of them',
+    );
   }
   const { prompter } = context;
   const hasSecret = sources.some((source) => source !== undefined);
   if (!prompter.isInteractive && (input.apiKey === undefined || !hasSecret)) {
-    throw usageError(
-      'missing --api-key, or one of --secret-stdin, --secret-file and --secret-command',
-      'see: rtc profile add --help',
-    );
+    const missing = [
+      ...(input.apiKey === undefined ? ['--api-key'] : []),
+      ...(hasSecret ? [] : ['one of --secret-stdin, --secret-file and --secret-command']),
+    ];
+    throw usageError(`missing ${missing.join(', and ')}`);
   }
   const url = input.url ?? (prompter.isInteractive ? await askUrl(context) : DEFAULT_URL);
   const apiKey = input.apiKey ?? (await prompter.text('API key:'));
@@ -234,7 +239,9 @@ function serviceUrl(text: string): string {
     parseServiceUrl(text);
     return text;
   } catch (error) {
-    throw usageError(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    // Said of --url, or of what was typed.
+    throw usageError(message.replace("the service's URL ", ''), `write it such as ${DEFAULT_URL}`);
   }
 }
 
@@ -242,24 +249,29 @@ function serviceUrl(text: string): string {
 function checkName(name: string): void {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return;
   throw usageError(
-    `${JSON.stringify(name)} is no name for a profile: letters, digits, dots, dashes and underscores, at most 64`,
+    `${JSON.stringify(name)} is no name for a profile`,
+    'use letters, digits, dots, dashes and underscores, at most 64',
   );
 }
 
 function pick(context: Context, store: ProfileStore, name: string): Profile {
   const profile = Object.hasOwn(store.profiles, name) ? store.profiles[name] : undefined;
   if (profile !== undefined) return profile;
+  throw noProfile(context, store, name);
+}
+
+function noProfile(context: Context, store: ProfileStore, name: string): CliError {
   const known = Object.keys(store.profiles);
-  throw new CliError(
+  return new CliError(
     EXIT.notFound,
-    `there is no profile ${JSON.stringify(name)} in ${profilesPath(context.io.env)}`,
-    known.length === 0 ? 'run: rtc profile add NAME' : `known profiles: ${known.join(', ')}`,
+    `there is no profile ${JSON.stringify(name)} in ${profilesPath(context.io.env)}${didYouMean(name, known)}`,
+    known.length === 0 ? 'run: rtc profile add NAME' : `choose of ${known.join(', ')}`,
   );
 }
 
-function show(store: ProfileStore, name: string): ShownProfile {
+function show(context: Context, store: ProfileStore, name: string): ShownProfile {
   const profile = store.profiles[name];
-  if (profile === undefined) throw new CliError(EXIT.notFound, `there is no profile ${JSON.stringify(name)}`);
+  if (profile === undefined) throw noProfile(context, store, name);
   const { apiSecretCommand, apiSecretFile } = profile;
   const source = apiSecretCommand === undefined ? apiSecretFile : `$(${apiSecretCommand})`;
   return {

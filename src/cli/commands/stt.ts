@@ -5,6 +5,7 @@ import { argument } from '../parameters.ts';
 import { formatBytes } from '../recordings/byte-size.ts';
 import { type Column, list, record } from '../result.ts';
 import { say } from '../screen.ts';
+import { startFailure } from '../start-failure.ts';
 
 const FIELDS = [
   'name',
@@ -88,11 +89,16 @@ const install = defineCommand({
       await stt.install(name, { onProgress: (line) => say(screen, line), signal: io.signal });
     } catch (error) {
       if (io.signal.aborted) throw new CancelledError('cancelled; nothing was installed');
-      const message = error instanceof Error ? error.message : String(error);
-      throw new CliError(EXIT.failure, message, undefined, { cause: error });
+      throw startFailure(error, { exitCode: EXIT.failure, signal: io.signal });
     }
     const installed = stt.listModels().find((model) => model.name === name);
-    if (installed === undefined) throw new CliError(EXIT.failure, `${name} is not where it was installed`);
+    if (installed === undefined) {
+      throw new CliError(
+        EXIT.failure,
+        `${name} is not where it was installed`,
+        `run again: rtc stt install ${name}`,
+      );
+    }
     return record({
       answer: installed,
       record: installed,

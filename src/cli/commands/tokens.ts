@@ -101,7 +101,10 @@ const inspect = defineCommand({
     const token = input.token ?? (await readStdin(context.io)).trim();
     const claims = inspectToken(token, context.io.clock());
     if (claims === undefined) {
-      throw usageError('that is no JWT: three parts of base64url, separated by dots, are wanted');
+      throw usageError(
+        'that is no access token (a JWT: three parts of base64url, separated by dots)',
+        'give one whole: rtc tokens create … | rtc tokens inspect',
+      );
     }
     return record({
       answer: claims.payload,

@@ -1,11 +1,9 @@
 import { WORKER_KINDS } from '../../contract/choices.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { EXIT } from '../failure.ts';
-import { argument, oneOf } from '../parameters.ts';
+import { argument } from '../parameters.ts';
 import { nothing } from '../result.ts';
 import { startFailure } from '../start-failure.ts';
-
-const KINDS = oneOf(WORKER_KINDS);
 
 const worker = defineCommand({
   noun: 'worker',
@@ -20,8 +18,7 @@ const worker = defineCommand({
     { line: 'rtc worker stt-live', does: 'Beside a service on the same machine and DATA_DIR' },
     { line: 'DATABASE_URL=postgres://… rtc worker stt-post', does: 'On a machine of its own' },
   ],
-  async run(context, { kind: word }) {
-    const kind = KINDS.parse(word);
+  async run(context, { kind }) {
     const { signal, loaders } = context.io;
     try {
       const { runWorker } = await loaders.worker();

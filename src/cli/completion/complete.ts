@@ -1,5 +1,5 @@
 import { CATALOGUE, findNoun } from '../catalogue.ts';
-import type { Command } from '../command.ts';
+import { type Command, isCalled } from '../command.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
 import type { Io } from '../io.ts';
 import { splitLeadingOptions } from '../leading-options.ts';
@@ -30,7 +30,7 @@ async function candidatesFor(
   const entry = findNoun(noun);
   if (entry === undefined) return [];
   const { commands } = await entry.load();
-  const verb = commands.find((command) => command.verb !== '' && matches(command, rest[0]));
+  const verb = commands.find((command) => isCalled(command, rest[0]));
   const command = verb ?? commands.find((each) => each.verb === '');
   const verbs = rest.length === 0 ? commands.filter((each) => each.verb !== '').map(asCandidate) : [];
   if (command === undefined) return verbs;
@@ -93,10 +93,6 @@ function operandsOf(given: readonly string[], options: readonly Parameter<unknow
       (option) => takesValue(option) && !isOptional(option) && namesOf(option).includes(before),
     );
   });
-}
-
-function matches(command: Command, word: string | undefined): boolean {
-  return word !== undefined && (command.verb === word || (command.aliases ?? []).includes(word));
 }
 
 function asCandidate(command: Command): Candidate {

@@ -1,6 +1,6 @@
 import { ALL_EVENTS, EVENT_NAMES, type EventName, isEventName } from '../../contract/event-names.ts';
 import { usageError } from '../failure.ts';
-import { nearest } from '../nearest.ts';
+import { didYouMean } from '../nearest.ts';
 import { notEmpty, option } from '../parameters.ts';
 import { parseDuration } from '../time.ts';
 
@@ -18,7 +18,8 @@ export function pastMoment(text: string): PastMoment {
   const atMs = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(atMs)) {
     throw usageError(
-      `${JSON.stringify(text)} is neither a duration such as 10m or 7d nor an instant such as 2026-01-31T09:30:00Z`,
+      `${JSON.stringify(text)} is neither a duration nor an instant`,
+      'write it such as 10m or 7d (so long ago), or 2026-01-31T09:30:00Z',
     );
   }
   return () => new Date(atMs).toISOString();
@@ -29,11 +30,10 @@ export function eventNames(text: string): readonly EventName[] {
   return text.split(',').map((part) => {
     const name = part.trim();
     if (isEventName(name)) return name;
-    const near = nearest(name, EVENT_NAMES);
-    const suggestion = near === undefined ? '' : `, did you mean ${near}?`;
+    if (name === '') throw usageError('has an empty name', `choose of ${EVENT_NAMES.join(', ')}`);
     throw usageError(
-      `${JSON.stringify(name)} is no event name${suggestion}`,
-      near === undefined ? `event names: ${EVENT_NAMES.join(', ')}` : 'rtc events list --help names them all',
+      `${JSON.stringify(name)} is no event name${didYouMean(name, KNOWN_EVENTS)}`,
+      `choose of ${EVENT_NAMES.join(', ')}`,
     );
   });
 }

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CliError, EXIT } from '../failure.ts';
+import { fileFault } from '../file-fault.ts';
 import { escapeCell } from '../harmless-text.ts';
 import type { Io } from '../io.ts';
 import { type ByteOutput, createByteOutput } from './byte-output.ts';
@@ -73,9 +73,6 @@ async function openRejects(directory: string, file: string | undefined): Promise
   try {
     return await open(resolve(directory, file), 'w', 0o600);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(EXIT.usage, `${file} cannot be written (${code ?? String(cause)})`, undefined, {
-      cause,
-    });
+    throw fileFault(cause, { path: file, doing: 'written' });
   }
 }

@@ -6,6 +6,8 @@ import { listArgument, notEmpty, option, type Parameter } from '../parameters.ts
 export const CODES: Parameter<readonly string[]> = {
   ...listArgument('a fiscal code, or several; - reads stdin, one a line'),
   isRequired: false,
+  // An empty one is an invalid code, as "$CODE" in a script.
+  checkEach: () => undefined,
 };
 
 /** Where a run over many comes from, and where what is bad goes. */
@@ -41,7 +43,10 @@ export function isStreamed({ codes, file, column, rejects }: CodeInput): boolean
     throw usageError(`${option} is for many lines`, 'add - to read stdin, or --file FILE');
   }
   if (codes.length > (file === undefined ? 1 : 0)) {
-    throw usageError('codes come as words or from a stream, not both', 'see: rtc cf --help');
+    throw usageError(
+      'codes come as words or from a stream, not both',
+      'leave the codes out, or - and --file',
+    );
   }
   return true;
 }
@@ -60,5 +65,5 @@ export async function codesOf(context: Context, codes: readonly string[]): Promi
 function delimiterOf(text: string): string {
   const character = text === '\\t' || text === 'tab' ? '\t' : text;
   if (character.length === 1 && !/["\r\n]/.test(character)) return character;
-  throw usageError('must be one character, such as ; or tab');
+  throw usageError('must be one character', "such as --delimiter ';', or tab");
 }

@@ -103,10 +103,14 @@ function detailColumns(decoded: DecodedCode): readonly Column<DecodedAnswer>[] {
   ];
 }
 
-/** The code itself only for the eyes of who typed it. */
+/** The code itself, with the fault under it, only for the eyes of who typed it. */
 function invalidCode(screen: Screen, code: string, failure: CheckFailure): CliError {
-  const details = screen.io.stderr.isTTY === true ? markedCode(code, failure.faults) : [];
-  return new CliError(EXIT.negative, `not a valid codice fiscale: ${failure.message}`, undefined, {
-    details,
-  });
+  const isSeen = screen.io.stderr.isTTY === true;
+  const cause = isSeen ? '' : `: ${failure.message}`;
+  return new CliError(
+    EXIT.negative,
+    `that is not a valid codice fiscale${cause}`,
+    'compare it with the card or document that it comes from',
+    { details: isSeen ? markedCode(code, failure.faults) : [] },
+  );
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { CliError, EXIT, usageError } from '../failure.ts';
+import { CliError, EXIT, SEE_HELP, usageError } from '../failure.ts';
 import { harmless } from '../harmless-text.ts';
 import { checkFields } from '../output.ts';
 import { type Result, text } from '../result.ts';
@@ -42,15 +42,16 @@ const MAX_PERSON_BYTES = 1024 * 1024;
 /** @throws CliError (usage) for options that contradict each other */
 export function isManyPeople(input: GenerateInput): boolean {
   if (input.input !== undefined && input.input !== '-') {
-    throw usageError('people come by options, or from stdin with -', 'see: rtc cf generate --help');
+    throw usageError('people come by options, or from stdin with -');
   }
   const isStreamed = input.input === '-' || input.file !== undefined;
-  if (input.csv && input.ndjson) throw usageError('--csv and --ndjson exclude each other');
+  if (input.csv && input.ndjson)
+    throw usageError('--csv and --ndjson exclude each other', 'give the one that the input is');
   if (isStreamed && FLAGS.some((flag) => input[flag] !== undefined)) {
-    throw usageError('people come by options or from a stream, not both', 'see: rtc cf generate --help');
+    throw usageError('people come by options or from a stream, not both');
   }
   if (input.input === '-' && input.file !== undefined) {
-    throw usageError('people come from stdin or --file, not both');
+    throw usageError('people come from stdin or --file, not both', 'leave - or --file out');
   }
   const isMany = formatOf(input) !== 'json' && (isStreamed || input.csv || input.ndjson);
   if (!isMany && input.rejects !== undefined) {
@@ -221,11 +222,17 @@ function badPerson(generated: Exclude<Generated, { readonly ok: true }>, isStrea
   const { errors, candidates, suggestions } = generated;
   const lines = Object.entries(errors).map(([field, error]) => `${isStreamed ? '' : '--'}${field}: ${error}`);
   const places = [...candidates, ...suggestions].map((place) => harmless(`  ${placeLabel(place)}`));
-  const next = candidates.length > 0 ? 'add the province, or give the Belfiore code as the city' : undefined;
-  const suggested = suggestions.length > 0 ? 'one of these places may be meant' : undefined;
-  return new CliError(EXIT.usage, 'these data make no code', next ?? suggested, {
+  return new CliError(EXIT.usage, 'these data make no code', nextFor(generated), {
     details: [...lines, ...places],
   });
+}
+
+function nextFor({ errors, candidates, suggestions }: Exclude<Generated, { readonly ok: true }>): string {
+  if (candidates.length > 0) return 'add the province, or give the Belfiore code as the city';
+  if (suggestions.length > 0) return 'one of these places may be meant; a Belfiore code is always clear';
+  if (errors.city !== undefined || errors.province !== undefined)
+    return 'see which places there are: rtc it cities RM';
+  return SEE_HELP;
 }
 
 const WARNINGS: Readonly<Record<string, string>> = {

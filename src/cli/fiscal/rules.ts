@@ -37,5 +37,5 @@ function isoDate(text: string): string {
   const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   // 30 February would become 2 March.
   if (date !== undefined && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)) return text;
-  throw usageError('is no date such as 2026-01-31');
+  throw usageError(`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31');
 }

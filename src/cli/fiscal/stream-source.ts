@@ -1,7 +1,8 @@
 import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CancelledError, CliError, EXIT, usageError } from '../failure.ts';
+import { CancelledError, usageError } from '../failure.ts';
+import { fileFault } from '../file-fault.ts';
 import type { Io } from '../io.ts';
 
 /** What a run over many reads from. */
@@ -45,7 +46,7 @@ async function openFile(io: Io, file: string): Promise<StreamSource> {
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
-    throw usageError(`${file} is a directory`);
+    throw fileFault({ code: 'EISDIR' }, { path: file, doing: 'read' });
   }
   const stream = handle.createReadStream({ autoClose: false });
   const stop = (): void => {
@@ -68,8 +69,7 @@ async function openHandle(io: Io, file: string): Promise<FileHandle> {
   try {
     return await open(resolve(io.workingDirectory, file));
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    throw new CliError(EXIT.usage, `${file} cannot be read (${code ?? String(cause)})`, undefined, { cause });
+    throw fileFault(cause, { path: file, doing: 'read' });
   }
 }
 

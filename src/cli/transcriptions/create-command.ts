@@ -84,7 +84,13 @@ async function queuePatiently(
     },
     isReached: (value) => value !== undefined,
   });
-  if (queued === undefined) throw new CliError(EXIT.failure, `${recording} was not queued`);
+  if (queued === undefined) {
+    throw new CliError(
+      EXIT.failure,
+      `${recording} was not queued`,
+      `see: rtc transcriptions list --recording ${recording}`,
+    );
+  }
   return queued;
 }
 

@@ -131,7 +131,7 @@ export const replay = defineCommand({
   ],
   async run(context, { id, delivery, since }) {
     if (delivery !== undefined && since !== undefined) {
-      throw usageError('--since and a delivery exclude each other', 'see: rtc webhooks replay --help');
+      throw usageError('--since and a delivery exclude each other', 'leave one of them out');
     }
     const client = await context.client();
     const { signal, clock } = context.io;

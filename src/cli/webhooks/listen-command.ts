@@ -16,9 +16,12 @@ function receiverUrl(word: string): URL {
   const url = URL.parse(/^\w+:\/\//.test(full) ? full : `http://${full}`);
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) {
     if (url.username === '' && url.password === '') return url;
-    throw usageError('must not carry a user name or password');
+    throw usageError('must not carry a user name or password', 'leave it out of the address');
   }
-  throw usageError(`${JSON.stringify(word)} is no address such as http://localhost:4000/hook`);
+  throw usageError(
+    `${JSON.stringify(word)} is no address of a receiver`,
+    'write it such as http://localhost:4000/hook, or 4000 for a port of this machine',
+  );
 }
 
 export const FORWARD_TO = option(

@@ -6,7 +6,11 @@ export type SignedRequest = { readonly headers: ReadonlyMap<string, string>; rea
 /** A whole request as a proxy or a log shows it: an optional request line, headers, an empty line, the body. */
 export function parseRequest(text: string): SignedRequest {
   const end = /\r?\n\r?\n/.exec(text);
-  if (end === null) throw usageError('--request: there is no empty line between headers and body');
+  if (end === null)
+    throw usageError(
+      '--request has no empty line between headers and body',
+      'keep it as it came: headers, an empty line, the body',
+    );
   const head = text.slice(0, end.index).replace(/^[A-Z]+ \S+ HTTP\/\S+\r?\n/, '');
   return { headers: parseHeaders(head, '--request'), body: text.slice(end.index + end[0].length) };
 }
@@ -22,7 +26,7 @@ export function parseHeaders(text: string, option: string): ReadonlyMap<string, 
 export function parseHeader(line: string, option: string): readonly [name: string, value: string] {
   const header = /^\s*([\w!#$%&'*+.^`|~-]+)\s*:\s*(.*?)\s*$/.exec(line);
   if (header?.[1] !== undefined) return [header[1].toLowerCase(), header[2] ?? ''];
-  throw usageError(`${option}: ${JSON.stringify(line)} is no header such as 'webhook-id: evt_1'`);
+  throw usageError(`${option} ${JSON.stringify(line)} is no header`, "write it such as 'webhook-id: evt_1'");
 }
 
 function jsonHeaders(text: string): ReadonlyMap<string, string> | undefined {

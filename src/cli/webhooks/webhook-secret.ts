@@ -20,10 +20,15 @@ export async function readGivenSecret(context: Context, isAskedFor: boolean): Pr
   if (!isAskedFor) return undefined;
   if (context.prompter.isInteractive) return context.prompter.secret('Signing secret:');
   if (context.flags.apiSecretFile === '-') {
-    throw usageError('--secret-stdin and --api-secret-file - cannot both read stdin');
+    throw usageError(
+      '--secret-stdin and --api-secret-file - cannot both read stdin',
+      'give the API secret by RTC_API_SECRET or a file',
+    );
   }
   const secret = (await readStdin(context.io)).replace(/\r?\n$/, '');
-  if (secret === '') throw usageError('--secret-stdin: stdin holds no secret');
+  if (secret === '') {
+    throw usageError('stdin holds no signing secret', 'such as: pass show hook | rtc … --secret-stdin');
+  }
   return secret;
 }
 

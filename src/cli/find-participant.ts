@@ -1,0 +1,24 @@
+import type { Participant } from '../contract/participants.ts';
+import type { Context } from './context.ts';
+import { CliError, EXIT } from './failure.ts';
+import { shellQuoted } from './shell-quoted.ts';
+
+/** @throws CliError (not found) that names who is there */
+export async function findParticipant(
+  context: Context,
+  room: string,
+  identity: string,
+): Promise<Participant> {
+  const client = await context.client();
+  const { participants } = await client.listParticipants(room, { signal: context.io.signal });
+  const found = participants.find((participant) => participant.identity === identity);
+  if (found !== undefined) return found;
+  const there = participants.map((participant) => participant.identity);
+  throw new CliError(
+    EXIT.notFound,
+    `there is no participant ${JSON.stringify(identity)} in room ${JSON.stringify(room)}`,
+    there.length === 0
+      ? `nobody is there; see: rtc participants list ${shellQuoted(room)}`
+      : `choose of those who are there: ${there.join(', ')}`,
+  );
+}
