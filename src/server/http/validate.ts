@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import Format from 'typebox/format';
+import Format, { IsDateTime } from 'typebox/format';
 import { Settings } from 'typebox/system';
 import { type FieldError, ServiceError } from '../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../contract/names.ts';
@@ -40,6 +40,12 @@ function setUpValidator(): void {
   for (const [format, faultOf] of Object.entries(FORMAT_FAULTS)) {
     Format.Set(format, (text) => faultOf(text) === undefined);
   }
+  Format.Set('date-time', isInstant);
+}
+
+/** RFC 3339 also has leap seconds, and RFC 9557 a zone in brackets, of which `Date` makes no instant. */
+function isInstant(text: string): boolean {
+  return IsDateTime(text) && !Number.isNaN(Date.parse(text));
 }
 
 type SchemaError = {

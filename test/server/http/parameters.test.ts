@@ -92,6 +92,42 @@ describe('a query parameter', () => {
   });
 });
 
+describe('an instant in a query', () => {
+  it.each([
+    '2026-01-31T09:30:00Z',
+    '2026-01-31T09:30:00.123456789Z',
+    '2026-01-31t09:30:00z',
+    '2026-01-31T09:30:00%2B14:00',
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59Z',
+  ])('is read: %s', async (instant) => {
+    expect((await get(`/v1/events?since=${instant}`)).status).toBe(200);
+  });
+
+  it.each([
+    '',
+    'yesterday',
+    '1769850000',
+    '2026-01-31',
+    '2026-01-31T09:30:00',
+    '2026-02-30T00:00:00Z',
+    '2026-01-31T24:00:00Z',
+    '2026-01-31T09:30:00+01:00',
+    '2016-12-31T23:59:60Z',
+    '2026-01-31T09:30:00Z[Europe/Rome]',
+  ])('that is none is named: %s', async (instant) => {
+    for (const [method, path] of [
+      ['GET', '/v1/events'],
+      ['GET', '/v1/rooms/demo/transcription'],
+      ['POST', '/v1/webhooks/wh_1/replay'],
+    ] as const) {
+      const { status, problem } = await get(`${path}?since=${instant}`, method);
+      expect([path, status]).toEqual([path, 400]);
+      expect(problem.errors).toEqual([{ parameter: 'since', detail: 'must be an ISO 8601 instant' }]);
+    }
+  });
+});
+
 describe('a name in a path', () => {
   it.each([
     'demo',
