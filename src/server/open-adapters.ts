@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createLivekitMediaServer } from './adapters/livekit/livekit-media-server.ts';
 import { createMediaEventReader } from './adapters/livekit/media-event-reader.ts';
 import { createTokenSigner } from './adapters/livekit/token-signer.ts';
+import { createMediaWorkers } from './adapters/media-redis/media-workers.ts';
 import { createRecordingFiles } from './adapters/recordings/recording-files.ts';
 import { createRecordingStorage } from './adapters/recordings/recording-storage.ts';
 import { openStore } from './adapters/storage/open-store.ts';
@@ -18,6 +19,7 @@ import type { Clock, IdGenerator } from './ports/clock.ts';
 import type { Log } from './ports/log.ts';
 import type { MediaEventReader } from './ports/media-event.ts';
 import type { MediaServer } from './ports/media-server.ts';
+import type { MediaWorkers } from './ports/media-workers.ts';
 import type { RecordingFiles } from './ports/recording-files.ts';
 import type { RecordingStorage } from './ports/recording-storage.ts';
 import type { Store } from './ports/store.ts';
@@ -31,6 +33,7 @@ export type Adapters = ServiceParts & {
   readonly metrics: Metrics | undefined;
   readonly store: Store;
   readonly mediaServer: MediaServer;
+  readonly mediaWorkers: MediaWorkers;
   readonly mediaEventReader: MediaEventReader;
   readonly tokenSigner: TokenSigner;
   readonly secretBox: SecretBox;
@@ -73,6 +76,7 @@ export async function openAdapters(
     metrics,
     store,
     mediaServer,
+    mediaWorkers: createMediaWorkers(config.redisUrl, log),
     sender,
     mediaEventReader: createMediaEventReader(apiKey, apiSecret),
     tokenSigner: createTokenSigner(apiKey, apiSecret),

@@ -126,7 +126,12 @@ function settingsOf(config: Config) {
 }
 
 function recordingSettings(config: Config) {
-  return { bucket: config.bucket, directory: config.recordingDir, pathTemplate: config.recordingPath };
+  return {
+    bucket: config.bucket,
+    directory: config.recordingDir,
+    pathTemplate: config.recordingPath,
+    patienceMs: config.values.RECORDER_PATIENCE * 1000,
+  };
 }
 
 function listenError(error: unknown, { host, port }: Config): unknown {

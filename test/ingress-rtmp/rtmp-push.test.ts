@@ -3,6 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { TrackKind } from '@livekit/rtc-node';
 import { AccessToken, IngressClient, IngressInput, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMediaWorkers } from '../../src/server/adapters/media-redis/media-workers.ts';
+import { keepingLog } from '../support/app.ts';
 import { startFfmpeg } from '../support/parts/ffmpeg.ts';
 import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.ts';
 import { type Livekit, startLivekit } from '../support/parts/livekit.ts';
@@ -32,6 +34,15 @@ describe('the real ingress service', () => {
     await ingress?.close();
     await livekit?.close();
     await redis?.close();
+  });
+
+  it('is counted as connected, and as gone when it was stopped', async () => {
+    const workers = createMediaWorkers(redis.url, keepingLog([]));
+    expect(await workers.count()).toEqual({ recorders: 0, ingress: 1 });
+    const second = await startIngress({ redis, livekit, rtmpPort: await freePort() });
+    expect(await workers.count()).toEqual({ recorders: 0, ingress: 2 });
+    await second.close();
+    await expect.poll(() => workers.count(), { timeout: 10_000 }).toEqual({ recorders: 0, ingress: 1 });
   });
 
   it('brings a real RTMP push into the room, and takes it out when the push stops', {

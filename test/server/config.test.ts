@@ -103,6 +103,16 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   },
   LIVEKIT_API_KEY: { good: ['a'], bad: ['a b'] },
   LIVEKIT_API_SECRET: { good: ['a'], bad: ['a b'] },
+  REDIS_URL: {
+    good: [
+      'redis://redis',
+      'rediss://u:p%40w@redis.example.org:6380/0',
+      'redis://:pw@127.0.0.1',
+      'redis://[::1]:6379',
+    ],
+    bad: ['redis:6379', 'http://redis', 'redis://', 'redis://a,b:6379', 'redis://h:port', 'redis://h/name'],
+  },
+  RECORDER_PATIENCE: { good: ['1', '25'], bad: ['0', '26', '8s'] },
   TOKEN_TTL: { good: ['1', '31536000'], bad: ['0', '-1', '31536001', '1.5', '1h'] },
   DATABASE_URL: {
     good: ['postgres://u:p@h/d', 'postgresql://h'],

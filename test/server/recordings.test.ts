@@ -70,7 +70,14 @@ function startInstance(mediaUrl = embedded.url): Promise<TestService> {
   return startTestService({
     clock,
     livekit: { url: mediaUrl, ...KEYS },
-    environment: { ...API, DATABASE_URL: database.url, ENCRYPTION_KEY, RECORDING_DIR: recordingDir },
+    environment: {
+      ...API,
+      DATABASE_URL: database.url,
+      ENCRYPTION_KEY,
+      RECORDING_DIR: recordingDir,
+      // The most: at this speed the default would be less than a busy machine takes for 50 starts.
+      RECORDER_PATIENCE: '25',
+    },
   });
 }
 

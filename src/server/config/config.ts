@@ -24,6 +24,8 @@ export type Config = {
   readonly tokenTtlSeconds: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
+  /** The media server's own. */
+  readonly redisUrl: string | undefined;
   readonly bucket: BucketConfig | undefined;
   readonly recordingDir: string;
   /** The current one first; undefined: a key file in the data directory. */
@@ -165,6 +167,7 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     tokenTtlSeconds: values.TOKEN_TTL,
     dataDir,
     databaseUrl: values.DATABASE_URL,
+    redisUrl: values.REDIS_URL,
     bucket: bucketConfig(values, faults),
     recordingDir: resolve(values.RECORDING_DIR ?? join(dataDir, 'recordings')),
     recordingPath: values.RECORDING_PATH,

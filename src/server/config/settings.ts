@@ -83,6 +83,14 @@ export const SETTINGS = {
     secret: true,
     pattern: KEY,
   }),
+  REDIS_URL: textSetting({
+    meaning:
+      "The media server's Redis, a single one: to know at once whether recorders and ingress workers are connected; default: found out by trying",
+    fallback: undefined as string | undefined,
+    secret: true,
+    check: isRedisUrl,
+    allowed: 'a URL of the form redis://[user:password@]host[:port], or rediss:// for TLS',
+  }),
   TOKEN_TTL: integerSetting({
     meaning: 'Lifetime of an access token',
     fallback: 3600,
@@ -126,6 +134,13 @@ export const SETTINGS = {
   RECORDING_DIR: textSetting({
     meaning: "Without a bucket: folder in the recorder's own file system; default DATA_DIR/recordings",
     fallback: undefined as string | undefined,
+  }),
+  RECORDER_PATIENCE: integerSetting({
+    meaning: 'How long the start of a recording waits for a recorder that is busy, or not known to be there',
+    fallback: 8,
+    minimum: 1,
+    maximum: 25,
+    unit: 'seconds',
   }),
   RECORDING_PATH: textSetting({
     meaning: 'Template of the key of a recording, with {room} and {time}',
@@ -249,6 +264,14 @@ function isAddressOrCidr(text: string): boolean {
   // A zone (fe80::1%eth0) belongs to one machine's interface; who compares addresses does not know it.
   if (version === 0 || address.includes('%') || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+/** A path is the number of a database, which its channels do not have. */
+function isRedisUrl(text: string): boolean {
+  return (
+    /^rediss?:\/\/(?:[^/?#@]*@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d{1,5})?(?:\/\d*)?$/.test(text) &&
+    URL.canParse(text)
+  );
 }
 
 function isHostAndPort(text: string): boolean {

@@ -1,20 +1,39 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
 import type { IdGenerator } from '../ports/clock.ts';
+import type { MediaWorkers } from '../ports/media-workers.ts';
 import type { MediaDeps } from './find-room.ts';
 
-/** The room need not exist yet: the stream makes it. */
+export type CreateIngressDeps = MediaDeps & {
+  readonly ids: IdGenerator;
+  readonly mediaWorkers: MediaWorkers;
+};
+
+/**
+ * The room need not exist yet: the stream makes it. Throws media-worker-unavailable where it is known that nobody would
+ * listen at the address: the media server hands one out all the same.
+ */
 export async function createIngress(
-  deps: MediaDeps & { readonly ids: IdGenerator },
+  deps: CreateIngressDeps,
   room: string,
   request: IngressCreate,
 ): Promise<Ingress> {
+  const { ingress: workers } = await deps.mediaWorkers.count();
+  if (workers === 0) throw noIngressWorker();
   return await deps.mediaServer.createIngress({
     room,
     type: request.type ?? 'rtmp',
     participantName: request.participantName ?? 'Ingress Stream',
     participantIdentity: request.participantIdentity ?? `ingress_${deps.ids.next()}`,
   });
+}
+
+function noIngressWorker(): ServiceError {
+  return new ServiceError(
+    'media-worker-unavailable',
+    "No ingress worker is connected to the media server's Redis: nobody would listen for the stream. Start one (image livekit/ingress) on it.",
+    { retryable: true },
+  );
 }
 
 /** Throws ingress-not-found, also for an ingress of another room. */

@@ -1,11 +1,13 @@
 import type { Clock, IdGenerator } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { BucketSettings, MediaServer } from '../ports/media-server.ts';
+import type { MediaWorkers } from '../ports/media-workers.ts';
 import type { Store } from '../ports/store.ts';
 import type { FoundEnd } from './settle-recording.ts';
 
 export type RecordingDeps = {
   readonly mediaServer: MediaServer;
+  readonly mediaWorkers: MediaWorkers;
   readonly store: Pick<Store, 'recordings'>;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -17,6 +19,8 @@ export type RecordingDeps = {
     /** Folder of the recorder's own file system, where there is no bucket. */
     readonly directory: string;
     readonly pathTemplate: string;
+    /** How long a start waits for a recorder. */
+    readonly patienceMs: number;
     /** Where the media server tells of an egress; known once the service listens. */
     readonly webhookUrl: () => string | undefined;
   };

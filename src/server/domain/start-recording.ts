@@ -11,7 +11,9 @@ import { isStillRecording } from './settle-recording.ts';
 /*
  * At most one recording per room, also under concurrent starts and with several instances. The lock is the row:
  *
- *   claim the room ──claimed──> ask the media server ──egress──> activate the row: 201 recording
+ *   claim the room ──claimed──> is a recorder connected? ──no──> release the row: 503 at once
+ *        │                             │ yes, or it cannot be known
+ *        │                      ask the media server ──egress──> activate the row: 201 recording
  *        │                             ├──refused──> stop what may run all the same, release the row, pass the error on
  *        │                             └──patience over──> 503; the row stays claimed until the late answer came:
  *        │                                                 a late egress is stopped, then the row ends as failed
@@ -22,7 +24,7 @@ import { isStillRecording } from './settle-recording.ts';
  * over, a start or the reconciler, first stops an egress that it may have left behind.
  */
 
-/** The caller's patience. */
+/** The caller's patience, of which a start that waited for another one still has enough for a recorder. */
 const PATIENCE_MS = 25_000;
 /** Longer than the media server client waits for a start, so that a claim in use never runs out. */
 const CLAIM_MS = 60_000;
@@ -31,7 +33,8 @@ const LOOK_AGAIN_MS = 100;
 /** Throws room-not-found, media-worker-unavailable and the media server's own failures. */
 export async function startRecording(deps: RecordingDeps, room: string): Promise<RecordingStart> {
   await findRoom(deps, room);
-  const deadline = deps.clock.now() + PATIENCE_MS;
+  const { patienceMs } = deps.recordings;
+  const askedAt = deps.clock.now();
   // Without Redis this fails at once, where a start would search 22 s for a recorder. It also comes before a claim
   // is taken over, as what the earlier owner left behind is known by its row alone.
   let running = await deps.mediaServer.listEgress({ room, active: true });
@@ -39,6 +42,8 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
     const claim = await claimRoom(deps, room);
     if (claim.claimed) {
       if (claim.takenOverFrom !== undefined) await stopByPath(deps, running, claim.takenOverFrom.filepath);
+      await ensureRecorder(deps, claim.recording);
+      const deadline = Math.min(deps.clock.now() + patienceMs, askedAt + PATIENCE_MS);
       return await launch(deps, claim.recording, deadline);
     }
     const { recording } = claim;
@@ -46,7 +51,7 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
       if (await isStillRecording(deps, recording)) return toStart(recording, 'already_recording');
       continue;
     }
-    if (deps.clock.now() >= deadline) throw noRecorder();
+    if (deps.clock.now() >= askedAt + patienceMs) throw noRecorder();
     await deps.clock.sleep(LOOK_AGAIN_MS);
     // About to be taken over, by which time more may run than did at first.
     const hasRunOut = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
@@ -67,6 +72,18 @@ async function claimRoom(deps: RecordingDeps, room: string) {
       claimUntil: now + CLAIM_MS,
     },
     now,
+  );
+}
+
+/** The media server would look for a recorder for some 23 s before it says that there is none. */
+async function ensureRecorder(deps: RecordingDeps, { id }: Recording): Promise<void> {
+  const { recorders } = await deps.mediaWorkers.count();
+  if (recorders !== 0) return;
+  await deps.store.recordings.release(id, deps.instanceId);
+  throw new ServiceError(
+    'media-worker-unavailable',
+    "No recorder is connected to the media server's Redis. Start a LiveKit egress worker (image livekit/egress) on it.",
+    { retryable: true },
   );
 }
 

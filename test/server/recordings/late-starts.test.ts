@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RecordingList } from '../../../src/contract/recordings.ts';
+import type { RecordingList, RecordingStatus } from '../../../src/contract/recordings.ts';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
@@ -59,6 +59,40 @@ describe('a start whose connection is lost while the media server looks for a re
     await expect
       .poll(async () => (await late())[0]?.status, { timeout: 10_000, interval: 20 })
       .toMatch(/ENDING|COMPLETE|FAILED|ABORTED/);
+  });
+});
+
+describe('a recorder that comes later than RECORDER_PATIENCE', () => {
+  it('leaves nothing half done: its egress is stopped, and only then a start gets the room', async () => {
+    const patient = await startTestService({
+      clock,
+      livekit: { url: embedded.url, ...KEYS },
+      environment: { RECORDER_PATIENCE: '8' },
+    });
+    const room = `late-${randomUUID()}`;
+    const start = async () => await patient.call('POST', `/v1/rooms/${room}/recording/start`);
+    try {
+      await media.createRoom({ name: room });
+      embedded.control.join(room, { identity: 'ada' });
+      embedded.control.publish(room, 'ada');
+      embedded.control.setFaults({ recorder: 'slow' });
+      const before = clock.now();
+      expect((await start()).status).toBe(503);
+      expect(clock.now() - before).toBeGreaterThanOrEqual(7900);
+      expect(clock.now() - before).toBeLessThan(24_000);
+      // The recorder is there now, but the first start's egress is still on its way.
+      embedded.control.setFaults({ recorder: 'present' });
+      expect((await start()).status).toBe(503);
+      expect(await media.listEgress({ room })).toEqual([]);
+      await expect.poll(async () => (await start()).status, { timeout: 10_000, interval: 20 }).toBe(201);
+      const running = await media.listEgress({ room, active: true });
+      const { egressId } = (await patient.call('GET', `/v1/rooms/${room}/recording`)).json as RecordingStatus;
+      // One that was stopped may still be finishing its file.
+      const going = running.filter(({ status }) => /STARTING|ACTIVE/.test(status));
+      expect(going.map((egress) => egress.egressId)).toEqual([egressId]);
+    } finally {
+      await patient.close();
+    }
   });
 });
 

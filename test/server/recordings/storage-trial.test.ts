@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, request, type Server } from 'node:h
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SelfCheckList } from '../../../src/contract/self-check.ts';
 import { createRecordingStorage } from '../../../src/server/adapters/recordings/recording-storage.ts';
 import { systemClock } from '../../../src/server/adapters/system/system.ts';
 import { freePort } from '../../support/parts/run-part.ts';
@@ -186,7 +187,7 @@ describe('POST /v1/self-check', () => {
     try {
       const answer = await service.call('POST', '/v1/self-check');
       expect(answer.status).toBe(200);
-      expect(answer.json.checks).toContainEqual({
+      expect((answer.json as SelfCheckList).checks).toContainEqual({
         check: 'bucket',
         status: 'fault',
         detail: 'cannot write: the object storage refuses the signature',

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Schema from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EventSchema } from '../../../src/contract/events.ts';
+import { type EventList, EventSchema } from '../../../src/contract/events.ts';
+import type { DeliveryList, WebhookList } from '../../../src/contract/webhooks.ts';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
@@ -109,15 +110,15 @@ describe('events of recordings and streams', () => {
   it('do not tell webhooks of the rooms that rtc doctor makes, and keep what happened there', async () => {
     for (const room of ['rtc-doctor-probe-1', 'rtc-doctor-probe'])
       embedded.control.join(room, { identity: 'ada' });
-    const stored = async (room: string) => (await service.call('GET', `/v1/events?room=${room}`)).json.events;
+    const read = async (path: string) => (await service.call('GET', path)).json as unknown;
+    const stored = async (room: string) => ((await read(`/v1/events?room=${room}`)) as EventList).events;
     await expect.poll(() => stored('rtc-doctor-probe-1'), { timeout: 10_000 }).toHaveLength(3);
     await until('rtc-doctor-probe', 'participant_joined');
-    const { webhooks } = (await service.call('GET', '/v1/webhooks')).json;
-    const { deliveries } = (await service.call('GET', `/v1/webhooks/${webhooks[0].id}/deliveries?limit=100`))
-      .json;
-    const told = new Set(deliveries.map((delivery: { eventId: string }) => delivery.eventId));
-    const isTold = async (room: string) =>
-      (await stored(room)).map(({ id }: { id: string }) => told.has(id)).includes(true);
+    const { webhooks } = (await read('/v1/webhooks')) as WebhookList;
+    const path = `/v1/webhooks/${webhooks[0]?.id}/deliveries?limit=100`;
+    const { deliveries } = (await read(path)) as DeliveryList;
+    const told = new Set(deliveries.map(({ eventId }) => eventId));
+    const isTold = async (room: string) => (await stored(room)).some(({ id }) => told.has(id));
     expect([await isTold('rtc-doctor-probe-1'), await isTold('rtc-doctor-probe')]).toEqual([false, true]);
   });
 

@@ -1,12 +1,10 @@
 import { IngressCreateSchema, IngressListSchema, IngressSchema } from '../../../contract/ingress.ts';
-import type { MediaDeps } from '../../domain/find-room.ts';
-import { createIngress, deleteIngress } from '../../domain/manage-ingress.ts';
-import type { IdGenerator } from '../../ports/clock.ts';
+import { type CreateIngressDeps, createIngress, deleteIngress } from '../../domain/manage-ingress.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { MEDIA_ERRORS } from './media-errors.ts';
 import { IngressParams, RoomParams } from './parameters.ts';
 
-export type IngressDeps = MediaDeps & { readonly ids: IdGenerator };
+export type IngressDeps = CreateIngressDeps;
 
 const INGRESS_ERRORS = [...MEDIA_ERRORS, 'media-worker-unavailable'] as const;
 
