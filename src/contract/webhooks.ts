@@ -3,6 +3,8 @@ import { EVENT_NAMES } from './event-names.ts';
 import { instantSchema } from './names.ts';
 
 const MAX_URL_LENGTH = 2048;
+/** Stands for the secret in every answer but the one to the creation. */
+export const WEBHOOK_SECRET_MASK = '***';
 /** Secrets of other systems are taken over as they are. */
 const SECRET_LENGTH = { minLength: 1, maxLength: 256 } as const;
 
@@ -49,7 +51,10 @@ export const WebhookSchema = Type.Object(
     id: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     url: Type.String({ examples: ['https://example.org/hooks/rtc'] }),
     events: Type.Array(Type.String(), { examples: [['*']] }),
-    secret: Type.String({ description: 'Masked, but for the answer to the creation', examples: ['***'] }),
+    secret: Type.String({
+      description: 'Masked, but for the answer to the creation',
+      examples: [WEBHOOK_SECRET_MASK],
+    }),
     createdAt: instantSchema('When it was registered'),
   },
   { $id: 'Webhook' },
@@ -117,14 +122,19 @@ export type Replay = Static<typeof ReplaySchema>;
 
 /** Why `text` is no webhook URL; undefined when it is one. Addresses are checked when they are connected to. */
 export function webhookUrlFault(text: string): string | undefined {
+  // WHATWG's parser takes them out or turns them; what is kept and shown is the text as it came.
+  if (/[\s\p{Cc}\\]/u.test(text)) return 'must not contain spaces, control characters or backslashes';
+  if (!text.isWellFormed()) return 'must be well-formed Unicode';
   if (!URL.canParse(text)) return 'must be an absolute URL';
-  const { protocol, username, password, hostname } = new URL(text);
-  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https:// or http://';
+  if (!/^https?:\/\//i.test(text)) return 'must begin with https:// or http://';
+  const { username, password, hostname } = new URL(text);
   if (hostname === '') return 'must name a host';
   return username !== '' || password !== '' ? 'must not carry user info' : undefined;
 }
 
 /** Why `text` is no webhook secret; undefined when it is one. */
 export function webhookSecretFault(text: string): string | undefined {
+  // Who sends back what a read answered would sign with three asterisks from then on.
+  if (text === WEBHOOK_SECRET_MASK) return 'must be a secret, not the mask that stands for one';
   return /^[\x21-\x7e]+$/.test(text) ? undefined : 'must be printable ASCII without spaces';
 }

@@ -1,7 +1,12 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { ALL_EVENTS } from '../../contract/event-names.ts';
 import { formatWebhookSecret } from '../../contract/webhook-signing.ts';
-import type { WebhookCreate, WebhookPut, Webhook as WebhookRecord } from '../../contract/webhooks.ts';
+import {
+  WEBHOOK_SECRET_MASK,
+  type WebhookCreate,
+  type WebhookPut,
+  type Webhook as WebhookRecord,
+} from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../ports/clock.ts';
 import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
 import type { Store } from '../ports/store.ts';
@@ -21,7 +26,6 @@ export type WebhookDeps = {
 /** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000;
 const SECRET_BYTES = 32;
-const MASK = '***';
 
 /** The only answer that ever holds the secret. */
 export async function createWebhook(
@@ -122,5 +126,11 @@ function webhookNotFound(id: string): ServiceError {
 }
 
 function toRecord({ id, url, events, createdAt }: Webhook): WebhookRecord {
-  return { id, url, events: [...events], secret: MASK, createdAt: new Date(createdAt).toISOString() };
+  return {
+    id,
+    url,
+    events: [...events],
+    secret: WEBHOOK_SECRET_MASK,
+    createdAt: new Date(createdAt).toISOString(),
+  };
 }

@@ -97,6 +97,14 @@ describe('registering a webhook', () => {
     ['javascript:alert(1)'],
     ['https://'],
     [''],
+    ['https:example.org'],
+    ['https:/example.org/'],
+    ['https:\\\\example.org\\'],
+    [' https://example.org/'],
+    ['https://example.org/a b'],
+    ['https://example.org\n/'],
+    ['https://example.org/\0'],
+    ['https://example.org/\ud800'],
     [`https://example.org/${'x'.repeat(2048)}`],
   ])('refuses the URL %j', async (url) => {
     const refused = await service.call('POST', '/v1/webhooks', { body: { url } });
@@ -111,6 +119,7 @@ describe('registering a webhook', () => {
     [{ events: [] }],
     [{ secret: '' }],
     [{ secret: 'with space' }],
+    [{ secret: '***' }],
     [{ secret: 'ü' }],
     [{ extra: 1 }],
     [{ secret: 'x'.repeat(257) }],
