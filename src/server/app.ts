@@ -8,7 +8,7 @@ import Fastify, {
   type preHandlerAsyncHookHandler,
 } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
-import { type AuthenticationDeps, checkSignature, readClaim } from './http/authenticate.ts';
+import { type AuthenticationDeps, type Claim, readClaim, signatureFault } from './http/authenticate.ts';
 import { BROWSER_HEADERS, dialectOf, registerPreflights } from './http/dialect.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from './http/problem-answer.ts';
 import { answerClientErrors } from './http/raw-answers.ts';
@@ -67,7 +67,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     http: { requireHostHeader: false },
     genReqId: (request) => requestIdOf(request, randomUUID),
     rewriteUrl: (request) => originForm(request.url ?? '/'),
-    frameworkErrors: (error, request, reply) => void refuse(deps, error, request, reply),
+    frameworkErrors: (error, request, reply) => refuse(deps, error, request, reply),
     clientErrorHandler: () => undefined,
   });
   answerClientErrors(app.server, randomUUID);
@@ -93,7 +93,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps): void {
   app.addHook('preClose', async () => {
     isClosing = true;
   });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     if (dialectOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
     if (isClosing) {
@@ -102,9 +102,9 @@ function addHooks(app: FastifyInstance, deps: AppDeps): void {
         retryable: true,
       });
     }
-    await admit(deps, request, reply);
+    admit(deps, request, reply, done);
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const answered = {
       method: request.method,
       route: request.routeOptions.config.route?.path ?? '(unknown)',
@@ -113,34 +113,43 @@ function addHooks(app: FastifyInstance, deps: AppDeps): void {
     };
     deps.log.info({ requestId: request.id, ...answered }, 'request answered');
     deps.onAnswer?.(answered);
+    done();
   });
 }
 
 /** What the router cannot read at all runs no hooks; a signed path tells of it only to a signed caller. */
-async function refuse(
-  deps: AppDeps,
-  fault: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<void> {
-  const error = await admit(deps, request, reply).then(
-    () => fault,
-    (refusal: unknown) => refusal,
-  );
-  answerError(deps, error, request, reply);
+function refuse(deps: AppDeps, fault: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  admit(deps, request, reply, (refusal) => answerError(deps, refusal ?? fault, request, reply));
 }
 
-/** Reads the body; a signed path's request gets no further without a valid signature. */
-async function admit(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const path = request.raw.url ?? '/';
-  if (securityOf(request) !== 'signed') {
-    request.rawBody = await readBody(request.raw, deps.bodyLimitBytes);
+/** Reads the body; a signed path's request gets no further without a valid signature. Calls `done` once. */
+function admit(
+  deps: AppDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (refusal?: Error) => void,
+): void {
+  let claim: Claim | undefined;
+  try {
+    claim = claimOf(deps, request, reply);
+  } catch (refusal) {
+    // Not at once: the parser may yet find that this is no HTTP, and that answer comes first.
+    queueMicrotask(() => done(refusal as Error));
     return;
   }
+  readBody(request.raw, deps.bodyLimitBytes, (fault, body) => {
+    request.rawBody = body;
+    if (fault !== undefined || claim === undefined) return done(fault);
+    const signed = { method: request.method, path: request.raw.url ?? '/', body };
+    done(signatureFault(deps.authentication, claim, signed));
+  });
+}
+
+/** What a signed path's caller claims; undefined on the others. Throws what its headers lack. */
+function claimOf(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Claim | undefined {
+  if (securityOf(request) !== 'signed') return undefined;
   reply.header('cache-control', 'no-store');
-  const claim = readClaim(deps.authentication, request.headers);
-  request.rawBody = await readBody(request.raw, deps.bodyLimitBytes);
-  checkSignature(deps.authentication, claim, { method: request.method, path, body: request.rawBody });
+  return readClaim(deps.authentication, request.headers);
 }
 
 /** Unknown paths under /v1 are signed too: an unsigned caller learns nothing of what is there. */

@@ -54,16 +54,16 @@ export function readClaim(deps: AuthenticationDeps, headers: IncomingHttpHeaders
   return { kind: 'signed', timestamp, signature };
 }
 
-/** Throws invalid-signature. */
-export function checkSignature(
+/** An invalid-signature, unless the request is what the claim says. */
+export function signatureFault(
   deps: AuthenticationDeps,
   claim: Claim,
   request: { readonly method: string; readonly path: string; readonly body: Uint8Array },
-): void {
-  if (claim.kind === 'single-header') return;
+): ServiceError | undefined {
+  if (claim.kind === 'single-header') return undefined;
   const signed = { ...request, timestamp: claim.timestamp };
-  if (deps.apiSecrets.some((secret) => isSignatureValid(signed, claim.signature, secret))) return;
-  throw new ServiceError(
+  if (deps.apiSecrets.some((secret) => isSignatureValid(signed, claim.signature, secret))) return undefined;
+  return new ServiceError(
     'invalid-signature',
     'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body exactly as sent, with API_SECRET.',
   );

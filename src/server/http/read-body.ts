@@ -1,41 +1,49 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 
+/** Is called once: with the body, or with why there is none. */
+export type BodyReceiver = (fault: ServiceError | undefined, body: Buffer) => void;
+
 /**
- * Reads the raw body, of a GET too. Throws payload-too-large as soon as it is known, and invalid-request when the
- * caller goes away before the end: nobody reads that answer, and it is no fault of the service.
+ * Reads the raw body, of a GET too. The fault is payload-too-large as soon as it is known, and invalid-request when
+ * the caller goes away before the end: nobody reads that answer, and it is no fault of the service. By a callback,
+ * at once where no body comes: every request passes here.
  */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export function readBody(request: IncomingMessage, limitBytes: number, receive: BodyReceiver): void {
   const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > limitBytes) throw tooLarge(limitBytes);
-  if (declared === 0 && request.headers['transfer-encoding'] === undefined) return EMPTY;
-  return await collect(request, limitBytes);
+  if (declared > limitBytes) receive(tooLarge(limitBytes), EMPTY);
+  else if (declared === 0 && request.headers['transfer-encoding'] === undefined) receive(undefined, EMPTY);
+  else collect(request, limitBytes, receive);
 }
 
 // Not by `for await`: leaving that early destroys the socket, and the caller would never see the answer.
-function collect(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size <= limitBytes) {
-        chunks.push(chunk);
-        return;
-      }
-      request.off('data', onData);
-      request.pause();
-      reject(tooLarge(limitBytes));
-    };
-    request.on('data', onData);
-    request.once('end', () => resolve(Buffer.concat(chunks)));
-    const onBreak = (cause?: Error): void => {
-      if (request.complete) return;
-      reject(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
-    };
-    request.once('error', onBreak);
-    request.once('close', onBreak);
-  });
+function collect(request: IncomingMessage, limitBytes: number, receive: BodyReceiver): void {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let isDone = false;
+  const settle = (fault?: ServiceError): void => {
+    if (isDone) return;
+    isDone = true;
+    receive(fault, fault === undefined ? Buffer.concat(chunks) : EMPTY);
+  };
+  const onData = (chunk: Buffer): void => {
+    size += chunk.length;
+    if (size <= limitBytes) {
+      chunks.push(chunk);
+      return;
+    }
+    request.off('data', onData);
+    request.pause();
+    settle(tooLarge(limitBytes));
+  };
+  const onBreak = (cause?: Error): void => {
+    if (request.complete) return;
+    settle(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
+  };
+  request.on('data', onData);
+  request.once('end', () => settle());
+  request.once('error', onBreak);
+  request.once('close', onBreak);
 }
 
 const EMPTY = Buffer.alloc(0);
