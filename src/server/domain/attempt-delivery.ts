@@ -1,12 +1,15 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { TEST_EVENT } from '../../contract/event-names.ts';
-import type { Log } from '../ports/log.ts';
 import type { WebhookAnswer, WebhookSender } from '../ports/webhook-sender.ts';
 import type { DeliveryJob, DeliveryOutcome } from '../ports/webhook-store.ts';
 import { type BuildDeliveryDeps, buildDelivery } from './build-delivery.ts';
 import { nextAttemptAt } from './retry-schedule.ts';
+import type { UnbuiltDeliveries } from './unbuilt-deliveries.ts';
 
-export type AttemptDeps = BuildDeliveryDeps & { readonly sender: WebhookSender; readonly log: Log };
+export type AttemptDeps = BuildDeliveryDeps & {
+  readonly sender: WebhookSender;
+  readonly unbuilt: Pick<UnbuiltDeliveries, 'tell'>;
+};
 
 /** One attempt and what the row becomes of it. Never rejects. */
 export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Promise<DeliveryOutcome> {
@@ -35,7 +38,7 @@ async function sendOrSay(deps: AttemptDeps, job: DeliveryJob): Promise<WebhookAn
   try {
     return await deps.sender.send(await buildDelivery(deps, job));
   } catch (error) {
-    deps.log.error({ err: error, deliveryId: job.delivery.id }, 'a delivery could not be built');
+    deps.unbuilt.tell(error, job);
     // Other errors' words may hold what is inside.
     const text = error instanceof ServiceError ? error.message : 'the delivery could not be built';
     return { statusCode: null, responseBody: null, error: text, durationMs: 0 };

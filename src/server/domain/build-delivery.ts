@@ -1,3 +1,4 @@
+import { ServiceError } from '../../contract/errors.ts';
 import {
   STANDARD_SIGNATURE_HEADER,
   signBody,
@@ -48,7 +49,17 @@ function signingKeys(box: SecretBox, webhook: Webhook, now: number): Keys {
   const current = openedKeys(box, webhook.secret);
   const { previousSecret, previousSecretUntil } = webhook;
   if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
-  return [current, openedKeys(box, previousSecret)];
+  const previous = openedIfPossible(box, previousSecret);
+  return previous === undefined ? [current] : [current, previous];
+}
+
+/** For the old secret, whose key may be gone before the day of its overlap is over: the current one signs alone then. */
+function openedIfPossible(box: SecretBox, sealed: string): WebhookSigningKeys | undefined {
+  try {
+    return openedKeys(box, sealed);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Secrets are opened once and not for every delivery: by what is sealed, as that changes with the secret. */
@@ -60,10 +71,22 @@ function openedKeys(box: SecretBox, sealed: string): WebhookSigningKeys {
   opened.set(box, known);
   const kept = known.get(sealed);
   if (kept !== undefined) return kept;
-  const keys = webhookSigningKeys(box.open(sealed));
+  const keys = webhookSigningKeys(openSecret(box, sealed));
   if (known.size >= OPENED_AT_MOST) known.clear();
   known.set(sealed, keys);
   return keys;
+}
+
+function openSecret(box: SecretBox, sealed: string): string {
+  try {
+    return box.open(sealed);
+  } catch (cause) {
+    throw new ServiceError(
+      'internal-error',
+      "The webhook's secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured. Add that key to ENCRYPTION_KEY, behind the current one, or give the webhook a new secret by PUT.",
+      { cause },
+    );
+  }
 }
 
 /** The stored payload with its recording's file URL; the recording's own id stays inside. */

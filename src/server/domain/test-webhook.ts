@@ -8,6 +8,7 @@ import type { DeliveryJob, NewDelivery } from '../ports/webhook-store.ts';
 import { attemptDelivery } from './attempt-delivery.ts';
 import type { BuildDeliveryDeps } from './build-delivery.ts';
 import { findWebhook } from './manage-webhooks.ts';
+import { UnbuiltDeliveries } from './unbuilt-deliveries.ts';
 
 export type TestWebhookDeps = BuildDeliveryDeps & {
   readonly store: Store;
@@ -22,7 +23,7 @@ const TEST_LEASE_MS = 30_000;
 /** One delivery, one try, in the log like any other. Throws webhook-not-found. */
 export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Promise<WebhookTest> {
   const job = await storeTest(deps, webhookId);
-  const outcome = await attemptDelivery(deps, job);
+  const outcome = await attemptDelivery({ ...deps, unbuilt: new UnbuiltDeliveries(deps) }, job);
   await deps.store.deliveries.settle(job.delivery.leaseOwner ?? '', [outcome]);
   const { statusCode, error } = outcome.attempt;
   const delivered = outcome.next.state === 'delivered';

@@ -1,6 +1,8 @@
 import { type AttemptDeps, attemptDelivery } from '../domain/attempt-delivery.ts';
 import { LEASE_MS } from '../domain/record-happenings.ts';
+import { UnbuiltDeliveries } from '../domain/unbuilt-deliveries.ts';
 import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
+import type { Log } from '../ports/log.ts';
 import type { DeliveryJob, DeliveryStore, WebhookStore } from '../ports/webhook-store.ts';
 import { Hand } from './hand.ts';
 import { Settler } from './settler.ts';
@@ -24,7 +26,8 @@ const RENEW_MS = 4_000;
 /** Requests under way may end; after that they are given up, and another instance tries them again. */
 const CLOSE_PATIENCE_MS = 4_000;
 
-export type DelivererDeps = AttemptDeps & {
+export type DelivererDeps = Omit<AttemptDeps, 'unbuilt'> & {
+  readonly log: Log;
   readonly deliveries: DeliveryStore;
   readonly webhooks: Pick<WebhookStore, 'find'>;
   readonly instanceId: string;
@@ -41,7 +44,7 @@ export function startDeliverer(deps: DelivererDeps): Deliverer {
 }
 
 class RunningDeliverer implements Deliverer {
-  readonly #deps: DelivererDeps;
+  readonly #deps: DelivererDeps & AttemptDeps;
   readonly #hand = new Hand();
   readonly #views: WebhookViews;
   readonly #settler: Settler;
@@ -54,7 +57,7 @@ class RunningDeliverer implements Deliverer {
   #passedOver: readonly string[] = [];
 
   constructor(deps: DelivererDeps) {
-    this.#deps = deps;
+    this.#deps = { ...deps, unbuilt: new UnbuiltDeliveries(deps) };
     this.#views = new WebhookViews(deps);
     this.#settler = new Settler({
       ...deps,

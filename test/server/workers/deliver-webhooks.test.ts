@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createSecretBox } from '../../../src/server/adapters/system/secret-box.ts';
 import { updateWebhook } from '../../../src/server/domain/manage-webhooks.ts';
 import type { Store } from '../../../src/server/ports/store.ts';
 import type {
@@ -219,6 +221,55 @@ describe('a backlog of one webhook', () => {
     isBack.resolve();
     const pending = () => stage.store.deliveries.list({ webhookId: id, state: 'pending', limit: 1 });
     await expect.poll(pending, { timeout: 5_000 }).toEqual([]);
+  });
+});
+
+describe('a webhook whose secret cannot be decrypted', () => {
+  it('has one line a minute in the log that says what to do, however many deliveries fail', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/');
+    const secret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
+    await stage.store.webhooks.update(id, { secret, updatedAt: 1 });
+    await instance.tell(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
+    const attempts = () =>
+      stage.store.deliveries
+        .list({ webhookId: id, limit: 100 })
+        .then((all) => all.reduce((sum, { attempts }) => sum + attempts, 0));
+    await expect.poll(attempts).toBe(40);
+    const lines = () => stage.logLines.filter(({ message }) => message === 'a delivery could not be built');
+    expect(lines()).toMatchObject([{ level: 'error', fields: { webhookId: id, alikeSinceLastLine: 0 } }]);
+    expect(lines()[0]?.fields).not.toHaveProperty('err');
+    expect(lines()[0]?.fields.reason).toContain('Add that key to ENCRYPTION_KEY');
+    await letPass(clock, 5_500);
+    await expect.poll(attempts).toBe(80);
+    await letPass(clock, 30_500);
+    await expect.poll(attempts).toBe(120);
+    expect(lines()).toHaveLength(1);
+    await letPass(clock, 24_000);
+    await instance.tell('after a minute', 'and at once');
+    await expect.poll(attempts).toBe(122);
+    expect(lines()).toHaveLength(2);
+    expect(lines()[1]?.fields.alikeSinceLastLine).toBe(119);
+    const [first] = await stage.store.deliveries.list({ webhookId: id, limit: 1 });
+    const [attempt] = await stage.store.deliveries.listAttempts([first?.id ?? '']);
+    expect(attempt?.error).toContain('give the webhook a new secret by PUT');
+    expect(held).toEqual([]);
+  });
+
+  it('goes on with the new one alone when it is the old one of a rotation', async () => {
+    const stage = await stageFor();
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/');
+    const previousSecret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
+    const previousSecretUntil = Date.now() + 3_600_000;
+    await stage.store.webhooks.update(id, { previousSecret, previousSecretUntil, updatedAt: 1 });
+    await instance.tell('one');
+    await expect.poll(() => held.length).toBe(1);
+    expect(held[0]?.request.headers['webhook-signature']).toMatch(/^v1,[^ ]+$/);
   });
 });
 
