@@ -12,12 +12,13 @@ const MAX_SAMPLES = 8 * SAMPLE_RATE;
 
 export type TestSpeechOptions = {
   readonly languages?: readonly string[];
+  readonly prepare?: (language: string) => void;
   /** What a segment says; default how long it is. */
   readonly recognise?: (segment: { readonly seconds: number }) => Promise<string> | string;
 };
 
 /** Speech without a model: what is loud is voiced, and its text is its length. */
-export function testSpeech({ languages = ['en'], recognise }: TestSpeechOptions = {}): Speech {
+export function testSpeech({ languages = ['en'], prepare, recognise }: TestSpeechOptions = {}): Speech {
   const says = recognise ?? (({ seconds }) => `${seconds.toFixed(1)} seconds`);
   return {
     engine: {
@@ -25,6 +26,7 @@ export function testSpeech({ languages = ['en'], recognise }: TestSpeechOptions 
       languages,
       maxSegmentSeconds: 8,
       supports: (language) => languages.includes(language.split('-')[0] ?? ''),
+      prepare: async (language) => prepare?.(language),
       recognise: async ({ samples }) => ({
         text: await says({ seconds: samples.length / SAMPLE_RATE }),
         confidence: 0.5,

@@ -117,7 +117,8 @@ const get = defineCommand({
     }
     const transcription = await client.getRoomTranscription(room, options);
     if (format === 'json') return text(JSON.stringify(transcription), { answer: transcription });
-    return segmentList(transcription, { empty: `Nothing has been said in ${room} yet.`, notes: [] });
+    const empty = `Nothing has been said in ${room} ${since === undefined ? 'yet' : `after ${since}`}.`;
+    return segmentList(transcription, { empty, notes: [] });
   },
 });
 

@@ -13,6 +13,8 @@ export interface SpeechEngine {
   readonly maxSegmentSeconds: number;
   /** Whether a request for this language can be served (`en` serves `en-GB`). */
   supports(language: string): boolean;
+  /** Loads what it takes, so that the first words need not wait for it. Rejects as `recognise` would. */
+  prepare(language: string): Promise<void>;
   /** Rejects with ServiceError invalid-request for a language without a model, naming the ones there are. */
   recognise(request: RecognitionRequest): Promise<Recognition>;
   close(): Promise<void>;

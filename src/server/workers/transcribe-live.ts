@@ -14,8 +14,8 @@ import { type ListenDeps, type Listening, listenInRoom } from './listen-in-room.
 
 const ROUND_MS = 400;
 /** A killed worker is replaced when this has run out. */
-const LEASE_MS = 12_000;
-const RENEW_MS = 4_000;
+const LEASE_MS = 9_000;
+const RENEW_MS = 3_000;
 /** Rooms at once: what a machine can hear, its load says sooner. */
 const MOST_ROOMS = 50;
 /** Finals that wait: with more, recognition is slower than speech here. */
@@ -110,9 +110,12 @@ class LiveWorker {
   }
 
   #listen(transcription: Transcription, now: number): void {
-    const { log, workerId: owner } = this.#deps;
-    const { id } = transcription;
+    const { engine, log, workerId: owner } = this.#deps;
+    const { id, language } = transcription;
     log.info({ transcriptionId: id }, 'transcribing a room');
+    engine
+      .prepare(language)
+      .catch((error: unknown) => log.error({ transcriptionId: id, err: error }, 'a model cannot be loaded'));
     const onRefused = (): void => {
       held.isRefused = true;
     };

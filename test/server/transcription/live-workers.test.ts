@@ -121,8 +121,15 @@ describe('a live worker', () => {
   }, 60_000);
 
   it('shares rooms with others, and leaves languages to those who can do them', async () => {
-    const english = await stage.startWorker(testSpeech({ languages: ['en'], recognise: () => 'English.' }));
-    const italian = await stage.startWorker(testSpeech({ languages: ['it'], recognise: () => 'Italiano.' }));
+    const prepared: string[] = [];
+    const speak = (language: string, says: string) =>
+      testSpeech({
+        languages: [language],
+        prepare: (asked) => prepared.push(`${asked} by ${language}`),
+        recognise: () => says,
+      });
+    const english = await stage.startWorker(speak('en', 'English.'));
+    const italian = await stage.startWorker(speak('it', 'Italiano.'));
     const file = await stage.speech(CHILDREN);
     const hear = async (language: string): Promise<string> => {
       const room = await stage.newRoom();
@@ -135,6 +142,7 @@ describe('a live worker', () => {
       return segment?.text ?? '';
     };
     expect(await Promise.all([hear('en-GB'), hear('it')])).toEqual(['English.', 'Italiano.']);
+    expect(prepared.toSorted()).toEqual(['en-GB by en', 'it by it']);
     await english.close();
     await italian.close();
   }, 60_000);

@@ -24,6 +24,7 @@ export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
     languages,
     maxSegmentSeconds: MAX_SEGMENT_SECONDS,
     supports: (language) => matchLanguage(language, languages) !== undefined,
+    prepare: async () => {},
     recognise: async ({ samples, language }) => {
       const match = matchLanguage(language, languages);
       if (match === undefined) throw unknownLanguage(language, languages);

@@ -34,6 +34,9 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     languages,
     maxSegmentSeconds: Math.min(...Object.values(models).map((folder) => readSherpaModel(folder).maxSeconds)),
     supports: (language) => matchLanguage(language, languages) !== undefined,
+    prepare: async (language) => {
+      await recogniserFor(language);
+    },
     recognise: async ({ samples, language }: RecognitionRequest): Promise<Recognition> => {
       const recognise = await recogniserFor(language);
       return { text: (await recognise(samples)).trim(), confidence: null };

@@ -2,9 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultCacheDir } from '../../../../src/server/adapters/media-binary/go-binary.ts';
+import { loadSherpa } from '../../../../src/server/adapters/speech/sherpa.ts';
+import { createSherpaEngine } from '../../../../src/server/adapters/speech/sherpa-engine.ts';
 import { SAMPLE_RATE, type VoicedSegment } from '../../../../src/server/ports/speech.ts';
 import { runFfmpeg } from '../../../support/parts/ffmpeg.ts';
-import { openTestModel, speechRecordings } from '../../../support/parts/speech-model.ts';
+import { openTestModel, speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../support/word-error-rate.ts';
 
 /* The real model and the real detector, as `rtc stt install` puts them in place. */
@@ -76,6 +79,23 @@ describe('the small English model', () => {
     if (segment === undefined) throw new Error('nothing is voiced');
     const texts = await Promise.all(Array.from({ length: 6 }, () => textOf([segment])));
     expect(new Set(texts).size).toBe(1);
+  });
+
+  it('is loaded once, when it is prepared', async () => {
+    const { OfflineRecognizer, ...others } = loadSherpa();
+    let loads = 0;
+    const createAsync = (config: object) => {
+      loads += 1;
+      return OfflineRecognizer.createAsync(config);
+    };
+    const sherpa = { ...others, OfflineRecognizer: { createAsync } };
+    const models = { en: testModel(defaultCacheDir(process.env)) ?? '' };
+    const prepared = createSherpaEngine({ sherpa, models, threads: 1 });
+    await prepared.prepare('en-US');
+    expect(loads).toBe(1);
+    await prepared.recognise({ samples: prose.subarray(0, SAMPLE_RATE), language: 'en-GB' });
+    expect(loads).toBe(1);
+    await expect(prepared.prepare('it')).rejects.toMatchObject({ code: 'invalid-request' });
   });
 
   it('has no other language than its own', async () => {
