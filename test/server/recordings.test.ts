@@ -163,10 +163,12 @@ describe('a recording', () => {
 
   it('that never got media is stopped all the same, and kept as aborted', async () => {
     const { egressId } = await start();
-    expect(await stop()).toMatchObject({ httpStatus: 200, status: 'stopped', egressId });
+    const stopped = await stop();
+    expect(stopped).toMatchObject({ httpStatus: 200, status: 'stopped', egressId });
     expect(await store.recordings.findByEgressId(egressId)).toMatchObject({
       status: 'aborted',
       sizeBytes: null,
+      stoppedAt: Date.parse(stopped.stoppedAt),
     });
     expect(await status()).toEqual(NOT_RECORDING);
   });

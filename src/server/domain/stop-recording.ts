@@ -11,9 +11,11 @@ export async function stopRecording(deps: SettleDeps, room: string): Promise<Rec
   if (recording === undefined || recording.egressId === null) throw await nothingToStop(deps, room);
   const egress = await stopOrSettle(deps, recording, recording.egressId);
   if (egress === undefined) throw await nothingToStop(deps, room);
-  const stoppedAt = deps.clock.now();
+  const now = deps.clock.now();
   if (isOver(egress)) await settleEgress(deps, recording, egress);
-  else await deps.store.recordings.end(recording.id, { status: 'stopped', stoppedAt });
+  else await deps.store.recordings.end(recording.id, { status: 'stopped', stoppedAt: now });
+  // An end by the media server's own word, or another instance's, keeps its time: there is one for all who ask.
+  const stoppedAt = (await deps.store.recordings.find(recording.id))?.stoppedAt ?? now;
   return {
     egressId: recording.egressId,
     roomId: room,
