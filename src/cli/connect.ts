@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { usageError } from './failure.ts';
 import type { Environment } from './io.ts';
 import { DEFAULT_URL, readCredentials, type Sourced } from './settings.ts';
-import { curlObserver, debugObserver } from './wire-view.ts';
+import { curlObserver, debugObserver, lookObserver } from './wire-view.ts';
 
 /** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
 export async function connect(context: Context): Promise<RtcClient> {
@@ -15,13 +15,26 @@ export async function connect(context: Context): Promise<RtcClient> {
   return openClient(context, { url: settings.url.value, ...credentials });
 }
 
+/** As connect, but with --curl its requests are sent: they only read, for what a command must know before it acts. */
+export async function connectToLook(context: Context): Promise<RtcClient> {
+  const settings = await context.settings();
+  const credentials = await readCredentials(settings);
+  return openWith(context, { url: settings.url.value, ...credentials }, lookObserver(context.screen));
+}
+
 /** As connect, with credentials of the caller's choice: doctor asks unsigned things before there are any. */
-export async function openClient(
+export async function openClient(context: Context, target: Target): Promise<RtcClient> {
+  return openWith(context, target, observerOf(context));
+}
+
+type Target = Pick<RtcClientOptions, 'url' | 'apiKey' | 'apiSecret'>;
+
+async function openWith(
   context: Context,
-  target: Pick<RtcClientOptions, 'url' | 'apiKey' | 'apiSecret'>,
+  target: Target,
+  observer: Observer | undefined,
 ): Promise<RtcClient> {
   const dispatcher = await proxyFor(target.url, context.io.env);
-  const observer = observerOf(context);
   try {
     return new RtcClient({
       ...target,

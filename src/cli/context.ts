@@ -18,8 +18,10 @@ export type Context = {
   readonly flags: CommonFlags;
   /** Where the service is and who we are; read on first use. */
   settings(): Promise<Settings>;
-  /** The signing client, made on first use. With --curl its first request is printed instead of sent. */
+  /** The signing client, made on first use. With --curl its requests are printed instead of sent. */
   client(): Promise<RtcClient>;
+  /** For what a command must know before it acts: with --curl it still asks, so that the act can be printed. */
+  lookingClient(): Promise<RtcClient>;
 };
 
 export type OpenContext = { readonly context: Context; close(): Promise<void> };
@@ -30,6 +32,7 @@ type Call = { readonly command: string; readonly argv: readonly string[]; readon
 export function openContext(io: Io, screen: Screen, { command, argv, flags }: Call): OpenContext {
   let settings: Promise<Settings> | undefined;
   let client: Promise<RtcClient> | undefined;
+  let looking: Promise<RtcClient> | undefined;
   const context: Context = {
     io,
     command,
@@ -45,13 +48,20 @@ export function openContext(io: Io, screen: Screen, { command, argv, flags }: Ca
       client ??= import('./connect.ts').then((module) => module.connect(context));
       return client;
     },
+    lookingClient: () => {
+      if (!flags.isCurl) return context.client();
+      looking ??= import('./connect.ts').then((module) => module.connectToLook(context));
+      return looking;
+    },
   };
   return {
     context,
     close: async () => {
-      // A client that could not be made has been reported already, and holds nothing.
-      const opened = await client?.catch(() => undefined);
-      await opened?.close();
+      for (const opening of [client, looking]) {
+        // A client that could not be made has been reported already, and holds nothing.
+        const opened = await opening?.catch(() => undefined);
+        await opened?.close();
+      }
     },
   };
 }

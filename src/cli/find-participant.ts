@@ -9,7 +9,7 @@ export async function findParticipant(
   room: string,
   identity: string,
 ): Promise<Participant> {
-  const client = await context.client();
+  const client = await context.lookingClient();
   const { participants } = await client.listParticipants(room, { signal: context.io.signal });
   const found = participants.find((participant) => participant.identity === identity);
   if (found !== undefined) return found;

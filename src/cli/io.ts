@@ -24,7 +24,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
 export type ServiceLoaders = {
-  readonly serve: () => Promise<{ serve(options: ServeOptions): Promise<unknown> }>;
+  readonly serve: () => Promise<{
+    serve(options: ServeOptions): Promise<unknown>;
+    /** The effective settings by variable name, secrets masked; unset ones are empty. */
+    readSettings(options: Pick<ServeOptions, 'host' | 'port'>): Readonly<Record<string, string>>;
+  }>;
   readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
   readonly worker: () => Promise<{ runWorker(options: WorkerOptions): Promise<unknown> }>;
   readonly stt: () => Promise<SpeechModels>;
@@ -57,7 +61,6 @@ export type WorkerOptions = { readonly kind: WorkerKind; readonly signal: AbortS
 /** `rtc serve`: resolves when the service has closed after `signal`. */
 export type ServeOptions = {
   readonly check: boolean;
-  readonly printConfig: boolean;
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;

@@ -13,12 +13,21 @@ export class CurlPrinted extends Error {
 
 /** Prints each request as a curl command and stops it before it is sent. */
 export function curlObserver(screen: Screen): Observer {
+  let isFirst = true;
   return {
     onRequest: (request) => {
       screen.io.stdout.write(`${curlOf(request)}\n`);
-      hint(screen, 'Signed for now: valid for five minutes.');
+      if (isFirst) hint(screen, 'Signed for now: valid for five minutes.');
+      isFirst = false;
       throw new CurlPrinted();
     },
+  };
+}
+
+/** Says what is asked before a command can act, where --curl prints only the act. */
+export function lookObserver(screen: Screen): Observer {
+  return {
+    onRequest: ({ method, path }) => hint(screen, `Asked first, to know what to act on: ${method} ${path}`),
   };
 }
 
@@ -26,9 +35,10 @@ export function curlObserver(screen: Screen): Observer {
 function curlOf(request: WireRequest): string {
   const headers = Object.entries(request.headers).filter(([name]) => name !== 'user-agent');
   const parts = [
-    // Neither may rewrite the path: the signature covers it as it is.
-    'curl --path-as-is --globoff',
-    `-X ${shellQuoted(request.method)}`,
+    // Quiet but for errors, as it is pasted into pipes. Neither of the others may rewrite the path: it is signed as it is.
+    'curl -sS --path-as-is --globoff',
+    // With -X HEAD curl would wait for a body.
+    request.method === 'HEAD' ? '--head' : `-X ${shellQuoted(request.method)}`,
     ...headers.map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
     ...(request.body === undefined ? [] : [`--data-raw ${shellQuoted(request.body)}`]),
     shellQuoted(request.origin + request.path),

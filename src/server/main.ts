@@ -1,13 +1,11 @@
 import { createLog } from './adapters/system/log.ts';
 import { systemClock, systemIds } from './adapters/system/system.ts';
-import { describeConfig, loadConfig, readEnvironment } from './config/config.ts';
+import { type Config, describeConfig, loadConfig, readEnvironment } from './config/config.ts';
 import { startService } from './service.ts';
 
 export type ServeOptions = {
   /** Validate the settings and return. */
   readonly check: boolean;
-  /** Print the effective settings, secrets masked, and return. */
-  readonly printConfig: boolean;
   /** Over HOST and PORT. */
   readonly host: string | undefined;
   readonly port: number | undefined;
@@ -20,17 +18,8 @@ export type ServeOptions = {
  * that cannot be used, and with Node's own error for an address that cannot be listened on.
  */
 export async function serve(options: ServeOptions): Promise<void> {
-  const environment = readEnvironment(process.env, process.cwd());
-  const config = loadConfig({
-    ...environment,
-    ...(options.host === undefined ? {} : { HOST: options.host }),
-    ...(options.port === undefined ? {} : { PORT: String(options.port) }),
-  });
-  if (options.printConfig) {
-    const lines = Object.entries(describeConfig(config)).map(([name, value]) => `${name}=${value}\n`);
-    process.stdout.write(lines.join(''));
-  }
-  if (options.check || options.printConfig) return;
+  const config = readConfig(options);
+  if (options.check) return;
   const log = createLog(config.values.LOG_LEVEL);
   const service = await startService(config, { log, clock: systemClock, ids: systemIds });
   log.info({ url: service.url }, 'listening');
@@ -38,6 +27,21 @@ export async function serve(options: ServeOptions): Promise<void> {
   log.info({}, 'closing');
   await service.close();
   log.info({}, 'closed');
+}
+
+/** The effective settings by variable name, secrets masked; throws as serve. */
+export function readSettings(options: Address): Readonly<Record<string, string>> {
+  return describeConfig(readConfig(options));
+}
+
+type Address = Pick<ServeOptions, 'host' | 'port'>;
+
+function readConfig({ host, port }: Address): Config {
+  return loadConfig({
+    ...readEnvironment(process.env, process.cwd()),
+    ...(host === undefined ? {} : { HOST: host }),
+    ...(port === undefined ? {} : { PORT: String(port) }),
+  });
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -213,7 +213,8 @@ describe('a start that fails', () => {
     ],
     ['It is so. PORT is bad.', 'Error: It is so\nNext:  PORT is bad\n'],
   ])('says what to do on its own line: %s', async (message, expected) => {
-    const loaders = { serve: async () => ({ serve: () => Promise.reject(new Error(message)) }) };
+    const serve = { serve: () => Promise.reject(new Error(message)), readSettings: () => ({}) };
+    const loaders = { serve: async () => serve };
     const { code, stderr } = await run(['serve'], { loaders });
     expect(stderr).toBe(expected);
     expect(code).toBe(1);

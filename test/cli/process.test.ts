@@ -138,6 +138,8 @@ describe('rtc serve', () => {
     expect(stdout).toContain('HOST=127.0.0.3\n');
     expect(stdout).toContain('API_SECRET=***\n');
     expect(stdout).not.toContain('hush');
+    const selected = await rtcProcess([...argv, '--json', 'PORT,API_SECRET'], { env, cwd: directory });
+    expect(JSON.parse(selected.stdout)).toEqual({ PORT: '4321', API_SECRET: '***' });
   });
 });
 

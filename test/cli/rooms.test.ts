@@ -279,6 +279,37 @@ describe('ingress', () => {
     expect((await rtc(`ingress delete ${room} ${created.ingressId} --yes`)).code).toBe(3);
   });
 
+  it('is warned of where it has no address, or one that nobody listens at', async () => {
+    const nowhere = `rtmp://127.0.0.1:${await freePort()}/live`;
+    const other = await startStack({ ingressUrls: { rtmp: nowhere } });
+    try {
+      const create = (type: string) =>
+        run(['ingress', 'create', 'stage', '--type', type, '--json', 'url'], { env: other.environment });
+      const rtmp = await create('rtmp');
+      expect([rtmp.code, rtmp.stdout]).toEqual([0, `{"url":"${nowhere}"}\n`]);
+      expect(rtmp.stderr).toContain(`nothing accepts connections at ${nowhere} from here`);
+      const whip = await create('whip');
+      expect([whip.code, whip.stdout]).toEqual([0, '{"url":""}\n']);
+      expect(whip.stderr).toContain('ingress.whip_base_url');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('is not warned of where somebody listens', async () => {
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const rtmp = `rtmp://127.0.0.1:${portOf(listener)}/live`;
+    const other = await startStack({ ingressUrls: { rtmp } });
+    try {
+      const { code, stderr } = await run(['ingress', 'create', 'stage'], { env: other.environment });
+      expect([code, stderr]).toEqual([0, '']);
+    } finally {
+      await other.close();
+      listener.close();
+    }
+  });
+
   it('names the types that there are', async () => {
     const { code, stderr } = await rtc(`ingress create ${room} --type rtp`);
     expect(code).toBe(2);
@@ -304,6 +335,20 @@ describe('api', () => {
     expect(stdout).toMatch(/^# HELP /);
   });
 
+  it('selects fields of what was answered, and names those that it has', async () => {
+    await rtc(`rooms create ${room}`);
+    const one = await rtc(`api GET /v1/rooms/${room} --json name,emptyTimeout`);
+    expect(JSON.parse(one.stdout)).toEqual({ name: room, emptyTimeout: expect.any(Number) });
+    const many = await rtc('api GET /it/regions --json name');
+    expect(JSON.parse(many.stdout)[0]).toEqual({ name: expect.any(String) });
+    const unknown = await rtc('api GET /v1/rooms --json name');
+    expect([unknown.code, unknown.stdout]).toEqual([2, '']);
+    expect(JSON.parse(unknown.stderr)).toMatchObject({ next: 'known fields: rooms' });
+    const none = await rtc('api GET /metrics --json name');
+    expect([none.code, none.stdout]).toEqual([2, '']);
+    expect(JSON.parse(none.stderr).next).toContain('no fields');
+  });
+
   it('shows status and headers on request', async () => {
     expect((await rtc('api GET /v1/rooms -i')).stdout).toMatch(/^HTTP\/1\.1 200 OK\n(?:[\w-]+: .*\n)+\n\{/);
   });
@@ -327,8 +372,46 @@ describe('--curl', () => {
     const { code, stdout } = await run(['rooms', 'create', name, '--curl'], { env: stack.environment });
     expect(code).toBe(0);
     expect(stdout).not.toContain(stack.service.apiSecret);
-    const { stdout: answer } = await promisify(execFile)('sh', ['-c', `${stdout.trim()} --silent`]);
-    expect(JSON.parse(answer)).toMatchObject({ name });
+    const pasted = await promisify(execFile)('sh', ['-c', stdout]);
+    expect(JSON.parse(pasted.stdout)).toMatchObject({ name });
+    expect(pasted.stderr).toBe('');
+  });
+
+  it('prints a HEAD that curl ends', async () => {
+    const { stdout } = await rtc('api HEAD /v1/health --curl');
+    const pasted = await promisify(execFile)('sh', ['-c', stdout], { timeout: 10_000 });
+    expect(pasted.stdout).toMatch(/^HTTP\/1\.1 \d+ /);
+  });
+
+  it('looks first where the act depends on it, and prints the act alone', async () => {
+    await rtc(`rooms create ${room}`);
+    for (const words of [`dev join ${room} ada --publish audio`, `dev join ${room} bob`]) await rtc(words);
+    const track = async (): Promise<{ readonly sid: string; readonly muted: boolean } | undefined> => {
+      const { stdout } = await rtc(`participants list ${room} --json identity,tracks`);
+      return JSON.parse(stdout).find((each: { identity: string }) => each.identity === 'ada').tracks[0];
+    };
+    const { code, stdout, stderr } = await rtc(`participants mute ${room} ada --all --curl`, {
+      terminals: ['stderr'],
+    });
+    expect(code).toBe(0);
+    expect(stdout.match(/^curl .* \S+\/participants\/ada\/mute$/gm)).toHaveLength(1);
+    expect(stdout).toContain((await track())?.sid);
+    expect(stderr).toContain(`Asked first, to know what to act on: GET /v1/rooms/${room}/participants`);
+    expect(await track()).toMatchObject({ muted: false });
+    await promisify(execFile)('sh', ['-c', stdout]);
+    expect(await track()).toMatchObject({ muted: true });
+  });
+
+  it('of doctor prints every request in order, each under what it tells', async () => {
+    const { code, stdout } = await rtc('doctor --curl');
+    expect(code).toBe(0);
+    const [comments, requests] = [stdout.match(/^# .*$/gm), stdout.match(/^curl .*$/gm)];
+    expect(comments?.length).toBeGreaterThan(3);
+    expect(requests).toHaveLength(comments?.length ?? 0);
+    const pasted = await promisify(execFile)('sh', ['-c', stdout]);
+    expect(pasted.stderr).toBe('');
+    expect(pasted.stdout).toContain('"status":"ok"');
+    expect(pasted.stdout).toContain('"rooms":');
   });
 
   it('sends nothing, and asks nothing', async () => {

@@ -1,6 +1,7 @@
 import { type Command, defineCommand } from '../command.ts';
 import { checkService } from '../doctor/check-service.ts';
 import { type Check, checkAddress, checkSettings } from '../doctor/checks.ts';
+import { printRequests } from '../doctor/print-requests.ts';
 import { EXIT } from '../failure.ts';
 import { flag } from '../parameters.ts';
 import { type Column, list } from '../result.ts';
@@ -31,7 +32,7 @@ const doctor = defineCommand({
   options: {
     probe: flag(
       '--probe',
-      'also try the media server’s webhooks and a recording, in rooms made for it (up to 35 s)',
+      'also try the media server’s webhooks, an ingress and a recording, in rooms made for it (up to 35 s)',
     ),
   },
   examples: [
@@ -40,6 +41,7 @@ const doctor = defineCommand({
     { line: 'rtc doctor --json check,status', does: 'For a monitor' },
   ],
   async run(context, { probe }) {
+    if (context.flags.isCurl) return printRequests(context);
     const settings = await checkSettings(context);
     const address = await checkAddress(context, settings.url);
     const service =

@@ -1,7 +1,7 @@
 import { type Command, defineCommand } from '../command.ts';
 import { EXIT } from '../failure.ts';
 import { flag, notEmpty, option, wholeNumber } from '../parameters.ts';
-import { done, nothing } from '../result.ts';
+import { done, nothing, type Result, text } from '../result.ts';
 import { startFailure } from '../start-failure.ts';
 
 export const HOST = option('--host <address>', 'address to listen on (HOST)', { parse: notEmpty });
@@ -28,17 +28,25 @@ const serve = defineCommand({
       does: 'On 127.0.0.1:3000',
     },
     { line: 'rtc serve --check', does: 'Before a deployment' },
+    { line: 'rtc serve --print-config --json HOST,PORT', does: 'Two of the effective settings' },
   ],
   async run(context, { check, printConfig, host, port }) {
+    const { signal, loaders } = context.io;
     try {
-      const { serve: run } = await context.io.loaders.serve();
-      await run({ check, printConfig, host, port, signal: context.io.signal });
+      const { serve: run, readSettings } = await loaders.serve();
+      if (printConfig) return settingsResult(readSettings({ host, port }));
+      await run({ check, host, port, signal });
     } catch (error) {
-      const exitCode = check ? EXIT.negative : EXIT.failure;
-      throw startFailure(error, { exitCode, signal: context.io.signal });
+      throw startFailure(error, { exitCode: check ? EXIT.negative : EXIT.failure, signal });
     }
-    return check && !printConfig ? done('The settings are good.') : nothing();
+    return check ? done('The settings are good.') : nothing();
   },
 });
+
+/** As a .env file has them, on a terminal too. */
+function settingsResult(settings: Readonly<Record<string, string>>): Result {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  return text(lines.join(''), { answer: settings, fields: Object.keys(settings) });
+}
 
 export const commands: readonly Command[] = [serve];

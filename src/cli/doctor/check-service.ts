@@ -17,7 +17,7 @@ import {
 import { type ProbeDeps, probeEvents, probeRecording } from './probe.ts';
 
 /** A name that no user would choose; nothing is made in it. */
-const NO_ROOM = 'rtc-doctor';
+export const NO_ROOM = 'rtc-doctor';
 /** The service tries the bucket in some steps of 4 s each at most. */
 const SELF_CHECK_TIMEOUT_MS = 30_000;
 
