@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore, type StoreOptions } from '../../src/server/adapters/storage/open-store.ts';
-import { createSecretBox } from '../../src/server/adapters/system/secret-box.ts';
+import { createSecretBox, ENCRYPTION_KEY_BYTES } from '../../src/server/adapters/system/secret-box.ts';
 import { systemClock, systemIds } from '../../src/server/adapters/system/system.ts';
 import { createAddressGuard } from '../../src/server/adapters/webhooks/address-guard.ts';
 import { createWebhookSender } from '../../src/server/adapters/webhooks/webhook-sender.ts';
@@ -32,6 +32,8 @@ export type Ground = {
 export type Database = {
   readonly name: string;
   readonly options: StoreOptions['database'];
+  /** Of all who open it: what one stores, another delivers. */
+  readonly encryptionKey: Buffer;
   readonly close: () => Promise<void>;
 };
 
@@ -40,6 +42,7 @@ export async function sqliteDatabase(): Promise<Database> {
   return {
     name: 'SQLite',
     options: { sqlitePath: join(folder, 'rtc.sqlite') },
+    encryptionKey: randomBytes(ENCRYPTION_KEY_BYTES),
     close: () => rm(folder, { recursive: true, force: true }),
   };
 }
@@ -53,6 +56,7 @@ export async function postgresDatabase(): Promise<Database> {
   return {
     name: 'PostgreSQL',
     options: { databaseUrl: database.url },
+    encryptionKey: randomBytes(ENCRYPTION_KEY_BYTES),
     close: async () => {
       await database.close();
       await cluster.close();
@@ -72,12 +76,12 @@ const SESSION: RoomSession = {
 
 const log: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
 
-export async function openGround({ name, options }: Database): Promise<Ground> {
+export async function openGround({ name, options, encryptionKey }: Database): Promise<Ground> {
   const store = await openStore({ database: options, clock: systemClock, log });
   const guard = createAddressGuard(['127.0.0.0/8']);
   const sender = createWebhookSender({ guard, userAgent: USER_AGENT });
   let sample: WebhookRequest | undefined;
-  const secretBox = createSecretBox([randomBytes(32)]);
+  const secretBox = createSecretBox([encryptionKey]);
   const deps = { store, log, secretBox, randomBytes, clock: systemClock, ids: systemIds };
   const instanceId = 'bench';
   const deliverer = startDeliverer({

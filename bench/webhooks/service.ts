@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
@@ -17,16 +16,28 @@ export type Times = readonly number[];
 
 /** The whole service in a process of its own, sent events as the media server sends them. */
 export async function withService<T>(
-  { options }: Database,
+  { options, encryptionKey }: Database,
   work: (service: { readonly fleet: Fleet; readonly instance: FleetInstance }) => Promise<T>,
 ): Promise<T> {
   const shared = 'databaseUrl' in options ? { DATABASE_URL: options.databaseUrl } : {};
-  const fleet = await createFleet({ ...shared, ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+  const fleet = await createFleet({ ...shared, ENCRYPTION_KEY: encryptionKey.toString('base64') });
   try {
-    return await work({ fleet, instance: await fleet.start() });
+    const instance = await fleet.start();
+    const result = await work({ fleet, instance });
+    await removeWebhooks(fleet, instance);
+    // What fails in the background would be measured as if it were the work. (The media server is not there: warnings.)
+    const [error] = instance.output().match(/^.*"level":"error".*$/m) ?? [];
+    if (error !== undefined) throw new Error(`the service failed at something: ${error}`);
+    return result;
   } finally {
     await fleet.close();
   }
+}
+
+/** What one measurement registered is not for the next, which may have the same database. */
+async function removeWebhooks(fleet: Fleet, instance: FleetInstance): Promise<void> {
+  const { webhooks } = (await fleet.call(instance, 'GET', '/v1/webhooks')) as { webhooks: { id: string }[] };
+  for (const { id } of webhooks) await fleet.call(instance, 'DELETE', `/v1/webhooks/${id}`);
 }
 
 /** From the sending of the event to us until its first attempt arrives, one event at a time. */
