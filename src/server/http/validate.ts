@@ -20,8 +20,9 @@ export function compileValidator(schema: TSchema, place: Place): Validate {
   const validator = Compile(schema);
   return (value) => {
     const given = place === 'query' ? convertQuery(schema, value) : value;
-    if (validator.Check(given)) return given;
-    throw invalidRequest(place, validator.Errors(given) as readonly SchemaError[], given);
+    const { faults, rest } = setLongListsAside(schema, given);
+    if (faults.length === 0 && validator.Check(given)) return given;
+    throw invalidRequest(place, [...faults, ...(validator.Errors(rest) as readonly SchemaError[])], given);
   };
 }
 
@@ -54,6 +55,31 @@ type SchemaError = {
   readonly params: Readonly<Record<string, unknown>>;
   readonly message: string;
 };
+
+/**
+ * A list with more entries than it may have is told of and not looked into: the validator takes time with the square
+ * of its repetitions, minutes for a body of the size that is allowed.
+ */
+function setLongListsAside(
+  schema: TSchema,
+  value: unknown,
+): { readonly faults: readonly SchemaError[]; readonly rest: unknown } {
+  if (typeof value !== 'object' || value === null) return { faults: [], rest: value };
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, { maxItems?: number }>> };
+  const isLong = ([name, entry]: readonly [string, unknown]): boolean =>
+    Array.isArray(entry) &&
+    Object.hasOwn(properties, name) &&
+    entry.length > (properties[name]?.maxItems ?? Number.POSITIVE_INFINITY);
+  const long = Object.entries(value).filter(isLong);
+  if (long.length === 0) return { faults: [], rest: value };
+  const faults = long.map(([name]) => ({
+    keyword: 'maxItems',
+    instancePath: `/${escapePointer(name)}`,
+    params: {},
+    message: `must not have more than ${properties[name]?.maxItems} items`,
+  }));
+  return { faults, rest: Object.fromEntries(Object.entries(value).filter((entry) => !isLong(entry))) };
+}
 
 /** Query values arrive as text; only exact decimal integers count as integers ("1e2", "" and " 5" do not). */
 function convertQuery(schema: TSchema, value: unknown): unknown {

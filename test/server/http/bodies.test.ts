@@ -290,6 +290,27 @@ describe('the fields of a body', () => {
     expect(performance.now() - before).toBeLessThan(2000);
   });
 
+  it('with a list of 100,000 entries, all the same, are refused soon', async () => {
+    const events = Array(100_000).fill('x');
+    const startedAt = performance.now();
+    const { outcome, errors } = await post('/v1/webhooks', { url: 'ftp://example.org/', events });
+    expect(outcome).toEqual(INVALID);
+    expect(errors).toEqual([
+      { pointer: '#/events', detail: 'must not have more than 64 items' },
+      { pointer: '#/url', detail: 'must begin with https:// or http://' },
+    ]);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
+  it.each([
+    [64, '#/events/0'],
+    [65, '#/events'],
+  ])('with a list of %i entries are looked into up to 64 of them', async (count, pointer) => {
+    const events = Array.from({ length: count }, (_, index) => `event${index}`);
+    const { errors } = await post('/v1/webhooks', { url: 'https://example.org/', events });
+    expect(errors[0]).toMatchObject({ pointer });
+  });
+
   it('of long names do not write the answer', async () => {
     const { answer } = await createRoom({ name: 'demo', ['x'.repeat(500_000)]: 1 });
     expect(answer.status).toBe(400);
