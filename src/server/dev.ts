@@ -85,7 +85,7 @@ async function runHousehold(options: DevOptions, { environment, dataDir, househo
     signal: options.signal,
   });
   try {
-    const settings = { ...own, DATA_DIR: dataDir, LIVEKIT_URL: media.url };
+    const settings = { ...own, DATA_DIR: dataDir, LIVEKIT_URL: media.url, REDIS_URL: media.redisUrl };
     const config = loadConfig(settings);
     await runService(options, {
       ...{ config, settings, media, household },

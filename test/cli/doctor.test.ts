@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { portOf } from '../server/adapters/storage/network.ts';
 import { bucketSettings } from '../server/recordings/support/stage.ts';
+import { freePort } from '../support/parts/run-part.ts';
 import { startS3 } from '../support/parts/s3.ts';
 import { json, problem, startHttpServer } from './support/http-server.ts';
 import { type Run, run } from './support/run.ts';
@@ -40,15 +44,40 @@ async function withStack(
 
 describe('rtc doctor', () => {
   it('finds no fault where there is none, and leaves no room behind', async () => {
-    await withStack({}, async (stack) => {
-      const { run: result, checks, status } = await doctor(stack.environment, { argv: ['--probe'] });
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const ingressUrls = { rtmp: `rtmp://127.0.0.1:${portOf(listener)}/live` };
+    await withStack({ ingressUrls }, async (stack) => {
+      const now = Date.now();
+      const options = { argv: ['--probe'], clock: () => now };
+      const { run: result, checks, status } = await doctor(stack.environment, options);
       expect(checks.filter((check) => check.status === 'fault')).toEqual([]);
       expect(result.code).toBe(0);
-      expect([status('recording folder'), status('events'), status('recording')]).toEqual(['ok', 'ok', 'ok']);
+      const tried = ['recording folder', 'ingress', 'events', 'recording'];
+      expect(tried.map(status)).toEqual(tried.map(() => 'ok'));
+      const probed = `rtc-doctor-probe-ingress-${now.toString(36)}`;
+      const left = await run(['ingress', 'list', probed, '--json'], { env: stack.environment });
+      expect(left.stdout).toBe('{"ingress":[]}\n');
       expect((await run(['rooms', 'list', '--json'], { env: stack.environment })).stdout).toBe(
         '{"rooms":[]}\n',
       );
     });
+    listener.close();
+  });
+
+  it('finds that nobody listens where a stream would go, or that there is no address', async () => {
+    const rtmp = `rtmp://127.0.0.1:${await freePort()}/live`;
+    for (const [ingressUrls, detail] of [
+      [{ rtmp }, `nothing accepts connections at ${rtmp} from here`],
+      [{}, 'the media server has no address for streams'],
+    ] as const) {
+      await withStack({ ingressUrls }, async (stack) => {
+        const { checks } = await doctor(stack.environment, { argv: ['--probe'] });
+        const { next, ...found } = checks.find(({ check }) => check === 'ingress') ?? { next: '' };
+        expect(found).toEqual({ check: 'ingress', status: 'fault', detail });
+        expect(next).not.toBe('');
+      });
+    }
   });
 
   it('finds that the media server does not tell the service what happens', async () => {

@@ -279,37 +279,6 @@ describe('ingress', () => {
     expect((await rtc(`ingress delete ${room} ${created.ingressId} --yes`)).code).toBe(3);
   });
 
-  it('is warned of where it has no address, or one that nobody listens at', async () => {
-    const nowhere = `rtmp://127.0.0.1:${await freePort()}/live`;
-    const other = await startStack({ ingressUrls: { rtmp: nowhere } });
-    try {
-      const create = (type: string) =>
-        run(['ingress', 'create', 'stage', '--type', type, '--json', 'url'], { env: other.environment });
-      const rtmp = await create('rtmp');
-      expect([rtmp.code, rtmp.stdout]).toEqual([0, `{"url":"${nowhere}"}\n`]);
-      expect(rtmp.stderr).toContain(`nothing accepts connections at ${nowhere} from here`);
-      const whip = await create('whip');
-      expect([whip.code, whip.stdout]).toEqual([0, '{"url":""}\n']);
-      expect(whip.stderr).toContain('ingress.whip_base_url');
-    } finally {
-      await other.close();
-    }
-  });
-
-  it('is not warned of where somebody listens', async () => {
-    const listener = createServer().listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    const rtmp = `rtmp://127.0.0.1:${portOf(listener)}/live`;
-    const other = await startStack({ ingressUrls: { rtmp } });
-    try {
-      const { code, stderr } = await run(['ingress', 'create', 'stage'], { env: other.environment });
-      expect([code, stderr]).toEqual([0, '']);
-    } finally {
-      await other.close();
-      listener.close();
-    }
-  });
-
   it('names the types that there are', async () => {
     const { code, stderr } = await rtc(`ingress create ${room} --type rtp`);
     expect(code).toBe(2);

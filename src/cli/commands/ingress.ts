@@ -2,9 +2,12 @@ import { INGRESS_TYPES } from '../../contract/choices.ts';
 import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { WATCH, YES } from '../common-options.ts';
+import type { Context } from '../context.ts';
+import { listens } from '../listens.ts';
 import { argument, notEmpty, oneOf, option } from '../parameters.ts';
 import { confirmOrRefuse } from '../prompter.ts';
 import { type Column, done, type ListResult, list, record } from '../result.ts';
+import { warn } from '../screen.ts';
 import { watchList } from '../watch.ts';
 
 const FIELDS = [
@@ -26,7 +29,12 @@ const TYPE: Column<Ingress> = {
 };
 const IDENTITY: Column<Ingress> = { heading: 'IDENTITY', value: (ingress) => ingress.participantIdentity };
 const NAME: Column<Ingress> = { heading: 'NAME', value: (ingress) => ingress.participantName };
-const URL_COLUMN: Column<Ingress> = { heading: 'URL', value: (ingress) => ingress.url };
+const URL_COLUMN: Column<Ingress> = {
+  heading: 'URL',
+  value: (ingress) => ingress.url,
+  // As on a media server whose configuration has no address for it.
+  display: (ingress) => (ingress.url === '' ? '(none)' : ingress.url),
+};
 
 /** Without the stream key: a list is shown to more eyes than the one who streams; --json has it. */
 const LIST_COLUMNS: readonly Column<Ingress>[] = [ID, TYPE, IDENTITY, NAME, URL_COLUMN];
@@ -72,15 +80,29 @@ const create = defineCommand({
       ...(name === undefined ? {} : { participantName: name }),
     };
     const ingress = await client.createIngress(room, body, { signal: context.io.signal });
+    await warnOfDeadEnd(context, ingress);
     return record({
       answer: ingress,
       record: ingress,
       fields: FIELDS,
       columns: RECORD_COLUMNS,
-      notes: ['Stream to URL with STREAM-KEY; who has the key can publish.'],
+      notes: ingress.url === '' ? [] : ['Stream to URL with STREAM-KEY; who has the key can publish.'],
     });
   },
 });
+
+/** The media server hands out its address whether anybody listens there or not. */
+async function warnOfDeadEnd({ screen, io }: Context, { url, inputType }: Ingress): Promise<void> {
+  if (url === '') {
+    const setting = inputType === 'WHIP_INPUT' ? 'whip_base_url' : 'rtmp_base_url';
+    warn(
+      screen,
+      `the media server has no address for this stream; set ingress.${setting} in its configuration`,
+    );
+  } else if ((await listens(url, io.signal)) === false) {
+    warn(screen, `nothing accepts connections at ${url} from here; does an ingress worker run? rtc doctor`);
+  }
+}
 
 const listIngress = defineCommand({
   noun: 'ingress',

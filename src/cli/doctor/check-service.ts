@@ -14,7 +14,7 @@ import {
   ok,
   skipped,
 } from './checks.ts';
-import { type ProbeDeps, probeEvents, probeRecording } from './probe.ts';
+import { type ProbeDeps, probeEvents, probeIngress, probeRecording } from './probe.ts';
 
 /** A name that no user would choose; nothing is made in it. */
 export const NO_ROOM = 'rtc-doctor';
@@ -44,7 +44,7 @@ export async function checkService(
       const needy = ['ingress', 'events', 'recording'] as const;
       return [signature, media, database, ...own, ...needy.map((check) => skipped(check, why))];
     }
-    const ingress = await checkIngress(deps);
+    const ingress = options.withProbe ? await probeIngress(deps) : await checkIngress(deps);
     const probes = options.withProbe
       ? [await probeEvents(deps), await probeRecording(deps)]
       : [
@@ -122,10 +122,7 @@ async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
 async function checkIngress({ context, client }: Deps): Promise<Check> {
   const error = await errorOf(() => client.listIngress(NO_ROOM, callOptions(context)));
   return error === undefined
-    ? ok(
-        'ingress',
-        'the media server hands out endpoints; that an ingress worker runs, only a stream can tell',
-      )
+    ? ok('ingress', 'the media server hands out addresses for streams')
     : faultOf('ingress', error, context.io.clock());
 }
 

@@ -2,6 +2,7 @@ import type { RtcClient } from '../../client/client.ts';
 import { RtcError } from '../../client/rtc-error.ts';
 import { PROBE_ROOM_PREFIX } from '../../contract/probe-rooms.ts';
 import type { Context } from '../context.ts';
+import { listens } from '../listens.ts';
 import { CHECK_TIMEOUT_MS, type Check, fault, faultOf, ok } from './checks.ts';
 
 /* Trials in rooms made for them: what they make goes again, and no webhook hears of it. */
@@ -46,9 +47,29 @@ export async function probeRecording(deps: ProbeDeps): Promise<Check> {
   });
 }
 
+/** Whether somebody listens at the address that a stream would go to. */
+export async function probeIngress(deps: ProbeDeps): Promise<Check> {
+  const { context, client } = deps;
+  const { signal } = context.io;
+  return await inRoom(deps, 'ingress', async (room) => {
+    const { ingressId, url } = await client.createIngress(room, {}, { signal });
+    try {
+      if (url === '') {
+        const next = 'set ingress.rtmp_base_url (and whip_base_url) in the configuration of the media server';
+        return fault('ingress', 'the media server has no address for streams', next);
+      }
+      const isThere = await listens(url, signal);
+      if (isThere === true) return ok('ingress', `something accepts connections at ${url}`);
+      return fault('ingress', `nothing accepts connections at ${url} from here`, START_INGRESS);
+    } finally {
+      await client.deleteIngress(room, ingressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+    }
+  });
+}
+
 async function inRoom(
   { context, client }: ProbeDeps,
-  check: 'events' | 'recording',
+  check: 'events' | 'recording' | 'ingress',
   work: (room: string) => Promise<Check>,
 ): Promise<Check> {
   const room = `${PROBE_ROOM_PREFIX}${check}-${context.io.clock().toString(36)}`;
@@ -56,14 +77,16 @@ async function inRoom(
     return await work(room);
   } catch (error) {
     const found = faultOf(check, error, context.io.clock());
-    const isWorkerMissing = error instanceof RtcError && error.code === 'media-worker-unavailable';
-    return isWorkerMissing ? { ...found, next: START_RECORDER } : found;
+    if (!(error instanceof RtcError) || error.code !== 'media-worker-unavailable') return found;
+    return { ...found, next: check === 'ingress' ? START_INGRESS : START_RECORDER };
   } finally {
     // Not cancelled with the rest: the probe room goes in any case, at the latest by its empty timeout.
     await client.deleteRoom(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
   }
 }
 
+const START_INGRESS =
+  'run the image livekit/ingress (INGRESS_CONFIG_BODY as of a recorder) where that address leads to; docs/doctor.md has the command';
 /** Said in one line; docs/doctor.md has the whole command. */
 const START_RECORDER =
   'run the image livekit/egress (EGRESS_CONFIG_BODY with api_key, api_secret, ws_url and redis.address of the media server); docs/doctor.md has the command';

@@ -22,6 +22,8 @@ import { untilAnswering } from './until-answering.ts';
 export type DevMedia = {
   readonly kind: 'external' | 'livekit' | 'embedded';
   readonly url: string;
+  /** Its Redis, where it has one. */
+  readonly redisUrl: string | undefined;
   /** For people to read: what runs and what it cannot do. */
   readonly notes: readonly string[];
   readonly children: readonly RunningChild[];
@@ -49,6 +51,7 @@ export async function startMedia(settings: DevMediaSettings): Promise<DevMedia> 
     return {
       kind: 'external',
       url: external,
+      redisUrl: settings.environment.REDIS_URL,
       notes: ['the media server of LIVEKIT_URL; its keys: LIVEKIT_API_KEY and LIVEKIT_API_SECRET'],
       children: [],
       close: async () => {},
@@ -122,6 +125,7 @@ async function startLivekit(settings: DevMediaSettings, program: string): Promis
   return {
     kind: 'livekit',
     url: `ws://127.0.0.1:${port}`,
+    redisUrl: redis && `redis://${redis.address}`,
     notes: livekitNotes(redis?.address),
     children,
     close,
@@ -162,5 +166,12 @@ async function startEmbedded(settings: DevMediaSettings, reasons: readonly strin
     ...reasons,
     'THE EMBEDDED MEDIA SERVER CARRIES NO MEDIA: nobody can really join; `rtc dev join ROOM IDENTITY` simulates it',
   ];
-  return { kind: 'embedded', url: media.url, notes, children: [], close: () => media.close() };
+  return {
+    kind: 'embedded',
+    url: media.url,
+    redisUrl: undefined,
+    notes,
+    children: [],
+    close: () => media.close(),
+  };
 }

@@ -1,0 +1,33 @@
+import { connect } from 'node:net';
+
+/** Long enough for another continent; who waits for it has an address in hand already. */
+const TIMEOUT_MS = 1500;
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  'rtmp:': 1935,
+  'rtmps:': 443,
+  'http:': 80,
+  'https:': 443,
+};
+
+/**
+ * Whether something accepts connections at a URL, seen from this machine: a stream may come from another network.
+ * Undefined for an address that says neither port nor a protocol with one.
+ */
+export async function listens(url: string, signal: AbortSignal): Promise<boolean | undefined> {
+  if (!URL.canParse(url)) return undefined;
+  const { protocol, hostname, port } = new URL(url);
+  const number = port === '' ? DEFAULT_PORTS[protocol] : Number(port);
+  if (number === undefined || hostname === '') return undefined;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const socket = connect({ host, port: number, timeout: TIMEOUT_MS, signal });
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.once('connect', () => resolve(true));
+  socket.once('timeout', () => resolve(false));
+  socket.once('error', () => resolve(false));
+  try {
+    return await promise;
+  } finally {
+    socket.destroy();
+  }
+}
