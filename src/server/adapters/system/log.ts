@@ -2,28 +2,36 @@ import { pino } from 'pino';
 import type { Log } from '../../ports/log.ts';
 
 /** Lines are written together: a write per request would cost a good part of a short one. */
-const BATCH_LENGTH = 16_384;
-const FLUSH_EVERY_MS = 200;
+const BATCH_LENGTH = 32_768;
+const WRITE_EVERY_MS = 200;
+/** More than a batch has bytes, so that the destination begins to write when it is told to and not before. */
+const BATCH_BYTES = 4 * BATCH_LENGTH;
 
 /**
  * One JSON object a line on standard error; standard output belongs to the command line. What is buffered is
  * written when the process ends, also by an exception that nobody caught; only a kill loses the last moment.
  */
 export function createLog(level: string): Log {
-  const destination = pino.destination({ dest: 2, sync: false });
+  const sizes = { minLength: BATCH_BYTES, maxWrite: 2 * BATCH_BYTES };
+  const destination = pino.destination({ dest: 2, sync: false, ...sizes });
   // The destination measures all that it holds anew with every line, so it is handed whole batches.
   let batch = '';
   const hand = (): void => {
-    if (batch === '') return;
     destination.write(batch);
     batch = '';
   };
+  const send = (): void => {
+    if (batch !== '') hand();
+    destination.flush();
+  };
   const write = (line: string): void => {
     batch += line;
-    if (batch.length >= BATCH_LENGTH) hand();
+    if (batch.length >= BATCH_LENGTH) send();
   };
-  setInterval(hand, FLUSH_EVERY_MS).unref();
+  setInterval(send, WRITE_EVERY_MS).unref();
   process.on('exit', () => {
+    // What an ending process has begun to write in the background may never be written.
+    destination.flushSync();
     hand();
     destination.flushSync();
   });
