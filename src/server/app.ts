@@ -8,11 +8,11 @@ import Fastify, {
   type preHandlerAsyncHookHandler,
 } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
-import { type AuthenticationDeps, type Claim, readClaim, signatureFault } from './http/authenticate.ts';
+import { type Admit, createAdmission, securityOf } from './http/admission.ts';
+import type { AuthenticationDeps } from './http/authenticate.ts';
 import { BROWSER_HEADERS, dialectOf, registerPreflights } from './http/dialect.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from './http/problem-answer.ts';
 import { answerClientErrors } from './http/raw-answers.ts';
-import { readBody } from './http/read-body.ts';
 import { registerRoute } from './http/register-route.ts';
 import { requestIdOf } from './http/request-id.ts';
 import type { Route, Security } from './http/route.ts';
@@ -56,6 +56,7 @@ const MAX_PARAM_LENGTH = 1024;
 
 /** The service as a Fastify that does not listen yet. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
+  const admit = createAdmission(deps);
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(deps.trustProxy) as TrustedProxies,
@@ -67,7 +68,9 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     http: { requireHostHeader: false },
     genReqId: (request) => requestIdOf(request, randomUUID),
     rewriteUrl: (request) => originForm(request.url ?? '/'),
-    frameworkErrors: (error, request, reply) => refuse(deps, error, request, reply),
+    // What the router cannot read at all runs no hooks; a signed path tells of it only to a signed caller.
+    frameworkErrors: (error, request, reply) =>
+      admit(request, reply, (refusal) => answerError(deps, refusal ?? error, request, reply)),
     clientErrorHandler: () => undefined,
   });
   answerClientErrors(app.server, randomUUID);
@@ -76,7 +79,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   for (const method of app.supportedMethods) {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  addHooks(app, deps);
+  addHooks(app, deps, admit);
   await limitRates(app, deps.rateLimits);
   app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
   app.setNotFoundHandler((request) => {
@@ -88,7 +91,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   return app;
 }
 
-function addHooks(app: FastifyInstance, deps: AppDeps): void {
+function addHooks(app: FastifyInstance, deps: AppDeps, admit: Admit): void {
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
@@ -102,7 +105,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps): void {
         retryable: true,
       });
     }
-    admit(deps, request, reply, done);
+    admit(request, reply, done);
   });
   app.addHook('onResponse', (request, reply, done) => {
     const answered = {
@@ -116,51 +119,6 @@ function addHooks(app: FastifyInstance, deps: AppDeps): void {
     done();
   });
 }
-
-/** What the router cannot read at all runs no hooks; a signed path tells of it only to a signed caller. */
-function refuse(deps: AppDeps, fault: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  admit(deps, request, reply, (refusal) => answerError(deps, refusal ?? fault, request, reply));
-}
-
-/** Reads the body; a signed path's request gets no further without a valid signature. Calls `done` once. */
-function admit(
-  deps: AppDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: (refusal?: Error) => void,
-): void {
-  let claim: Claim | undefined;
-  try {
-    claim = claimOf(deps, request, reply);
-  } catch (refusal) {
-    // Not at once: the parser may yet find that this is no HTTP, and that answer comes first.
-    queueMicrotask(() => done(refusal as Error));
-    return;
-  }
-  readBody(request.raw, deps.bodyLimitBytes, (fault, body) => {
-    request.rawBody = body;
-    if (fault !== undefined || claim === undefined) return done(fault);
-    const signed = { method: request.method, path: request.raw.url ?? '/', body };
-    done(signatureFault(deps.authentication, claim, signed));
-  });
-}
-
-/** What a signed path's caller claims; undefined on the others. Throws what its headers lack. */
-function claimOf(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Claim | undefined {
-  if (securityOf(request) !== 'signed') return undefined;
-  reply.header('cache-control', 'no-store');
-  return readClaim(deps.authentication, request.headers);
-}
-
-/** Unknown paths under /v1 are signed too: an unsigned caller learns nothing of what is there. */
-function securityOf(request: FastifyRequest): Security {
-  const route = request.routeOptions.config.route;
-  if (route !== undefined) return route.security;
-  return V1_PATH.test(request.raw.url ?? '/') ? 'signed' : 'public';
-}
-
-/** Percent-encoded too: the router reads `/%76%31` as the same path. */
-const V1_PATH = /^\/(?:v|%76)(?:1|%31)(?:[/?#;]|$)/;
 
 /** `GET http://host/v1/rooms` is what proxies are sent (RFC 9112, section 3.2.2); its path is routed and signed. */
 function originForm(url: string): string {
@@ -200,8 +158,10 @@ async function limitRates(app: FastifyInstance, limits: AppDeps['rateLimits']): 
     // The media server does not send again what was refused for its number.
     'media-server': undefined,
   };
-  app.addHook('preHandler', async function limitRate(request, reply) {
-    await limiters[securityOf(request)]?.call(this, request, reply);
+  app.addHook('preHandler', function limitRate(request, reply, done) {
+    const limiter = limiters[securityOf(request)];
+    if (limiter === undefined) done();
+    else limiter.call(this, request, reply).then(() => done(), done);
   });
 }
 

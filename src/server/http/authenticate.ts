@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
 import {
   API_KEY_HEADER,
-  isEqualConstantTime,
+  equalityWith,
   isSignatureValid,
   SIGNATURE_HEADER,
+  type SignableRequest,
   TIMESTAMP_HEADER,
   TIMESTAMP_WINDOW_SECONDS,
 } from '../../contract/signing.ts';
@@ -31,38 +32,45 @@ export type Claim =
   | { readonly kind: 'single-header' }
   | { readonly kind: 'signed'; readonly timestamp: string; readonly signature: string };
 
-/** Throws missing-credentials, invalid-api-key or timestamp-out-of-window. */
-export function readClaim(deps: AuthenticationDeps, headers: IncomingHttpHeaders): Claim {
-  const key = headers[API_KEY_HEADER];
-  const timestamp = headers[TIMESTAMP_HEADER];
-  const signature = headers[SIGNATURE_HEADER];
-  if (typeof key !== 'string' || key === '') throw missing('X-Api-Key');
-  const isUnsigned = timestamp === undefined && signature === undefined;
-  if (
-    deps.acceptsSingleHeader &&
-    isUnsigned &&
-    deps.apiSecrets.some((secret) => isEqualConstantTime(key, secret))
-  ) {
-    return { kind: 'single-header' };
-  }
-  if (!isEqualConstantTime(key, deps.apiKey)) {
-    throw new ServiceError('invalid-api-key', 'X-Api-Key is not the API key of this service.');
-  }
-  if (typeof timestamp !== 'string' || timestamp === '') throw missing('X-Service-Timestamp');
-  if (typeof signature !== 'string' || signature === '') throw missing('X-Service-Signature');
-  checkTimestamp(deps.clock, timestamp);
-  return { kind: 'signed', timestamp, signature };
+export type Authenticator = {
+  /** Throws missing-credentials, invalid-api-key or timestamp-out-of-window. */
+  readonly readClaim: (headers: IncomingHttpHeaders) => Claim;
+  /** An invalid-signature, unless the request is what the claim says. */
+  readonly signatureFault: (claim: Claim, request: ReceivedRequest) => ServiceError | undefined;
+};
+
+export type ReceivedRequest = Pick<SignableRequest, 'method' | 'path'> & { readonly body: Uint8Array };
+
+export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
+  const isApiKey = equalityWith(deps.apiKey);
+  const equalities = deps.apiSecrets.map(equalityWith);
+  const isApiSecret = (key: string): boolean => equalities.some((isEqual) => isEqual(key));
+  return {
+    readClaim: (headers) => {
+      const key = headers[API_KEY_HEADER];
+      const timestamp = headers[TIMESTAMP_HEADER];
+      const signature = headers[SIGNATURE_HEADER];
+      if (typeof key !== 'string' || key === '') throw missing('X-Api-Key');
+      const isUnsigned = timestamp === undefined && signature === undefined;
+      if (deps.acceptsSingleHeader && isUnsigned && isApiSecret(key)) return { kind: 'single-header' };
+      if (!isApiKey(key)) {
+        throw new ServiceError('invalid-api-key', 'X-Api-Key is not the API key of this service.');
+      }
+      if (typeof timestamp !== 'string' || timestamp === '') throw missing('X-Service-Timestamp');
+      if (typeof signature !== 'string' || signature === '') throw missing('X-Service-Signature');
+      checkTimestamp(deps.clock, timestamp);
+      return { kind: 'signed', timestamp, signature };
+    },
+    signatureFault: (claim, { method, path, body }) => {
+      if (claim.kind === 'single-header') return undefined;
+      const signed = { method, path, body, timestamp: claim.timestamp };
+      const isSigned = deps.apiSecrets.some((secret) => isSignatureValid(signed, claim.signature, secret));
+      return isSigned ? undefined : invalidSignature();
+    },
+  };
 }
 
-/** An invalid-signature, unless the request is what the claim says. */
-export function signatureFault(
-  deps: AuthenticationDeps,
-  claim: Claim,
-  request: { readonly method: string; readonly path: string; readonly body: Uint8Array },
-): ServiceError | undefined {
-  if (claim.kind === 'single-header') return undefined;
-  const signed = { ...request, timestamp: claim.timestamp };
-  if (deps.apiSecrets.some((secret) => isSignatureValid(signed, claim.signature, secret))) return undefined;
+function invalidSignature(): ServiceError {
   return new ServiceError(
     'invalid-signature',
     'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body exactly as sent, with API_SECRET.',

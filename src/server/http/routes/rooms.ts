@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { RoomCreateSchema, RoomListSchema, RoomSchema } from '../../../contract/rooms.ts';
 import { createRoom } from '../../domain/create-room.ts';
 import { deleteRoom, findRoom, type MediaDeps } from '../../domain/find-room.ts';
-import { listRooms } from '../../domain/list-rooms.ts';
+import { type ListRoomsDeps, listRooms } from '../../domain/list-rooms.ts';
 import { type Answer, defineRoute, type Route } from '../route.ts';
 import { MEDIA_ERRORS } from './media-errors.ts';
 import { RoomParams } from './parameters.ts';
@@ -17,11 +17,11 @@ const RoomPageQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export function roomRoutes(deps: MediaDeps): readonly Route[] {
+export function roomRoutes(deps: ListRoomsDeps): readonly Route[] {
   return [createRoute(deps), listRoute(deps), getRoute(deps), deleteRoute(deps)];
 }
 
-function createRoute(deps: MediaDeps): Route {
+function createRoute(deps: ListRoomsDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/rooms',
@@ -49,12 +49,12 @@ function createRoute(deps: MediaDeps): Route {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),
         ...(ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {}),
       };
-      return { status: 201, body: room, headers };
+      return { status: 201, body: deps.recentCounts.correct(room), headers };
     },
   });
 }
 
-function listRoute(deps: MediaDeps): Route {
+function listRoute(deps: ListRoomsDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/rooms',
@@ -69,7 +69,7 @@ function listRoute(deps: MediaDeps): Route {
   });
 }
 
-function getRoute(deps: MediaDeps): Route {
+function getRoute(deps: ListRoomsDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/rooms/:roomId',
@@ -80,7 +80,10 @@ function getRoute(deps: MediaDeps): Route {
     params: RoomParams,
     success: { 200: { description: 'The room', schema: RoomSchema } },
     errors: ['room-not-found', ...MEDIA_ERRORS],
-    handle: async ({ params }) => ({ status: 200, body: await findRoom(deps, params.roomId) }),
+    handle: async ({ params }) => ({
+      status: 200,
+      body: deps.recentCounts.correct(await findRoom(deps, params.roomId)),
+    }),
   });
 }
 
