@@ -2,6 +2,7 @@ import type { SelfCheckDeps } from './domain/check-self.ts';
 import type { IssueTokenDeps } from './domain/issue-token.ts';
 import type { ReplayDeps } from './domain/list-deliveries.ts';
 import type { ListEventsDeps } from './domain/list-events.ts';
+import type { ListRoomsDeps } from './domain/list-rooms.ts';
 import type { WebhookDeps } from './domain/manage-webhooks.ts';
 import type { RecordingDeps } from './domain/recording-deps.ts';
 import type { TestWebhookDeps } from './domain/test-webhook.ts';
@@ -26,6 +27,7 @@ import { type TranscriptionsDeps, transcriptionsRoutes } from './http/routes/tra
 import { webhookRoutes } from './http/routes/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
+  ListRoomsDeps &
   SelfCheckDeps &
   IssueTokenDeps &
   RecordingDeps &

@@ -5,6 +5,7 @@ import { createBackground } from './background.ts';
 import { requestCloser } from './close-requests.ts';
 import { Closers } from './closers.ts';
 import { type Config, serviceUrl } from './config/config.ts';
+import { createRecentCounts } from './domain/recent-counts.ts';
 import { recordMediaEvents } from './domain/record-media-events.ts';
 import { tellFoundEnd } from './domain/recording-happening.ts';
 import type { FoundEnd } from './domain/settle-recording.ts';
@@ -104,11 +105,13 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
   const purge = startPurge({ ...adapters, retention });
   closers.add(() => purge.close());
-  const ingest = new Ingest((events) => recordMediaEvents(recordDeps, events));
+  const recentCounts = createRecentCounts(adapters.clock);
+  const ingest = new Ingest((events) => recordMediaEvents({ ...recordDeps, recentCounts }, events));
   const closing = new AbortController();
   return {
     instanceId,
     outlet,
+    recentCounts,
     onEnded,
     background: background.add,
     ingest: ingest.add.bind(ingest),

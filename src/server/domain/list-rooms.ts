@@ -1,6 +1,9 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { RoomList } from '../../contract/rooms.ts';
 import type { MediaDeps } from './find-room.ts';
+import type { RecentCounts } from './recent-counts.ts';
+
+export type ListRoomsDeps = MediaDeps & { readonly recentCounts: RecentCounts };
 
 export type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
@@ -8,15 +11,18 @@ export type RoomPage = { readonly limit?: number | undefined; readonly cursor?: 
  * All rooms, or a page of them by name. The media server has no order of its own, so a cursor is the last name of
  * the page before: rooms that come and go meanwhile neither shift nor repeat the others.
  */
-export async function listRooms({ mediaServer }: MediaDeps, page: RoomPage): Promise<RoomList> {
+export async function listRooms(
+  { mediaServer, recentCounts }: ListRoomsDeps,
+  page: RoomPage,
+): Promise<RoomList> {
   const after = page.cursor === undefined ? '' : decodeCursor(page.cursor);
   const all = await mediaServer.listRooms();
-  if (page.limit === undefined && page.cursor === undefined) return { rooms: [...all] };
+  if (page.limit === undefined && page.cursor === undefined) return { rooms: all.map(recentCounts.correct) };
   const rest = all.filter((room) => room.name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
   const rooms = page.limit === undefined ? rest : rest.slice(0, page.limit);
   const last = rooms.at(-1);
   const nextCursor = last !== undefined && rooms.length < rest.length ? encodeCursor(last.name) : null;
-  return { rooms, nextCursor };
+  return { rooms: rooms.map(recentCounts.correct), nextCursor };
 }
 
 function encodeCursor(name: string): string {

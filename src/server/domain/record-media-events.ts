@@ -5,18 +5,23 @@ import type { Store } from '../ports/store.ts';
 import type { Happening } from './event-payload.ts';
 import { interpretMediaEvent } from './interpret-media-event.ts';
 import { PresenceBatch } from './presence-batch.ts';
+import type { RecentCounts } from './recent-counts.ts';
 import { type RecordDeps, type Recorder, recordInTransaction } from './record-happenings.ts';
 import { recordingHappening } from './recording-happening.ts';
 import { endStatusOf, settleEgress } from './settle-recording.ts';
 import { stopWithRoom } from './stop-transcription.ts';
 
-export type RecordMediaDeps = RecordDeps & { readonly mediaServer: MediaServer };
+export type RecordMediaDeps = RecordDeps & {
+  readonly mediaServer: MediaServer;
+  readonly recentCounts?: Pick<RecentCounts, 'note'> | undefined;
+};
 
 /**
  * Stores the events and their deliveries in one transaction: all of them or none. Several at once share one durable
  * commit.
  */
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
+  const counts = new Map<string, number>();
   await recordInTransaction(deps, async (store, recorder) => {
     const sessions = await lockSessions(store, events);
     const presence = await PresenceBatch.read(store.presence, events);
@@ -32,8 +37,17 @@ export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly 
       if (recorded.sequence > 0 || recorded.startedAt !== null) changed.set(recorded.sid, recorded);
     }
     await presence.save();
+    for (const sid of roomsOfPeople(events)) counts.set(sid, presence.countPresent(sid));
     await store.presence.saveRooms([...changed.values()]);
   });
+  deps.recentCounts?.note(counts);
+}
+
+/** The rooms in which somebody came or went. */
+function roomsOfPeople(events: readonly MediaEvent[]): readonly string[] {
+  return events.flatMap(({ type, room }) =>
+    type.startsWith('participant_') && room !== undefined ? [room.sid] : [],
+  );
 }
 
 /** The names of what an event most likely tells; what else it tells is looked for by itself. */

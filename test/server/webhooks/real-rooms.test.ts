@@ -5,6 +5,7 @@ import { AccessToken, RoomServiceClient } from 'livekit-server-sdk';
 import Schema from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventSchema } from '../../../src/contract/events.ts';
+import type { Room, RoomList } from '../../../src/contract/rooms.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { join } from '../../support/parts/participant.ts';
 import type { TestService } from '../../support/service.ts';
@@ -103,6 +104,27 @@ describe('events of the real media server', () => {
     ]);
     expect(events.at(-1)).toEqual(['room_finished', 0]);
     expect(events).toHaveLength(11);
+  });
+
+  it('are in the count of the rooms at once, where the media server’s own is up to 5 s late', async () => {
+    const room = 'counted';
+    const counts = async () => {
+      const { rooms: listed } = (await service.call('GET', '/v1/rooms')).json as RoomList;
+      const one = (await service.call('GET', `/v1/rooms/${room}`)).json as Room;
+      return [listed.find(({ name }) => name === room)?.numParticipants, one.numParticipants];
+    };
+    const guests = [];
+    for (const identity of ['ada', 'bob', 'cyd']) {
+      guests.push(await enter(room, identity));
+      await receiver.waitFor((one) => ofRoom(room)(one) && one.body.participant?.identity === identity);
+      expect(await counts()).toEqual([guests.length, guests.length]);
+    }
+    await guests.pop()?.leave();
+    await receiver.waitFor((one) => ofRoom(room)(one) && one.body.event === 'participant_left');
+    expect(await counts()).toEqual([2, 2]);
+    await rooms.deleteRoom(room);
+    await untilFinished(room);
+    await Promise.all(guests.map((guest) => guest.leave()));
   });
 
   it('are signed, as the schema has them, counted without a gap, and listed as they were delivered', async () => {
