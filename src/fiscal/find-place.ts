@@ -139,17 +139,41 @@ const lookUpParts = (name: string, province: number, date: number): number => {
       return lookUpName(inBrackets[1] ?? '', own, date);
     return UNKNOWN_PLACE;
   }
-  const halves = name.split(/\s*\/\s*|\s+[-\u2013]\s+|-/);
-  if (halves.length !== 2) return UNKNOWN_PLACE;
-  const [first, second] = halves.map((half) => lookUpName(half, province, date));
-  return first === second && first !== undefined ? first : UNKNOWN_PLACE;
+  for (const [first, second] of halvesOf(name)) {
+    const slot = lookUpHalves(first, second, { province, date });
+    if (slot !== UNKNOWN_PLACE) return slot;
+  }
+  return UNKNOWN_PLACE;
+};
+
+/** At a slash, if there is one; else at each hyphen or dash: both halves may have hyphens of their own. */
+const halvesOf = (name: string): [first: string, second: string][] =>
+  [...name.matchAll(name.includes('/') ? /\//g : /[-\u2013]/g)].map(({ index }) => [
+    name.slice(0, index),
+    name.slice(index + 1),
+  ]);
+
+/** Among the places that both names fit. */
+const lookUpHalves = (
+  first: string,
+  second: string,
+  { province, date }: { readonly province: number; readonly date: number },
+): number => {
+  collectCandidates(first, province, date);
+  const scores = new Map(candidates().map(({ slot, score }) => [slot, score]));
+  if (scores.size === 0) return UNKNOWN_PLACE;
+  collectCandidates(second, province, date);
+  const both = candidates().filter(({ slot }) => scores.has(slot));
+  count = 0;
+  for (const { slot, record, score } of both) keepBest(slot, record, Math.max(score, scores.get(slot) ?? 0));
+  return chooseCandidate(second, date);
 };
 
 const lookUpName = (name: string, province: number, date: number): number => {
   const code = name.length === 4 ? slotOfCode(name.toUpperCase()) : -1;
   if (isKnownCode(code)) return isProvinceOf(recordsOf(code), code, province) ? code : UNKNOWN_PLACE;
   collectCandidates(name, province, date);
-  return count === 1 ? (pool[0] as Candidate).slot : chooseCandidate(name);
+  return count === 1 ? (pool[0] as Candidate).slot : chooseCandidate(name, date);
 };
 
 const collectCandidates = (name: string, province: number, date: number): void => {
@@ -179,15 +203,30 @@ const keepBest = (slot: number, record: number, score: number): void => {
   if (at === count) count++;
 };
 
-/** Best score, then best accents; among states the one of today. */
-const chooseCandidate = (name: string): number => {
+/** Best score, then best accents, then nearest to the date; among states the one of today. */
+const chooseCandidate = (name: string, date: number): number => {
   if (count === 0) return UNKNOWN_PLACE;
   let best = withHighest(candidates(), ({ score }) => score);
   if (best.length > 1) {
     best = withHighest(best, ({ slot, record }) => nameExactness(name, recordName(recordsOf(slot), record)));
   }
+  if (best.length > 1) best = withHighest(best, (candidate) => nearness(candidate, date));
   if (best.length > 1) best = statesOfToday(best);
   return best.length === 1 ? (best[0] as Candidate).slot : AMBIGUOUS_PLACE;
+};
+
+/** Of places that came later the next one; of those that had ended the one that was called so last. */
+const nearness = ({ slot, record, score }: Candidate, date: number): number => {
+  const records = recordsOf(slot);
+  const byDate = recordAt(records, slot, date);
+  switch (score >> 1) {
+    case CAME_LATER:
+      return -(records.from[byDate] as number);
+    case HAD_ENDED:
+      return records.to[records.kind[record] === ALIAS ? byDate : record] as number;
+    default:
+      return 0;
+  }
 };
 
 const withHighest = (all: readonly Candidate[], rank: (candidate: Candidate) => number): Candidate[] => {
@@ -225,8 +264,11 @@ const dateScore = (records: PlaceRecords, record: number, date: number): number 
     return 5;
   if (isInForce(slot, date)) return isAlias ? 4 : 3;
   const last = (records.first[slot] as number) + (records.periods[slot] as number) - 1;
-  return (records.to[last] as number) > date ? 2 : 1;
+  return (records.to[last] as number) > date ? CAME_LATER : HAD_ENDED;
 };
+
+const CAME_LATER = 2;
+const HAD_ENDED = 1;
 
 const candidatePlaces = (date: number, chosen: number): Place[] =>
   candidates()

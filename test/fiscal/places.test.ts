@@ -132,6 +132,12 @@ describe('findPlace', () => {
     ['h501', 'H501'],
     ['Castro (LE)', 'M261'],
     ['Urss', 'Z135'],
+    ['Castelbello-Ciardes', 'C062'],
+    ['Castelbello-Ciardes/Kastelbell-Tschars', 'C062'],
+    ['Kastelbell-Tschars / Castelbello-Ciardes', 'C062'],
+    ['Castelbello-Ciardes-Kastelbell-Tschars', 'C062'],
+    ['Doberdò del Lago-Doberdob/Doberdob', 'D312'],
+    ['MERANO\u2013MERAN', 'F132'],
     ['Guam', 'Z706'],
   ])('finds %s', (name, expected) => {
     expect(code(name)).toBe(expected);
@@ -154,6 +160,25 @@ describe('findPlace', () => {
     const found = findPlace('Samone');
     expect(found).toMatchObject({ ok: false, reason: 'ambiguous' });
     expect(codesFor('Samone', {})).toEqual(['H753', 'H754']);
+  });
+
+  it('understands a bilingual name of which a half has several meanings', () => {
+    // Margreid is E827, Magre until 1928, and E829; Magre without Margreid is also E828 in the province of Vicenza.
+    expect(code('Magr\u00e8/Margreid', { date: '1925-01-01' })).toBe('E827');
+    expect(code('Bolzano/Merano')).toBe('');
+    expect(findPlace('Bolzano/Merano')).toMatchObject({ ok: false, reason: 'unknown' });
+    expect(findPlace('/')).toMatchObject({ ok: false, reason: 'unknown' });
+    expect(findPlace('-'.repeat(150))).toMatchObject({ ok: false, reason: 'unknown' });
+  });
+
+  it('takes, of places that were not in force, the one nearest to the date', () => {
+    // Tremezzina was L370 until 1947 and is M341 since 2014.
+    expect(code('Tremezzina', { date: '1900-01-01' })).toBe('L370');
+    expect(code('Tremezzina', { date: '1960-01-01' })).toBe('M341');
+    // Vezzano in the province of Trento: L818 until 1927, L821 until 2015; in force together they are ambiguous.
+    expect(code('Vezzano', { date: '2020-01-01', province: 'TN' })).toBe('L821');
+    expect(code('Vezzano', { date: '1925-01-01', province: 'TN' })).toBe('L818,L821');
+    expect(code('San Giacomo', { date: '1931-10-08', province: 'TN' })).toBe('H869');
   });
 
   it('tells a missing name, an unknown province and an unknown name apart', () => {
