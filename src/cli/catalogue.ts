@@ -1,23 +1,4 @@
-import type { Command } from './command.ts';
-
-/** One line of `rtc --help`, and where its commands are. */
-export type NounEntry = {
-  readonly noun: string;
-  readonly group: Group;
-  readonly summary: string;
-  /** Without the empty verb of a noun that is a command itself. */
-  readonly verbs: readonly string[];
-  readonly load: () => Promise<{ readonly commands: readonly Command[] }>;
-};
-
-export type Group = 'Rooms' | 'Service' | 'Italian fiscal codes, offline' | 'Settings and help';
-
-export const GROUPS: readonly Group[] = [
-  'Rooms',
-  'Service',
-  'Italian fiscal codes, offline',
-  'Settings and help',
-];
+import type { NounEntry } from './noun-entry.ts';
 
 /** Every noun. Read by the root help, completion and did-you-mean; loads nothing until a noun is used. */
 export const CATALOGUE: readonly NounEntry[] = [

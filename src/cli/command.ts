@@ -37,7 +37,7 @@ export type CommandDefinition<A extends Parameters, O extends Parameters> = {
   /** In order; the names are those of `run`'s input. */
   readonly arguments: A;
   readonly options: O;
-  /** Whole command lines with what they do; the first is shown first. */
+  /** Whole command lines with what they do; the first is shown first, and in the help of the noun. */
   readonly examples: readonly Example[];
   /** Its output never ends by itself, so that ending it by a signal is no failure. */
   readonly isStream?: (input: Values<A & O>) => boolean;

@@ -31,7 +31,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   if (lacksValue !== undefined)
     return refuse(io, argv, usageError(`${lacksValue} needs a value`, SEE_ROOT_HELP));
   if (noun === undefined || noun === '--help' || noun === '-h' || (noun === 'help' && rest.length === 0)) {
-    io.stdout.write(rootHelp(colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0));
+    io.stdout.write(rootHelp(CATALOGUE, colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0));
     return EXIT.success;
   }
   if (noun === '__complete') {
@@ -42,9 +42,15 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);
   if (entry !== undefined) {
     const { runNoun } = await import('./run-noun.ts');
-    return runNoun(entry, [...rest, ...leading], io);
+    return runNoun({ entry, argv: [...rest, ...leading], helpOf: (words) => helpOf(words, io) }, io);
   }
   return refuse(io, argv, await unknownNoun(noun));
+}
+
+/** The help command cannot know the catalogue, which knows it. */
+async function helpOf(words: readonly string[], io: Io): Promise<string> {
+  const module = await import('./help-of.ts');
+  return module.helpOf(CATALOGUE, words, io);
 }
 
 async function refuse(io: Io, argv: readonly string[], error: Error): Promise<number> {

@@ -1,8 +1,9 @@
 import type { Parameters } from './command.ts';
 import { CliError, usageError } from './failure.ts';
 import type { Io } from './io.ts';
+import { labelOf } from './parameter-names.ts';
 import type { Parameter } from './parameters.ts';
-import { type Invocation, kebab } from './parse.ts';
+import type { Invocation } from './program.ts';
 import type { Prompter } from './prompter.ts';
 
 /** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
@@ -90,13 +91,6 @@ function faultOf(parse: ((value: string) => unknown) | undefined, typed: string)
     if (error instanceof CliError) return sentence(error.message);
     throw error;
   }
-}
-
-/** `--role` for an option, `ROOM` for an argument. */
-function labelOf(name: string, parameter: Parameter<unknown>): string {
-  return parameter.flags === undefined
-    ? kebab(name).toUpperCase()
-    : (/--[\w-]+/.exec(parameter.flags)?.[0] ?? parameter.flags);
 }
 
 function sentence(text: string): string {

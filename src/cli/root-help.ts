@@ -1,10 +1,12 @@
-import { CATALOGUE, GROUPS, type NounEntry } from './catalogue.ts';
+import type { Group, NounEntry } from './noun-entry.ts';
+
+const GROUPS: readonly Group[] = ['Rooms', 'Service', 'Italian fiscal codes, offline', 'Settings and help'];
 
 /** `rtc --help`, from the catalogue alone: no command is loaded for it. */
-export function rootHelp(hasColours: boolean): string {
+export function rootHelp(catalogue: readonly NounEntry[], hasColours: boolean): string {
   const bold = (text: string): string => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
   const groups = GROUPS.map((group) => {
-    const lines = CATALOGUE.filter((entry) => entry.group === group).map(line);
+    const lines = catalogue.filter((entry) => entry.group === group).map(line);
     return `${bold(`${group}:`)}\n${lines.join('\n')}`;
   });
   return `Operate the rooms of a real-time room service: people, recordings, streams.

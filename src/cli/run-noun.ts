@@ -1,22 +1,31 @@
-import type { NounEntry } from './catalogue.ts';
 import { colourLevel } from './colour.ts';
 import { nameOf } from './command.ts';
-import { type CommonFlags, type OpenContext, openContext } from './context.ts';
+import type { CommonFlags, Context } from './context.ts';
 import { EXIT, usageError } from './failure.ts';
 import type { Io } from './io.ts';
+import type { NounEntry } from './noun-entry.ts';
+import { openContext } from './open-context.ts';
 import { printResult } from './output.ts';
-import { type Invocation, parseNoun } from './parse.ts';
+import { helpWidth, parseNoun } from './parse.ts';
+import type { Invocation } from './program.ts';
 import { readInput } from './read-input.ts';
 import { type JsonChoice, openScreen } from './screen.ts';
 
+/** A noun, the words after it, and what the context has from main. */
+export type NounCall = {
+  readonly entry: NounEntry;
+  readonly argv: readonly string[];
+  readonly helpOf: Context['helpOf'];
+};
+
 /** Parses the words after a noun, runs the command that they name, prints its result; the exit code. */
-export async function runNoun(entry: NounEntry, argv: readonly string[], io: Io): Promise<number> {
+export async function runNoun(call: NounCall, io: Io): Promise<number> {
+  const { entry, argv } = call;
   let command: string | undefined;
   try {
-    const { commands } = await entry.load();
     const isColourRefused = argv.includes('--no-color');
-    const parsed = await parseNoun(commands, argv, {
-      width: Math.min(io.stdout.columns ?? 100, 110),
+    const parsed = await parseNoun(entry, argv, {
+      width: helpWidth(io),
       hasColours: colourLevel(io.stdout, io.env, isColourRefused) > 0,
     });
     if (parsed.kind === 'help') {
@@ -24,21 +33,22 @@ export async function runNoun(entry: NounEntry, argv: readonly string[], io: Io)
       return EXIT.success;
     }
     command = nameOf(parsed.invocation.command);
-    return await runInvocation(parsed.invocation, argv, io);
+    return await runInvocation(parsed.invocation, call, io);
   } catch (error) {
     const { reportFailure } = await import('./report-failure.ts');
     return reportFailure(io, { error, argv, command });
   }
 }
 
-async function runInvocation(invocation: Invocation, argv: readonly string[], io: Io): Promise<number> {
+async function runInvocation(invocation: Invocation, { argv, helpOf }: NounCall, io: Io): Promise<number> {
   const { common, command } = invocation;
   const json = jsonChoice(common.json);
   const screen = await openScreen(io, { json, isColourRefused: common.color === false });
-  const opened: OpenContext = openContext(io, screen, {
+  const opened = openContext(io, screen, {
     command: nameOf(command),
     argv,
     flags: commonFlags(common),
+    helpOf,
   });
   try {
     const input = await readInput(io, invocation, opened.context.prompter);

@@ -54,9 +54,9 @@ describe.each(commands.map((command) => [nameOf(command), command] as const))('r
     expect(uses.length).toBeGreaterThan(0);
     for (const words of uses) {
       const { noun, rest, leading } = splitLeadingOptions(words);
-      const own = loaded.find(({ entry }) => entry.noun === noun)?.commands ?? [];
-      const parsed = await parseNoun(own, [...rest, ...leading], WIDTH);
-      expect(parsed.kind).toBe('invocation');
+      const own = CATALOGUE.find((entry) => entry.noun === noun);
+      const parsed = own === undefined ? undefined : await parseNoun(own, [...rest, ...leading], WIDTH);
+      expect(parsed?.kind).toBe('invocation');
     }
   });
 });
@@ -73,11 +73,39 @@ describe('rtc help', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
   });
 
-  it('of a noun lists its verbs', async () => {
+  it('of a noun says what it is, lists its verbs with what they take, and shows examples', async () => {
     const { code, stdout } = await run(['rooms']);
     expect(code).toBe(0);
-    for (const verb of ['create', 'list|ls', 'get', 'delete|rm']) expect(stdout).toContain(`  ${verb} `);
+    expect(stdout).toMatch(
+      /^Usage: rtc rooms <verb> \[arguments\] \[options\]\n\nRooms that are open now\.\n/,
+    );
+    for (const verb of ['create <name>', 'list|ls', 'get <room>', 'delete|rm <rooms...>'])
+      expect(stdout).toContain(`  ${verb} `);
+    expect(stdout).toContain('Examples:\n  # ');
+    expect(stdout).toContain('  $ rtc rooms create demo\n');
+    expect(stdout.trimEnd().endsWith('rtc rooms create --help')).toBe(true);
+    expect((await run(['rooms', '--help'])).stdout).toBe(stdout);
+    expect((await run(['help', 'rooms'])).stdout).toBe(stdout);
   });
+
+  it('of a noun that is a command too shows both ways to use it', async () => {
+    const { stdout } = await run(['dev', '--help']);
+    expect(stdout).toContain('Usage: rtc dev [options]\n       rtc dev <verb> [arguments] [options]\n');
+    expect(stdout).toContain('  leave <room> <identity> ');
+  });
+
+  it.each(commands.map((command) => [nameOf(command), command] as const))(
+    'of %s speaks of the API only where it is asked, and says nothing twice',
+    async (name, { needs }) => {
+      const { stdout } = await run([...name.split(' '), '--help']);
+      expect(/print the API's answer/.test(stdout)).toBe(needs === 'service');
+      expect(/--debug/.test(stdout)).toBe(needs === 'service');
+      expect(stdout).not.toMatch(/reads stdin[^\n]*reads stdin/);
+      expect(stdout.match(/^ +-h, --help/gm)).toHaveLength(1);
+      // A heading has something under it.
+      expect(stdout).not.toMatch(/:\n\n(?=\S)/);
+    },
+  );
 });
 
 describe('rtc version', () => {

@@ -117,6 +117,7 @@ describe('rtc serve', () => {
     expect(await rtcProcess(['serve', '--check'], { env, cwd: directory })).toMatchObject({
       code: 0,
       stdout: '',
+      stderr: expect.stringContaining('API_SECRET has 4 characters'),
     });
     const bad = await rtcProcess(['serve', '--check', '--port', '99'], {
       env: { ...env, API_KEY: '', TOKEN_TTL: 'x' },

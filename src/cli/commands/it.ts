@@ -121,13 +121,14 @@ const listCities = defineCommand({
   verb: 'cities',
   summary: 'List the places of a province, by each name that they ever had there',
   description:
-    'TODAY is the Belfiore code of the comune that holds the place now. Provinces of the past (FO, PU as PS) and EE, the states, have their places too.',
+    'Also names of the past, as birth certificates have them: a place has a line for each. The column TODAY is the Belfiore code of the comune that its ground belongs to now. Abbreviations that provinces had once (FO, now FC) are understood, and EE lists the foreign states.',
   needs: 'nothing',
-  arguments: { province: argument('abbreviation of the province') },
+  arguments: { province: argument('abbreviation of the province, such as RM; EE for states') },
   options: { current: flag('--current', 'only names that are in use today') },
   examples: [
-    { line: 'rtc it cities RM', does: 'All that ever was in the province of Rome' },
-    { line: 'rtc it cities EE --current', does: 'The states of today' },
+    { line: 'rtc it cities RM', does: 'All that ever were in the province of Rome' },
+    { line: 'rtc it cities RM --current', does: 'Those of today' },
+    { line: 'rtc it cities EE --current', does: 'The foreign states of today' },
   ],
   async run(_context, { province, current }) {
     const all = cities(province);
@@ -148,7 +149,7 @@ const listCaps = defineCommand({
   noun: 'it',
   verb: 'caps',
   summary: 'List the postal codes of a city',
-  description: 'Of a comune that has ended: those of the one that holds it today.',
+  description: 'Of a comune that is no more: those of the one that its ground belongs to today.',
   needs: 'nothing',
   arguments: {
     province: argument('abbreviation of the province'),
@@ -156,7 +157,8 @@ const listCaps = defineCommand({
   },
   options: {},
   examples: [
-    { line: 'rtc it caps MI Monza', does: 'By the province of then or of today' },
+    { line: 'rtc it caps RM Roma', does: 'One a line' },
+    { line: 'rtc it caps MI Monza', does: 'By a province of the past: Monza is in MB today' },
     { line: 'rtc it caps RM Roma --json', does: 'As integers, as the API answers them: 00118 is 118' },
   ],
   async run(_context, { province, city }) {

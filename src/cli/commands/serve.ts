@@ -13,7 +13,8 @@ const serve = defineCommand({
   noun: 'serve',
   verb: '',
   summary: 'Run the service',
-  description: 'Its settings are environment variables (rtc help environment). Ctrl-C stops it in order.',
+  description:
+    'Its settings are environment variables, or lines of a file .env in the current folder; API_KEY and API_SECRET must be there, LIVEKIT_URL names the media server; docs/settings.md has them all. Ctrl-C stops it in order.',
   needs: 'nothing',
   arguments: {},
   options: {

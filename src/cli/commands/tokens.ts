@@ -88,7 +88,9 @@ const inspect = defineCommand({
   description:
     'Offline; the signature is not checked, as only the media server has its key. Exit code 7 for an expired one.',
   needs: 'nothing',
-  arguments: { token: optionalArgument('the token; - or nothing reads stdin', { source: 'typed-or-stdin' }) },
+  arguments: {
+    token: optionalArgument('the token; left out, stdin is read too', { source: 'typed-or-stdin' }),
+  },
   options: {},
   examples: [
     {

@@ -12,7 +12,7 @@ const worker = defineCommand({
   description:
     "stt-live transcribes rooms while they talk, stt-post recordings after the call. Any number of each may run, on any machine that shares the service's database; they read the settings of the service (rtc serve --print-config), those named STT_ among them. A model comes first: rtc stt install moonshine-tiny-en. Ctrl-C stops it in order; what it had in hand goes to another.",
   needs: 'nothing',
-  arguments: { kind: argument('stt-live or stt-post', { choices: WORKER_KINDS }) },
+  arguments: { kind: argument('add-on', { choices: WORKER_KINDS }) },
   options: {},
   examples: [
     { line: 'rtc worker stt-live', does: 'Beside a service on the same machine and DATA_DIR' },

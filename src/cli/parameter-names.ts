@@ -1,0 +1,22 @@
+import type { Parameter } from './parameters.ts';
+
+/** `--role` for an option, `ROOM` for an argument: how a message names it. */
+export function labelOf(name: string, parameter: Parameter<unknown>): string {
+  return parameter.flags === undefined ? kebab(name).toUpperCase() : longFlag(parameter);
+}
+
+/** `--metadata` of `-m, --metadata <text>`. */
+function longFlag({ flags = '' }: Parameter<unknown>): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? flags;
+}
+
+/** `<room>`, `[delivery]`, `<names...>`: how a usage line names an argument. */
+export function argumentTerm(name: string, { isList, isRequired }: Parameter<unknown>): string {
+  const word = `${kebab(name)}${isList ? '...' : ''}`;
+  return isRequired ? `<${word}>` : `[${word}]`;
+}
+
+/** `trackSid` as `track-sid`. */
+export function kebab(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
