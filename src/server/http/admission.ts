@@ -26,11 +26,18 @@ export function createAdmission(deps: AdmissionDeps): Admit {
         return;
       }
     }
-    readBody(request.raw, deps.bodyLimitBytes, (fault, body) => {
-      request.rawBody = body;
-      if (fault !== undefined || claim === undefined) return done(fault);
-      done(signatureFault(claim, { method: request.method, path: request.raw.url ?? '/', body }));
-    });
+    const read = (limitBytes: number): void =>
+      readBody(request.raw, limitBytes, (fault, body) => {
+        request.rawBody = body;
+        if (fault !== undefined || claim === undefined) return done(fault);
+        done(signatureFault(claim, { method: request.method, path: request.raw.url ?? '/', body }));
+      });
+    const { largeBodies } = request.routeOptions.config.route ?? {};
+    const isLarge = Number(request.headers['content-length'] ?? 0) > deps.bodyLimitBytes;
+    if (largeBodies === undefined || !isLarge) return read(deps.bodyLimitBytes);
+    largeBodies
+      .mayCome(request.headers)
+      .then((mayCome) => read(mayCome ? largeBodies.limitBytes : deps.bodyLimitBytes), done);
   };
 }
 

@@ -66,6 +66,11 @@ export type RouteInput<P, Q, B> = {
   };
 };
 
+export type LargeBodies = {
+  readonly limitBytes: number;
+  readonly mayCome: (headers: IncomingHttpHeaders) => Promise<boolean>;
+};
+
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** In Fastify's notation, such as /v1/rooms/:roomId. */
@@ -80,6 +85,8 @@ export type Route = {
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
+  /** Takes bodies beyond the limit of all others from those who may send them; told by their headers, before a byte is read. */
+  readonly largeBodies?: LargeBodies | undefined;
   /** The handler checks the body itself, against more than a schema can say: the schema only describes it. */
   readonly checksBodyItself?: boolean | undefined;
   readonly success: Readonly<Record<number, SuccessAnswer>>;

@@ -44,6 +44,8 @@ export type MediaEventIngress = {
 
 /** Checks that an event comes from the media server, and reads it. */
 export interface MediaEventReader {
+  /** Whether the media server signed this for some event; known before the body, which it may then not be of. */
+  isEventToken(authorization: string | undefined): Promise<boolean>;
   /**
    * `authorization` is the JWT of the request, whose sha256 claim covers the raw body. Undefined for a signature
    * that is missing or wrong. Throws ServiceError invalid-request for a signed body that cannot be read.

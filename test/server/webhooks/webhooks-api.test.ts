@@ -429,6 +429,8 @@ describe('a replay', () => {
   });
 });
 
+const TOKEN_REQUEST = { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'host' };
+
 describe("the media server's webhooks", () => {
   const post = (headers: Readonly<Record<string, string>>, body: string) =>
     service.call('POST', '/livekit/webhook', { headers, body, signing: false });
@@ -448,6 +450,38 @@ describe("the media server's webhooks", () => {
     }
     const events = (await service.call('GET', '/v1/events?room=forged')).json as { events: unknown[] };
     expect(events.events).toEqual([]);
+  });
+
+  it('are taken in whatever the size of the metadata in them, which BODY_LIMIT is not for', async () => {
+    const metadata = '"'.repeat(512 * 1024);
+    const room = { ...(roomFinished('heavy').room as object), metadata };
+    const participant = { sid: 'PA_heavy', identity: 'ada', metadata };
+    const event = { event: 'participant_joined', id: 'EV_heavy', room, participant };
+    const { body, headers } = mediaWebhook(event);
+    expect(body.length).toBeGreaterThan(2 * 1024 * 1024);
+    expect((await post(headers, body)).status).toBe(200);
+    const events = (await service.call('GET', '/v1/events?room=heavy')).json as {
+      events: { event: string }[];
+    };
+    expect(events.events.map((each) => each.event)).toContain('participant_joined');
+  });
+
+  it('that are large are read only of who has a token for an event, and to 8 MiB', async () => {
+    const { body, headers } = mediaWebhook({
+      event: 'room_started',
+      id: 'EV_l',
+      metadata: ' '.repeat(1024 ** 2),
+    });
+    const { authorization: _, ...unsigned } = headers;
+    expect((await post(unsigned, body)).status).toBe(413);
+    // Signed by the same key, and given to everybody who joins.
+    const { token } = (await service.call('POST', '/v1/token', { body: TOKEN_REQUEST })).json as {
+      token: string;
+    };
+    expect((await post({ ...headers, authorization: token }, body)).status).toBe(413);
+    expect((await post(headers, body)).status).toBe(200);
+    const huge = mediaWebhook({ event: 'room_started', id: 'EV_h', metadata: ' '.repeat(8 * 1024 ** 2) });
+    expect((await post(huge.headers, huge.body)).status).toBe(413);
   });
 
   it('that are signed but no event are refused for good', async () => {

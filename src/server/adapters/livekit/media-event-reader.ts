@@ -17,21 +17,31 @@ const CLOCK_TOLERANCE_SECONDS = 300;
 export function createMediaEventReader(apiKey: string, apiSecret: string): MediaEventReader {
   const verifier = new TokenVerifier(apiKey, apiSecret);
   return {
+    isEventToken: async (authorization) => (await signedHash(verifier, authorization)) !== undefined,
     read: async (body, authorization) => {
-      if (authorization === undefined || !(await isSigned(verifier, body, authorization))) return undefined;
+      if ((await signedHash(verifier, authorization)) !== hashOf(body)) return undefined;
       return toMediaEvent(parse(new TextDecoder().decode(body)));
     },
   };
 }
 
-/** Not by the SDK's receiver: that cannot tell a body that is not signed from one that cannot be read. */
-async function isSigned(verifier: TokenVerifier, body: Uint8Array, token: string): Promise<boolean> {
+/**
+ * The hash of the body that the token is for; undefined for a token that is not the media server's, and for one that a
+ * participant joins with. Not by the SDK's receiver: that cannot tell a body that is not signed from one that cannot
+ * be read.
+ */
+async function signedHash(verifier: TokenVerifier, token: string | undefined): Promise<string | undefined> {
+  if (token === undefined) return undefined;
   try {
     const { sha256 } = await verifier.verify(token, CLOCK_TOLERANCE_SECONDS);
-    return sha256 === createHash('sha256').update(body).digest('base64');
+    return typeof sha256 === 'string' ? sha256 : undefined;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64');
 }
 
 function parse(text: string): WebhookEvent {

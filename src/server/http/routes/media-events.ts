@@ -9,6 +9,12 @@ export type MediaEventDeps = {
 };
 
 /**
+ * An event carries the metadata of the room and of a participant, 512 KiB each, of which JSON may make six times as
+ * much. A refusal for its size would be for good.
+ */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+
+/**
  * The media server's own webhooks. It takes any answer but 429 and 5xx for delivered: so what could not be stored
  * is a 503, whatever the reason, and comes again.
  */
@@ -23,6 +29,10 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
       description:
         "For LiveKit's `webhook.urls`. The Authorization header carries its JWT, which covers the body.",
       security: 'media-server',
+      largeBodies: {
+        limitBytes: MAX_EVENT_BYTES,
+        mayCome: ({ authorization }) => deps.mediaEventReader.isEventToken(authorization),
+      },
       success: { 200: { description: 'The event is stored' } },
       errors: ['missing-credentials', 'invalid-request', 'storage-unavailable'],
       handle: async ({ raw }) => {
