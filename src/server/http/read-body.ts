@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
+import { findDuplicateName } from './duplicate-name.ts';
+import { bodyFault } from './validate.ts';
 
 /** Is called once: with the body, or with why there is none. */
 export type BodyReceiver = (fault: ServiceError | undefined, body: Buffer) => void;
@@ -33,7 +35,6 @@ function collect(request: IncomingMessage, limitBytes: number, receive: BodyRece
       return;
     }
     request.off('data', onData);
-    request.pause();
     settle(tooLarge(limitBytes));
   };
   const onBreak = (cause?: Error): void => {
@@ -48,11 +49,12 @@ function collect(request: IncomingMessage, limitBytes: number, receive: BodyRece
 
 const EMPTY = Buffer.alloc(0);
 
-// The rest of the body is not read, so the connection cannot be used again.
+/**
+ * The rest of the body is read and dropped, for as long as a request may take: most clients send all of it before they
+ * look for an answer, and a connection that is closed on them meanwhile loses it (RFC 9112, section 9.6).
+ */
 function tooLarge(limitBytes: number): ServiceError {
-  return new ServiceError('payload-too-large', `The body is larger than ${limitBytes} bytes.`, {
-    headers: { connection: 'close' },
-  });
+  return new ServiceError('payload-too-large', `The body is larger than ${limitBytes} bytes.`);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -77,8 +79,16 @@ export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
       headers: { 'accept-encoding': 'identity' },
     });
   }
+  const { text, value } = parse(body);
+  const duplicate = findDuplicateName(text);
+  if (duplicate !== undefined) throw bodyFault(duplicate, 'is there more than once');
+  return value;
+}
+
+function parse(body: Buffer): { readonly text: string; readonly value: unknown } {
   try {
-    return JSON.parse(UTF8.decode(body));
+    const text = UTF8.decode(body);
+    return { text, value: JSON.parse(text) };
   } catch (cause) {
     const detail = cause instanceof SyntaxError ? 'is not well-formed JSON' : 'is not UTF-8';
     throw new ServiceError('invalid-request', `The body ${detail}.`, {

@@ -143,10 +143,9 @@ describe('the size of a body', () => {
 
   it('is limited to the byte', async () => {
     expect((await post('/v1/rooms', padded(BODY_LIMIT), JSON_TYPE)).outcome).toEqual(PASSED);
-    const { outcome, problem, answer } = await post('/v1/rooms', padded(BODY_LIMIT + 1), JSON_TYPE);
+    const { outcome, problem } = await post('/v1/rooms', padded(BODY_LIMIT + 1), JSON_TYPE);
     expect(outcome).toEqual(TOO_LARGE);
     expect(problem.detail).toContain(`${BODY_LIMIT}`);
-    expect(answer.headers.connection).toBe('close');
   });
 
   it('is limited in chunks too', async () => {

@@ -15,6 +15,8 @@ import { signatureHeaders } from '../../support/sign.ts';
 /* What comes over the wire and is no good request: no client library would send it. */
 
 const TIMEOUT_MS = 300;
+/** More than the buffers between the two ends hold. */
+const HUGE = 32 * 1024 * 1024;
 
 let app: FastifyInstance;
 let url: string;
@@ -151,6 +153,18 @@ describe('a request that is too much', () => {
   it('of a declared length over the limit is answered before its body is sent', async () => {
     const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nContent-Length: 9007199254740991\r\n\r\n');
     expectProblem(answer, 413, 'payload-too-large');
+  });
+
+  it.each([
+    ['declared', `Content-Length: ${HUGE}\r\n\r\n`, ''],
+    ['chunked', `Transfer-Encoding: chunked\r\n\r\n${HUGE.toString(16)}\r\n`, '\r\n0\r\n\r\n'],
+  ])('with far too long a %s body is answered to who first sends all of it', async (_name, head, tail) => {
+    const connection = await open();
+    connection.send(`GET /open HTTP/1.1\r\nHost: x\r\n${head}`);
+    connection.send(Buffer.alloc(HUGE, ' '));
+    connection.send(`${tail}GET /open HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expectProblem(await connection.read(), 413, 'payload-too-large');
+    expect((await connection.read())?.status).toBe(200);
   });
 
   it('of a length that nobody can count is refused', async () => {
