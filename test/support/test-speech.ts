@@ -61,7 +61,9 @@ function loudnessDetector(minSilence: number): VoiceActivityDetector {
     push: (samples) => {
       rest.push(...samples);
       const found: VoicedSegment[] = [];
-      for (; rest.length >= WINDOW; rest = rest.slice(WINDOW)) found.push(...hear(rest.slice(0, WINDOW)));
+      let at = 0;
+      for (; rest.length - at >= WINDOW; at += WINDOW) found.push(...hear(rest.slice(at, at + WINDOW)));
+      rest = rest.slice(at);
       return found;
     },
     current: () => voiced && { start: voiced.start, samples: Float32Array.from(voiced.samples) },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -10,6 +11,7 @@ import type {
 } from '../../../src/contract/transcription.ts';
 import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
 import { loadConfig } from '../../../src/server/config/config.ts';
+import type { Clock } from '../../../src/server/ports/clock.ts';
 import { type RunningWorker, startWorker } from '../../../src/server/worker.ts';
 import { keepingLog, type LogLine } from '../../support/app.ts';
 import { type RunningPart, runPart } from '../../support/parts/run-part.ts';
@@ -24,6 +26,7 @@ import {
   silence,
   videoOnly,
 } from '../adapters/ffmpeg/media-files.ts';
+import { type Network, startNetwork } from '../adapters/storage/network.ts';
 import { bucketSettings } from '../recordings/support/stage.ts';
 import { register } from '../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
@@ -74,16 +77,22 @@ const settings = () => ({
   ...bucketSettings(s3),
 });
 
+type Over = { readonly clock?: Clock; readonly environment?: Readonly<Record<string, string>> };
+
 async function work(
   options: TestSpeechOptions = {},
+  { clock = systemClock, environment = {} }: Over = {},
 ): Promise<{ worker: RunningWorker; log: readonly LogLine[] }> {
   const log: LogLine[] = [];
-  const parts = { log: keepingLog(log), clock: systemClock, ids: systemIds };
+  const parts = { log: keepingLog(log), clock, ids: systemIds };
   const speech = testSpeech(options);
-  const worker = await startWorker(loadConfig(settings()), { ...parts, kind: 'stt-post', speech });
+  const config = loadConfig({ ...settings(), ...environment });
+  const worker = await startWorker(config, { ...parts, kind: 'stt-post', speech });
   workers.push(worker);
   return { worker, log };
 }
+
+const lateBy = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
 
 /** A recording whose file in the bucket is this one. */
 async function record(file: string): Promise<Recording> {
@@ -112,15 +121,17 @@ async function get(id: string): Promise<PostTranscriptionDetail> {
 const until = (
   id: string,
   isSo: (one: PostTranscriptionDetail) => boolean,
+  deadlineMs = 25_000,
 ): Promise<PostTranscriptionDetail> =>
   vi.waitUntil(
     async () => {
       const one = await get(id);
       return isSo(one) && one;
     },
-    { timeout: 25_000, interval: 50 },
+    { timeout: deadlineMs, interval: 50 },
   );
-const ended = (id: string) => until(id, ({ status }) => status === 'completed' || status === 'failed');
+const ended = (id: string, deadlineMs?: number) =>
+  until(id, ({ status }) => status === 'completed' || status === 'failed', deadlineMs);
 
 describe('transcribing a recording', () => {
   it('goes from queued to completed, with segments, times, the length and an event', async () => {
@@ -343,20 +354,104 @@ describe('transcribing a recording', () => {
     await stage.beat('stt-post');
     const { recordingId } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
-    let tries = 0;
-    await work({
-      recognise: () => {
-        tries += 1;
-        throw new Error('out of memory');
-      },
-    });
-    const waiting = await until(
-      transcriptionId,
-      ({ status, error }) => status === 'queued' && error !== null,
+    const recognise = (): string => {
+      throw new Error('out of memory');
+    };
+    const error = { code: 'internal-error', message: expect.stringContaining('its log') };
+    // Pauses of 5 s and 30 s: a worker on a later day need not wait for them.
+    for (const [attempt, lateMs] of [0, 6_000, 60_000].entries()) {
+      const { worker } = await work({ recognise }, { clock: lateBy(lateMs) });
+      const tried = await vi.waitUntil(
+        async () => {
+          const row = await stage.store.transcriptions.find(transcriptionId);
+          return row?.attempts === attempt + 1 && row.status !== 'processing' && row;
+        },
+        { timeout: 10_000, interval: 50 },
+      );
+      expect(tried.status).toBe(attempt === 2 ? 'failed' : 'queued');
+      expect((await get(transcriptionId)).error).toEqual(error);
+      await worker.close();
+    }
+  });
+
+  it('of an hour has all that is said in it, to its last minute', async () => {
+    await stage.beat('stt-post');
+    const minute = await media.make('minute.mp4', [
+      ...['-i', media.speech, '-af', 'apad', '-c:v', 'copy', '-c:a', 'aac', '-t', '60'],
+    ]);
+    const hour = await media.make('hour.mp4', [...['-stream_loop', '59', '-i', minute], '-c', 'copy']);
+    const { recordingId } = await record(hour);
+    const { transcriptionId } = await queue(recordingId);
+    await work();
+    const done = await ended(transcriptionId, 80_000);
+    expect(done).toMatchObject({ status: 'completed', error: null, progress: 1 });
+    expect((done.durationMs ?? 0) / 60_000).toBeCloseTo(60, 0);
+    const minutes = done.segments.map(({ start }) =>
+      Math.floor(((start + 1) / (done.durationMs ?? 0)) * 60_000),
     );
-    expect(waiting.error).toEqual({ code: 'internal-error', message: expect.stringContaining('its log') });
-    expect(tries).toBe(1);
+    expect(new Set(minutes)).toEqual(new Set(Array.from({ length: 60 }, (_, index) => index)));
+  }, 120_000);
+});
+
+describe('a recording in a bucket', () => {
+  let network: Network;
+  beforeAll(async () => {
+    network = await startNetwork(new URL(s3.url));
+  });
+  afterAll(() => network?.close());
+
+  it('that is down is tried again, and nothing of the recording is lost', async () => {
+    await stage.beat('stt-post');
+    const { recordingId, file } = await record(media.speech);
+    const { transcriptionId } = await queue(recordingId);
+    await network.cut();
+    const environment = { S3_ENDPOINT: network.url(s3.url) };
+    const { worker } = await work({}, { environment });
+    const waiting = await until(transcriptionId, ({ error }) => error !== null);
+    expect(waiting).toMatchObject({ status: 'queued', segments: [], error: { code: 'storage-unavailable' } });
+    await worker.close();
+    expect(existsSync(join(s3.bucketFolder, file?.path ?? ''))).toBe(true);
+    await network.mend();
+    await work({}, { environment, clock: lateBy(6_000) });
+    expect(await ended(transcriptionId)).toMatchObject({ status: 'completed', error: null });
+  });
+
+  it('that goes down in the middle is waited for, and heard to its end', async () => {
+    await stage.beat('stt-post');
+    const whole = await media.make('whole.mp4', [
+      ...['-stream_loop', '59', '-i', media.fastStart],
+      ...['-c', 'copy'],
+    ]);
+    const { recordingId } = await record(whole);
+    const { transcriptionId } = await queue(recordingId);
+    let isCut = false;
+    const recognise = async (): Promise<string> => {
+      if (!isCut) await network.cut();
+      isCut = true;
+      return 'word';
+    };
+    await work({ recognise }, { environment: { S3_ENDPOINT: network.url(s3.url) } });
+    await vi.waitUntil(() => isCut, 10_000);
+    await network.mend();
+    const done = await ended(transcriptionId);
+    expect(done).toMatchObject({ status: 'completed', error: null });
+    expect(done.segments.at(-1)?.end).toBeGreaterThan((done.durationMs ?? 0) / 1000 - 6);
     expect(await stage.store.transcriptions.find(transcriptionId)).toMatchObject({ attempts: 1 });
+  });
+
+  it('that refuses the keys fails at the first try, and names the setting', async () => {
+    await stage.beat('stt-post');
+    const { recordingId, file } = await record(media.speech);
+    const { transcriptionId } = await queue(recordingId);
+    await work({}, { environment: { S3_SECRET_KEY: 'wrong' } });
+    const failed = await ended(transcriptionId);
+    expect(failed).toMatchObject({
+      status: 'failed',
+      segments: [],
+      error: { code: 'recording-storage-error' },
+    });
+    expect(failed.error?.message).toContain('S3_SECRET_KEY');
+    expect(existsSync(join(s3.bucketFolder, file?.path ?? ''))).toBe(true);
   });
 });
 
@@ -468,7 +563,7 @@ describe('what cannot be transcribed', () => {
     });
   });
 
-  it.each([{ language: 'x' }, { options: {} }, { participants: { a: '' } }, []])(
+  it.each([[{ language: 'x' }], [{ options: {} }], [{ participants: { a: '' } }], [[]]])(
     'is 400 for %j',
     async (body) => {
       const answer = await call('POST', queuePath('EG_x'), body);
