@@ -53,8 +53,9 @@ export interface DeliveryStore {
   /**
    * Leases due deliveries (pending, dueAt <= now, no lease or one that ran out: leaseUntil <= now), at most `limit`
    * of all and `limitPerWebhook` of one, none of `exceptWebhooks`. The webhook that has waited longest comes first,
-   * with those of its own that have waited longest, so that none starves behind another's backlog. Instances never
-   * get the same row, and never wait for each other: what others are claiming at the moment is passed over.
+   * with those of its own that have waited longest, so that none starves behind another's backlog. Answered by when
+   * they were due, and within a millisecond in the order of their events. Instances never get the same row, and never
+   * wait for each other: what others are claiming at the moment is passed over.
    */
   claim(request: ClaimRequest): Promise<readonly DeliveryJob[]>;
   /**
@@ -79,7 +80,9 @@ export interface DeliveryStore {
    * are still there.
    */
   replay(webhookId: string, id: string, now: number): Promise<boolean>;
-  /** All failed ones created at `since` or later whose event is still there, in small batches; how many. */
+  /**
+   * All failed ones created at `since` or later whose event is still there, but for tests, in small batches; how many.
+   */
   replayFailed(webhookId: string, since: number, now: number): Promise<number>;
   /**
    * From when on a claim would find something: the earliest dueAt, or end of a lease, of a pending delivery of other

@@ -6,6 +6,7 @@ import {
   type Delivery,
   type DeliveryJob,
   type DeliveryQuery,
+  type DeliveryState,
   type DeliveryStore,
   type NewDelivery,
 } from '../../ports/webhook-store.ts';
@@ -76,19 +77,22 @@ async function claimJobs({ db, forms }: Connection, request: ClaimRequest): Prom
     .execute();
   const events = await db
     .selectFrom('events')
-    .select(['id', 'payload', 'occurredAt'])
+    .select(['id', 'payload', 'occurredAt', 'position'])
     .where(sql<boolean>`id ${forms.oneOf(eventIds)}`)
     .execute();
   const webhookOf = new Map(webhooks.map((row) => [row.id, toWebhook(row)]));
   const eventOf = new Map(events.map((event) => [event.id, event]));
-  return rows
-    .toSorted((one, other) => one.dueAt - other.dueAt)
-    .flatMap((delivery) => {
-      const webhook = webhookOf.get(delivery.webhookId);
-      const event = eventOf.get(delivery.eventId);
-      // A webhook that was deleted since the claim has no deliveries to make.
-      return webhook === undefined || event === undefined ? [] : [{ delivery, webhook, event }];
-    });
+  const jobs = rows.flatMap((delivery) => {
+    const webhook = webhookOf.get(delivery.webhookId);
+    const event = eventOf.get(delivery.eventId);
+    // A webhook that was deleted since the claim has no deliveries to make.
+    return webhook === undefined || event === undefined ? [] : [{ delivery, webhook, event }];
+  });
+  return jobs
+    .sort(
+      (one, other) => one.delivery.dueAt - other.delivery.dueAt || one.event.position - other.event.position,
+    )
+    .map(({ delivery, webhook, event: { position: _, ...event } }) => ({ delivery, webhook, event }));
 }
 
 function heldOf({ forms }: Connection, owner: string, ids: readonly string[]): RawBuilder<unknown> {
@@ -109,24 +113,43 @@ async function changeLeases(
 }
 
 /**
- * One walk along the index for each state: with all of them in one index, every list is a walk. The instants have
- * bounds on both sides, because PostgreSQL then expects few rows even of a table that it has no statistics of yet,
- * and walks instead of sorting all that there are.
+ * One walk along the index for each state: with all of them in one index, every list is a walk. Pending ones are not
+ * looked at beyond the page: PostgreSQL keeps an entry of every delivery that ever was pending until it has cleaned
+ * up, and would walk over all of those.
  */
 async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly Delivery[]> {
-  const { webhookId, state, limit, after } = query;
-  const states = state === undefined ? DELIVERY_STATES : [state];
-  const isAfter = sql`and "createdAt" between 0 and ${after?.createdAt ?? Number.MAX_SAFE_INTEGER}
-    ${after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`}`;
-  const pages = states.map(
-    (one) => sql`select * from (
-      select ${deliveryColumns} from deliveries where "webhookId" = ${webhookId} and state = ${one} ${isAfter}
-      order by "createdAt" desc, id desc limit ${limit}
-    ) as one_state`,
-  );
+  const { state, limit } = query;
+  const newest = sql`order by "createdAt" desc, id desc limit ${limit}`;
+  if (state !== undefined) return (await walk(query, state, sql`0`).execute(db)).rows;
+  const walks = ENDED_STATES.map((one) => sql`select * from (${walk(query, one, sql`0`)}) as one_state`);
+  const pageBegins = sql`(select case when count(*) = ${limit} then min("createdAt") else 0 end from ended)`;
   const { rows } = await sql<Delivery>`
-    ${sql.join(pages, sql` union all `)} order by "createdAt" desc, id desc limit ${limit}`.execute(db);
+    with ended as materialized (${sql.join(walks, sql` union all `)} ${newest})
+    select * from ended union all select * from (${walk(query, 'pending', pageBegins)}) as pending
+    ${newest}`.execute(db);
   return rows;
+}
+
+const ENDED_STATES = DELIVERY_STATES.filter((state) => state !== 'pending');
+
+/**
+ * Newest first, from `since` on. The state comes by a query of its own, because PostgreSQL may otherwise take an index
+ * of the pending ones alone, and sort all of them, whenever it believes that there are few. The instants have bounds
+ * on both sides, because it then expects few rows even of a table that it has no statistics of yet, and walks.
+ */
+function walk(
+  { webhookId, limit, after }: DeliveryQuery,
+  state: DeliveryState,
+  since: RawBuilder<unknown>,
+): RawBuilder<Delivery> {
+  const until = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
+  const isAfter =
+    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
+  return sql`
+    select ${deliveryColumns} from deliveries
+    where "webhookId" = ${webhookId} and state = (select ${sql.lit(state)})
+      and "createdAt" between ${since} and ${until} ${isAfter}
+    order by "createdAt" desc, id desc limit ${limit}`;
 }
 
 function listAttempts(

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { TEST_EVENT } from '../../../contract/event-names.ts';
 import type { Connection, QueryForms } from './engine.ts';
 import type { Tables } from './tables.ts';
 
@@ -46,7 +47,7 @@ function replaySome({ atomically, forms }: Connection, replay: ReplayOfFailed, a
   return atomically(async (db) => {
     const { rows } = await sql<Chosen>`
       select id, "eventId", "createdAt" from deliveries
-      where "webhookId" = ${webhookId} and state = 'failed' and ${isNext}
+      where "webhookId" = ${webhookId} and state = 'failed' and ${isNext} and "eventName" <> ${TEST_EVENT}
       order by "createdAt", id limit ${REPLAYED_AT_ONCE}`.execute(db);
     // Locked in the order in which settling locks, so that neither waits for the other in a circle.
     const chosen = await sql<Chosen>`

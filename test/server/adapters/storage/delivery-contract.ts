@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { NewEvent } from '../../../../src/server/ports/event-store.ts';
 import type { Store } from '../../../../src/server/ports/store.ts';
 import type {
   ClaimRequest,
@@ -227,6 +228,15 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         );
         expect(await claim({ limit: 2, limitPerWebhook: 1 })).toEqual(['b1', 'c1']);
         expect(await claim({ limit: 2, limitPerWebhook: 1 })).toEqual(['a1', 'b2']);
+      });
+
+      it('gives what is due at the same instant in the order of the events', async () => {
+        await addWebhooks('hook');
+        for (const n of numbers(20)) await store.events.insert(newEvent(`event ${n}`));
+        // Stored, and named, the other way round.
+        const made = numbers(20).map((n) => newDelivery(`d${19 - n}`, { eventId: `event ${19 - n}` }));
+        await insert(...made, newDelivery('first', { dueAt: 999, eventId: 'event 19' }));
+        expect(await claim()).toEqual(['first', ...numbers(20).map((n) => `d${n}`)]);
       });
 
       it('lets no backlog starve the others', async () => {
@@ -530,6 +540,20 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(seen.toSorted()).toEqual(all);
       });
 
+      it('begins with the same ones however long the page is, whatever their states', async () => {
+        await addWebhooks('hook');
+        const states = ['pending', 'delivered', 'failed'] as const;
+        for (const n of numbers(18)) {
+          const createdAt = 1000 + Math.floor(n / 4);
+          await make(`d${n}`, states[(n * 7 + Math.floor(n / 5)) % 3] ?? 'pending', { createdAt });
+        }
+        const all = ids(await store.deliveries.list({ webhookId: 'hook', limit: 100 }));
+        expect(all).toHaveLength(18);
+        for (const limit of numbers(19)) {
+          expect(ids(await store.deliveries.list({ webhookId: 'hook', limit }))).toEqual(all.slice(0, limit));
+        }
+      });
+
       it('lists the attempts of several in their order', async () => {
         await addWebhooks('hook');
         await insert(...['a', 'b'].map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
@@ -596,17 +620,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         const other = await ground.open();
         for (const n of numbers(10)) {
-          await store.events.insert({
-            id: `event ${n}`,
-            sourceId: `EV_${n}`,
-            type: 'room_started',
-            room: null,
-            roomSid: null,
-            sequence: null,
-            payload: '{}',
-            occurredAt: 1,
-            createdAt: 1,
-          });
+          await store.events.insert(newEvent(`event ${n}`));
           await make(`d${n}`, 'failed', { eventId: `event ${n}` });
           const [isReplayed] = await Promise.all([
             store.deliveries.replay('hook', `d${n}`, 5000),
@@ -629,6 +643,15 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect((await claim({ now: 5000 })).sort()).toEqual(['after', 'at']);
         expect(await find('at')).toMatchObject({ roundAttempts: 0, attempts: 1, endedAt: null });
         expect(await store.deliveries.replayFailed('hook', 2000, 5000)).toBe(0);
+      });
+
+      it('leaves out failed tests, which are replayed one by one', async () => {
+        await addWebhooks('hook');
+        await make('test', 'failed', { eventName: 'webhook_test' });
+        await make('event', 'failed');
+        expect(await store.deliveries.replayFailed('hook', 0, 5000)).toBe(1);
+        expect(await find('test')).toMatchObject({ state: 'failed' });
+        expect(await store.deliveries.replay('hook', 'test', 5000)).toBe(true);
       });
 
       it('replays more than one batch of failed ones of the same millisecond', async () => {
@@ -791,6 +814,20 @@ function settled(
 
 function retried(deliveryId: string, dueAt: number, changes: Partial<NewAttempt> = {}): DeliveryOutcome {
   return { attempt: newAttempt(deliveryId, changes), next: { state: 'pending', dueAt } };
+}
+
+function newEvent(id: string): NewEvent {
+  return {
+    id,
+    sourceId: `EV_${id}`,
+    type: 'room_started',
+    room: null,
+    roomSid: null,
+    sequence: null,
+    payload: '{}',
+    occurredAt: 1,
+    createdAt: 1,
+  };
 }
 
 function numbers(count: number): readonly number[] {
