@@ -1,9 +1,18 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
+import { isCapital } from './capital.ts';
 import { isInForce, OPEN_END } from './code-table.ts';
 import { fold, folded, foldedLength } from './fold-name.ts';
 import { type Place, placeOfRecord } from './place.ts';
 import { foldedLetters, LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
-import { ALIAS, allRecords, DATED, type PlaceRecords, provinceNumber, recordAt } from './place-records.ts';
+import {
+  ALIAS,
+  allRecords,
+  DATED,
+  isStato,
+  type PlaceRecords,
+  provinceNumber,
+  recordAt,
+} from './place-records.ts';
 
 export type SuggestOptions = {
   /** Only places of this province, at any time; `EE` for states. */
@@ -15,22 +24,23 @@ export type SuggestOptions = {
 };
 
 /**
- * Places for what somebody has typed so far: names that begin so, then names with a word that does, then, if there
- * are none, names that differ by a slip or two. Each place once, at most `limit`.
+ * Places for what somebody has typed so far: names that begin so, then names with a word that does, then names with
+ * words that begin as the words typed do (`reggio em`); if there are none, names that differ by a slip or two. Among
+ * equals, those in force come first, then capitals of provinces and states. Each place once, at most `limit`.
  *
  * @throws TypeError when the date is no date.
  */
 export const suggestPlaces = (typed: string, options: SuggestOptions = {}): Place[] => {
   const date = options.date === undefined ? FAR_DATE : toDateNumber(options.date);
   if (date === 0) throw new TypeError('date must be a date: YYYY-MM-DD or {year, month, day}');
-  fold(typeof typed === 'string' ? typed : '');
+  foldWords(typeof typed === 'string' ? typed : '');
   if (foldedLength === 0) return [];
   const province = readProvince(options.province);
   const ranked = rankEntries(BEGINNINGS, province, date);
   const best = ranked.size > 0 ? ranked : rankEntries(SLIPS, province, date);
   const records = allRecords();
   return [...best.values()]
-    .sort((a, b) => a.rank - b.rank || a.length - b.length || a.slot - b.slot)
+    .sort(byRank)
     .slice(0, options.limit ?? DEFAULT_LIMIT)
     .map(({ record }) => placeOfRecord(records, shownRecord(records, record, date)));
 };
@@ -47,6 +57,8 @@ const NO_MATCH = 99;
 
 type Ranked = {
   readonly rank: number;
+  /** A name in other words or in another language: behind names of that rank. */
+  readonly isAlias: boolean;
   readonly length: number;
   readonly slot: number;
   readonly record: number;
@@ -56,6 +68,16 @@ type Matcher = {
   readonly mayMatch: (letters: number, typed: number) => boolean;
   readonly rank: (index: PlaceIndex, start: number, end: number) => number;
 };
+
+const byRank = (a: Ranked, b: Ranked): number =>
+  a.rank - b.rank ||
+  Number(isProminent(b)) - Number(isProminent(a)) ||
+  Number(a.isAlias) - Number(b.isAlias) ||
+  a.length - b.length ||
+  a.slot - b.slot;
+
+/** Nobody recorded how many people live where: capitals and states are what most people mean. */
+const isProminent = ({ slot }: Ranked): boolean => isCapital(slot) || isStato(slot);
 
 /** The best match of each place. */
 const rankEntries = (matcher: Matcher, province: number, date: number): Map<number, Ranked> => {
@@ -74,7 +96,8 @@ const rankEntries = (matcher: Matcher, province: number, date: number): Map<numb
     const slot = records.slot[record] as number;
     const rank = match * 2 + (isTimely(records, record, date) ? 0 : 1);
     const known = best.get(slot);
-    if (known === undefined || rank < known.rank) best.set(slot, { rank, length: end - start, slot, record });
+    if (known !== undefined && rank >= known.rank) continue;
+    best.set(slot, { rank, isAlias: records.kind[record] === ALIAS, length: end - start, slot, record });
   }
   return best;
 };
@@ -94,13 +117,50 @@ const shownRecord = (records: PlaceRecords, record: number, date: number): numbe
   return isPeriod && !isInForce(slot, date) ? record : recordAt(records, slot, date);
 };
 
-/** 0: the whole name, 1: its beginning, 2: the beginning of one of its words. */
+/** 0: the whole name, 1: its beginning, 2: the beginning of one of its words, 3: of several of them, in order. */
 const prefixRank: Matcher['rank'] = (index, start, end) => {
   if (startsAt(index, start, end)) return end - start === foldedLength ? 0 : 1;
   for (let at = start + 1; at + foldedLength <= end; at++) {
     if (((index.pool[at] as number) & WORD_START) !== 0 && startsAt(index, at, end)) return 2;
   }
-  return NO_MATCH;
+  return wordEnds.length > 1 && hasWords(index, start, end) ? 3 : NO_MATCH;
+};
+
+/** Where each word that was typed ends in the folded text. */
+const wordEnds: number[] = [];
+
+const foldWords = (typed: string): void => {
+  wordEnds.length = 0;
+  let end = 0;
+  for (const word of typed.slice(0, folded.length).split(/[^\p{L}\p{M}\d]+/u)) {
+    fold(word);
+    end += foldedLength;
+    if (foldedLength > 0) wordEnds.push(end);
+  }
+  fold(typed);
+};
+
+/** Each word that was typed begins a word of the name, in the same order; words between them may be left out. */
+const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
+  let at = start;
+  let from = 0;
+  for (const to of wordEnds) {
+    while (at < end && !beginsWord(index, at, end, { from, to })) at++;
+    if (at >= end) return false;
+    at += to - from;
+    from = to;
+  }
+  return true;
+};
+
+type Stretch = { readonly from: number; readonly to: number };
+
+const beginsWord = (index: PlaceIndex, at: number, end: number, { from, to }: Stretch): boolean => {
+  if (((index.pool[at] as number) & WORD_START) === 0 || at + to - from > end) return false;
+  for (let letter = from; letter < to; letter++) {
+    if (((index.pool[at + letter - from] as number) & LETTER) !== folded[letter]) return false;
+  }
+  return true;
 };
 
 const startsAt = (index: PlaceIndex, start: number, end: number): boolean => {

@@ -218,6 +218,38 @@ describe('suggestPlaces', () => {
     expect(names('bolz', { limit: 2 })).toEqual(['BOLZANO BZ', 'BOLZANO NOVARESE NO']);
   });
 
+  it.each([
+    ['mil', 'MILANO MI'],
+    ['tor', 'TORINO TO'],
+    ['fir', 'FIRENZE FI'],
+    ['fra', 'FRANCIA EE'],
+  ])('puts capitals and states before smaller places that begin with %s', (typed, first) => {
+    expect(names(typed)[0]).toBe(first);
+  });
+
+  it('puts a whole name before a capital that begins so', () => {
+    expect(names('ro').slice(0, 2)).toEqual(['RO FE', 'ROMA RM']);
+    expect(names('san', { limit: 1 })).toEqual(['SAN MARINO EE']);
+  });
+
+  it.each([
+    ['reggio em', "REGGIO NELL'EMILIA RE"],
+    ['Reggio Calabria', 'REGGIO DI CALABRIA RC'],
+    ['san giov rot', 'SAN GIOVANNI ROTONDO FG'],
+    ['S.Angelo Lod', "SANT'ANGELO LODIGIANO LO"],
+    ['s. s. giov', 'SESTO SAN GIOVANNI MI'],
+    ['citta v', "STATO CITTA' DEL VATICANO EE"],
+  ])('finds %s by the beginnings of several words', (typed, expected) => {
+    expect(names(typed)).toContain(expected);
+  });
+
+  it('wants the words in their order, and each in a word of its own', () => {
+    expect(names('emilia reggio')).toEqual([]);
+    expect(names('rotondo rotondo')).toEqual([]);
+    expect(names("- ' /")).toEqual([]);
+    expect(names(`san ${'giovanni '.repeat(1000)}`)).toEqual([]);
+  });
+
   it('finds beginnings of later words', () => {
     expect(names('aquila', { limit: 5 })).toContain("L'AQUILA AQ");
   });
