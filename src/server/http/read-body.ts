@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../contract/errors.ts';
+import { findDuplicateName } from './duplicate-name.ts';
+import { bodyFault } from './validate.ts';
 
 /** Is called once: with the body, or with why there is none. */
 export type BodyReceiver = (fault: ServiceError | undefined, body: Buffer) => void;
@@ -77,8 +79,16 @@ export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
       headers: { 'accept-encoding': 'identity' },
     });
   }
+  const { text, value } = parse(body);
+  const duplicate = findDuplicateName(text);
+  if (duplicate !== undefined) throw bodyFault(duplicate, 'is there more than once');
+  return value;
+}
+
+function parse(body: Buffer): { readonly text: string; readonly value: unknown } {
   try {
-    return JSON.parse(UTF8.decode(body));
+    const text = UTF8.decode(body);
+    return { text, value: JSON.parse(text) };
   } catch (cause) {
     const detail = cause instanceof SyntaxError ? 'is not well-formed JSON' : 'is not UTF-8';
     throw new ServiceError('invalid-request', `The body ${detail}.`, {

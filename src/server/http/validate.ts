@@ -107,6 +107,12 @@ function invalidRequest(place: Place, faults: readonly SchemaError[], value: unk
   return new ServiceError('invalid-request', summary(place, errors, byPath.size), { errors });
 }
 
+/** Of one field of a body, by its JSON pointer. */
+export function bodyFault(path: string, detail: string): ServiceError {
+  const errors = [fieldError('body', path, detail)];
+  return new ServiceError('invalid-request', summary('body', errors, 1), { errors });
+}
+
 function summary(place: Place, errors: readonly FieldError[], count: number): string {
   const [first] = errors;
   if (first === undefined) return `The ${place} is not valid.`;

@@ -1,0 +1,70 @@
+/*
+ * JSON.parse takes the last of two members of one name, others the first: what one part of a system checks is then not
+ * what another one does (RFC 8259, section 4). A body that leaves it open what it says is refused.
+ */
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OBJECT_START = 0x7b;
+const OBJECT_END = 0x7d;
+const ARRAY_START = 0x5b;
+const ARRAY_END = 0x5d;
+
+/** An object or array that is open: the names so far, or the position. */
+type Level = { readonly names: Set<string> | undefined; name: string; position: number };
+
+/** JSON pointer of the first member whose name its object has already; `text` is well-formed JSON. */
+export function findDuplicateName(text: string): string | undefined {
+  const levels: Level[] = [];
+  let isName = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      const level = levels.at(-1);
+      if (isName && level?.names !== undefined) {
+        level.name = nameOf(text, at, end);
+        if (level.names.has(level.name)) return pointerTo(levels);
+        level.names.add(level.name);
+        isName = false;
+      }
+      at = end;
+    } else if (code === OBJECT_START || code === ARRAY_START) {
+      isName = code === OBJECT_START;
+      levels.push({ names: isName ? new Set() : undefined, name: '', position: 0 });
+    } else if (code === OBJECT_END || code === ARRAY_END) {
+      levels.pop();
+    } else if (code === COMMA) {
+      const level = levels.at(-1);
+      isName = level?.names !== undefined;
+      if (level !== undefined) level.position += 1;
+    }
+  }
+  return undefined;
+}
+
+/** `\u0061` is the same name as `a`. */
+function nameOf(text: string, start: number, end: number): string {
+  const name = text.slice(start + 1, end);
+  return name.includes('\\') ? JSON.parse(`"${name}"`) : name;
+}
+
+/** The quote that ends the string which begins at `start`: one behind an even number of backslashes. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+/** RFC 6901. */
+function pointerTo(levels: readonly Level[]): string {
+  const parts = levels.map(({ names, name, position }) => (names === undefined ? String(position) : name));
+  return parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
