@@ -1,6 +1,6 @@
 import { createLog } from './adapters/system/log.ts';
 import { systemClock, systemIds } from './adapters/system/system.ts';
-import { type Config, describeConfig, loadConfig, readEnvironment } from './config/config.ts';
+import { type Config, describeConfig, loadConfig, readEnvironment, warningsOf } from './config/config.ts';
 import { startService } from './service.ts';
 
 export type ServeOptions = {
@@ -19,8 +19,13 @@ export type ServeOptions = {
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(options);
-  if (options.check) return;
+  const warnings = warningsOf(config);
+  if (options.check) {
+    for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`);
+    return;
+  }
   const log = createLog(config.values.LOG_LEVEL);
+  for (const warning of warnings) log.warn({ setting: warning }, 'a setting is unwise');
   const service = await startService(config, { log, clock: systemClock, ids: systemIds });
   log.info({ url: service.url }, 'listening');
   await aborted(options.signal);

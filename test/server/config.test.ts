@@ -9,6 +9,7 @@ import {
   loadConfig,
   readEnvironment,
   serviceUrl,
+  warningsOf,
 } from '../../src/server/config/config.ts';
 import { SETTINGS, type SettingName } from '../../src/server/config/settings.ts';
 
@@ -249,6 +250,36 @@ describe('the settings', () => {
     expect(faultsOf({ ...BASE, LIVEKIT_URL: 'ws://media:7880' })[0]).toMatch(
       /^LIVEKIT_URL .*LIVEKIT_PUBLIC_URL/,
     );
+  });
+
+  it('are told all at once, also those that do not go together', () => {
+    const names = (environment: Environment) => faultsOf(environment).map((fault) => fault.split(' ')[0]);
+    expect(
+      names({ ...BASE, PORT: 'x', LIVEKIT_URL: 'ws://media:7880', S3_BUCKET: 'b', S3_ACCESS_KEY: 'k' }),
+    ).toEqual(['PORT', 'LIVEKIT_URL', 'S3_SECRET_KEY']);
+    expect(names({ LIVEKIT_PUBLIC_URL: 'ws://media', DATABASE_URL: 'postgres://h/d' })).toEqual([
+      'API_KEY',
+      'API_SECRET',
+      'LIVEKIT_PUBLIC_URL',
+      'ENCRYPTION_KEY',
+    ]);
+  });
+
+  it('are each told once', () => {
+    expect(
+      faultsOf({ ...BASE, DATABASE_URL: 'postgres://h/d', ENCRYPTION_KEY: 'short', LIVEKIT_PUBLIC_URL: 'x' }),
+    ).toHaveLength(2);
+  });
+
+  it('warn of a secret that is shorter than 32 characters, without showing it', () => {
+    const warnings = (environment: Environment) => warningsOf(loadConfig({ API_KEY: 'k', ...environment }));
+    expect(warnings({ API_SECRET: 'x'.repeat(32) })).toEqual([]);
+    expect(warnings({ API_SECRET: 'q'.repeat(31) })).toEqual([
+      'API_SECRET has 31 characters; at least 32 are safe: openssl rand -hex 32',
+    ]);
+    expect(warnings({ API_SECRET: 'x'.repeat(32), API_SECRET_PREVIOUS: 'q' })).toEqual([
+      expect.stringMatching(/^API_SECRET_PREVIOUS has 1 /),
+    ]);
   });
 
   it('never show a secret in a fault', () => {

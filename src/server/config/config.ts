@@ -83,10 +83,30 @@ export function readEnvironment(environment: Environment, directory: string): En
 export function loadConfig(environment: Environment): Config {
   const faults: string[] = [];
   const values = readValues(environment, faults);
-  if (faults.length > 0) throw new ConfigError(faults);
-  const config = buildConfig(values as SettingValues, faults);
+  // With the defaults in place of what is bad, so that what does not go together is told along with it.
+  const contradictions: string[] = [];
+  const config = buildConfig(values as SettingValues, contradictions);
+  const told = new Set(faults.map(nameOf));
+  faults.push(...contradictions.filter((fault) => !told.has(nameOf(fault))));
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
+}
+
+function nameOf(fault: string): string {
+  return fault.split(' ', 1)[0] ?? '';
+}
+
+/** As LiveKit asks of its own secrets, and as many as a hash of SHA-256 has bytes: what signs can be guessed offline. */
+const SHORT_SECRET = 32;
+
+/** What is allowed but unwise, a sentence each; no values of secrets. */
+export function warningsOf({ apiSecrets }: Config): readonly string[] {
+  const names = ['API_SECRET', 'API_SECRET_PREVIOUS'];
+  return apiSecrets.flatMap((secret, index) =>
+    secret.length < SHORT_SECRET
+      ? `${names[index]} has ${secret.length} characters; at least ${SHORT_SECRET} are safe: openssl rand -hex 32`
+      : [],
+  );
 }
 
 /** The effective values by variable name, secrets masked; unset ones are empty. */
@@ -134,7 +154,7 @@ function readValues(environment: Environment, faults: string[]): Readonly<Record
       if (value === undefined) {
         faults.push(`${name} is ${setting.secret ? '***' : quote(text)}, but must be ${setting.allowed}`);
       }
-      return [name, value];
+      return [name, value ?? setting.fallback];
     },
   );
   return Object.fromEntries(entries);
