@@ -28,11 +28,20 @@ const OWN_SPELLINGS: ReadonlyMap<number, string> = new Map([
   [0x166, 'T'], // T stroke
   [0x14a, 'N'], // eng
   [0x18f, 'A'], // schwa
+  [0x13f, 'L'], // Catalan L, middle dot
   [0x189, 'D'], // African D
+  [0x18a, 'D'], // D hook
+  [0x181, 'B'], // B hook
+  [0x186, 'O'], // open O
+  [0x190, 'E'], // open E
+  [0x198, 'K'], // K hook
+  [0x19d, 'N'], // N hook
+  [0x1b3, 'Y'], // Y hook
 ]);
 
+/** Also the marks that stand for ayn and hamza in Arabic names, and the Hawaiian okina. */
 const APOSTROPHES: readonly number[] = [
-  0x27, 0x60, 0xb4, 0x2b9, 0x2bb, 0x2bc, 0x2018, 0x2019, 0x201b, 0x2032,
+  0x27, 0x60, 0xb4, 0x2b9, 0x2bb, 0x2bc, 0x2bd, 0x2be, 0x2bf, 0x2018, 0x2019, 0x201b, 0x2032,
 ];
 
 /** Tab, spaces, hyphens, dashes, full stop, middle dot. */
@@ -55,6 +64,11 @@ export const spellInLatin = (character: string): string | undefined => {
   const upper = character.toUpperCase();
   const own = OWN_SPELLINGS.get(upper.charCodeAt(0));
   if (own !== undefined) return own;
+  // Symbols decompose into letters too: the trade mark sign into TM.
+  if (!LATIN_LETTER.test(character)) return undefined;
   const letters = upper.normalize('NFKD').replace(/\p{M}/gu, '');
   return /^[A-Z]+$/.test(letters) ? letters : undefined;
 };
+
+/** Full-width letters and ligatures are some; Roman numerals and mathematical letters are not. */
+const LATIN_LETTER = /^(?=\p{L})\p{Script=Latin}$/u;
