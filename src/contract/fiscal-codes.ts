@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { MAX_TEXT_LENGTH } from './person-reading.ts';
 import { PlaceRecordSchema } from './places.ts';
 
 /*
@@ -11,19 +12,29 @@ const numberOrDigits = (description: string, example: number) =>
 
 export const PersonSchema = Type.Object(
   {
-    name: Type.String({ description: 'First name, or all of them', examples: ['Mario'] }),
-    surname: Type.String({ description: 'Last name; of married women that of birth', examples: ['Rossi'] }),
+    name: Type.String({
+      maxLength: MAX_TEXT_LENGTH,
+      description: 'First name, or all of them',
+      examples: ['Mario'],
+    }),
+    surname: Type.String({
+      maxLength: MAX_TEXT_LENGTH,
+      description: 'Last name; of married women that of birth',
+      examples: ['Rossi'],
+    }),
     gender: Type.Enum(['F', 'M'], { description: 'F female, M male', examples: ['M'] }),
     day: numberOrDigits('Day of birth, DD', 1),
     month: numberOrDigits('Month of birth, MM', 2),
     year: numberOrDigits('Year of birth, YYYY', 1980),
     city: Type.String({
+      maxLength: MAX_TEXT_LENGTH,
       description:
         'Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count, former and bilingual names do, and so does a Belfiore code',
       examples: ['Roma'],
     }),
     province: Type.Optional(
       Type.String({
+        maxLength: MAX_TEXT_LENGTH,
         description:
           'Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it',
         examples: ['RM'],

@@ -15,6 +15,9 @@ export const PERSON_FIELDS = [
 ] as const;
 export type PersonField = (typeof PERSON_FIELDS)[number];
 
+/** No name has more; and anybody may send one, whose letters then cost the service seconds where there are a million. */
+export const MAX_TEXT_LENGTH = 256;
+
 /** What is wrong with each bad field; holds nothing of the person. */
 export type PersonFieldErrors = Partial<Record<PersonField, string>>;
 
@@ -47,8 +50,9 @@ export function readPerson(wire: Readonly<Record<string, unknown>>): PersonReadi
   const errors: PersonFieldErrors = {};
   const text = (field: PersonField): string => {
     const value = wire[field] ?? '';
-    if (typeof value === 'string') return value;
-    errors[field] = `the ${field} must be text`;
+    if (typeof value !== 'string') errors[field] = `the ${field} must be text`;
+    else if (value.length <= MAX_TEXT_LENGTH) return value;
+    else errors[field] = `the ${field} must have at most ${MAX_TEXT_LENGTH} characters`;
     return '';
   };
   const number = (field: PersonField, least: number, most: number): number => {

@@ -80,6 +80,11 @@ describe('POST /cf', () => {
     expect(Object.keys(errors)).toEqual(['name', 'surname', 'gender', 'day', 'month', 'year', 'city']);
   });
 
+  it('takes a name of 256 characters', async () => {
+    const answer = await post({ ...MARIO, surname: `Rossi${'a'.repeat(251)}` });
+    expect((answer.json as { cf: string }).cf).toMatch(/^RSSMRA/);
+  });
+
   it.each([
     ['a name of another type', { name: 7 }, ['name']],
     ['a name without letters', { name: '—' }, ['name']],
@@ -105,6 +110,8 @@ describe('POST /cf', () => {
     ['an unknown city', { city: 'Atlantide' }, ['city']],
     ['an unknown province', { province: 'ZZ' }, ['province']],
     ['a province of another type', { province: ['RM'] }, ['province']],
+    ['a surname of 257 characters', { surname: 'R'.repeat(257) }, ['surname']],
+    ['a city of half a million', { city: 'è'.repeat(500_000) }, ['city']],
     ['several faults', { name: '', gender: '?', day: 99, city: 'Xyz' }, ['name', 'gender', 'day', 'city']],
   ])('refuses %s by its field', async (_what, change, fields) => {
     const answer = await post({ ...MARIO, ...change });
@@ -342,6 +349,7 @@ describe('/it', () => {
   it.each([
     ['an unknown province', '/it/caps/XX/Roma', 404, ['name', 'message', 'code']],
     ['an unknown city', '/it/caps/RM/Milanno', 404, ['name', 'message', 'code', 'suggestions']],
+    ['a city like no other', '/it/caps/RM/Xyzxyz', 404, ['name', 'message', 'code']],
     ['a city of another province', '/it/caps/MI/Roma', 404, ['name', 'message', 'code', 'suggestions']],
     ['a state', '/it/caps/EE/Francia', 404, ['name', 'message', 'code']],
     ['an ambiguous name', '/it/caps/TN/San%20Martino', 400, ['name', 'message', 'code', 'candidates']],
@@ -352,7 +360,15 @@ describe('/it', () => {
 
   it('may be kept by caches, unlike the codes of people', async () => {
     expect((await get('/it/regions')).headers['cache-control']).toBe('public, max-age=86400');
-    expect((await get(`/cf/check/${CODE}`)).headers['cache-control']).toBe('no-store');
+    const ofPeople = [
+      await get(`/cf/check/${CODE}`),
+      await get(`/cf/${CODE}`),
+      await get('/cf/RSSMRA80B01H501X'),
+      await get('/cf/omocodie/RSSMRA80B01H501X'),
+      await post(MARIO),
+      await post({ ...MARIO, city: 'Millano' }),
+    ];
+    for (const answer of ofPeople) expect(answer.headers['cache-control']).toBe('no-store');
   });
 });
 
