@@ -173,7 +173,7 @@ function wanted(query: Details): { readonly withDetails: boolean } {
 
 function invalidCodeAnswer(failure: CheckFailure, query: Details): Answer {
   const faults = query.details === 'true' ? { faults: faultsAnswer(failure) } : {};
-  return fiscalErrorAnswer(400, INVALID_CODE, faults);
+  return { ...fiscalErrorAnswer(400, INVALID_CODE, faults), headers: NOT_STORED };
 }
 
 function generateAnswer(body: unknown, today: string): Answer {
@@ -187,10 +187,11 @@ function generateAnswer(body: unknown, today: string): Answer {
   if (generated.ok && Object.keys(errors).length === 0) {
     return { status: 200, body: { cf: generated.codiceFiscale }, headers: NOT_STORED };
   }
-  return fiscalErrorAnswer(400, `The person is not valid: ${Object.values(errors).join('; ')}`, {
-    errors,
-    ...meantPlaces(faults),
-  });
+  const message = `The person is not valid: ${Object.values(errors).join('; ')}`;
+  return {
+    ...fiscalErrorAnswer(400, message, { errors, ...meantPlaces(faults) }),
+    headers: NOT_STORED,
+  };
 }
 
 function meantPlaces(faults: readonly PersonFault[]): Pick<FiscalError, 'candidates' | 'suggestions'> {

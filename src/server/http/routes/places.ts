@@ -153,7 +153,7 @@ function noCapsAnswer({
       return fiscalErrorAnswer(404, 'No postal codes are known of this place');
     default:
       return fiscalErrorAnswer(404, 'No place of this province is known by this name', {
-        suggestions: placeRecords(suggestions),
+        ...(suggestions.length === 0 ? {} : { suggestions: placeRecords(suggestions) }),
       });
   }
 }
