@@ -3,10 +3,10 @@ import type { Store } from '../ports/store.ts';
 import type { Happening } from './event-payload.ts';
 import type { Recorder } from './record-happenings.ts';
 
-/** The room that is known by its name alone, as it is open now. */
+/** A room that is known by its name, with the session that is meant, if one is known. */
 export type NamedRoom = { readonly name: string; readonly session: RoomSession | undefined };
 
-/** First of all in a transaction: locks come before events. */
+/** The one that is open now. First of all in a transaction: locks come before events. */
 export async function lockNamedRoom(store: Store, name: string): Promise<NamedRoom> {
   const open = (await store.presence.listOpenRooms()).find((session) => session.name === name);
   return { name, session: open && (await store.presence.lockRoom(open.sid)) };

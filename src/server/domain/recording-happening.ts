@@ -1,5 +1,6 @@
 import type { EventRecording, Happening } from './event-payload.ts';
 import { type RecordDeps, recordInTransaction } from './record-happenings.ts';
+import { recordOfRoom } from './record-of-room.ts';
 import type { FoundEnd } from './settle-recording.ts';
 
 /** What webhooks learn of a recording's start or end. */
@@ -38,8 +39,6 @@ export async function tellFoundEnd(
   await recordInTransaction(deps, async (store, recorder) => {
     const found = await store.presence.findRoomAt(room, beginning + CLOCKS_APART_MS);
     const session = found && (await store.presence.lockRoom(found.sid));
-    const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
-    const recorded = await recorder.record({ session, roomName: room, present }, [happening]);
-    if (recorded !== undefined) await store.presence.saveRoom(recorded);
+    await recordOfRoom(store, recorder, { room: { name: room, session }, happening });
   });
 }

@@ -1,16 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Log } from '../ports/log.ts';
 import type { RecordingFiles } from '../ports/recording-files.ts';
-import type { Recording, RecordingFacts } from '../ports/store.ts';
-import {
-  factsOf,
-  isActive,
-  isOver,
-  isStillRecording,
-  isToldSoon,
-  type SettleDeps,
-  settleEgress,
-} from './settle-recording.ts';
+import type { Recording } from '../ports/store.ts';
+import { isActive, isOver, isStillRecording, type SettleDeps, settleEgress } from './settle-recording.ts';
 
 export type RefreshDeps = SettleDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
 
@@ -37,7 +29,6 @@ export function isPending({ status, endedAt }: Recording): boolean {
   return status === 'stopped' && endedAt === null;
 }
 
-/** Leaves a recent end to the media server's own event to store: told by us, it would count as one that was missed. */
 export async function refreshPending(
   deps: RefreshDeps,
   recording: Recording,
@@ -46,21 +37,8 @@ export async function refreshPending(
   const [egress] = await deps.mediaServer.listEgress({ egressId });
   if (egress === undefined) await settleForgotten(deps, recording);
   else if (!isOver(egress)) return recording;
-  else if (isToldSoon(egress, deps.clock.now()))
-    return withFacts(recording, factsOf(egress, deps.clock.now()));
   else await settleEgress(deps, recording, egress);
   return (await deps.store.recordings.find(recording.id)) ?? recording;
-}
-
-function withFacts(recording: Recording, facts: RecordingFacts): Recording {
-  return {
-    ...recording,
-    status: facts.status ?? recording.status,
-    endedAt: facts.endedAt ?? null,
-    error: facts.error ?? null,
-    sizeBytes: facts.sizeBytes ?? null,
-    durationMs: facts.durationMs ?? null,
-  };
 }
 
 /** The media server forgot it, so nobody will ever tell: what is in the storage is what there is. */

@@ -78,15 +78,15 @@ export function isActive({ status }: Recording): boolean {
 }
 
 /** The media server's webhooks come within a second; its retries end after 15 s. */
-const TOLD_WITHIN_MS = 20_000;
+export const TOLD_WITHIN_MS = 20_000;
 
 /** An end so recent that the media server's own event is surely on its way: nobody has to find it. */
-export function isToldSoon(egress: Egress, now: number): boolean {
+function isToldSoon(egress: Egress, now: number): boolean {
   return egress.endedAt !== undefined && Math.abs(now - egress.endedAt) < TOLD_WITHIN_MS;
 }
 
 /** What an egress that is over says of its recording. */
-export function factsOf(egress: Egress, now: number): RecordingFacts {
+function factsOf(egress: Egress, now: number): RecordingFacts {
   const { file } = egress;
   return {
     status: endStatusOf(egress.status),
@@ -98,7 +98,11 @@ export function factsOf(egress: Egress, now: number): RecordingFacts {
   };
 }
 
-/** Ends the row if it is active, and keeps what is known of an egress that is over: file, duration, error. */
+/**
+ * Ends the row if it is active, and keeps what is known of an egress that is over: file, duration, error. Of a recent
+ * end the media server's own event tells; told by us, it would count as one that was missed. Where that event never
+ * comes, tellMissedEnds finds the row.
+ */
 export async function settleEgress(deps: SettleDeps, recording: Recording, egress: Egress): Promise<void> {
   const status = endStatusOf(egress.status);
   if (status === undefined) return;
@@ -107,6 +111,7 @@ export async function settleEgress(deps: SettleDeps, recording: Recording, egres
   const { error, sizeBytes, durationMs } = facts;
   await deps.store.recordings.end(recording.id, { status, error, stoppedAt: facts.endedAt ?? now });
   await deps.store.recordings.complete(recording.id, facts);
+  if (isToldSoon(egress, now)) return;
   const file = sizeBytes === undefined ? undefined : { sizeBytes, durationMs };
   await deps.onEnded?.({ recording, status, error, file });
 }

@@ -1,17 +1,19 @@
 import type { Recording, RecordingState } from '../ports/store.ts';
 import type { RecordDeps } from './record-happenings.ts';
 import { tellFoundEnd } from './recording-happening.ts';
+import { TOLD_WITHIN_MS } from './settle-recording.ts';
 
 /** Recordings looked at in one round, of each state: more do not end within a day on one media server. */
 const LIMIT = 500;
 /** Longer ago than this it was told of, or is of no interest any more; and events are kept for longer. */
 const LOOKED_AT_MS = 24 * 3_600_000;
-/** Whoever stored the end is telling of it. */
-const TOLD_WITHIN_MS = 20_000;
 
 const ENDED = ['stopped', 'aborted', 'failed'] as const satisfies readonly RecordingState[];
 
-/** Tells of recordings whose end was stored, but whose instance was killed before it told of it. */
+/**
+ * Tells of recordings whose end was stored, but of which no event came: neither the media server's own, nor that of
+ * the instance that found it, which may have been killed.
+ */
 export async function tellMissedEnds(deps: RecordDeps): Promise<void> {
   for (const status of ENDED) await tellMissedOf(deps, status);
 }

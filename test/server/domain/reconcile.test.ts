@@ -276,6 +276,48 @@ describe('recordings that ended unseen', () => {
     expect(await listener.story()).toHaveLength(3);
   });
 
+  it('are left to the media server’s own event while it may be under way', async () => {
+    await record();
+    world.egress = [egress];
+    listener.clock.advance(10_000 + 19_999);
+    await look();
+    expect(await listener.story()).toEqual([]);
+    // But the room is free, and the library knows all of it.
+    expect(await listener.store.recordings.find('rec1')).toMatchObject({ status: 'stopped', sizeBytes: 77 });
+    await tellMissedEnds(listener.deps);
+    await listener.hear(mediaEvent('egress_ended', { egress }));
+    listener.clock.advance(60_000);
+    await look();
+    await tellMissedEnds(listener.deps);
+    expect(await listener.story()).toEqual(['egress_ended 0']);
+  });
+
+  it('are told of 20 s later when that event never comes', async () => {
+    await record();
+    world.egress = [{ ...egress, status: 'EGRESS_FAILED', error: 'no disk' }];
+    listener.clock.advance(10_000 + 19_999);
+    await look();
+    await tellMissedEnds(listener.deps);
+    expect(await listener.story()).toEqual([]);
+    listener.clock.advance(2);
+    await tellMissedEnds(listener.deps);
+    expect(await listener.told()).toMatchObject([
+      {
+        event: 'egress_ended',
+        reconciled: true,
+        recording: { status: 'failed', error: 'no disk', sizeBytes: 77 },
+      },
+    ]);
+  });
+
+  it('are told of at once when they were found 20 s later', async () => {
+    await record();
+    world.egress = [egress];
+    listener.clock.advance(10_000 + 20_000);
+    await look();
+    expect(await listener.story()).toEqual(['egress_ended 0 reconciled']);
+  });
+
   it('are told of also when the service was killed between their end and its telling', async () => {
     await record();
     world.egress = [egress];

@@ -116,13 +116,14 @@ describe.each([
     const store = await open();
     const recording = await addRunning(store, 'demo');
     const ends: FoundEnd[] = [];
-    await settleEgress(depsOf(store, ends), recording, COMPLETE);
+    const endedAt = NOW - 20_000;
+    await settleEgress(depsOf(store, ends), recording, { ...COMPLETE, endedAt });
     expect(await found(store, recording.id)).toMatchObject({
       status: 'stopped',
       durationMs: 59_877,
       sizeBytes: 1234,
-      stoppedAt: NOW,
-      endedAt: NOW,
+      stoppedAt: endedAt,
+      endedAt,
     });
     expect(ends).toMatchObject([{ status: 'stopped', file: { sizeBytes: 1234, durationMs: 59_877 } }]);
   });
