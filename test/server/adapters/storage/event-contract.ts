@@ -248,6 +248,51 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect(await store.transaction((within) => within.presence.lockRoom('RM_2'))).toBeUndefined();
     });
 
+    it('saves several rooms at once, new ones and known ones', async () => {
+      const { presence } = store;
+      await presence.saveRoom(newRoom('RM_1'));
+      const rooms = [newRoom('RM_1', { sequence: 4, endedAt: 7 }), newRoom('RM_2', { name: 'a\0' })];
+      await presence.saveRooms(rooms);
+      await presence.saveRooms([]);
+      const locked = await store.transaction((within) => within.presence.lockRooms(['RM_2', 'RM_9', 'RM_1']));
+      expect(locked).toEqual([rooms[0], newRoom('RM_2', { name: 'a\uFFFD' })]);
+      expect(await store.transaction((within) => within.presence.lockRooms([]))).toEqual([]);
+    });
+
+    it('records the events of several rooms one after the other, whatever the order of their sids', async () => {
+      const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+      const sids = ['RM_1', 'RM_2', 'RM_3'];
+      await Promise.all(
+        numbers(20).map((n) =>
+          pick(stores, n).transaction(async (within) => {
+            const known = await within.presence.lockRooms(n % 2 ? sids : sids.toReversed());
+            await within.ping();
+            const sequences = new Map(known.map(({ sid, sequence }) => [sid, sequence]));
+            await within.presence.saveRooms(
+              sids.map((sid) => newRoom(sid, { sequence: (sequences.get(sid) ?? 0) + 1 })),
+            );
+          }),
+        ),
+      );
+      const open = await store.presence.listOpenRooms();
+      expect(open.map(({ sid, sequence }) => [sid, sequence])).toEqual(sids.map((sid) => [sid, 20]));
+    });
+
+    it('finds the last room of a name that was opened at an instant or before', async () => {
+      const { presence } = store;
+      await presence.saveRooms([
+        newRoom('RM_first', { createdAt: 1000, endedAt: 1500 }),
+        newRoom('RM_second', { createdAt: 2000 }),
+        newRoom('RM_else', { createdAt: 1999, name: 'Demo' }),
+        newRoom('RM_odd', { createdAt: 5, name: '\ud800' }),
+      ]);
+      expect(await presence.findRoomAt('demo', 999)).toBeUndefined();
+      expect(await presence.findRoomAt('demo', 1000)).toMatchObject({ sid: 'RM_first', endedAt: 1500 });
+      expect(await presence.findRoomAt('demo', 1999)).toMatchObject({ sid: 'RM_first' });
+      expect(await presence.findRoomAt('demo', 2000)).toMatchObject({ sid: 'RM_second' });
+      expect(await presence.findRoomAt('\ud800', 5)).toMatchObject({ sid: 'RM_odd' });
+    });
+
     it('lists the rooms that have not ended', async () => {
       await store.presence.saveRoom(newRoom('RM_2'));
       await store.presence.saveRoom(newRoom('RM_1'));
@@ -307,6 +352,40 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       );
       expect(await presence.findParticipant('PA_nobody')).toBeUndefined();
       expect(await presence.countPresent('RM_nowhere')).toBe(0);
+    });
+
+    it('saves, finds and counts participants of several rooms at once', async () => {
+      const { presence } = store;
+      const ada = newParticipant('PA_ada', { joinedAt: 10 });
+      const bob = newParticipant('PA_bob', { joinedAt: 11, roomSid: 'RM_2', name: 'b\0' });
+      const recorder = newParticipant('PA_recorder', { roomSid: 'RM_2', role: 'machinery' });
+      const unknown = newParticipant('PA_unknown', { roomSid: 'RM_2', joinedAt: null });
+      await presence.saveParticipants([
+        ada,
+        bob,
+        recorder,
+        unknown,
+        newParticipant('PA_eve', { leftAt: 12 }),
+      ]);
+      await presence.saveParticipants([]);
+      const found = await presence.findParticipants(['PA_bob', 'PA_nobody', 'PA_ada']);
+      expect(found.toSorted((a, b) => a.sid.localeCompare(b.sid))).toEqual([
+        ada,
+        { ...bob, name: 'b\uFFFD' },
+      ]);
+      expect(await presence.findParticipants([])).toEqual([]);
+      const counts = () => presence.countPresentOf(['RM_1', 'RM_2', 'RM_nowhere']);
+      expect(await counts()).toEqual(
+        new Map([
+          ['RM_1', 1],
+          ['RM_2', 1],
+        ]),
+      );
+      await presence.saveParticipants([
+        { ...ada, leftAt: 20 },
+        { ...unknown, joinedAt: 20 },
+      ]);
+      expect(await counts()).toEqual(new Map([['RM_2', 2]]));
     });
 
     it('stores names that no text can hold', async () => {
