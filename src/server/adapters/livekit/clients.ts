@@ -1,4 +1,11 @@
-import { EgressClient, IngressClient, RoomServiceClient, type VideoGrant } from 'livekit-server-sdk';
+import {
+  EgressClient,
+  IngressClient,
+  type Room,
+  RoomServiceClient,
+  type VideoGrant,
+} from 'livekit-server-sdk';
+import { callListRooms } from './list-rooms-call.ts';
 
 /** How long a call may take; milliseconds. */
 export type Patience = {
@@ -33,13 +40,20 @@ const TOKEN_REUSE_MS = 5 * 60_000;
  */
 export function createClients(settings: ClientSettings): LivekitClients {
   const reuse = createTokenReuse(settings.now);
-  const credentials = [toHttpUrl(settings.url), settings.apiKey, settings.apiSecret] as const;
+  const url = toHttpUrl(settings.url);
+  const credentials = [url, settings.apiKey, settings.apiSecret] as const;
   const options = { requestTimeout: requestTimeoutSeconds(settings.patience.callMs) };
   const startOptions = { requestTimeout: requestTimeoutSeconds(settings.patience.startMs) };
 
   class Rooms extends RoomServiceClient {
     override authHeader(grant: VideoGrant) {
       return reuse(grant, () => super.authHeader(grant));
+    }
+    override async listRooms(names: string[] = []): Promise<Room[]> {
+      // In LiveKit's cloud the SDK goes on to another region when one fails.
+      if (isCloud(url)) return await super.listRooms(names);
+      const headers = await this.authHeader({ roomList: true });
+      return await callListRooms({ url, headers, names, timeoutMs: settings.patience.callMs });
     }
   }
   class Egress extends EgressClient {
@@ -63,6 +77,11 @@ export function createClients(settings: ClientSettings): LivekitClients {
 /** The API is plain HTTP on the address that clients reach by WebSocket. */
 export function toHttpUrl(url: string): string {
   return url.replace(/^ws/i, 'http');
+}
+
+/** As the SDK tells it. */
+function isCloud(url: string): boolean {
+  return new URL(url).hostname.endsWith('.livekit.cloud');
 }
 
 type AuthHeader = Promise<Record<string, string>>;

@@ -3,7 +3,7 @@ import type { TokenClaims, TokenSigner } from '../../ports/token-signer.ts';
 
 /**
  * LiveKit access tokens: JWT with HS256, claims as https://docs.livekit.io/home/get-started/authentication/ gives
- * them. Signed here and not by the SDK, which signs by WebCrypto, with a clock of its own, at a third of the speed.
+ * them. Signed here and not by the SDK, which goes by a clock of its own and takes three times as long.
  */
 export function createTokenSigner(apiKey: string, apiSecret: string): TokenSigner {
   return {

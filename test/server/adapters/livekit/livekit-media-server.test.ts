@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { ListRoomsRequest, ListRoomsResponse } from '@livekit/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   createLivekitMediaServer,
@@ -12,7 +13,7 @@ import { failureOf } from '../media-server-contract.ts';
 
 const KEYS = { apiKey: 'devkey', apiSecret: 'a secret of the tests, long enough' };
 
-type Answer = { readonly status: number; readonly type?: string; readonly body: string };
+type Answer = { readonly status: number; readonly type?: string; readonly body: string | Uint8Array };
 type Seen = { readonly path: string; readonly authorization: string; readonly body: unknown };
 
 const servers: Server[] = [];
@@ -31,7 +32,8 @@ async function against(answer: Answer, settings: Partial<LivekitMediaServerSetti
   const stub = createServer(async (request, response) => {
     const text = await textOf(request);
     const { url: path = '', headers } = request;
-    seen.push({ path, authorization: headers.authorization ?? '', body: JSON.parse(text) });
+    const isJson = headers['content-type']?.startsWith('application/json');
+    seen.push({ path, authorization: headers.authorization ?? '', body: isJson ? JSON.parse(text) : text });
     response.writeHead(answer.status, { 'content-type': answer.type ?? 'application/json' }).end(answer.body);
   });
   servers.push(stub);
@@ -244,6 +246,37 @@ describe('a call', () => {
     expect(seen[4]?.authorization).not.toBe(seen[3]?.authorization);
     expect(claims(seen[3]?.authorization).video).toEqual({ roomAdmin: true, room: 'a' });
     expect(claims(first).video).toEqual({ roomList: true });
+  });
+
+  it('for rooms asks in protobuf, and reads the answer in either encoding of Twirp', async () => {
+    const answer = new ListRoomsResponse({
+      rooms: [
+        { sid: 'RM_1', name: 'caffè', creationTime: 1_700_000_000n, enabledCodecs: [{ mime: 'audio/opus' }] },
+      ],
+    });
+    const binary = await against({
+      status: 200,
+      type: 'application/protobuf',
+      body: answer.toBinary(),
+    });
+    const json = await against({ status: 200, body: answer.toJsonString() });
+    const rooms = await binary.media.listRooms(['caff\u00e8', 'b']);
+    expect(rooms).toMatchObject([
+      { sid: 'RM_1', name: 'caffè', creationTime: '1700000000', numParticipants: 0 },
+    ]);
+    expect(await json.media.listRooms()).toEqual(rooms);
+    const [asked] = binary.seen;
+    expect(asked?.path).toBe('/twirp/livekit.RoomService/ListRooms');
+    expect(ListRoomsRequest.fromBinary(Buffer.from(String(asked?.body))).names).toEqual(['caffè', 'b']);
+  });
+
+  it('for rooms refuses an answer that is cut off', async () => {
+    const body = new ListRoomsResponse({ rooms: [{ name: 'demo' }] }).toBinary().slice(0, -1);
+    const { media } = await against({ status: 200, type: 'application/protobuf', body });
+    expect(await failureOf(media.listRooms())).toMatchObject({
+      code: 'media-server-error',
+      retryable: false,
+    });
   });
 
   it('is reported with its outcome and time', async () => {
