@@ -10,7 +10,7 @@ import {
   SEE_HELP,
 } from './failure.ts';
 import { fileFault, isFileFault } from './file-fault.ts';
-import { nextStep } from './next-step.ts';
+import { nextStep, splitClientAdvice } from './next-step.ts';
 
 /** An error as the user sees it: a line of cause, a line of next step, and as a problem for --json. */
 export type Explanation = {
@@ -56,7 +56,7 @@ function explainRtcError(error: RtcError, nowMs: number): Explanation {
     return `${where} ${field.detail}`;
   });
   // With every bad field named, the summary of them says nothing more.
-  const said = fields.length === 0 ? withoutFullStop(error.detail) : fields.join('; ');
+  const said = fields.length === 0 ? withoutFullStop(splitClientAdvice(error).fault) : fields.join('; ');
   return {
     exitCode,
     cause: `${said}${reference}`,

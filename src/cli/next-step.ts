@@ -7,7 +7,17 @@ type Step = (error: RtcError, nowMs: number) => string | undefined;
 
 /** What to do about a failed call, in one line. */
 export function nextStep(error: RtcError, nowMs: number): string | undefined {
-  return STEP_OF_ERROR[error.code](error, nowMs);
+  return splitClientAdvice(error).advice ?? STEP_OF_ERROR[error.code](error, nowMs);
+}
+
+/** What the client found wrong with a connection, and what it says to do about it, after a semicolon. */
+export function splitClientAdvice({ code, detail }: RtcError): {
+  readonly fault: string;
+  readonly advice: string | undefined;
+} {
+  const isOurs = code === 'unreachable' || code === 'unexpected-answer';
+  const [, fault, advice] = (isOurs ? /^([^;]+); ([^;]+)$/.exec(detail) : null) ?? [];
+  return fault === undefined ? { fault: detail, advice: undefined } : { fault, advice };
 }
 
 /** "your clock is 412 s behind the server's"; `aheadBySeconds` may be negative. */

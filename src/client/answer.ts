@@ -62,6 +62,9 @@ export function parseAnswer(answer: Answer, asked: Asked): unknown {
 /** The error that an answer of 300 or more stands for. */
 export function errorOfAnswer(answer: Answer, asked: Asked, nowMs: number): RtcError {
   const problem = isJson(answer) ? tryParse(answer.body) : undefined;
+  if (!isProblem(problem) && isPlainToTls(answer)) {
+    return unexpected(answer, asked, 'as it speaks TLS; use https:// in its address');
+  }
   if (!isProblem(problem)) return unexpected(answer, asked, described(answer));
   return new RtcError({
     ...asked,
@@ -73,6 +76,12 @@ export function errorOfAnswer(answer: Answer, asked: Asked, nowMs: number): RtcE
     requestId: requestIdOf(answer) ?? problem.instance?.replace(/^urn:uuid:/, ''),
     retryAfterSeconds: parseRetryAfter(answer.headers['retry-after'], nowMs),
   });
+}
+
+/** What Go's server (and with it Caddy and Traefik), nginx and Apache answer to plain HTTP where they speak TLS. */
+function isPlainToTls({ status, body }: Answer): boolean {
+  const isSaid = /HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)|plain HTTP to an SSL-enabled/i;
+  return status === 400 && isSaid.test(body);
 }
 
 function described(answer: Answer): string {

@@ -1,8 +1,9 @@
 import { Agent, type Dispatcher } from 'undici';
 import { API_KEY_HEADER, SIGNATURE_HEADER, signRequest, TIMESTAMP_HEADER } from '../contract/signing.ts';
 import { type Answer, type Asked, errorOfAnswer, readAnswer } from './answer.ts';
+import { explainConnection } from './connection-fault.ts';
 import { parseRetryAfter, pause, retryPauseMs } from './retry.ts';
-import { type ClientFault, RtcError } from './rtc-error.ts';
+import { RtcError } from './rtc-error.ts';
 import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
 
 export type RtcClientOptions = {
@@ -156,7 +157,7 @@ export class Transport {
     asked: Asked,
     { origin, signal }: { readonly origin: string; readonly signal: AbortSignal | undefined },
   ): RtcError {
-    return translate(cause, asked, { origin, signal, timeout: undefined });
+    return explainConnection(cause, asked, { origin, signal, timeout: undefined });
   }
 
   async close(): Promise<void> {
@@ -185,7 +186,7 @@ export class Transport {
       return answer;
     } catch (cause) {
       if (cause instanceof RtcError) throw cause;
-      throw translate(cause, asked, { origin: request.origin, signal: options.signal, timeout });
+      throw explainConnection(cause, asked, { origin: request.origin, signal: options.signal, timeout });
     }
   }
 
@@ -213,38 +214,4 @@ export class Transport {
       throw new RtcError({ ...asked, code: 'aborted', detail: 'the call was cancelled', cause });
     }
   }
-}
-
-type Circumstances = {
-  readonly origin: string;
-  readonly signal: AbortSignal | undefined;
-  readonly timeout: AbortSignal | undefined;
-};
-
-function translate(cause: unknown, asked: Asked, circumstances: Circumstances): RtcError {
-  const fault = (code: ClientFault, detail: string): RtcError =>
-    new RtcError({ ...asked, code, detail, cause });
-  if (circumstances.signal?.aborted === true) return fault('aborted', 'the call was cancelled');
-  const code = systemCode(cause);
-  if (circumstances.timeout?.aborted === true || code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT') {
-    return fault('timed-out', `${circumstances.origin} did not answer in time`);
-  }
-  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code.startsWith('HPE_')) {
-    return fault('unreachable', `${circumstances.origin} closed the connection without a whole answer`);
-  }
-  return fault('unreachable', `${circumstances.origin} cannot be reached: ${reasonOf(code, cause)}`);
-}
-
-function reasonOf(code: string, cause: unknown): string {
-  if (code === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `its name cannot be resolved (${code})`;
-  return cause instanceof Error && cause.message !== '' ? cause.message : code;
-}
-
-/** Code of the error, of its cause, or of the first of several (one per address tried). */
-function systemCode(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return '';
-  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
-  if (typeof code === 'string') return code;
-  return systemCode(Array.isArray(errors) ? errors[0] : cause);
 }
