@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import { SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from '../ports/speech.ts';
+import { recognisePatiently } from './recognise-patiently.ts';
 
 export type RecogniseDeps = {
   readonly engine: SpeechEngine;
@@ -20,8 +21,8 @@ export type RecogniseRequest = {
 
 /** A cough or a slammed door has no words; what is voiced for longer than this has. */
 const WORDLESS_SAMPLES = SAMPLE_RATE;
-/** Between tries, where a speech server is away for a moment. */
-const PAUSES_MS: readonly number[] = [500, 2_000];
+/** A speech server that is restarted is back within this; what is said meanwhile waits its turn. */
+const PATIENCE = { pausesMs: [500, 2_000, 8_000], longestMs: 10_000 } as const;
 
 /**
  * The words of a voiced segment, of a call that goes on: what cannot be recognised is told in the log, without its
@@ -63,22 +64,20 @@ async function recogniseHalves(deps: RecogniseDeps, request: RecogniseRequest): 
 
 /** Undefined where the recogniser has no text for it, or fails on it; throws when it is away. */
 async function recogniseOnce(
-  { engine, clock, log }: RecogniseDeps,
+  deps: RecogniseDeps,
   request: RecogniseRequest,
   segment: VoicedSegment,
 ): Promise<Spoken | undefined> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      const { language } = request;
-      const { text, confidence } = await engine.recognise({ samples: segment.samples, language });
-      return text.trim() === '' ? undefined : { ...segment, text: text.trim(), confidence };
-    } catch (error) {
-      log.warn({ ...toFields(request, segment), err: error }, 'the recogniser failed');
-      if (!(error instanceof ServiceError && error.retryable)) return undefined;
-      const pauseMs = PAUSES_MS[attempt];
-      if (pauseMs === undefined) throw error;
-      await clock.sleep(pauseMs);
-    }
+  const { language } = request;
+  const onFailure = (error: unknown): void =>
+    deps.log.warn({ ...toFields(request, segment), err: error }, 'the recogniser failed');
+  try {
+    const asked = { samples: segment.samples, language };
+    const { text, confidence } = await recognisePatiently(deps, asked, { ...PATIENCE, onFailure });
+    return text.trim() === '' ? undefined : { ...segment, text: text.trim(), confidence };
+  } catch (error) {
+    if (error instanceof ServiceError && error.retryable) throw error;
+    return undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../ports/speech.ts';
 import type { Recording, Store } from '../ports/store.ts';
 import type { StoredSegment, Transcription } from '../ports/transcription-store.ts';
+import { recognisePatiently } from './recognise-patiently.ts';
 import { halvesOf, type Spoken } from './recognise-speech.ts';
 
 export type TranscribeDeps = {
@@ -95,7 +96,7 @@ async function noteAll(
 ): Promise<void> {
   for (const segment of voiced) {
     hold.signal.throwIfAborted();
-    for (const spoken of await recognise(deps, hold.job.language, segment)) notes.add(spoken);
+    for (const spoken of await recognise(deps, hold, segment)) notes.add(spoken);
   }
 }
 
@@ -107,18 +108,19 @@ const WORDLESS_SAMPLES = SAMPLE_RATE;
  * text then (music, a long laugh) is said to be there, as captions say it: nothing that was heard is passed over.
  */
 async function recognise(
-  { engine, log }: TranscribeDeps,
-  language: string,
+  deps: TranscribeDeps,
+  hold: Hold,
   segment: VoicedSegment,
 ): Promise<readonly Spoken[]> {
-  const whole = await recogniseOnce(engine, language, segment);
+  const { log } = deps;
+  const whole = await recogniseOnce(deps, hold, segment);
   if (whole.text !== '') return [whole];
   if (segment.samples.length < WORDLESS_SAMPLES) {
     log.debug({ durationMs: toMs(segment.samples.length) }, 'a sound without words');
     return [];
   }
   const spoken: Spoken[] = [];
-  for (const half of halvesOf(segment)) spoken.push(await recogniseOnce(engine, language, half));
+  for (const half of halvesOf(segment)) spoken.push(await recogniseOnce(deps, hold, half));
   const halves = spoken.filter(({ text }) => text !== '');
   if (halves.length > 0) return halves;
   log.warn({ durationMs: toMs(segment.samples.length) }, 'something voiced has no text, also in halves');
@@ -136,12 +138,16 @@ function noWords(engine: SpeechEngine, { start, samples }: VoicedSegment): Speec
   );
 }
 
+/** Another try of the job begins the recording anew: a server that is busy for a moment is waited for. */
+const PATIENCE = { pausesMs: [1_000, 5_000, 15_000], longestMs: 60_000 } as const;
+
 async function recogniseOnce(
-  engine: SpeechEngine,
-  language: string,
+  deps: TranscribeDeps,
+  { job, signal }: Hold,
   segment: VoicedSegment,
 ): Promise<Spoken> {
-  const { text, confidence } = await engine.recognise({ samples: segment.samples, language });
+  const asked = { samples: segment.samples, language: job.language };
+  const { text, confidence } = await recognisePatiently(deps, asked, { ...PATIENCE, signal });
   return { ...segment, text: text.trim(), confidence };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Recording } from '../../../src/contract/recordings.ts';
 import type {
@@ -9,10 +10,13 @@ import type {
   PostTranscriptionDetail,
   PostTranscriptionList,
 } from '../../../src/contract/transcription.ts';
+import { createOpenaiEngine } from '../../../src/server/adapters/speech/openai-engine.ts';
 import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
 import { loadConfig } from '../../../src/server/config/config.ts';
 import type { Clock } from '../../../src/server/ports/clock.ts';
+import type { SpeechEngine } from '../../../src/server/ports/speech.ts';
 import { type RunningWorker, startWorker } from '../../../src/server/worker.ts';
+import { json, startHttpServer, type TestHttpServer } from '../../cli/support/http-server.ts';
 import { keepingLog, type LogLine } from '../../support/app.ts';
 import { type RunningPart, runPart } from '../../support/parts/run-part.ts';
 import { type S3, startS3 } from '../../support/parts/s3.ts';
@@ -77,15 +81,19 @@ const settings = () => ({
   ...bucketSettings(s3),
 });
 
-type Over = { readonly clock?: Clock; readonly environment?: Readonly<Record<string, string>> };
+type Over = {
+  readonly clock?: Clock;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly engine?: SpeechEngine;
+};
 
 async function work(
   options: TestSpeechOptions = {},
-  { clock = systemClock, environment = {} }: Over = {},
+  { clock = systemClock, environment = {}, engine }: Over = {},
 ): Promise<{ worker: RunningWorker; log: readonly LogLine[] }> {
   const log: LogLine[] = [];
   const parts = { log: keepingLog(log), clock, ids: systemIds };
-  const speech = testSpeech(options);
+  const speech = { ...testSpeech(options), ...(engine === undefined ? {} : { engine }) };
   const config = loadConfig({ ...settings(), ...environment });
   const worker = await startWorker(config, { ...parts, kind: 'stt-post', speech });
   workers.push(worker);
@@ -391,6 +399,49 @@ describe('transcribing a recording', () => {
     );
     expect(new Set(minutes)).toEqual(new Set(Array.from({ length: 60 }, (_, index) => index)));
   }, 120_000);
+});
+
+describe('a speech server', () => {
+  const API_KEY = 'sk-secret';
+  let server: TestHttpServer;
+  afterEach(() => server?.close());
+  const engineOf = async (answer: Parameters<typeof startHttpServer>[0]): Promise<SpeechEngine> => {
+    server = await startHttpServer(answer);
+    return createOpenaiEngine({ url: server.url, apiKey: API_KEY, model: 'whisper-1', languages: ['en'] });
+  };
+  const transcribe = async (engine: SpeechEngine) => {
+    await stage.beat('stt-post');
+    const { recordingId } = await record(media.speech);
+    const { transcriptionId } = await queue(recordingId);
+    const { log } = await work({}, { engine });
+    return { done: await ended(transcriptionId), log };
+  };
+
+  it('that is busy is waited for as long as it asks, and the recording not begun anew', async () => {
+    const askedAt: number[] = [];
+    const engine = await engineOf((_request, response, count) => {
+      askedAt.push(performance.now());
+      if (count === 1) response.writeHead(429, { 'retry-after': '2' }).end();
+      else json(response, 200, { text: `words ${count}` });
+    });
+    const { done } = await transcribe(engine);
+    expect(done).toMatchObject({ status: 'completed', error: null });
+    expect(done.segments[0]?.text).toBe('words 2');
+    expect((askedAt[1] ?? 0) - (askedAt[0] ?? 0)).toBeGreaterThan(1_990);
+    expect(await stage.store.transcriptions.find(done.transcriptionId)).toMatchObject({ attempts: 1 });
+  });
+
+  it('that refuses the key fails the transcription at once, and the key is told nowhere', async () => {
+    const engine = await engineOf((_request, response) =>
+      json(response, 401, { error: { message: API_KEY } }),
+    );
+    const { done, log } = await transcribe(engine);
+    expect(done).toMatchObject({ status: 'failed', error: { code: 'speech-engine-error' } });
+    expect(done.error?.message).toContain('STT_OPENAI_KEY');
+    expect(server.received).toHaveLength(1);
+    expect(server.received[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
+    expect(inspect({ done, log }, { depth: null })).not.toContain(API_KEY);
+  });
 });
 
 describe('a recording in a bucket', () => {

@@ -11,9 +11,13 @@ export type OpenaiSettings = {
   readonly model: string;
   /** What the model can do; an API does not say. */
   readonly languages: readonly string[];
+  /** For a whole answer. */
+  readonly patienceMs?: number;
 };
 
 const PATIENCE_MS = 30_000;
+/** The words of a segment are a few hundred bytes. */
+const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_SEGMENT_SECONDS = 25;
 
 /** Any server with the API of POST /v1/audio/transcriptions. */
@@ -51,6 +55,7 @@ async function transcribe(
     const detail = isOurFault ? 'refuses our key: see STT_OPENAI_KEY' : `answered ${answer.status}`;
     throw new ServiceError('media-server-error', `The speech server ${detail}.`, {
       retryable: answer.status >= 500 || answer.status === 429 || answer.status === 408,
+      headers: retryAfter(answer.headers),
     });
   }
   const text = textOf(await readBody(answer));
@@ -59,14 +64,34 @@ async function transcribe(
   return text;
 }
 
+/** In seconds, whichever of the two forms it has; a date is told by the clock of who tells it. */
+function retryAfter(headers: Headers): Readonly<Record<string, string>> {
+  const told = headers.get('retry-after') ?? '';
+  const untilDate = (Date.parse(told) - Date.parse(headers.get('date') ?? '')) / 1000;
+  const seconds = /^\d+$/.test(told) ? Number(told) : untilDate;
+  return seconds > 0 ? { 'retry-after': String(seconds) } : {};
+}
+
 async function readBody(answer: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let [text, length] = ['', 0];
   try {
-    return await answer.text();
+    for await (const piece of answer.body ?? []) {
+      length += piece.length;
+      // Leaving the loop hangs up.
+      if (length > MAX_ANSWER_BYTES) break;
+      text += decoder.decode(piece, { stream: true });
+    }
   } catch (cause) {
     throw new ServiceError('media-server-unavailable', 'The answer of the speech server broke off.', {
       ...{ cause, retryable: true },
     });
   }
+  if (length <= MAX_ANSWER_BYTES) return text;
+  throw new ServiceError(
+    'media-server-error',
+    'The speech server answered far more than the words of a segment.',
+  );
 }
 
 function textOf(body: string): string | undefined {
@@ -78,12 +103,15 @@ function textOf(body: string): string | undefined {
   }
 }
 
-async function post({ url, apiKey }: OpenaiSettings, body: FormData): Promise<Response> {
+async function post(
+  { url, apiKey, patienceMs = PATIENCE_MS }: OpenaiSettings,
+  body: FormData,
+): Promise<Response> {
   try {
     return await fetch(`${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/audio/transcriptions`, {
       method: 'POST',
       body,
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(patienceMs),
       ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
     });
   } catch (cause) {

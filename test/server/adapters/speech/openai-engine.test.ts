@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createOpenaiEngine } from '../../../../src/server/adapters/speech/openai-engine.ts';
 import type { SpeechEngine } from '../../../../src/server/ports/speech.ts';
@@ -13,15 +14,16 @@ type Answer = Parameters<typeof startHttpServer>[0];
 
 async function engineFor(
   answer: Answer,
-  changes: { apiKey?: string | undefined; path?: string } = {},
+  changes: { apiKey?: string | undefined; path?: string; patienceMs?: number } = {},
 ): Promise<SpeechEngine> {
   server = await startHttpServer(answer);
-  const { apiKey = 'sk-secret', path = '' } = changes;
+  const { apiKey = 'sk-secret', path = '', ...patience } = changes;
   return createOpenaiEngine({
     url: `${server.url}${path}`,
     apiKey,
     model: 'whisper-1',
     languages: ['it', 'en'],
+    ...patience,
   });
 }
 
@@ -86,7 +88,75 @@ describe('the OpenAI engine', () => {
     const failure = engine.recognise({ samples, language: 'en' });
     await expect(failure).rejects.toMatchObject({ code: 'media-server-error', retryable });
     await expect(failure).rejects.toThrow(message);
-    await expect(failure).rejects.not.toThrow('sk-secret');
+    expect(inspect(await failure.catch((error: unknown) => error), { depth: null })).not.toContain(
+      'sk-secret',
+    );
+  });
+
+  it.each([
+    ['7', '7'],
+    ['Sat, 31 Jan 2026 09:30:20 GMT', '20'],
+    ['Sat, 31 Jan 2026 09:29:00 GMT', undefined],
+    ['soon', undefined],
+    ['-1', undefined],
+  ])('hands on for how long a busy server asks: %s', async (told, seconds) => {
+    const engine = await engineFor((_request, response) =>
+      response
+        .writeHead(429, { 'retry-after': told, date: 'Sat, 31 Jan 2026 09:30:00 GMT' })
+        .end('{"error":{}}'),
+    );
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      retryable: true,
+      headers: seconds === undefined ? {} : { 'retry-after': seconds },
+    });
+  });
+
+  it.each<[string, Answer]>([
+    ['says nothing', () => {}],
+    ['begins to answer and says no more', (_request, response) => response.write('{"text":')],
+    [
+      'says a byte now and then',
+      (_request, response) => {
+        response.write('{"text":"');
+        const drip = setInterval(() => response.write('.'), 10);
+        response.once('close', () => clearInterval(drip));
+      },
+    ],
+  ])('does not wait for ever for a server that %s', async (_case, answer) => {
+    const engine = await engineFor(answer, { patienceMs: 200 });
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      code: 'media-server-unavailable',
+      retryable: true,
+    });
+  });
+
+  it('hangs up on a server that answers megabytes', async () => {
+    const sent = { bytes: 0, isOver: false };
+    const hungUp = Promise.withResolvers<void>();
+    const engine = await engineFor((_request, response) => {
+      response.once('close', hungUp.resolve);
+      response.write('{"text":"');
+      const write = (): void => {
+        if (response.destroyed || sent.isOver) return;
+        sent.bytes += 65_536;
+        sent.isOver = sent.bytes >= 10 * 1024 * 1024;
+        response.write('x'.repeat(65_536), () => (sent.isOver ? response.end('"}') : write()));
+      };
+      write();
+    });
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      code: 'media-server-error',
+      retryable: false,
+      message: expect.stringContaining('far more'),
+    });
+    await hungUp.promise;
+    expect(sent.isOver).toBe(false);
+  });
+
+  it('takes an answer of many words, and in any script', async () => {
+    const text = 'Grüße, 世界. '.repeat(5_000).trim();
+    const engine = await engineFor(answers(200, { text }));
+    expect((await engine.recognise({ samples, language: 'en' })).text).toBe(text);
   });
 
   it.each([
