@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createAddressGuard, type Resolve } from '../../../src/server/adapters/webhooks/address-guard.ts';
+import { createWebhookSender } from '../../../src/server/adapters/webhooks/webhook-sender.ts';
+import { type Stage, setStage } from '../workers/support/stage.ts';
+import { answer, type Behaviour, type Receiver, startReceiver } from './support/receiver.ts';
+
+/*
+ * All that a receiver can do wrong, at the same time: each delivery's log says what it was, and a good receiver beside
+ * them gets its own at once.
+ */
+
+const PATIENCE_MS = 1_500;
+const PRIVATE = 'the address is private, loopback, link-local or otherwise not public';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function receiverFor(behaviour?: Behaviour): Promise<Receiver> {
+  const receiver = await startReceiver(behaviour);
+  cleanUps.push(receiver.close);
+  return receiver;
+}
+
+async function portOf(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanUps.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** A port on which nobody listens any more. */
+async function closedPort(): Promise<number> {
+  const server = createTcpServer();
+  const port = await portOf(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function tlsServer(): Server {
+  const certificates = join(import.meta.dirname, '../adapters/webhooks/certificates');
+  const read = (name: string) => readFileSync(join(certificates, name));
+  const server = createTlsServer({ key: read('server.key'), cert: read('self-signed.pem') });
+  server.on('tlsClientError', () => {});
+  cleanUps.push(() => server.closeAllConnections());
+  return server;
+}
+
+/** A byte a second, for ever. */
+const drip: Behaviour = (_request, response) => {
+  response.writeHead(200).flushHeaders();
+  const timer = setInterval(() => response.write('.'), 1_000);
+  response.on('close', () => clearInterval(timer));
+};
+
+/** Loopback stands for public addresses here: rebinding.example is the one that is exempt, then one that is not. */
+function rebinding(): Resolve {
+  let count = 0;
+  return (_name, _options, callback) => {
+    count += 1;
+    callback(null, [{ address: count === 1 ? '127.0.0.1' : '127.0.0.99', family: 4 }]);
+  };
+}
+
+async function stageWith(resolve: Resolve): Promise<Stage> {
+  const stage = await setStage();
+  cleanUps.push(stage.close);
+  const guard = createAddressGuard(['127.0.0.1/32'], resolve);
+  const sender = createWebhookSender({ guard, userAgent: 'test', patienceMs: PATIENCE_MS });
+  cleanUps.push(sender.close);
+  const instance = stage.instance({ sender });
+  return { ...stage, instance: () => instance };
+}
+
+/** What the log says of every attempt at a webhook's deliveries: status, and why it failed. */
+async function logOf({ store }: Stage, webhookId: string) {
+  const deliveries = await store.deliveries.list({ webhookId, limit: 10 });
+  const attempts = await store.deliveries.listAttempts(deliveries.map(({ id }) => id));
+  return attempts.map(({ statusCode, error }) => [statusCode, error]);
+}
+
+describe('receivers that do what they should not', () => {
+  it('are told apart in the log of deliveries, and keep nobody else waiting', async () => {
+    const inside = await receiverFor();
+    const stage = await stageWith(rebinding());
+    const good = await receiverFor();
+    const huge = Buffer.alloc(10 * 1024 * 1024, 'x');
+    const insidePort = new URL(inside.url).port;
+    const kinds: Readonly<
+      Record<string, readonly [url: string, status: number | null, error: string | null]>
+    > = {
+      hangs: [(await receiverFor(() => {})).url, null, 'no answer within 1.5 s'],
+      resets: [
+        (await receiverFor((request) => void request.socket.resetAndDestroy())).url,
+        null,
+        'the connection was reset',
+      ],
+      drips: [(await receiverFor(drip)).url, 200, 'the answer did not end within 1.5 s'],
+      'answers 10 MB': [(await receiverFor((_, response) => void response.end(huge))).url, 200, null],
+      fails: [(await receiverFor(answer(503, 'busy'))).url, 503, 'the receiver answered 503'],
+      'redirects to a private address': [
+        (await receiverFor((_, response) => void response.writeHead(302, { location: inside.url }).end()))
+          .url,
+        302,
+        'the receiver answered 302',
+      ],
+      'is a private address': [`http://127.0.0.99:${insidePort}/`, null, PRIVATE],
+      'has bad TLS': [
+        `https://127.0.0.1:${await portOf(tlsServer())}/`,
+        null,
+        'the TLS certificate or handshake is not valid (DEPTH_ZERO_SELF_SIGNED_CERT)',
+      ],
+      'is absent': [`http://127.0.0.1:${await closedPort()}/`, null, 'the connection was refused'],
+    };
+    const instance = stage.instance();
+    const ids = new Map<string, string>();
+    for (const [kind, [url]] of Object.entries(kinds)) ids.set(kind, await stage.webhook(url));
+    await stage.webhook(good.url);
+    const startedAt = performance.now();
+    await instance.tell('one');
+    await good.waitFor(() => true, 1, 1_000);
+    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
+    for (const [kind, [, status, error]] of Object.entries(kinds)) {
+      const firstOf = async () => ({ kind, log: (await logOf(stage, ids.get(kind) ?? ''))[0] });
+      await expect.poll(firstOf, { timeout: 5_000 }).toEqual({ kind, log: [status, error] });
+    }
+    expect(inside.received).toEqual([]);
+  }, 20_000);
+
+  it('are refused where their name leads to a private address the second time', async () => {
+    const stage = await stageWith(rebinding());
+    // Closes the connection, so that the retry looks the name up again.
+    const outside = await receiverFor(
+      (_, response) => void response.writeHead(500, { connection: 'close' }).end(),
+    );
+    const id = await stage.webhook(`http://rebinding.example:${new URL(outside.url).port}/`);
+    await stage.instance().tell('one');
+    await expect
+      .poll(() => logOf(stage, id), { timeout: 10_000 })
+      .toEqual([
+        [500, 'the receiver answered 500'],
+        [null, PRIVATE],
+      ]);
+    expect(outside.received).toHaveLength(1);
+  }, 20_000);
+});
