@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Dialect, Route } from './route.ts';
+import { allowedMethods } from './route-table.ts';
 
 /** Fetch standard, section 3.3: any page may call, without credentials, and read what we say about limits. */
 export const BROWSER_HEADERS: Readonly<Record<string, string>> = {
@@ -27,6 +28,7 @@ export function registerPreflights(app: FastifyInstance, routes: readonly Route[
   const open = routes.filter(({ dialect }) => dialect?.isOpenToBrowsers);
   for (const [path, [route, ...others]] of Map.groupBy(open, ({ path }) => path)) {
     const methods = [route, ...others].map((each) => each?.method).join(', ');
+    const allow = allowedMethods(routes, path).join(', ');
     app.route({
       method: 'OPTIONS',
       url: path,
@@ -34,7 +36,7 @@ export function registerPreflights(app: FastifyInstance, routes: readonly Route[
       handler: (_request, reply) =>
         reply
           .code(204)
-          .headers({ ...PREFLIGHT_HEADERS, 'access-control-allow-methods': methods, allow: methods })
+          .headers({ ...PREFLIGHT_HEADERS, 'access-control-allow-methods': methods, allow })
           .send(),
     });
   }

@@ -415,6 +415,16 @@ describe('errors and pages of other origins', () => {
     expect(answer.headers.get('access-control-allow-headers')).toMatch(/content-type/i);
   });
 
+  it.each([
+    ['/cf', 'OPTIONS, POST'],
+    [`/cf/${CODE}`, 'GET, HEAD, OPTIONS'],
+    [`/cf/check/${CODE}`, 'GET, HEAD, OPTIONS'],
+    ['/it/regions', 'GET, HEAD, OPTIONS'],
+  ])('names the same methods of %s to who asks and to who takes a wrong one', async (path, allowed) => {
+    expect((await raw('OPTIONS', path)).headers.get('allow')).toBe(allowed);
+    expect((await raw('DELETE', path)).headers.get('allow')).toBe(allowed);
+  });
+
   it.each(['/v1/rooms', '/v1/health', '/openapi.json', '/nothing'])('opens %s to no page', async (path) => {
     const answer = await raw('OPTIONS', path);
     expect(answer.status).not.toBe(204);
