@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,7 +11,8 @@ import { type Keys, latencies, median, repeatedCall, type SignedRequest, through
 /*
  * `npm run bench`: the service against its floors, side by side in one run. Every pair of figures is measured in
  * turns (A B A B …), and the ratio is that of each pair: what this machine does meanwhile hits both.
- *   POST /v1/token   against a bare Fastify route with the same HMAC and livekit-server-sdk's token
+ *   POST /v1/token   against a bare Fastify route with the same HMAC and livekit-server-sdk's token; by requests per
+ *                    second, and by the processor's time for one, which depends less on what else runs
  *   GET /v1/rooms    against livekit-server-sdk called directly on the same, real media server
  *   start, memory    of the service as a process
  */
@@ -31,7 +32,7 @@ try {
   const service = await startService();
   const startMs = performance.now() - startedAt;
   const idleMb = await residentMb(service.pid);
-  await benchTokens(service.url);
+  await benchTokens(service);
   await benchRooms(service.url);
   say('start to listening', `${startMs.toFixed(0)} ms (to reach: 600)`);
   say('resident when idle', `${idleMb.toFixed(0)} MB (to reach: 130)`);
@@ -41,13 +42,15 @@ try {
   await rm(dataDir, { recursive: true });
 }
 
-async function benchTokens(serviceUrl: string): Promise<void> {
+async function benchTokens(service: Server): Promise<void> {
   const bare = await startProcess([join(import.meta.dirname, 'bare-server.ts')], 'stdout');
   const body = JSON.stringify({ roomId: 'demo', userId: 'ada', name: 'Ada Lovelace', role: 'participant' });
   const request: SignedRequest = { method: 'POST', path: '/v1/token', body };
-  const ours = repeatedCall(serviceUrl, request, keys, CONCURRENCY);
+  const ours = repeatedCall(service.url, request, keys, CONCURRENCY);
   const floor = repeatedCall(bare.url, request, keys, CONCURRENCY);
-  await compare('POST /v1/token, requests/s', ours.call, floor.call, 'to reach: 0.8 of bare Fastify');
+  const target = 'to reach: 0.8 of bare Fastify';
+  await compare('POST /v1/token, requests/s', ours.call, floor.call, target);
+  await compareTime('POST /v1/token, processor time', [ours.call, service.pid], [floor.call, bare.pid]);
   await Promise.all([ours.close(), floor.close()]);
 }
 
@@ -88,6 +91,41 @@ async function compare(
   say('', `ratio ${spread(ratios, 2)} (${target})`);
 }
 
+type Busy = readonly [call: () => Promise<void>, pid: number];
+
+/** The time that a process and its threads run for one request, beside the other's; the ratio is that of speeds. */
+async function compareTime(name: string, ours: Busy, floor: Busy): Promise<void> {
+  const perRequest = async ([call, pid]: Busy): Promise<number> => {
+    const before = await runningUs(pid);
+    const count = (await throughput(call, CONCURRENCY, SECONDS)) * SECONDS;
+    return ((await runningUs(pid)) - before) / count;
+  };
+  const pairs: (readonly [number, number])[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const a = await perRequest(ours);
+    pairs.push([a, await perRequest(floor)]);
+  }
+  const us = (index: 0 | 1): string => median(pairs.map((pair) => pair[index])).toFixed(0);
+  say(name, `${us(0)} against ${us(1)} us`);
+  say(
+    '',
+    `ratio ${spread(
+      pairs.map(([a, b]) => b / a),
+      2,
+    )}`,
+  );
+}
+
+/** Microseconds that all threads of a process have run so far (Linux). */
+async function runningUs(pid: number): Promise<number> {
+  const tasks = await readdir(`/proc/${pid}/task`);
+  const times = tasks.map(async (task) => {
+    const text = await readFile(`/proc/${pid}/task/${task}/schedstat`, 'utf8');
+    return Number(text.split(' ')[0]) / 1000;
+  });
+  return (await Promise.all(times)).reduce((sum, time) => sum + time, 0);
+}
+
 function spread(values: readonly number[], digits: number): string {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return `${median(values).toFixed(digits)} [${low.toFixed(digits)} … ${high.toFixed(digits)}]`;
@@ -97,7 +135,9 @@ function say(name: string, figure: string): void {
   process.stdout.write(`${name.padEnd(40)} ${figure}\n`);
 }
 
-async function startService(): Promise<{ readonly url: string; readonly pid: number }> {
+type Server = { readonly url: string; readonly pid: number };
+
+async function startService(): Promise<Server> {
   return await startProcess([join(root, 'bin', 'rtc.js'), 'serve'], 'stderr', {
     PORT: '0',
     DATA_DIR: dataDir,
@@ -112,7 +152,7 @@ async function startProcess(
   args: readonly string[],
   output: 'stdout' | 'stderr',
   env: Readonly<Record<string, string>> = {},
-): Promise<{ readonly url: string; readonly pid: number }> {
+): Promise<Server> {
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', output === 'stdout' ? 'pipe' : 'ignore', output === 'stderr' ? 'pipe' : 'inherit'],
     env: { ...process.env, API_KEY: keys.apiKey, API_SECRET: keys.apiSecret, ...env },
@@ -121,9 +161,13 @@ async function startProcess(
   const stream = child[output];
   if (stream === null || child.pid === undefined) throw new Error('the program has no output');
   const url = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: stream }).on('line', (line) => {
+    const lines = createInterface({ input: stream }).on('line', (line) => {
       const found = /http:\/\/[\w.:]+/.exec(line);
-      if (found !== null) resolve(found[0]);
+      if (found === null) return;
+      resolve(found[0]);
+      // The log goes on, and reading it line by line would take time from who sends the requests.
+      lines.close();
+      stream.resume();
     });
     void once(child, 'exit').then(() => reject(new Error('the program ended before it listened')));
   });
