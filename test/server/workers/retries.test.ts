@@ -35,6 +35,64 @@ async function failing(failures: number) {
   return { clock, attemptedAt, find, stage, id };
 }
 
+describe('a receiver that is down for long', () => {
+  const EVENTS = 1_500;
+  /** 512 to be sent, 500 being stored, and 16 that were in flight when those were. */
+  const IN_HAND_AT_MOST = 512 + 500 + 16;
+
+  it('takes no more room than a lane has, delays nobody, and gets all of it when it is back', async () => {
+    const clock = new ManualClock(START);
+    const stage = await setStage({ clock });
+    cleanUps.push(stage.close);
+    const arrived = { down: new Set<string>(), good: new Set<string>() };
+    let isDown = true;
+    const sender: WebhookSender = {
+      send: async ({ url, headers }) => {
+        const isGood = url.endsWith('/good');
+        if (isDown && !isGood) {
+          return { statusCode: null, responseBody: null, error: 'the connection was refused', durationMs: 1 };
+        }
+        arrived[isGood ? 'good' : 'down'].add(headers['webhook-id'] ?? '');
+        return { statusCode: 200, responseBody: '', error: null, durationMs: 1 };
+      },
+      close: async () => {},
+    };
+    const instance = stage.instance({ sender });
+    const down = await stage.webhook('http://127.0.0.1:1/down');
+    await stage.webhook('http://127.0.0.1:1/good');
+    let mostInHand = 0;
+    const rows = async () => {
+      const all = await stage.store.deliveries.list({ webhookId: down, limit: 2 * EVENTS });
+      const leased = all.filter(({ leaseOwner }) => leaseOwner !== null).length;
+      mostInHand = Math.max(mostInHand, leased);
+      return all;
+    };
+    /** After a sweep: a backlog goes on by itself, what is due a moment later waits for the clock. */
+    const soon = async <T>(look: () => T) => {
+      await letPass(clock, 250);
+      return await look();
+    };
+    const withAttempts = async (attempts: number) =>
+      (await rows()).filter((row) => row.attempts === attempts).length;
+    for (let told = 0; told < EVENTS; told += 100) {
+      await instance.tell(...Array.from({ length: 100 }, (_, index) => `event ${told + index}`));
+      await rows();
+    }
+    await expect.poll(() => arrived.good.size, { timeout: 5_000 }).toBe(EVENTS);
+    for (const [round, delayMs] of [0, 5_500, 30_500, 300_500].entries()) {
+      await letPass(clock, delayMs);
+      await expect.poll(() => soon(() => withAttempts(round + 1)), { timeout: 15_000 }).toBe(EVENTS);
+    }
+    expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['failed']));
+    isDown = false;
+    expect(await stage.store.deliveries.replayFailed(down, 0, clock.now())).toBe(EVENTS);
+    await expect.poll(() => soon(() => arrived.down.size), { timeout: 15_000 }).toBe(EVENTS);
+    expect(mostInHand).toBeGreaterThan(0);
+    expect(mostInHand).toBeLessThanOrEqual(IN_HAND_AT_MOST);
+    expect(arrived.down).toEqual(arrived.good);
+  }, 60_000);
+});
+
 describe('a delivery that fails', () => {
   it('is tried again exactly 5 s, 30 s and 5 min after each failure, and has failed then', async () => {
     const { clock, attemptedAt, find } = await failing(4);
