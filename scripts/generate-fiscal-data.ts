@@ -28,7 +28,14 @@ type Place = {
 };
 
 const root = new URL('../', import.meta.url);
-const SOURCES = ['places.csv', 'places-undated.csv', 'aliases.csv', 'caps.csv', 'regions.json'];
+const SOURCES = [
+  'places.csv',
+  'places-undated.csv',
+  'aliases.csv',
+  'aliases-everyday.csv',
+  'caps.csv',
+  'regions.json',
+];
 const DATA_VERSION = '2026-05';
 
 const LETTERS = 'ABCDEFGHILMZ';
@@ -81,7 +88,7 @@ const readPlaces = (): Place[] => {
     place.periods.push({ name, province: field(row, 'province'), from: '', to: '' });
     place.aliases.push(...otherSpellings(name));
   }
-  for (const row of rows('aliases.csv')) {
+  for (const row of [...rows('aliases.csv'), ...rows('aliases-everyday.csv')]) {
     places.get(field(row, 'code'))?.aliases.push(repair(field(row, 'alias')));
   }
   return [...places.values()].sort((a, b) => slotOf(a.code) - slotOf(b.code));

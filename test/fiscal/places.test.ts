@@ -10,6 +10,7 @@ const rows = (name: string): Row[] =>
 const places = rows('places.csv');
 const undated = rows('places-undated.csv');
 const aliases = rows('aliases.csv');
+const everyday = rows('aliases-everyday.csv');
 
 const codesFor = (name: string, filter: { province?: string; date?: string }): string[] => {
   const found = findPlace(name, filter);
@@ -81,6 +82,17 @@ describe('findPlace over the whole registry', () => {
         const codes = found.ok ? [found.place, ...found.alternatives] : found.candidates;
         expect([name, ...codes.map(({ codiceCatastale }) => codiceCatastale)]).toContain(code);
       }
+    }
+  });
+
+  it('finds each everyday name, at any time and of that one place', () => {
+    expect(everyday).toHaveLength(40);
+    for (const { code = '', alias = '' } of everyday) {
+      for (const date of ['1950-01-01', '1990-01-01', '2026-01-01']) {
+        expect([alias, ...codesFor(alias.toLowerCase(), { date })]).toEqual([alias, code]);
+      }
+      // An alias of what is called so already would be no other name.
+      expect(places.filter((row) => row.name === alias)).toEqual([]);
     }
   });
 
