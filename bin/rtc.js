@@ -21,7 +21,7 @@ if (isNodeNewEnough(process.versions.node)) {
 
 async function runHere() {
   const nodeModule = await import('node:module');
-  enableCompileCache(nodeModule.default);
+  enableCompileCache(nodeModule.default, await import('node:fs'));
   const interruption = new AbortController();
   listenForSignals(interruption);
   let exitCode;
@@ -62,14 +62,23 @@ function endProcess(exitCode) {
 }
 
 // The user's own directory: the default one below /tmp is shared with others. Node keeps silent if it cannot write.
-function enableCompileCache(nodeModule) {
+function enableCompileCache(nodeModule, fs) {
   if (typeof nodeModule.enableCompileCache !== 'function' || process.env.NODE_COMPILE_CACHE) return;
   const base = process.env.XDG_CACHE_HOME || (process.env.HOME ? `${process.env.HOME}/.cache` : undefined);
   try {
+    if (base !== undefined) makeFolder(fs, `${base}/rtc/compile`);
     nodeModule.enableCompileCache(base === undefined ? undefined : `${base}/rtc/compile`);
   } catch {
     // Only slower without it.
   }
+}
+
+// Node would try for ever where a folder that is there says that nothing is: below /proc, or an automounter's /home.
+function makeFolder(fs, path) {
+  if (fs.existsSync(path)) return;
+  const end = path.lastIndexOf('/');
+  if (end > 0) makeFolder(fs, path.slice(0, end));
+  fs.mkdirSync(path);
 }
 
 // The first signal asks to stop, the second one does not wait.

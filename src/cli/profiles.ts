@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliError, EXIT } from './failure.ts';
 import { fileFault } from './file-fault.ts';
 import type { Environment, Io } from './io.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** A named service. The secret itself, or where to get it: exactly one of the three. */
 export type Profile = {
@@ -47,7 +48,7 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
   const directory = dirname(path);
   const draft = `${path}.${randomUUID()}.draft`;
   try {
-    await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE });
+    await makeFolder(directory, DIRECTORY_MODE);
     await chmod(directory, DIRECTORY_MODE);
     await writeFile(draft, `${JSON.stringify(store, undefined, 2)}\n`, { mode: FILE_MODE, flag: 'wx' });
     await rename(draft, path);

@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { defaultCacheDir } from './adapters/media-binary/go-binary.ts';
+import { prepareFolder } from './adapters/storage/sqlite-file.ts';
 import { createLog } from './adapters/system/log.ts';
 import { systemClock, systemIds } from './adapters/system/system.ts';
 import { type Config, type Environment, loadConfig, readEnvironment } from './config/config.ts';
@@ -50,7 +50,7 @@ const SERVICE_PORT = 3000;
 export async function dev(options: DevOptions): Promise<void> {
   const environment = await devEnvironment(options);
   const dataDir = resolve(environment.DATA_DIR ?? '.rtc');
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await prepareFolder(dataDir);
   const household = await openHousehold(dataDir, options.progress);
   try {
     await runHousehold(options, { environment, dataDir, household });

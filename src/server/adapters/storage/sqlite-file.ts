@@ -1,8 +1,9 @@
-import { mkdir, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../../contract/errors.ts';
+import { makeFolder } from './make-folder.ts';
 import { pendingMigrations } from './migrate.ts';
 import { isDamage } from './sqlite-errors.ts';
 
@@ -30,9 +31,10 @@ export async function prepareSqliteFile(path: string): Promise<void> {
   if (file.size > 0) await inspect(path, file.size);
 }
 
-async function prepareFolder(folder: string): Promise<void> {
+/** @throws ServiceError as prepareSqliteFile. */
+export async function prepareFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
   } catch (error) {
     throw refusal(
       folder,
