@@ -9,7 +9,8 @@ export const folded = new Uint8Array(96);
 export let foldedLength = 0;
 
 /** Folds text into {@link folded}. What no name has (a digit, another script) stays, so that nothing matches. */
-export const fold = (text: string): void => {
+export const fold = (whole: string): void => {
+  const text = whole.length > LONGEST_TEXT ? whole.slice(0, LONGEST_TEXT) : whole;
   foldedLength = 0;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
@@ -20,6 +21,9 @@ export const fold = (text: string): void => {
     append(ASCII_FOLDS[character] as number);
   }
 };
+
+/** Room for every separator and mark that a name could have; composing a megabyte takes its time. */
+const LONGEST_TEXT = 4 * folded.length;
 
 /** How many buckets the generated index of names has. */
 export const BUCKET_COUNT = 4096;
