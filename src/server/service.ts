@@ -17,6 +17,7 @@ import { startDeliverer } from './workers/deliver-webhooks.ts';
 import { Ingest } from './workers/ingest.ts';
 import { startPurge } from './workers/purge.ts';
 import { startReconciler } from './workers/reconcile.ts';
+import { startResealing } from './workers/reseal.ts';
 
 export type RunningService = {
   /** Where it listens, such as http://127.0.0.1:3000. */
@@ -105,6 +106,8 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
   const purge = startPurge({ ...adapters, retention });
   closers.add(() => purge.close());
+  const resealing = startResealing(adapters);
+  closers.add(() => resealing.close());
   const recentCounts = createRecentCounts(adapters.clock);
   const ingest = new Ingest((events) => recordMediaEvents({ ...recordDeps, recentCounts }, events));
   const closing = new AbortController();

@@ -23,6 +23,8 @@ export type WebhookAnswer = {
 /** Encrypts secrets at rest. */
 export interface SecretBox {
   seal(secret: string): string;
+  /** Whether it was sealed with the key that seals now, and not with one before it. */
+  isCurrent(sealed: string): boolean;
   /** Throws ServiceError internal-error when no key opens it. */
   open(sealed: string): string;
 }

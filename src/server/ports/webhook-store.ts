@@ -18,6 +18,8 @@ export interface WebhookStore {
   find(id: string): Promise<Webhook | undefined>;
   /** Undefined when there is no such webhook. */
   update(id: string, change: WebhookChange): Promise<Webhook | undefined>;
+  /** Replaces sealed secrets, unless one of them is no longer what was `seen`: whether it did. */
+  reseal(seen: Webhook, secrets: WebhookSecrets): Promise<boolean>;
   /**
    * Deletes it at once, then cancels its pending deliveries in small batches; whether it was there. Its log, which
    * nobody can ask for any more, goes with the next purges.
@@ -38,6 +40,8 @@ export type Webhook = {
   readonly createdAt: number;
   readonly updatedAt: number;
 };
+
+export type WebhookSecrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'>;
 
 export type WebhookChange = Partial<Omit<Webhook, 'id' | 'createdAt'>> & Pick<Webhook, 'updatedAt'>;
 

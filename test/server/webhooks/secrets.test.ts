@@ -89,7 +89,7 @@ describe('a secret', () => {
     expect(haystack).toContain(id);
   });
 
-  it('signs on when the encryption key is rotated, and with the old key alone once it has been dropped', async () => {
+  it('signs on while the encryption key is rotated, and when the old key has been dropped', async () => {
     const dataDir = await folder();
     const [first, second] = [newKey(), newKey()];
     const receiver = await receiverFor();
@@ -105,6 +105,17 @@ describe('a secret', () => {
         expectedSignatures(received, secret).specified,
       );
     }
+    const isSealedAnew = ({ message }: { readonly message: string }) =>
+      message.startsWith('sealed webhook secrets');
+    await expect.poll(() => both.logLines.filter(isSealedAnew)).toHaveLength(1);
+    await both.stop();
+    const after = await serviceIn(dataDir, { ENCRYPTION_KEY: second });
+    for (const { id, secret } of [old, young]) {
+      await after.call('POST', `/v1/webhooks/${id}/test`);
+      const tested = receiver.received.at(-1) ?? expect.unreachable();
+      expect(tested.headers['webhook-signature']).toBe(expectedSignatures(tested, secret).standard);
+    }
+    expect(receiver.received).toHaveLength(4);
   });
 
   it('that cannot be decrypted fails its deliveries with the reason, and is replaced by a new one at once', async () => {

@@ -21,6 +21,16 @@ export function createWebhookStore(connection: Connection): WebhookStore {
       return row && toWebhook(row);
     },
     update: (id, change) => updateWebhook(connection, id, change),
+    reseal: async ({ id, secret, previousSecret }, secrets) => {
+      const { numUpdatedRows } = await db
+        .updateTable('webhooks')
+        .set(secrets)
+        .where('id', '=', id)
+        .where('secret', '=', secret)
+        .where('previousSecret', 'is not distinct from', previousSecret)
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    },
     delete: (id, now) => deleteWebhook(connection, id, now),
   };
 }

@@ -35,6 +35,7 @@ export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox
       ]);
       return `${VERSION}.${currentId}.${sealed.toString('base64url')}`;
     },
+    isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${currentId}.`),
     open: (sealed) => {
       const [version, id = '', text = ''] = sealed.split('.');
       const key = byId.get(id);

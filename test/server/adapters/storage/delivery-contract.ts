@@ -87,6 +87,21 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.webhooks.update('nobody', { url: 'x', updatedAt: 1 })).toBeUndefined();
       });
 
+      it('have their secrets sealed anew only while those are what was seen', async () => {
+        const seen = newWebhook('hook');
+        await store.webhooks.insert(seen);
+        const anew = { secret: 'anew', previousSecret: 'before', previousSecretUntil: 900 };
+        expect(await store.webhooks.reseal(seen, anew)).toBe(true);
+        expect(await store.webhooks.find('hook')).toEqual({ ...seen, ...anew });
+        expect(await store.webhooks.reseal(seen, { ...anew, secret: 'late' })).toBe(false);
+        expect(await store.webhooks.reseal({ ...seen, ...anew, previousSecret: null }, anew)).toBe(false);
+        expect(await store.webhooks.reseal(newWebhook('nobody'), anew)).toBe(false);
+        expect(await store.webhooks.reseal({ ...seen, ...anew }, { ...anew, previousSecret: null })).toBe(
+          true,
+        );
+        expect(await store.webhooks.find('hook')).toEqual({ ...seen, ...anew, previousSecret: null });
+      });
+
       it('take their pending deliveries with them when they are deleted', async () => {
         await addWebhooks('hook', 'other');
         await insert(
