@@ -19,7 +19,7 @@ const UNAVAILABLE: readonly {
   },
   {
     state: /^53100$/,
-    message: 'The disk of the database is full; free some space, then try again.',
+    message: 'The disk of the database is full. Free some space, then try again.',
     retryable: true,
   },
   { state: /^53/, message: 'The database is out of connections or memory; try again.', retryable: true },

@@ -18,7 +18,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   [READ_ONLY]: { message: 'The database file cannot be written; correct its permissions.', retryable: false },
   10: { message: 'The disk of the database failed; look at its health, then try again.', retryable: true },
   [CORRUPT]: { message: 'The database file is damaged; restore it from a backup.', retryable: false },
-  13: { message: 'The disk of the database is full; free some space, then try again.', retryable: true },
+  13: { message: 'The disk of the database is full. Free some space, then try again.', retryable: true },
   [CANNOT_OPEN]: {
     message: 'The database file cannot be opened; look at its folder, then try again.',
     retryable: true,

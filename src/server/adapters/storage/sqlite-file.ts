@@ -35,7 +35,9 @@ export async function prepareSqliteFile(path: string): Promise<void> {
 export async function prepareFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o700);
+    if (!(await stat(folder)).isDirectory()) throw refusal(folder, 'is not a folder. Set DATA_DIR to one.');
   } catch (error) {
+    if (error instanceof ServiceError) throw error;
     throw refusal(
       folder,
       `cannot be created (${codeOf(error)}). Correct the permissions above it, or set DATA_DIR.`,
