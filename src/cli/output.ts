@@ -35,6 +35,7 @@ export async function renderList(screen: Screen, result: ListResult): Promise<st
   const heads = result.headings.map((heading) => screen.palette.heading(heading));
   return renderTable([heads, ...result.rows.map((row) => displayed(screen, row))], {
     width: screen.width,
+    areWhole: result.areWhole,
     isWrapped: result.isWrapped === true,
   });
 }
@@ -86,7 +87,7 @@ async function printRecord(screen: Screen, result: RecordResult): Promise<void> 
   const { renderTable } = await import('./table.ts');
   const cells = displayed(screen, result.row);
   const rows = result.headings.map((heading, index) => [screen.palette.heading(heading), cells[index] ?? '']);
-  screen.io.stdout.write(renderTable(rows, { width: undefined, isWrapped: false }));
+  screen.io.stdout.write(renderTable(rows, { width: undefined, areWhole: [], isWrapped: false }));
 }
 
 function printText(screen: Screen, result: TextResult): void {

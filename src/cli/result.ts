@@ -17,6 +17,8 @@ export type Column<R> = {
   readonly paint?: keyof Palette | ((record: R) => keyof Palette | undefined);
   /** On a terminal: another text than the value's own. */
   readonly display?: (record: R) => string;
+  /** On a terminal: cut after all others, as what is copied from it must be whole. The first column always is. */
+  readonly isWhole?: boolean;
 };
 
 export type Cell = {
@@ -53,6 +55,8 @@ export type ListResult = Table & {
   readonly rows: readonly Row[];
   /** Said on stderr when there is none. */
   readonly empty: string;
+  /** By column: see Column. */
+  readonly areWhole: readonly boolean[];
   /** On a terminal: wide cells are wrapped rather than cut. */
   readonly isWrapped?: boolean;
 };
@@ -91,6 +95,7 @@ export function list<R extends object>(options: ListOptions<R>): ListResult {
     ...rest,
     kind: 'list',
     headings: columns.map((column) => column.heading),
+    areWhole: columns.map((column, index) => index === 0 || column.isWhole === true),
     rows: records.map((record) => rowOf(record, columns, identify(record))),
   };
 }

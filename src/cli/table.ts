@@ -8,13 +8,15 @@ const NARROWEST = 8;
 export type TableLayout = {
   /** Columns of the terminal; undefined: as wide as it gets. */
   readonly width: number | undefined;
+  /** By column: whether it is cut only after all others. */
+  readonly areWhole: readonly boolean[];
   /** Wide cells go on in the next line instead of being cut. */
   readonly isWrapped: boolean;
 };
 
 /** Aligned columns without lines, as gh and docker draw them; cut to `width` where one is given. */
 export function renderTable(rows: readonly (readonly string[])[], layout: TableLayout): string {
-  const widths = fitWidths(naturalWidths(rows), layout.width);
+  const widths = fitWidths(naturalWidths(rows), layout);
   const table = new Table({
     chars: NO_LINES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
@@ -33,23 +35,32 @@ function naturalWidths(rows: readonly (readonly string[])[]): number[] {
   );
 }
 
-/** The first column names the row: what a person copies from it must be whole, as ids are. */
-const FIRST_COLUMN = 32;
+/** What is longer is no id: it is cut as the others. */
+const LONGEST_WHOLE = 32;
 
-/** Takes from the widest column until all fit, so that short columns stay whole, and what names a row if it can. */
-function fitWidths(widths: readonly number[], available: number | undefined): number[] {
+/** Takes from the widest column until all fit, so that short columns stay whole, and ids if they can. */
+function fitWidths(
+  widths: readonly number[],
+  { width: available, areWhole }: Pick<TableLayout, 'width' | 'areWhole'>,
+): number[] {
   if (available === undefined) return [...widths];
-  const [first = 0] = widths;
-  const fitted = takeFromWidest(widths, available, first <= FIRST_COLUMN ? first : NARROWEST);
-  return totalOf(fitted) > available ? takeFromWidest(fitted, available, NARROWEST) : fitted;
+  const least = widths.map((width, index) =>
+    areWhole[index] === true && width <= LONGEST_WHOLE ? Math.max(width, NARROWEST) : NARROWEST,
+  );
+  const fitted = takeFromWidest(widths, available, least);
+  if (totalOf(fitted) <= available) return fitted;
+  return takeFromWidest(
+    fitted,
+    available,
+    widths.map(() => NARROWEST),
+  );
 }
 
-/** The first column is not cut below `first`, the others not below NARROWEST. */
-function takeFromWidest(widths: readonly number[], available: number, first: number): number[] {
+/** No column is cut below its least width. */
+function takeFromWidest(widths: readonly number[], available: number, least: readonly number[]): number[] {
   const fitted = [...widths];
   while (totalOf(fitted) > available) {
-    const spare = fitted.map((width, index) => width - (index === 0 ? first : NARROWEST));
-    const candidates = fitted.map((width, index) => ((spare[index] ?? 0) > 0 ? width : 0));
+    const candidates = fitted.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     if ((candidates[widest] ?? 0) === 0) break;
     fitted[widest] = (fitted[widest] ?? 0) - 1;

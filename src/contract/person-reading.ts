@@ -83,7 +83,9 @@ export function nameFaults(
 ): PersonFieldErrors {
   const named: PersonFieldErrors = {};
   for (const fault of faults) {
-    if (fault.field !== 'birthDate') named[FIELD_OF[fault.field]] ??= fault.message;
+    // The wire's word for the field, in the message too.
+    if (fault.field === 'sex') named.gender ??= fault.message.replace(/\bsex\b/, 'gender');
+    else if (fault.field !== 'birthDate') named[FIELD_OF[fault.field]] ??= fault.message;
     else if (!hasDateError(reading.errors))
       named[datePartAtFault(reading.person, fault, today)] = fault.message;
   }
@@ -92,10 +94,9 @@ export function nameFaults(
   return Object.fromEntries(ordered.map((field) => [field, errors[field]]));
 }
 
-const FIELD_OF: Readonly<Record<Exclude<LibraryFault['field'], 'birthDate'>, PersonField>> = {
+const FIELD_OF: Readonly<Record<Exclude<LibraryFault['field'], 'birthDate' | 'sex'>, PersonField>> = {
   surname: 'surname',
   givenName: 'name',
-  sex: 'gender',
   birthplace: 'city',
   province: 'province',
 };

@@ -49,7 +49,7 @@ describe('rtc cf generate', () => {
   it.each([
     [{ name: '---' }, '--name: the given name has no letter'],
     [{ surname: 'R2' }, '--surname: the surname has a character that no name is written with'],
-    [{ gender: 'X' }, '--gender: the sex must be F or M'],
+    [{ gender: 'X' }, '--gender: the gender must be F or M'],
     [{ date: '1980-02-30' }, '--date: the birth date is on no calendar'],
     [{ date: '1980-13-01' }, '--date: the month must be 1 to 12'],
     [{ date: '80-02-01' }, '--date: the birth date must be YYYY-MM-DD or DD/MM/YYYY'],
@@ -66,7 +66,7 @@ describe('rtc cf generate', () => {
   it('tells all faults at once, as JSON too', async () => {
     const { stderr } = await withOptions({ gender: '?', date: 'x', city: 'Castro' }, ['--json']);
     expect(JSON.parse(stderr).details).toEqual([
-      '--gender: the sex must be F or M',
+      '--gender: the gender must be F or M',
       '--city: several places have this name',
       '--date: the birth date must be YYYY-MM-DD or DD/MM/YYYY',
       '  CASTRO (BG) C337',

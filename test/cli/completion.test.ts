@@ -49,9 +49,30 @@ describe('completion', () => {
     ['tokens create --room de', ['demo', 'dessert']],
     ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
     ['help ex', ['exit-codes']],
+    [
+      'webhooks create https://h --events room_',
+      ['room_closed', 'room_created', 'room_finished', 'room_started'],
+    ],
+    [
+      'events tail --types room_started,room_',
+      ['room_started,room_closed', 'room_started,room_created', 'room_started,room_finished'],
+    ],
+    ['webhooks create https://h --events *,room_c', ['*,room_closed', '*,room_created']],
     ['nonsense ', []],
   ])('of "%s"', async (line, expected) => {
     expect((await complete(line)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('of webhooks is their ids, with where they lead', async () => {
+    const { stdout } = await run(['webhooks', 'create', 'https://example.org/hook', '--json', 'id'], {
+      env: stack.environment,
+    });
+    const { id } = JSON.parse(stdout) as { readonly id: string };
+    for (const line of ['webhooks get wh_', 'webhooks replay ', 'webhooks delete wh_'])
+      expect(await complete(line)).toEqual([id]);
+    const words = ['__complete', 'webhooks', 'rotate', '--current='];
+    const described = await run(words, { env: stack.environment });
+    expect(described.stdout).toBe(`${id}\thttps://example.org/hook\n`);
   });
 
   it('is silent where nothing answers', async () => {

@@ -61,6 +61,22 @@ describe('events list', () => {
     expect(names(await listed(`--room ${room} --cursor ${rest.nextCursor}`))).toEqual([]);
   });
 
+  it.each([120, 100, 80])(
+    'shows whole ids on a terminal of %i columns, and nothing wider',
+    async (columns) => {
+      const long = `${room}-with-a-name-that-is-long-and-wide`;
+      await stack.join(long, 'somebody-whose-identity-is-long-too');
+      const { events } = await listed(`--room ${long}`);
+      const { stdout } = await stack.rtc(`events list --room ${long}`, {
+        terminals: ['stdout'],
+        columns,
+        env: { NO_COLOR: '1' },
+      });
+      for (const { id } of events) expect(stdout).toContain(id);
+      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
+    },
+  );
+
   it('looks back for an hour unless it is told otherwise', async () => {
     await stack.join(room, 'ada');
     const later = { clock: () => Date.now() + 200_000 };

@@ -53,6 +53,11 @@ describe.runIf(process.platform === 'linux')(
       }
     });
 
+    it('as DATA_DIR is told as one where it is a file', async () => {
+      const { code, stderr } = await rtc(['serve'], { ...SERVE, DATA_DIR: '/etc/passwd' });
+      expect([code, stderr.split('\n')[0]]).toEqual([1, 'Error: /etc/passwd is not a folder']);
+    });
+
     it.each(['/proc/rtc', '/dev/null'])(
       'as the cache (%s) leaves everything as it is, without one',
       async (folder) => {

@@ -119,6 +119,23 @@ describe('at a terminal', () => {
     expect(await exists('spared')).toBe(true);
   });
 
+  it('a new secret of a webhook is made after a yes, and not without', async () => {
+    const words = ['webhooks', 'create', 'https://example.org/hook', '--json', 'id'];
+    const { id } = JSON.parse((await run(words, { env: stack.environment })).stdout) as {
+      readonly id: string;
+    };
+    const refused = open(['webhooks', 'rotate', id]);
+    await refused.sees(/Give https:\/\/example\.org\/hook a new secret\?/);
+    refused.type(ENTER);
+    expect(await refused.ended).toBe(130);
+    expect(refused.raw).not.toContain('whsec_');
+    const rtc = open(['webhooks', 'rotate', id]);
+    await rtc.sees(/a new secret\?/);
+    rtc.type(`y${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    await rtc.sees(/whsec_\S{44}/);
+  });
+
   it('what is missing is asked for', async () => {
     const rtc = open(['tokens', 'create']);
     await rtc.sees(/Name of the room:/);

@@ -67,6 +67,29 @@ describe('webhooks create', () => {
     }
   });
 
+  it.each([
+    ['http://127.0.0.1:9/x', true],
+    ['http://10.1.2.3/x', true],
+    ['http://172.16.0.1/x', true],
+    ['http://172.32.0.1/x', false],
+    ['http://192.168.1.1/x', true],
+    ['http://[::1]:9/x', true],
+    ['http://[fd00::1]/x', true],
+    ['http://[2606:4700::1]/x', false],
+    ['http://localhost:9/x', true],
+    ['http://receiver:9/x', true],
+    ['https://hooks.internal/x', true],
+    ['https://example.org/x', false],
+  ])('warns of an address that is not public: %s', async (url, isPrivate) => {
+    const created = await stack.rtc(`webhooks create ${url} --json`);
+    const { id } = JSON.parse(created.stdout) as Webhook;
+    const updated = await stack.rtc(`webhooks update ${id} ${url}`);
+    for (const { code, stderr } of [created, updated]) {
+      expect(code).toBe(0);
+      expect(/^Warning: \S+ is not public: .*WEBHOOK_ALLOWED_NETWORKS/.test(stderr)).toBe(isPrivate);
+    }
+  });
+
   it('says on a terminal that the secret must be kept now', async () => {
     const { stdout, stderr } = await stack.rtc(`webhooks create ${receiver.url}/hook`, {
       terminals: ['stdout', 'stderr'],
@@ -156,7 +179,7 @@ describe('webhooks delete', () => {
 describe('webhooks rotate', () => {
   it('prints the new secret and nothing else; both secrets sign', async () => {
     const { id, secret: old } = await create(' --events participant_joined');
-    const { code, stdout, stderr } = await stack.rtc(`webhooks rotate ${id}`);
+    const { code, stdout, stderr } = await stack.rtc(`webhooks rotate ${id} --yes`);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^whsec_\S{44}\n$/);
     await stack.join(room, 'ada');
@@ -167,14 +190,23 @@ describe('webhooks rotate', () => {
     expect(delivery.headers['webhook-signature']).toBe(`${current?.standard} ${former?.standard}`);
   });
 
+  it('needs --yes where nobody can be asked, and changes nothing without', async () => {
+    const { id } = await create();
+    const { code, stdout, stderr } = await stack.rtc(`webhooks rotate ${id}`);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Next:  add --yes');
+    const curl = await stack.rtc(`webhooks rotate ${id} --curl`);
+    expect(curl.stdout).toMatch(/^curl .* -X PUT /);
+  });
+
   it('makes another secret each time', async () => {
     const { id } = await create();
     const secrets = [
-      await stack.rtc(`webhooks rotate ${id}`),
-      await stack.rtc(`webhooks rotate ${id} --json secret`),
+      await stack.rtc(`webhooks rotate ${id} --yes`),
+      await stack.rtc(`webhooks rotate ${id} --yes --json secret`),
     ];
     expect(new Set(secrets.map(({ stdout }) => /whsec_[\w+/=]+/.exec(stdout)?.[0])).size).toBe(2);
-    expect((await stack.rtc('webhooks rotate wh_absent')).code).toBe(3);
+    expect((await stack.rtc('webhooks rotate wh_absent --yes')).code).toBe(3);
   });
 
   it('prints the secret also when the answer is lost, as it may have been taken', async () => {
@@ -183,7 +215,7 @@ describe('webhooks rotate', () => {
       taken = (JSON.parse(body) as { secret: string }).secret;
       response.destroy();
     });
-    const { code, stdout, stderr } = await stack.rtc('webhooks rotate wh_1', {
+    const { code, stdout, stderr } = await stack.rtc('webhooks rotate wh_1 --yes', {
       env: { RTC_URL: broken.url },
     });
     await broken.close();
@@ -193,13 +225,13 @@ describe('webhooks rotate', () => {
 
   it('is masked in what --debug shows', async () => {
     const { id } = await create();
-    const { stdout, stderr } = await stack.rtc(`webhooks rotate ${id} --debug`);
+    const { stdout, stderr } = await stack.rtc(`webhooks rotate ${id} --yes --debug`);
     expect(stderr).toContain('> {"secret":"***"}');
     expect(stderr).not.toContain(stdout.trim());
   });
 
   it('prints no secret that was refused', async () => {
-    const { stdout, code } = await stack.rtc('webhooks rotate wh_absent');
+    const { stdout, code } = await stack.rtc('webhooks rotate wh_absent --yes');
     expect([code, stdout]).toEqual([3, '']);
   });
 });

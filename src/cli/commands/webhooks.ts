@@ -2,18 +2,19 @@ import type { Webhook, WebhookCreate, WebhookPatch } from '../../contract/webhoo
 import { type Command, defineCommand } from '../command.ts';
 import { WATCH, YES } from '../common-options.ts';
 import type { Context } from '../context.ts';
-import { eventNames } from '../events/event-options.ts';
 import { usageError } from '../failure.ts';
 import { forEachTarget } from '../for-each.ts';
-import { argument, listArgument, option, optionalArgument } from '../parameters.ts';
+import { argument, listArgument, optionalArgument } from '../parameters.ts';
 import { confirmOrRefuse } from '../prompter.ts';
 import { done, type ListResult, list, nothing, type Result, record } from '../result.ts';
 import { plural } from '../time.ts';
 import { watchList } from '../watch.ts';
 import { deliveries, replay, test } from '../webhooks/delivery-commands.ts';
 import { listen } from '../webhooks/listen-command.ts';
+import { hostOf, isLoopback, warnOfPrivateAddress } from '../webhooks/private-address.ts';
 import { rotate } from '../webhooks/rotate-command.ts';
 import { verify } from '../webhooks/verify-command.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_ID } from '../webhooks/webhook-arguments.ts';
 import { readGivenSecret, SECRET_STDIN } from '../webhooks/webhook-secret.ts';
 import {
   WEBHOOK_FIELDS,
@@ -21,11 +22,6 @@ import {
   WEBHOOK_RECORD,
   WEBHOOK_WITHOUT_SECRET,
 } from '../webhooks/webhook-view.ts';
-
-const ID = argument('id of the webhook');
-const EVENTS = option('--events <names>', 'events that it gets, separated by commas; * for all', {
-  parse: eventNames,
-});
 
 const create = defineCommand({
   noun: 'webhooks',
@@ -35,7 +31,7 @@ const create = defineCommand({
     'Prints the signing secret, this once: nothing shows it again. With --secret-stdin the secret is yours.',
   needs: 'service',
   arguments: { url: argument('http or https address on a public network') },
-  options: { events: EVENTS, secretStdin: SECRET_STDIN },
+  options: { events: WEBHOOK_EVENTS, secretStdin: SECRET_STDIN },
   examples: [
     { line: 'rtc webhooks create https://example.org/hooks/rtc', does: 'All events, with a new secret' },
     {
@@ -56,6 +52,7 @@ const create = defineCommand({
     };
     const client = await context.client();
     const webhook = await client.createWebhook(body, { signal: context.io.signal });
+    warnOfPrivateAddress(context.screen, url);
     const isOurs = secret !== undefined;
     return record({
       answer: webhook,
@@ -65,7 +62,9 @@ const create = defineCommand({
       notes: [
         ...(isOurs ? [] : ['Keep the secret now: it is not shown again.']),
         `Try it: rtc webhooks test ${webhook.id}`,
-        ...(isLoopback(url) ? ['To receive on this machine without registering: rtc webhooks listen'] : []),
+        ...(isLoopback(hostOf(url))
+          ? ['To receive on this machine without registering: rtc webhooks listen']
+          : []),
       ],
     });
   },
@@ -106,7 +105,7 @@ const get = defineCommand({
   verb: 'get',
   summary: 'Show one webhook',
   needs: 'service',
-  arguments: { id: ID },
+  arguments: { id: WEBHOOK_ID },
   options: {},
   examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about it but the secret' }],
   async run(context, { id }) {
@@ -121,8 +120,8 @@ const update = defineCommand({
   summary: 'Change the URL or the events of a webhook',
   description: 'Pending deliveries and retries go to the new URL.',
   needs: 'service',
-  arguments: { id: ID, url: optionalArgument('new address') },
-  options: { events: EVENTS },
+  arguments: { id: WEBHOOK_ID, url: optionalArgument('new address') },
+  options: { events: WEBHOOK_EVENTS },
   examples: [
     {
       line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C https://example.org/new-hook',
@@ -145,7 +144,9 @@ const update = defineCommand({
       ...(events === undefined ? {} : { events: [...events] }),
     };
     const client = await context.client();
-    return shown(await client.updateWebhook(id, body, { signal: context.io.signal }));
+    const webhook = await client.updateWebhook(id, body, { signal: context.io.signal });
+    if (url !== undefined) warnOfPrivateAddress(context.screen, url);
+    return shown(webhook);
   },
 });
 
@@ -155,7 +156,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Delete webhooks with their delivery logs',
   needs: 'service',
-  arguments: { ids: listArgument('id of the webhook, or of several') },
+  arguments: { ids: listArgument('id of the webhook, or of several', { completes: 'webhooks' }) },
   options: { yes: YES },
   examples: [
     { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first, naming what is lost' },
@@ -215,9 +216,4 @@ async function whatIsLost(context: Context, ids: readonly string[]): Promise<str
       : `${plural(pending, 'pending delivery', 'pending deliveries')}${isMore ? ' and more' : ''} will be cancelled`;
   const log = ids.length === 1 ? 'its delivery log' : 'their delivery logs';
   return `Delete ${what} with ${log}? ${loss}.`;
-}
-
-function isLoopback(url: string): boolean {
-  const host = URL.parse(url)?.hostname ?? '';
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 }

@@ -4,9 +4,7 @@ import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
 import type { Io } from '../io.ts';
 import { splitLeadingOptions } from '../leading-options.ts';
 import type { Parameter } from '../parameters.ts';
-import { findNames } from './names.ts';
-
-type Candidate = { readonly value: string; readonly description: string };
+import { type Candidate, findNames } from './names.ts';
 
 /** `rtc __complete <words> --current=<word>`: never fails and says nothing but candidates. */
 export async function complete(argv: readonly string[], io: Io): Promise<void> {
@@ -55,13 +53,13 @@ async function wordsOf(
   const pending = options.find(
     (option) => takesValue(option) && namesOf(option).includes(given.at(-1) ?? ''),
   );
-  if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, words, io);
+  if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, { words, current }, io);
   if (current.startsWith('-')) return options.flatMap(flagsOf);
   const operands = operandsOf(given, options);
   const parameters = Object.values(command.arguments);
   const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
   if (parameter === undefined) return [];
-  const values = await valuesOf(parameter, words, io);
+  const values = await valuesOf(parameter, { words, current }, io);
   return values.filter(({ value }) => !operands.includes(value));
 }
 
@@ -75,13 +73,21 @@ function optionsOf(command: Command): readonly Parameter<unknown>[] {
 
 async function valuesOf(
   parameter: Parameter<unknown>,
-  given: readonly string[],
+  { words, current }: { readonly words: readonly string[]; readonly current: string },
   io: Io,
 ): Promise<readonly Candidate[]> {
-  const choices = (parameter.choices ?? []).map((value) => ({ value, description: '' }));
-  if (parameter.completes === undefined) return choices;
-  const names = await findNames(parameter.completes, given, io);
-  return names.map((value) => ({ value, description: '' }));
+  const { choices = [], completes } = parameter;
+  if (completes === undefined) return choices.map((value) => ({ value, description: '' }));
+  return completes === 'events' ? eventLists(current) : findNames(completes, words, io);
+}
+
+/** The list so far with each name that is not in it yet: `room_started,` becomes `room_started,room_finished`. */
+async function eventLists(current: string): Promise<readonly Candidate[]> {
+  const { EVENT_NAMES } = await import('../../contract/event-names.ts');
+  const head = current.slice(0, current.lastIndexOf(',') + 1);
+  const taken = head.split(',');
+  const left = EVENT_NAMES.filter((name) => !taken.includes(name) && (head === '' || name !== '*'));
+  return left.map((name) => ({ value: head + name, description: '' }));
 }
 
 /** The words that are neither an option nor an option's value. */

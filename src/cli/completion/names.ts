@@ -7,13 +7,19 @@ import { readCredentials, resolveSettings } from '../settings.ts';
 /** A completion that makes one wait is worse than none. */
 const TIMEOUT_MS = 1000;
 
+/** A word that may stand under the cursor. */
+export type Candidate = { readonly value: string; readonly description: string };
+
 /** Names to complete with, from the profiles or from the service that the words so far choose. */
 export async function findNames(
-  kind: Completes,
+  kind: Exclude<Completes, 'events'>,
   given: readonly string[],
   io: Io,
-): Promise<readonly string[]> {
-  if (kind === 'profiles') return Object.keys((await readProfiles(io)).profiles);
+): Promise<readonly Candidate[]> {
+  if (kind === 'profiles') {
+    const { profiles } = await readProfiles(io);
+    return Object.entries(profiles).map(([value, { url }]) => ({ value, description: url }));
+  }
   const settings = await resolveSettings(io, {
     url: optionValue(given, '--url'),
     apiKey: optionValue(given, '--api-key'),
@@ -31,11 +37,20 @@ export async function findNames(
     maxAttempts: 1,
   });
   try {
-    const { rooms } = await client.listRooms({ signal: io.signal });
-    return rooms.map((room) => room.name);
+    return kind === 'rooms' ? await roomNames(client, io) : await webhookIds(client, io);
   } finally {
     await client.close();
   }
+}
+
+async function roomNames(client: RtcClient, { signal }: Io): Promise<readonly Candidate[]> {
+  const { rooms } = await client.listRooms({ signal });
+  return rooms.map(({ name }) => ({ value: name, description: '' }));
+}
+
+async function webhookIds(client: RtcClient, { signal }: Io): Promise<readonly Candidate[]> {
+  const { webhooks } = await client.listWebhooks({ signal });
+  return webhooks.map(({ id, url }) => ({ value: id, description: url }));
 }
 
 function optionValue(given: readonly string[], name: string): string | undefined {

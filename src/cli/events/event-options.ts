@@ -46,6 +46,7 @@ export const EVENT_FILTER = {
   room: option('--room <room>', 'only events of this room', { parse: notEmpty, completes: 'rooms' }),
   events: option('--types, --events <names>', 'only these events, separated by commas', {
     parse: eventNames,
+    completes: 'events',
   }),
   since: option('--since <when>', 'from then on: 10m, 7d, or an instant', { parse: pastMoment }),
   cursor: option('--cursor <cursor>', 'go on from the nextCursor of an earlier answer', { parse: notEmpty }),

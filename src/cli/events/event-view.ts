@@ -29,12 +29,17 @@ const PARTICIPANTS: Column<Event> = {
   heading: 'PARTICIPANTS',
   value: (event) => event.room?.numParticipants,
 };
-const ID: Column<Event> = { heading: 'EVENT-ID', value: (event) => event.id, paint: 'faint' };
+const ID: Column<Event> = {
+  heading: 'EVENT-ID',
+  value: (event) => event.id,
+  paint: 'faint',
+  isWhole: true,
+};
 
 const WIDE: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT, PARTICIPANTS, ID];
 const NARROW: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT, ID];
 
-/** Below this the ids would be cut, and they are what one copies. */
+/** Below this too little would be left of who did it. */
 const WIDE_COLUMNS = 110;
 
 export function eventColumns(screen: Screen): readonly Column<Event>[] {

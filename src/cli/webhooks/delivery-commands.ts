@@ -5,9 +5,10 @@ import { WATCH } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { pastMoment } from '../events/event-options.ts';
 import { EXIT, usageError } from '../failure.ts';
-import { argument, flag, oneOf, option, optionalArgument, wholeNumber } from '../parameters.ts';
+import { flag, oneOf, option, optionalArgument, wholeNumber } from '../parameters.ts';
 import { type Column, type ListResult, list, record } from '../result.ts';
 import { watchList } from '../watch.ts';
+import { WEBHOOK_ID } from './webhook-arguments.ts';
 import {
   ATTEMPT_COLUMNS,
   ATTEMPT_FIELDS,
@@ -15,8 +16,6 @@ import {
   DELIVERY_FIELDS,
   deliveryColumns,
 } from './webhook-view.ts';
-
-const ID = argument('id of the webhook');
 
 const TEST_COLUMNS: readonly Column<WebhookTest>[] = [
   {
@@ -38,7 +37,7 @@ export const test = defineCommand({
   summary: 'Send a test delivery now, and see how it is taken',
   description: 'One try of the event webhook_test. Exit code 7 when the receiver does not answer 2xx.',
   needs: 'service',
-  arguments: { id: ID },
+  arguments: { id: WEBHOOK_ID },
   options: {},
   examples: [
     { line: 'rtc webhooks test wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Waits for the answer, at most 10 s' },
@@ -75,7 +74,7 @@ export const deliveries = defineCommand({
   description:
     'With the status code and the error of the last try; --attempts shows every try and its answer.',
   needs: 'service',
-  arguments: { id: ID },
+  arguments: { id: WEBHOOK_ID },
   options: {
     status: option('--status <status>', 'only these', oneOf(STATUSES)),
     limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
@@ -112,7 +111,7 @@ export const replay = defineCommand({
   summary: 'Send deliveries again: one that has ended, or all that failed',
   description: 'With the same event id, signed anew, in a new round of tries.',
   needs: 'service',
-  arguments: { id: ID, delivery: optionalArgument('id of the delivery; without it all that failed') },
+  arguments: { id: WEBHOOK_ID, delivery: optionalArgument('id of the delivery; without it all that failed') },
   options: {
     since: option('--since <when>', 'only what failed since then: 10m, 7d, or an instant', {
       parse: pastMoment,

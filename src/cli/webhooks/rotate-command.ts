@@ -1,11 +1,13 @@
 import { RtcError } from '../../client/rtc-error.ts';
 import type { Webhook } from '../../contract/webhooks.ts';
 import { defineCommand } from '../command.ts';
+import { YES } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../failure.ts';
-import { argument } from '../parameters.ts';
+import { confirmOrRefuse } from '../prompter.ts';
 import { done, type Result, text } from '../result.ts';
 import { say, warn } from '../screen.ts';
+import { WEBHOOK_ID } from './webhook-arguments.ts';
 import { generateSecret, readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
 import { WEBHOOK_FIELDS } from './webhook-view.ts';
 
@@ -16,22 +18,30 @@ export const rotate = defineCommand({
   description:
     'The secret is made here and printed this once. For 24 hours the header webhook-signature carries both signatures; X-Service-Webhook-Signature holds one, the new secret’s.',
   needs: 'service',
-  arguments: { id: argument('id of the webhook') },
-  options: { secretStdin: SECRET_STDIN },
+  arguments: { id: WEBHOOK_ID },
+  options: { secretStdin: SECRET_STDIN, yes: YES },
   examples: [
     {
       line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
-      does: 'Prints the new secret and nothing else',
+      does: 'Asks first; prints the new secret and nothing else',
     },
     {
-      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C | pass insert -m hook',
-      does: 'Straight into a safe',
+      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --yes | pass insert -m hook',
+      does: 'Without asking, straight into a safe',
     },
   ],
-  async run(context, { id, secretStdin }) {
+  async run(context, { id, secretStdin, yes }) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes || context.flags.isCurl,
+      what: 'rotating the secret of a webhook',
+      question: async () => {
+        const { url } = await client.getWebhook(id, { signal: context.io.signal });
+        return `Give ${url} a new secret? X-Service-Webhook-Signature will not match until the receiver has it.`;
+      },
+    });
     const given = await readGivenSecret(context, secretStdin);
     const secret = given ?? generateSecret();
-    const client = await context.client();
     try {
       const webhook = await client.putWebhook(id, { secret }, { signal: context.io.signal });
       return given === undefined ? rotated(webhook, secret) : done(`${id} has the new secret.`);
