@@ -40,7 +40,9 @@ export interface PublishedAudio {
 const frameMs = 20;
 const toneSampleRate = 48_000;
 /** Sound handed over in advance: enough to bridge a busy machine, little enough that a stop is heard soon. */
-const queueMs = 200;
+const toneQueueMs = 200;
+/** What has an end is stopped by nothing: a process that is held up for a second leaves no gap within a word. */
+const wavQueueMs = 2_000;
 const eventDeadlineMs = 10_000;
 const largestSample = 32_767;
 
@@ -77,12 +79,14 @@ interface Sound {
   readonly sampleRate: number;
   readonly channels: number;
   readonly frames: Iterable<Int16Array>;
+  /** How much of it is handed over in advance. */
+  readonly queueMs: number;
 }
 
 async function publishSound(room: Room, sound: Sound, left: AbortSignal): Promise<PublishedAudio> {
   const participant = room.localParticipant;
   if (!participant) throw new Error('the participant has left the room');
-  const source = new AudioSource(sound.sampleRate, sound.channels, queueMs);
+  const source = new AudioSource(sound.sampleRate, sound.channels, sound.queueMs);
   const track = LocalAudioTrack.createAudioTrack('microphone', source);
   const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
   const publication = await participant.publishTrack(track, options).catch(async (cause) => {
@@ -116,7 +120,7 @@ function toneSound(tone: { readonly frequencyHz?: number; readonly amplitude?: n
       });
     }
   }
-  return { sampleRate: toneSampleRate, channels: 1, frames: frames() };
+  return { sampleRate: toneSampleRate, channels: 1, frames: frames(), queueMs: toneQueueMs };
 }
 
 /** Reads RIFF/WAVE with 16-bit PCM samples, as espeak-ng and ffmpeg write it. */
@@ -151,7 +155,7 @@ function wavSound(file: Buffer): Sound {
       yield frame;
     }
   }
-  return { sampleRate, channels, frames: frames() };
+  return { sampleRate, channels, frames: frames(), queueMs: wavQueueMs };
 }
 
 /** A received audio track and who publishes it. */
