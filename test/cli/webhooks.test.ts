@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EVENT_NAMES } from '../../src/contract/event-names.ts';
 import type { Delivery, Webhook } from '../../src/contract/webhooks.ts';
+import { failPending } from '../server/webhooks/support/fail-pending.ts';
 import {
   answer,
   expectedSignatures,
@@ -398,9 +399,12 @@ describe('webhooks replay', () => {
   });
 
   it('sends all that failed again, or what failed since', async () => {
-    const { id } = await create();
+    const { id } = await create(' --events participant_joined');
     receiver.behave(answer(500));
-    await stack.rtc(`webhooks test ${id}`);
+    await stack.join(room, 'ada');
+    await receiver.waitFor(() => true);
+    await untilSettled(id);
+    expect(await failPending(stack.dataDir)).toBe(1);
     const none = await stack.rtc(
       `webhooks replay ${id} --since ${new Date(Date.now() + 60_000).toISOString()} --json`,
     );

@@ -15,6 +15,7 @@ export type EventStack = {
   readonly service: TestService;
   readonly media: EmbeddedMediaServer;
   readonly environment: Readonly<Record<string, string>>;
+  readonly dataDir: string;
   /** One run of rtc against it; words are separated by single spaces. */
   rtc(line: string, options?: RunOptions): Promise<Run>;
   /** Somebody joins a room, which makes it: room_created, room_started, participant_joined; all are stored. */
@@ -58,6 +59,7 @@ export async function startEventStack(): Promise<EventStack> {
     },
     media,
     environment,
+    dataDir,
     rtc: (line, options = {}) =>
       run(line.split(' '), { ...options, env: { ...environment, ...options.env } }),
     join: async (room, identity) => {

@@ -1,6 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EVENT_NAMES } from '../../../src/contract/event-names.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { failPending } from './support/fail-pending.ts';
 import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
 import { mediaWebhook, postMediaEvent, roomFinished } from './support/media-webhook.ts';
 import { answer, expectedSignatures, type Receiver, startReceiver } from './support/receiver.ts';
@@ -19,10 +23,15 @@ type Listed = {
 
 let service: TestService;
 let receiver: Receiver;
+let dataDir: string;
 beforeAll(async () => {
-  service = await startTestService({ environment: LOOPBACK_ALLOWED });
+  dataDir = await mkdtemp(join(tmpdir(), 'rtc-webhooks-'));
+  service = await startTestService({ environment: { ...LOOPBACK_ALLOWED, DATA_DIR: dataDir } });
 });
-afterAll(() => service?.close());
+afterAll(async () => {
+  await service?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
 
 /** Each test has a receiver of its own, and its webhooks go with it. */
 const registered: string[] = [];
@@ -415,17 +424,23 @@ describe('a replay', () => {
     }
   });
 
-  it('of all that failed takes those, and only those since then', async () => {
+  it('of all that failed takes those, but no tests, and only those since then', async () => {
     const { id } = await withReceiver();
     receiver.behave(answer(500));
     await service.call('POST', `/v1/webhooks/${id}/test`);
-    await untilStatus(id, 'failed');
+    await finishRoom();
+    await untilStatus(id, 'pending', 'failed');
+    await expect.poll(async () => (await deliveriesOf(id)).deliveries[0]?.attempts.length).toBe(1);
+    expect(await failPending(dataDir)).toBe(1);
     receiver.behave(answer(200));
     const replay = async (since: string) =>
       (await service.call('POST', `/v1/webhooks/${id}/replay?since=${since}`)).json as { replayed: number };
     expect(await replay(new Date(Date.now() + 60_000).toISOString())).toEqual({ replayed: 0 });
     expect(await replay('2020-01-01T00:00:00Z')).toEqual({ replayed: 1 });
-    await untilStatus(id, 'delivered');
+    await untilStatus(id, 'delivered', 'failed');
+    const [, test] = (await deliveriesOf(id)).deliveries;
+    await service.call('POST', `/v1/webhooks/${id}/deliveries/${test?.id}/replay`);
+    await untilStatus(id, 'delivered', 'delivered');
   });
 });
 

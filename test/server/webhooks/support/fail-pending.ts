@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { openStore } from '../../../../src/server/adapters/storage/open-store.ts';
+import { systemClock } from '../../../../src/server/adapters/system/system.ts';
+
+/** What five minutes and a half of retries come to: every delivery that waits for one has failed. */
+export async function failPending(dataDir: string): Promise<number> {
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const database = { sqlitePath: join(dataDir, 'rtc.sqlite') };
+  const store = await openStore({ database, clock: systemClock, log });
+  try {
+    const owner = 'time that passes';
+    const now = Date.now() + 600_000;
+    const limits = { limit: 100, limitPerWebhook: 100, exceptWebhooks: [] };
+    const jobs = await store.deliveries.claim({ owner, now, leaseUntil: now + 60_000, ...limits });
+    const failed = { durationMs: 1, statusCode: 500, error: 'the receiver answered 500', responseBody: '' };
+    await store.deliveries.settle(
+      owner,
+      jobs.map(({ delivery }) => ({
+        attempt: { ...failed, deliveryId: delivery.id, startedAt: Date.now() },
+        next: { state: 'failed', endedAt: Date.now() } as const,
+      })),
+    );
+    return jobs.length;
+  } finally {
+    await store.close();
+  }
+}
