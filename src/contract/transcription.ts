@@ -13,19 +13,18 @@ const language = Type.String({
   examples: ['en-US'],
 });
 
-const speakerKey = { minLength: 1, maxLength: 256 } as const;
+const speakerName = { minLength: 1, maxLength: 256, format: 'livekit-name' } as const;
 export const MAX_SPEAKERS = 1000;
 
+/** What a map of speakers keeps to: the type of its keys is no constraint by itself. */
+const speakerMap = { maxProperties: MAX_SPEAKERS, propertyNames: speakerName } as const;
+
 /** Track id or identity to speaker name. */
-const participants = Type.Record(
-  Type.String(speakerKey),
-  Type.String({ ...speakerKey, format: 'livekit-name' }),
-  {
-    maxProperties: MAX_SPEAKERS,
-    description: 'Track id or identity to speaker name',
-    examples: [{ TR_AMDuaW8eDvbDmz: 'Ada' }],
-  },
-);
+const participants = Type.Record(Type.String(), Type.String(speakerName), {
+  ...speakerMap,
+  description: 'Track id or identity to speaker name',
+  examples: [{ TR_AMDuaW8eDvbDmz: 'Ada' }],
+});
 
 export const TranscriptionOptionsSchema = Type.Object(
   {
@@ -80,15 +79,11 @@ export type LiveStopped = Static<typeof LiveStoppedSchema>;
 
 export const SpeakerUpdateSchema = Type.Object(
   {
-    participants: Type.Record(
-      Type.String(speakerKey),
-      Type.Union([Type.String({ ...speakerKey, format: 'livekit-name' }), Type.Null()]),
-      {
-        maxProperties: MAX_SPEAKERS,
-        description: 'Merged into the map; null removes a name',
-        examples: [{ ada: 'Ada' }],
-      },
-    ),
+    participants: Type.Record(Type.String(), Type.Union([Type.String(speakerName), Type.Null()]), {
+      ...speakerMap,
+      description: 'Merged into the map; null removes a name',
+      examples: [{ ada: 'Ada' }],
+    }),
   },
   { $id: 'SpeakerUpdate', additionalProperties: false },
 );

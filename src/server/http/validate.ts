@@ -51,6 +51,7 @@ function isInstant(text: string): boolean {
 
 type SchemaError = {
   readonly keyword: string;
+  readonly schemaPath: string;
   readonly instancePath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly message: string;
@@ -74,6 +75,7 @@ function setLongListsAside(
   if (long.length === 0) return { faults: [], rest: value };
   const faults = long.map(([name]) => ({
     keyword: 'maxItems',
+    schemaPath: '#',
     instancePath: `/${escapePointer(name)}`,
     params: {},
     message: `must not have more than ${properties[name]?.maxItems} items`,
@@ -149,8 +151,14 @@ function* describeFault(
   value: unknown,
 ): Generator<readonly [path: string, detail: string]> {
   const { keyword, instancePath: path, params } = fault;
-  // Unknown members are reported twice: once by themselves as `false`, once by their parent.
-  if (keyword === 'boolean') return;
+  // Unknown and misnamed members are reported twice: once by themselves, once by their parent.
+  if (keyword === 'boolean' || fault.schemaPath.endsWith('/propertyNames')) return;
+  if (keyword === 'propertyNames') {
+    for (const name of params.propertyNames as readonly string[]) {
+      yield [`${path}/${escapePointer(name)}`, `has a key that ${nameFault(name) ?? 'is not taken here'}`];
+    }
+    return;
+  }
   if (keyword === 'additionalProperties') {
     for (const name of params.additionalProperties as readonly string[]) {
       yield [`${path}/${escapePointer(name)}`, 'is not known here'];

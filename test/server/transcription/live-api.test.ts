@@ -46,6 +46,9 @@ async function read(query = ''): Promise<LiveTranscription> {
   return answer.json;
 }
 
+/** Cut where a pointer gets too long to be of use. */
+const BYTES_257 = `#/participants/${'%C3%A9'.repeat(129)}`.slice(0, 301);
+
 describe('starting a live transcription', () => {
   it('answers 201 with an id of the form tr_<id>, in English unless asked otherwise', async () => {
     const before = Date.now();
@@ -132,10 +135,34 @@ describe('starting a live transcription', () => {
     ['a name that is no text', { participants: { ada: 1 } }, '#/participants/ada'],
     ['a name with control characters', { participants: { ada: 'A\u0000' } }, '#/participants/ada'],
     ['an empty name', { participants: { ada: '' } }, '#/participants/ada'],
+    ['an empty key', { participants: { '': 'Ada' } }, '#/participants/'],
+    ['a key with control characters', { participants: { 'a\u0000': 'Ada' } }, '#/participants/a%00'],
+    ['a key with a line break', { participants: { 'a\nb': 'Ada' } }, '#/participants/a%0Ab'],
+    ['a key too long', { participants: { ['x'.repeat(257)]: 'Ada' } }, `#/participants/${'x'.repeat(257)}`],
+    ['a key of too many bytes', { participants: { ['é'.repeat(129)]: 'Ada' } }, BYTES_257],
   ])('is 400 for %s', async (_case, body, pointer) => {
     const refused = problemOf(await call('POST', pathOf(room, '/start'), body));
     expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(refused.errors?.map((error) => ('pointer' in error ? error.pointer : ''))).toContain(pointer);
+  });
+});
+
+describe('the speakers of a live transcription', () => {
+  it.each(['a', 'x'.repeat(256), 'é'.repeat(128)])('may have the key %.10s', async (key) => {
+    expect((await call('POST', pathOf(room, '/start'), { participants: { [key]: 'Ada' } })).status).toBe(201);
+    expect((await call('PATCH', pathOf(room, '/speakers'), { participants: { [key]: null } })).status).toBe(
+      204,
+    );
+  });
+
+  it('may not be renamed by a key that none can have', async () => {
+    await start();
+    const refused = problemOf(
+      await call('PATCH', pathOf(room, '/speakers'), { participants: { 'a\nb': 5, ada: 'Ada' } }),
+    );
+    expect(refused.errors).toEqual([
+      { pointer: '#/participants/a%0Ab', detail: 'has a key that must not contain control characters' },
+    ]);
   });
 });
 
