@@ -203,16 +203,24 @@ const keepBest = (slot: number, record: number, score: number): void => {
   if (at === count) count++;
 };
 
-/** Best score, then best accents, then nearest to the date; among states the one of today. */
+/** Best score, then best accents, then, in one province, nearest to the date; among states the one of today. */
 const chooseCandidate = (name: string, date: number): number => {
   if (count === 0) return UNKNOWN_PLACE;
   let best = withHighest(candidates(), ({ score }) => score);
   if (best.length > 1) {
     best = withHighest(best, ({ slot, record }) => nameExactness(name, recordName(recordsOf(slot), record)));
   }
-  if (best.length > 1) best = withHighest(best, (candidate) => nearness(candidate, date));
+  if (best.length > 1 && areNeighbours(best)) {
+    best = withHighest(best, (candidate) => nearness(candidate, date));
+  }
   if (best.length > 1) best = statesOfToday(best);
   return best.length === 1 ? (best[0] as Candidate).slot : AMBIGUOUS_PLACE;
+};
+
+/** Places of one name in one province are mostly each other's successors; in two provinces, strangers. */
+const areNeighbours = (tied: readonly Candidate[]): boolean => {
+  const provinces = tied.map(({ slot, record }) => recordsOf(slot).province[record]);
+  return provinces.every((province) => province === provinces[0]);
 };
 
 /** Of places that came later the next one; of those that had ended the one that was called so last. */

@@ -183,7 +183,7 @@ describe('findPlace', () => {
     expect(findPlace('-'.repeat(150))).toMatchObject({ ok: false, reason: 'unknown' });
   });
 
-  it('takes, of places that were not in force, the one nearest to the date', () => {
+  it('takes, of places of a province that were not in force, the one nearest to the date', () => {
     // Tremezzina was L370 until 1947 and is M341 since 2014.
     expect(code('Tremezzina', { date: '1900-01-01' })).toBe('L370');
     expect(code('Tremezzina', { date: '1960-01-01' })).toBe('M341');
@@ -191,6 +191,8 @@ describe('findPlace', () => {
     expect(code('Vezzano', { date: '2020-01-01', province: 'TN' })).toBe('L821');
     expect(code('Vezzano', { date: '1925-01-01', province: 'TN' })).toBe('L818,L821');
     expect(code('San Giacomo', { date: '1931-10-08', province: 'TN' })).toBe('H869');
+    // Brione in the provinces of Brescia and Trento: neither was in force in 1935.
+    expect(code('Brione', { date: '1935-01-01' })).toBe('B184,B185');
   });
 
   it('tells a missing name, an unknown province and an unknown name apart', () => {
