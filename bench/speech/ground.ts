@@ -26,12 +26,15 @@ export type Ground = {
 export type BenchWorker = {
   /** The most memory that it has had, resident, in bytes. */
   readonly peakBytes: () => number;
+  /** What it has had of the processors so far. */
+  readonly processorSeconds: () => number;
   readonly close: () => Promise<void>;
 };
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');
 
-export async function openGround(): Promise<Ground> {
+/** Settings of the workers beside the usual ones, such as a bucket. */
+export async function openGround(settings: Readonly<Record<string, string>> = {}): Promise<Ground> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-speech-'));
   const recordingDir = join(folder, 'recordings');
   await mkdir(recordingDir);
@@ -49,6 +52,7 @@ export async function openGround(): Promise<Ground> {
     LIVEKIT_API_SECRET: livekit.apiSecret,
     LOG_LEVEL: 'info',
     NODE_ENV: 'production',
+    ...settings,
   };
   return {
     ...{ store, livekit, folder, recordingDir },
@@ -63,6 +67,7 @@ export async function openGround(): Promise<Ground> {
       }
       return {
         peakBytes: () => peakOf(child.pid),
+        processorSeconds: () => processorSecondsOf(child.pid),
         close: async () => {
           child.kill();
           if (child.exitCode === null) await once(child, 'exit');
@@ -75,6 +80,12 @@ export async function openGround(): Promise<Ground> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Linux counts it, in hundredths of a second, in user and in system mode; the name before them ends with `)`. */
+function processorSecondsOf(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** Linux counts it. */

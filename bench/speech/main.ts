@@ -2,11 +2,13 @@ import { parseArgs } from 'node:util';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../test/support/word-error-rate.ts';
 import { type Ground, openGround } from './ground.ts';
-import { measureRecorded } from './recorded.ts';
+import { measureLong } from './long.ts';
+import { measureRecorded, type RecordedFigures } from './recorded.ts';
 import { type Heard, measureSideBySide } from './side-by-side.ts';
 
 /*
  * What speech to text costs: `npm run bench:speech` after `npm run build`, or with --only live|recorded|side-by-side.
+ * Four hours from a bucket are heard with --only long alone: it takes up to ten minutes.
  * The workers are those of `rtc worker`, on the small English model. Everything runs on this machine, the media server
  * and the speakers included.
  */
@@ -18,14 +20,17 @@ const { measureLive } = await import('./live.ts');
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const isWanted = (name: string): boolean => values.only === undefined || values.only === name;
 
-const ground = await openGround();
-try {
-  if (isWanted('live')) await live(ground);
-  if (isWanted('recorded')) await recorded(ground);
-} finally {
-  await ground.close();
+if (isWanted('live') || isWanted('recorded')) {
+  const ground = await openGround();
+  try {
+    if (isWanted('live')) await live(ground);
+    if (isWanted('recorded')) await recorded(ground);
+  } finally {
+    await ground.close();
+  }
 }
 if (isWanted('side-by-side')) await sideBySide();
+if (values.only === 'long') await long();
 // The room client keeps the process alive.
 process.exit();
 
@@ -43,13 +48,23 @@ async function live(on: Ground): Promise<void> {
 
 async function recorded(on: Ground): Promise<void> {
   for (const times of [4, 40]) {
-    const { audioSeconds, seconds, peakBytes } = await measureRecorded(on, times);
-    const share = (seconds / audioSeconds).toFixed(4);
-    console.log(
-      `recorded, ${(audioSeconds / 60).toFixed(0)} min: ${seconds.toFixed(1)} s, ${share} of its length (at most 0.06)`,
-    );
-    console.log(`    memory of the worker: ${megabytes(peakBytes)} (at most 500 MB)`);
+    const figures = await measureRecorded(on, times);
+    tell(`recorded, ${(figures.audioSeconds / 60).toFixed(0)} min`, figures);
   }
+}
+
+async function long(): Promise<void> {
+  const figures = await measureLong();
+  const { audioSeconds, fileBytes, texts } = figures;
+  tell(`recorded, ${(audioSeconds / 3600).toFixed(2)} h, ${megabytes(fileBytes)} in a bucket`, figures);
+  console.log(`    ${texts.length} segments, word error rate ${(figures.wordErrorRate * 100).toFixed(1)} %`);
+}
+
+function tell(what: string, { audioSeconds, seconds, processorSeconds, peakBytes }: RecordedFigures): void {
+  const share = (part: number): string =>
+    `${part.toFixed(1)} s, ${(part / audioSeconds).toFixed(4)} of its length`;
+  console.log(`${what}: ${share(seconds)} (at most 0.06); of processors ${share(processorSeconds)}`);
+  console.log(`    memory of the worker: ${megabytes(peakBytes)} (at most 500 MB)`);
 }
 
 async function sideBySide(): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FileLocation } from '../../src/server/ports/recording-files.ts';
 import { runFfmpeg } from '../../test/support/parts/ffmpeg.ts';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import type { Ground } from './ground.ts';
@@ -8,41 +9,53 @@ import type { Ground } from './ground.ts';
 export type RecordedFigures = {
   readonly audioSeconds: number;
   readonly seconds: number;
+  /** Of the worker, from its start. */
+  readonly processorSeconds: number;
   readonly peakBytes: number;
-  readonly text: string;
+  readonly texts: readonly string[];
 };
 
 /** A recording of somebody who reads, so many times over, from the claim to its completion. */
 export async function measureRecorded(ground: Ground, times: number): Promise<RecordedFigures> {
-  const { store } = ground;
   const filepath = `${randomUUID()}.mp4`;
+  await makeRecording(join(ground.recordingDir, filepath), times);
+  return await measureFile(ground, { filepath, bucket: null });
+}
+
+/** AAC in MP4, with its index at the end, as the recorder leaves it. */
+export async function makeRecording(path: string, times: number): Promise<void> {
   const source = ['-stream_loop', String(times - 1), '-i', speechRecordings().twoCities.path];
-  await runFfmpeg([...source, '-c:a', 'aac', '-b:a', '96k', '-y', join(ground.recordingDir, filepath)]);
+  await runFfmpeg([...source, '-c:a', 'aac', '-b:a', '96k', '-y', path]);
+}
+
+export async function measureFile(ground: Ground, location: FileLocation): Promise<RecordedFigures> {
+  const { store } = ground;
   const worker = await ground.startWorker('stt-post');
-  const job = await enqueue(ground, filepath);
+  const job = await enqueue(ground, location);
   for (;;) {
     const found = await store.transcriptions.find(job);
     if (found?.status === 'failed') throw new Error(`it failed: ${found.errorCode} ${found.errorMessage}`);
     if (found?.status === 'completed') {
       const { startedAt, endedAt, durationMs } = found;
-      const peakBytes = worker.peakBytes();
+      const [peakBytes, processorSeconds] = [worker.peakBytes(), worker.processorSeconds()];
       await worker.close();
       const segments = await store.transcriptions.listSegments(job);
       return {
         audioSeconds: (durationMs ?? 0) / 1000,
         seconds: ((endedAt ?? 0) - (startedAt ?? 0)) / 1000,
+        processorSeconds,
         peakBytes,
-        text: segments.map(({ text }) => text).join(' '),
+        texts: segments.map(({ text }) => text),
       };
     }
     await delay(20);
   }
 }
 
-async function enqueue({ store }: Ground, filepath: string): Promise<string> {
+async function enqueue({ store }: Ground, { filepath, bucket }: FileLocation): Promise<string> {
   const [id, room, owner, egressId] = [randomUUID(), randomUUID(), 'bench', `EG_${randomUUID()}`];
   const now = Date.now();
-  await store.recordings.claim({ id, room, filepath, bucket: null, owner, claimUntil: now + 60_000 }, now);
+  await store.recordings.claim({ id, room, filepath, bucket, owner, claimUntil: now + 60_000 }, now);
   await store.recordings.activate(id, owner, { egressId, startedAt: now });
   await store.recordings.end(id, { status: 'stopped', stoppedAt: now });
   const transcription = { id: `tr_${randomUUID()}`, room, recordingId: id, egressId, language: 'en' };

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AwsClient } from 'aws4fetch';
+import { type S3, startS3 } from '../../test/support/parts/s3.ts';
+import { speechRecordings } from '../../test/support/parts/speech-model.ts';
+import { wordErrorRate } from '../../test/support/word-error-rate.ts';
+import { openGround } from './ground.ts';
+import { makeRecording, measureFile, type RecordedFigures } from './recorded.ts';
+
+/** 44.4 s so many times over are a little more than four hours. */
+const TIMES = 325;
+
+export type LongFigures = RecordedFigures & {
+  readonly fileBytes: number;
+  readonly wordErrorRate: number;
+};
+
+/** A recording of four hours in a bucket of a real S3 server. */
+export async function measureLong(): Promise<LongFigures> {
+  const s3 = await startS3();
+  const ground = await openGround({
+    S3_BUCKET: s3.bucket,
+    S3_ENDPOINT: s3.url,
+    S3_REGION: s3.region,
+    S3_ACCESS_KEY: s3.accessKey,
+    S3_SECRET_KEY: s3.secretKey,
+    S3_FORCE_PATH_STYLE: 'true',
+  });
+  try {
+    const path = join(ground.folder, 'long.mp4');
+    await makeRecording(path, TIMES);
+    const filepath = 'a room/long.mp4';
+    const fileBytes = await upload(s3, filepath, path);
+    const figures = await measureFile(ground, { filepath, bucket: s3.bucket });
+    const said = Array.from({ length: TIMES }, () => speechRecordings().twoCities.text);
+    return { ...figures, fileBytes, wordErrorRate: rateOf(said, figures.texts) };
+  } finally {
+    await ground.close();
+    await s3.close();
+  }
+}
+
+async function upload(s3: S3, key: string, path: string): Promise<number> {
+  const { accessKey: accessKeyId, secretKey: secretAccessKey, region } = s3;
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: 's3' });
+  const body = await readFile(path);
+  const answer = await client.fetch(`${s3.url}/${s3.bucket}/${encodeURI(key)}`, { method: 'PUT', body });
+  if (!answer.ok) throw new Error(`the upload failed: ${answer.status} ${await answer.text()}`);
+  return body.length;
+}
+
+/** Its cost grows with the square of the length: in twenty parts, which the same share of the text falls into. */
+function rateOf(said: readonly string[], heard: readonly string[]): number {
+  const parts = 20;
+  const partOf = (texts: readonly string[], index: number): string =>
+    texts
+      .slice(Math.round((texts.length * index) / parts), Math.round((texts.length * (index + 1)) / parts))
+      .join(' ');
+  const rates = Array.from({ length: parts }, (_, index) =>
+    wordErrorRate(partOf(said, index), partOf(heard, index)),
+  );
+  return rates.reduce((sum, rate) => sum + rate, 0) / parts;
+}
