@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, reasonPhrase, ServiceError } from '../../contract/errors.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem-answer.ts';
@@ -15,13 +15,14 @@ const CODE_OF_CLIENT_ERROR: Readonly<Record<string, readonly [code: ErrorCode, d
 };
 
 export function answerClientErrors(server: Server, nextRequestId: () => string): void {
+  const afterAnswers = trackAnswers(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const [code, detail] = CODE_OF_CLIENT_ERROR[error.code ?? ''] ?? [
       'invalid-request' as const,
       'The request is not well-formed HTTP.',
     ];
     if (error.code === 'ECONNRESET') socket.destroy();
-    else writeProblem(socket, new ServiceError(code, detail), nextRequestId());
+    else afterAnswers(socket, () => writeProblem(socket, new ServiceError(code, detail), nextRequestId()));
   });
   // An expectation that we do not know is no reason to refuse a request; Node would, without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -29,6 +30,25 @@ export function answerClientErrors(server: Server, nextRequestId: () => string):
     const error = new ServiceError('method-not-allowed', 'CONNECT is not served here.');
     writeProblem(socket, error, nextRequestId());
   });
+}
+
+/**
+ * A function that calls `write` when the whole requests before have their answers: in the midst of one it would become
+ * a part of it, and in its place it would tell that nothing was done. A request that never became whole has none coming.
+ */
+function trackAnswers(server: Server): (socket: Duplex, write: () => void) => void {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const waiting = new WeakSet<Duplex>();
+  server.on('request', ({ socket }, response) => latest.set(socket, response));
+  return (socket, write) => {
+    // What else comes of the same nonsense is not told of again.
+    if (waiting.has(socket)) return;
+    const response = latest.get(socket);
+    if (response === undefined || !response.req.complete || response.closed) return write();
+    waiting.add(socket);
+    socket.pause();
+    response.once('close', write);
+  };
 }
 
 function writeProblem(socket: Duplex, error: ServiceError, requestId: string): void {

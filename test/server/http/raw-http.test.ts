@@ -23,6 +23,9 @@ const openRoute = testRoute({
   handle: () => ({ status: 200, body: { open: true } }),
 });
 
+const { promise: untilAsked, resolve: asked } = Promise.withResolvers<void>();
+const { promise: lateFinished, resolve: finishLate } = Promise.withResolvers<void>();
+
 let app: FastifyInstance;
 let url: string;
 const lines: LogLine[] = [];
@@ -35,7 +38,17 @@ beforeAll(async () => {
     security: 'signed',
     handle: () => ({ status: 200, body: { let: 'in' } }),
   });
-  app = await buildTestApp([echo, openRoute], { log: keepingLog(lines) });
+  const late = testRoute({
+    method: 'GET',
+    path: '/late',
+    security: 'public',
+    handle: async () => {
+      asked();
+      await lateFinished;
+      return { status: 200, body: { late: true } };
+    },
+  });
+  app = await buildTestApp([echo, openRoute, late], { log: keepingLog(lines) });
   Object.assign(app.server, {
     requestTimeout: TIMEOUT_MS,
     headersTimeout: TIMEOUT_MS,
@@ -120,6 +133,17 @@ describe('bytes that are no HTTP', () => {
   it('in a chunk are answered as a problem too', async () => {
     const answer = await send('GET /open HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n');
     expectProblem(answer, 400, 'invalid-request');
+  });
+
+  it('after a whole request are told of after its answer, not in it and not in its place', async () => {
+    const connection = await open();
+    connection.send('GET /late HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n');
+    connection.send('MORE\r\n\r\n');
+    await untilAsked;
+    finishLate();
+    expect(await connection.read()).toMatchObject({ status: 200, text: '{"late":true}' });
+    expectProblem(await connection.read(), 400, 'invalid-request');
+    await connection.closed();
   });
 
   it('never stop the service', async () => {
