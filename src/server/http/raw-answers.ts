@@ -32,6 +32,9 @@ export function answerClientErrors(server: Server, nextRequestId: () => string):
   });
 }
 
+/** For the problem to be read, by who goes on sending all the same. */
+const LINGER_MS = 1000;
+
 /**
  * A function that calls `write` when the whole requests before have their answers: in the midst of one it would become
  * a part of it, and in its place it would tell that nothing was done. A request that never became whole has none coming.
@@ -47,7 +50,12 @@ function trackAnswers(server: Server): (socket: Duplex, write: () => void) => vo
     if (response === undefined || !response.req.complete || response.closed) return write();
     waiting.add(socket);
     socket.pause();
-    response.once('close', write);
+    response.once('close', () => {
+      // Who does not read does not see either that the other side has closed.
+      socket.resume();
+      write();
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    });
   };
 }
 
