@@ -156,6 +156,20 @@ describe('rtc cf generate -', () => {
     ]);
   });
 
+  it('tells text in Windows-1252 from a name with an odd character', async () => {
+    const file = join(directory, 'windows.csv');
+    const rows =
+      'Cognome;Nome;Sesso;Data di nascita;Comune di nascita\nRossi;Nicol\u00f2;M;1980-02-01;Roma\n';
+    await writeFile(file, rows, 'latin1');
+    const { code, stdout, stderr } = await generate(['--file', 'windows.csv']);
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toContain('line 2: name: the name is not UTF-8: convert the input');
+    await writeFile(file, rows.replace('Comune di nascita', 'Citt\u00e0'), 'latin1');
+    expect((await generate(['--file', 'windows.csv'])).stderr).toContain('the first row is not UTF-8');
+    await writeFile(file, rows.replace('Comune di nascita', 'Citt\u00e0'));
+    expect((await generate(['--file', 'windows.csv'])).stdout).toBe('RSSNCL80B01H501C\n');
+  });
+
   it('says which columns are missing, not what is there instead', async () => {
     const { code, stderr } = await generate(['-', '--csv'], { stdin: 'Mario,Rossi\nAnna,Bianchi\n' });
     expect(code).toBe(2);

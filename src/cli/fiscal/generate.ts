@@ -9,9 +9,11 @@ import { eachRow } from './csv-rows.ts';
 import { textOf } from './each-code.ts';
 import { eachLine } from './lines.ts';
 import {
+  CONVERT_TO_UTF8,
   fieldOfName,
   type Generated,
   generateFrom,
+  isGarbled,
   missingFields,
   type PersonRecord,
   placeLabel,
@@ -130,6 +132,7 @@ function readHeader(names: readonly string[]): readonly (RecordField | undefined
   const fields = names.map(fieldOfName);
   const missing = missingFields(new Set(fields));
   if (missing.length === 0) return fields;
+  if (names.some(isGarbled)) throw usageError('the first row is not UTF-8', CONVERT_TO_UTF8);
   // What the first row has instead may be a person: it is not shown.
   throw usageError(
     `the first row names no column for ${missing.join(', ')}`,

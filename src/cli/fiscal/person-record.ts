@@ -35,8 +35,26 @@ export function generateFrom(record: PersonRecord, rules: Rules): Generated {
     };
   }
   const { candidates = [], suggestions = [] } = faults.find(({ field }) => field === 'birthplace') ?? {};
-  return { ok: false, errors, candidates, suggestions };
+  return { ok: false, errors: { ...errors, ...encodingErrors(errors, record) }, candidates, suggestions };
 }
+
+/** Spreadsheets in Italy still write Windows-1252; such a name would only seem to have an odd character. */
+function encodingErrors(
+  errors: Readonly<Partial<Record<RecordField, string>>>,
+  record: PersonRecord,
+): Partial<Record<RecordField, string>> {
+  const garbled = (['name', 'surname', 'city'] as const).filter(
+    (field) => errors[field] !== undefined && isGarbled(String(record[field])),
+  );
+  return Object.fromEntries(garbled.map((field) => [field, `the ${field} is not UTF-8: ${CONVERT_TO_UTF8}`]));
+}
+
+/** Whether the text came from bytes that are no UTF-8: decoders put U+FFFD for them. */
+export function isGarbled(text: string): boolean {
+  return text.includes('\ufffd');
+}
+
+export const CONVERT_TO_UTF8 = 'convert the input, for instance with iconv -f WINDOWS-1252 -t UTF-8';
 
 /** The field that a column or JSON member of this name holds; undefined for one that is not read. */
 export function fieldOfName(name: string): RecordField | undefined {
