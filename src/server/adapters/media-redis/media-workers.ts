@@ -1,7 +1,6 @@
 import type { Log } from '../../ports/log.ts';
 import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../../ports/media-workers.ts';
-import { askRedis } from './ask-redis.ts';
-import { RefusedCommand, type Reply } from './resp.ts';
+import { askRedis, RefusedCommand } from './ask-redis.ts';
 
 /*
  * LiveKit's parts find each other by channels of Redis (psrpc): a worker that takes work subscribes to the channel that
@@ -48,7 +47,7 @@ async function ask(address: URL): Promise<WorkerCount> {
   }
 }
 
-function countOf([numbers, channels]: readonly Reply[]): WorkerCount {
+function countOf([numbers, channels]: readonly unknown[]): WorkerCount {
   if (!Array.isArray(numbers) || !Array.isArray(channels) || channels.length === 0) {
     return unknown('foreign', 'no media server is connected to the Redis of REDIS_URL');
   }
