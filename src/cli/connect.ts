@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import manifest from '../../package.json' with { type: 'json' };
 import { RtcClient } from '../client/client.ts';
-import type { Observer, RtcClientOptions } from '../client/transport.ts';
+import type { Observer, RtcClientOptions } from '../client/client-options.ts';
 import type { Context } from './context.ts';
 import { usageError } from './failure.ts';
 import type { Environment } from './io.ts';

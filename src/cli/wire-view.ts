@@ -1,5 +1,4 @@
-import type { Answer } from '../client/answer.ts';
-import type { Observer, WireRequest } from '../client/transport.ts';
+import type { Answer, Observer, WireRequest } from '../client/client-options.ts';
 import { API_KEY_HEADER, SIGNATURE_HEADER } from '../contract/signing.ts';
 import { harmless } from './harmless-text.ts';
 import { maskKey, maskSecrets } from './mask.ts';

@@ -1,16 +1,7 @@
 import type { Dispatcher } from 'undici';
+import type { Answer } from './client-options.ts';
 import { parseRetryAfter } from './retry.ts';
 import { codeOfProblem, isProblem, RtcError } from './rtc-error.ts';
-
-/** An answer of the service, its body read whole. */
-export type Answer = {
-  readonly status: number;
-  /** The reason phrase of the status line, `Created`; may be empty. */
-  readonly statusText: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
 
 export type Asked = { readonly method: string; readonly path: string };
 

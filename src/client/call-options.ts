@@ -1,7 +1,7 @@
 import type { Recording } from '../contract/recordings.ts';
 import type { Room } from '../contract/rooms.ts';
 import type { Delivery } from '../contract/webhooks.ts';
-import type { CallOptions } from './transport.ts';
+import type { CallOptions } from './client-options.ts';
 
 /** A room as created or found, with what the two headers of the answer say. */
 export type RoomCreation = {
@@ -27,4 +27,20 @@ export type ListRecordingsOptions = CallOptions & {
   /** Page size, at most 200; default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
+};
+
+export type DownloadOptions = {
+  /** Goes on after that many bytes, of which the caller has got already; default 0. */
+  readonly from?: number;
+  /** Ends the reading of the body too. */
+  readonly signal?: AbortSignal;
+};
+
+export type Download = {
+  /** Where in the file `body` begins: `from`, or 0 when the whole comes all the same. */
+  readonly start: number;
+  /** Of the whole file; undefined when that is not said. */
+  readonly sizeBytes: number | undefined;
+  /** Read to its end, or left early. Throws RtcError when it breaks off. */
+  readonly body: AsyncIterable<Uint8Array>;
 };

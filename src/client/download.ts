@@ -1,22 +1,7 @@
 import type { Dispatcher } from 'undici';
+import type { Download, DownloadOptions } from './call-options.ts';
 import { RtcError } from './rtc-error.ts';
 import type { Transport } from './transport.ts';
-
-export type DownloadOptions = {
-  /** Goes on after that many bytes, of which the caller has got already; default 0. */
-  readonly from?: number;
-  /** Ends the reading of the body too. */
-  readonly signal?: AbortSignal;
-};
-
-export type Download = {
-  /** Where in the file `body` begins: `from`, or 0 when the whole comes all the same. */
-  readonly start: number;
-  /** Of the whole file; undefined when that is not said. */
-  readonly sizeBytes: number | undefined;
-  /** Read to its end, or left early. Throws RtcError when it breaks off. */
-  readonly body: AsyncIterable<Uint8Array>;
-};
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 

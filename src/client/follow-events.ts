@@ -1,8 +1,8 @@
 import type { EventName } from '../contract/event-names.ts';
 import type { Event, EventList } from '../contract/events.ts';
+import type { CallOptions } from './client-options.ts';
 import { pause } from './retry.ts';
 import type { RtcError } from './rtc-error.ts';
-import type { CallOptions } from './transport.ts';
 import { untilAnswered } from './until-answered.ts';
 
 /** Which events: of one room, under these names of either table, stored at `since` (ISO 8601) or later. */

@@ -1,7 +1,7 @@
 import type { LiveTranscription, PostTranscriptionDetail, Segment } from '../contract/transcription.ts';
+import type { CallOptions } from './client-options.ts';
 import { pause } from './retry.ts';
 import { RtcError } from './rtc-error.ts';
-import type { CallOptions } from './transport.ts';
 import { untilAnswered, type WaitDeps, type WaitOptions } from './until-answered.ts';
 
 export type FollowTranscriptionOptions = WaitOptions & {

@@ -1,12 +1,21 @@
-export type { Answer } from './answer.ts';
 export type {
+  Download,
+  DownloadOptions,
   ListDeliveriesOptions,
   ListRecordingsOptions,
   ListRoomsOptions,
   RoomCreation,
 } from './call-options.ts';
 export { RtcClient } from './client.ts';
-export type { Download, DownloadOptions } from './download.ts';
+export type {
+  Answer,
+  CallOptions,
+  HttpDispatcher,
+  Observer,
+  RtcClientOptions,
+  SendOptions,
+  WireRequest,
+} from './client-options.ts';
 export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
 export type { FollowTranscriptionOptions } from './follow-transcription.ts';
 export { type ClientFault, problemOf, RtcError } from './rtc-error.ts';
@@ -15,4 +24,3 @@ export type {
   ReadTranscriptionOptions,
   TextFormat,
 } from './transcription-calls.ts';
-export type { CallOptions, Observer, RtcClientOptions, SendOptions, WireRequest } from './transport.ts';

@@ -1,7 +1,7 @@
 import type { Readiness } from '../contract/health.ts';
+import type { CallOptions, SendOptions } from './client-options.ts';
 import type { RtcError } from './rtc-error.ts';
 import { pathOf } from './service-url.ts';
-import type { CallOptions, SendOptions } from './transport.ts';
 
 export function roomPath(room: string, ...rest: readonly string[]): string {
   return `/v1/rooms${pathOf(room, ...rest)}`;

@@ -11,10 +11,10 @@ import type {
   Segment,
   SpeakerUpdate,
 } from '../contract/transcription.ts';
-import type { Answer } from './answer.ts';
+import { Calls } from './calls.ts';
+import type { CallOptions } from './client-options.ts';
 import { type FollowTranscriptionOptions, followTranscription } from './follow-transcription.ts';
 import { queryOf, recordingPath, roomPath, transcriptionPath, withBody } from './request-parts.ts';
-import type { CallOptions, SendOptions } from './transport.ts';
 
 export type ListTranscriptionsOptions = CallOptions & {
   readonly roomId?: string | undefined;
@@ -32,10 +32,7 @@ export type ReadTranscriptionOptions = CallOptions & { readonly since?: string |
 export type TextFormat = Exclude<TranscriptFormat, 'json'>;
 
 /** The part of RtcClient that is about speech to text. */
-export abstract class TranscriptionCalls {
-  protected abstract call<T>(method: string, path: string, options?: SendOptions): Promise<T>;
-  protected abstract send(method: string, path: string, options?: SendOptions): Promise<Answer>;
-
+export abstract class TranscriptionCalls extends Calls {
   /** POST /v1/rooms/:roomId/transcription/start; the active one is answered again. */
   async startTranscription(room: string, start: LiveStart = {}, options?: CallOptions): Promise<LiveStarted> {
     return this.call('POST', roomPath(room, 'transcription', 'start'), withBody(start, options));

@@ -1,59 +1,11 @@
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { API_KEY_HEADER, SIGNATURE_HEADER, signRequest, TIMESTAMP_HEADER } from '../contract/signing.ts';
-import { type Answer, type Asked, errorOfAnswer, readAnswer } from './answer.ts';
+import { type Asked, errorOfAnswer, readAnswer } from './answer.ts';
+import type { Answer, RtcClientOptions, SendOptions, WireRequest } from './client-options.ts';
 import { explainConnection } from './connection-fault.ts';
 import { parseRetryAfter, pause, retryPauseMs } from './retry.ts';
 import { RtcError } from './rtc-error.ts';
 import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
-
-export type RtcClientOptions = {
-  /** Base address, such as `https://rtc.example.org`. */
-  readonly url: string;
-  readonly apiKey: string;
-  readonly apiSecret: string;
-  /** Milliseconds since the epoch; default Date.now. The signature carries it. */
-  readonly clock?: () => number;
-  /** Default an Agent of its own, which close() closes; one that is given stays open. */
-  readonly dispatcher?: Dispatcher;
-  /** Whole attempt, connection included, in milliseconds; default 30 000 (a recorder may take 25 s to start). */
-  readonly timeoutMs?: number;
-  /** Default 32 MiB. */
-  readonly maxResponseBytes?: number;
-  /** Tries of a GET or DELETE answered 429 or 503; default 3, 1 for none. */
-  readonly maxAttempts?: number;
-  readonly userAgent?: string;
-  readonly observer?: Observer;
-  /** For tests: how a pause between attempts passes. */
-  readonly pause?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** For tests: spreads the pauses; default Math.random. */
-  readonly random?: () => number;
-};
-
-/** Sees each attempt as it goes over the wire. Headers carry the signature: mask before showing. */
-export type Observer = {
-  onRequest?(request: WireRequest): void;
-  onAnswer?(request: WireRequest, answer: Answer, elapsedMs: number): void;
-};
-
-export type WireRequest = {
-  readonly method: string;
-  readonly origin: string;
-  /** With the base address's prefix and the query: what is signed. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-};
-
-export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number };
-
-export type SendOptions = CallOptions & {
-  /** JSON text, sent and signed byte for byte. */
-  readonly body?: string | undefined;
-  /** False for the public health and readiness. */
-  readonly signed?: boolean;
-  /** Overrides the client's own. */
-  readonly maxAttempts?: number;
-};
 
 export type OpenOptions = {
   readonly headers?: Readonly<Record<string, string>>;
@@ -68,15 +20,13 @@ const DEFAULT_MAX_ATTEMPTS = 3;
 export class Transport {
   readonly #options: RtcClientOptions;
   readonly #url: ServiceUrl;
-  readonly #ownDispatcher: Agent | undefined;
-  readonly #dispatcher: Dispatcher;
+  #ownDispatcher: Promise<Agent> | undefined;
+  #isClosed = false;
   readonly #clock: () => number;
 
   constructor(options: RtcClientOptions) {
     this.#options = options;
     this.#url = parseServiceUrl(options.url);
-    this.#ownDispatcher = options.dispatcher === undefined ? new Agent() : undefined;
-    this.#dispatcher = options.dispatcher ?? (this.#ownDispatcher as Agent);
     this.#clock = options.clock ?? Date.now;
   }
 
@@ -132,8 +82,9 @@ export class Transport {
   ): Promise<Dispatcher.ResponseData> {
     // What comes from elsewhere carries its signature in its address: it is not shown.
     if (request.origin === this.#url.origin) this.#options.observer?.onRequest?.(request);
+    const dispatcher = await this.#dispatcher(asked);
     try {
-      const response = await this.#dispatcher.request({
+      const response = await dispatcher.request({
         origin: request.origin,
         path: request.path,
         method: 'GET',
@@ -161,7 +112,18 @@ export class Transport {
   }
 
   async close(): Promise<void> {
-    await this.#ownDispatcher?.destroy();
+    this.#isClosed = true;
+    // One that could not be opened has been reported by the call that wanted it.
+    const own = await this.#ownDispatcher?.catch(() => undefined);
+    await own?.destroy();
+  }
+
+  async #dispatcher(asked: Asked): Promise<Dispatcher> {
+    const given = this.#options.dispatcher as Dispatcher | undefined;
+    if (given !== undefined) return given;
+    if (this.#isClosed) throw new RtcError({ ...asked, code: 'aborted', detail: 'the client is closed' });
+    this.#ownDispatcher ??= openAgent();
+    return this.#ownDispatcher;
   }
 
   async #attempt(asked: Asked, options: SendOptions): Promise<Answer> {
@@ -169,10 +131,11 @@ export class Transport {
     const timeout = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
     this.#options.observer?.onRequest?.(request);
+    const dispatcher = await this.#dispatcher(asked);
     const startedAt = performance.now();
     try {
       signal.throwIfAborted();
-      const response = await this.#dispatcher.request({
+      const response = await dispatcher.request({
         origin: request.origin,
         path: request.path,
         method: request.method as Dispatcher.HttpMethod,
@@ -214,4 +177,14 @@ export class Transport {
       throw new RtcError({ ...asked, code: 'aborted', detail: 'the call was cancelled', cause });
     }
   }
+}
+
+/** Loaded with the first call: an import of ours must not fail on a Node that undici does not run on. */
+async function openAgent(): Promise<Agent> {
+  const { Agent } = await import('undici').catch((cause: unknown) => {
+    if ((cause as { readonly code?: unknown }).code === 'ERR_MODULE_NOT_FOUND') throw cause;
+    // Without the cause: what undici misses of an old Node is in none of the reader's code.
+    throw new Error(`rtc-service/client needs Node 24.15 or later; this is ${process.versions.node}`);
+  });
+  return new Agent();
 }

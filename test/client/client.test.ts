@@ -262,6 +262,17 @@ describe('a failed call', () => {
     expect(error.detail).toContain('ECONNREFUSED');
   });
 
+  it('opens nothing any more once it is closed', async () => {
+    await start((_request, response) => json(response, 200, { rooms: [] }));
+    const closed = new RtcClient({ url: server.url, ...KEY });
+    await closed.close();
+    expect(await failure(closed.listRooms())).toMatchObject({
+      code: 'aborted',
+      detail: 'the client is closed',
+    });
+    expect(server.received).toHaveLength(0);
+  });
+
   it('says that the connection was closed', async () => {
     await start((_request, response) => response.socket?.destroy());
     expect((await failure(client.startRecording('r'))).code).toBe('unreachable');

@@ -77,7 +77,6 @@ describe('the published package', () => {
     for (const name of ['undici', 'typebox']) {
       await runFile('ln', ['-s', `${ROOT}node_modules/${name}`, join(consumer, 'node_modules', name)]);
     }
-    await runFile('ln', ['-s', `${ROOT}node_modules/@types`, join(consumer, 'node_modules', '@types')]);
     await writeFile(join(consumer, 'package.json'), '{"type":"module"}');
     await writeFile(
       join(consumer, 'main.ts'),
@@ -91,9 +90,59 @@ describe('the published package', () => {
        }
        await client.close();`,
     );
-    const options = ['--module', 'nodenext', '--target', 'es2024', '--strict', '--types', 'node', '--noEmit'];
+    // Without Node's types: those of the client need none. Each declaration is checked, not skipped.
+    const options = [
+      '--module',
+      'nodenext',
+      '--target',
+      'es2024',
+      '--lib',
+      'es2024,dom',
+      '--strict',
+      '--noEmit',
+    ];
     await runFile(`${BIN}/tsc`, [...options, 'main.ts'], { cwd: consumer });
     const { stdout } = await runFile(process.execPath, ['main.ts'], { cwd: consumer });
     expect(stdout).toBe('unreachable\n');
+  });
+
+  it('takes a dispatcher of undici by its shape', async () => {
+    const consumer = join(directory, 'consumer');
+    await runFile('ln', ['-s', `${ROOT}node_modules/@types`, join(consumer, 'node_modules', '@types')]);
+    await writeFile(
+      join(consumer, 'proxied.ts'),
+      `import { RtcClient } from 'rtc-service/client';
+       import { Agent, ProxyAgent } from 'undici';
+       const options = { url: 'http://127.0.0.1:9', apiKey: 'k', apiSecret: 's' };
+       export const one = new RtcClient({ ...options, dispatcher: new ProxyAgent('http://127.0.0.1:8') });
+       export const other = new RtcClient({ ...options, dispatcher: new Agent() });
+       // @ts-expect-error a URL is none
+       export const wrong = new RtcClient({ ...options, dispatcher: new URL('http://127.0.0.1') });`,
+    );
+    const options = ['--module', 'nodenext', '--target', 'es2024', '--strict', '--types', 'node', '--noEmit'];
+    await runFile(`${BIN}/tsc`, [...options, '--skipLibCheck', 'proxied.ts'], { cwd: consumer });
+  });
+
+  it('says in a line which Node the client needs, where undici does not load', async () => {
+    const consumer = join(directory, 'old');
+    for (const name of ['rtc-service', 'undici']) {
+      await runFile('mkdir', ['-p', join(consumer, 'node_modules', name)]);
+    }
+    const client = join(consumer, 'node_modules', 'rtc-service');
+    await runFile('tar', ['-xzf', tarball, '--strip-components=1', '-C', client]);
+    // What undici does on Node 20.
+    await writeFile(join(consumer, 'node_modules', 'undici', 'index.js'), 'undefined.bind(null);');
+    await writeFile(
+      join(consumer, 'main.mjs'),
+      `import { RtcClient } from 'rtc-service/client';
+       const client = new RtcClient({ url: 'http://127.0.0.1:9', apiKey: 'k', apiSecret: 's' });
+       await client.listRooms().catch((error) => console.log(String(error)));
+       await client.close();`,
+    );
+    const { stdout, stderr } = await runFile(process.execPath, ['main.mjs'], { cwd: consumer });
+    expect(stdout).toBe(
+      `Error: rtc-service/client needs Node 24.15 or later; this is ${process.versions.node}\n`,
+    );
+    expect(stderr).toBe('');
   });
 });

@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/answer.ts';
+import type { Answer } from '../../client/client-options.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { argument, asText, flag, oneOf, option } from '../parameters.ts';

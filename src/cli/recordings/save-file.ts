@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Download } from '../../client/download.ts';
+import type { Download } from '../../client/call-options.ts';
 import { RtcError } from '../../client/rtc-error.ts';
 import type { Context } from '../context.ts';
 import { CancelledError, CliError, EXIT } from '../failure.ts';
