@@ -50,6 +50,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@livekit/protocol': ['src/server/adapters/'],
   // The live transcriber joins rooms to hear them.
   '@livekit/rtc-node': ['src/server/adapters/livekit/'],
+  '@redis/client': ['src/server/adapters/media-redis/'],
   aws4fetch: ['src/server/adapters/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
