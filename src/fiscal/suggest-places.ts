@@ -1,6 +1,6 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isCapital } from './capital.ts';
-import { isInForce, OPEN_END } from './code-table.ts';
+import { isInForce, isKnownCode, OPEN_END, slotOfCode } from './code-table.ts';
 import { fold, folded, foldedLength } from './fold-name.ts';
 import { type Place, placeOfRecord } from './place.ts';
 import { foldedLetters, LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
@@ -26,7 +26,8 @@ export type SuggestOptions = {
 /**
  * Places for what somebody has typed so far: names that begin so, then names with a word that does, then names with
  * words that begin as the words typed do (`reggio em`); if there are none, names that differ by a slip or two. Among
- * equals, those in force come first, then capitals of provinces and states. Each place once, at most `limit`.
+ * equals, those in force come first, then capitals of provinces and states. Each place once, at most `limit`. A
+ * Belfiore code is its place.
  *
  * @throws TypeError when the date is no date.
  */
@@ -36,6 +37,8 @@ export const suggestPlaces = (typed: string, options: SuggestOptions = {}): Plac
   foldWords(typeof typed === 'string' ? typed : '');
   if (foldedLength === 0) return [];
   const province = readProvince(options.province);
+  const code = slotOfCode(typed.trim().toUpperCase());
+  if (isKnownCode(code)) return placeOfCode(code, province, date);
   const ranked = rankEntries(BEGINNINGS, province, date);
   const best = ranked.size > 0 ? ranked : rankEntries(SLIPS, province, date);
   const records = allRecords();
@@ -43,6 +46,16 @@ export const suggestPlaces = (typed: string, options: SuggestOptions = {}): Plac
     .sort(byRank)
     .slice(0, options.limit ?? DEFAULT_LIMIT)
     .map(({ record }) => placeOfRecord(records, shownRecord(records, record, date)));
+};
+
+const placeOfCode = (slot: number, province: number, date: number): Place[] => {
+  const records = allRecords();
+  const [first, end] = [
+    records.first[slot] as number,
+    (records.first[slot] as number) + (records.length[slot] as number),
+  ];
+  const isThere = province === ANY_PROVINCE || records.province.subarray(first, end).includes(province);
+  return isThere ? [placeOfRecord(records, recordAt(records, slot, date))] : [];
 };
 
 const readProvince = (province: unknown): number => {

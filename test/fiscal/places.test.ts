@@ -257,6 +257,14 @@ describe('suggestPlaces', () => {
     expect(names(typed)).toContain(expected);
   });
 
+  it('finds a place by its Belfiore code', () => {
+    expect(names(' h501 ')).toEqual(['ROMA RM']);
+    expect(names('A001', { date: '1900-01-01' })).toEqual(['ABANO PD']);
+    expect(names('D704', { province: 'FO' })).toEqual(['FORL\u00cc FC']);
+    expect(names('H501', { province: 'MI' })).toEqual([]);
+    expect(names('H50')).toEqual([]);
+  });
+
   it('wants the words in their order, and each in a word of its own', () => {
     expect(names('emilia reggio')).toEqual([]);
     expect(names('rotondo rotondo')).toEqual([]);
