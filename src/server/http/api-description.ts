@@ -32,10 +32,11 @@ Every request under \`/v1\`, but \`GET /v1/health\`, carries three headers:
 |---|---|
 | \`X-Api-Key\` | the API key (API_KEY) |
 | \`X-Service-Timestamp\` | Unix time in seconds, at most 300 s off the server's clock |
-| \`X-Service-Signature\` | hex HMAC-SHA256 of the canonical string, keyed with API_SECRET |
+| \`X-Service-Signature\` | lower-case hex HMAC-SHA256 of the canonical string, keyed with API_SECRET |
 
 The canonical string is four lines joined by a line feed, without one at the end: the method in upper case, the path
-with its query exactly as sent, the timestamp, and the hex SHA-256 of the raw body (of the empty string without one).
+with its query exactly as sent, the timestamp, and the lower-case hex SHA-256 of the raw body (of the empty string
+without one).
 
 \`\`\`sh
 timestamp=$(date +%s); body='{"name":"demo"}'

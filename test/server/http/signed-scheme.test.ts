@@ -110,6 +110,14 @@ describe('the order of the checks', () => {
     }
   });
 
+  it('says of which hex the signature is, to who sends another', async () => {
+    const headers = signed();
+    const upper = headers['X-Service-Signature']?.toUpperCase() ?? '';
+    const answer = await callWith({ ...headers, 'X-Service-Signature': upper });
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'invalid-signature']);
+    expect((answer.json as { detail: string }).detail).toContain('lower-case hex');
+  });
+
   it('asks for a missing signature before it looks at a bad timestamp', async () => {
     const answer = await callWith({ ...without('X-Service-Signature'), 'X-Service-Timestamp': '1' });
     expect(codeOf(answer)).toBe('missing-credentials');
