@@ -82,8 +82,11 @@ function ownFault(exitCode: ExitCode, cause: string, next: string | undefined): 
   return { exitCode, cause, details: [], next, problem };
 }
 
+/** Not by an expression: that begins anew at each full stop within a text, of which a server may send a million. */
 function withoutFullStop(text: string): string {
-  return text.replace(/[.\s]+$/, '');
+  let end = text.length;
+  while (/[.\s]/.test(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end);
 }
 
 const NAME_OF_EXIT: Readonly<Record<ExitCode, string>> = {

@@ -17,21 +17,48 @@ export type TableLayout = {
 /** Aligned columns without lines, as gh and docker draw them; cut to `width` where one is given. */
 export function renderTable(rows: readonly (readonly string[])[], layout: TableLayout): string {
   const widths = fitWidths(naturalWidths(rows), layout);
+  const isCut = layout.width !== undefined;
+  // Where nothing is cut the last column is as long as it is, and nothing stands behind it to be aligned.
+  const drawn = isCut || layout.isWrapped ? widths.length : widths.length - 1;
   const table = new Table({
     chars: NO_LINES,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
-    colWidths: widths.map((columns) => columns + GAP),
+    colWidths: widths.slice(0, drawn).map((columns) => columns + GAP),
     truncate: '…',
     wordWrap: layout.isWrapped,
   });
-  for (const row of rows) table.push([...row]);
-  return `${table.toString().replace(/[ ]+$/gm, '')}\n`;
+  for (const row of rows) {
+    const cells = row.slice(0, drawn);
+    table.push(layout.isWrapped ? cells : cells.map((cell, index) => shortened(cell, widths[index] ?? 0)));
+  }
+  const lines = drawn === 0 ? rows.map(() => '') : table.toString().split('\n');
+  const ends = rows.map((row) => row.slice(drawn).join(''));
+  return lines.map((line, index) => `${withoutTrailingSpaces(line + (ends[index] ?? ''))}\n`).join('');
+}
+
+/** Of characters for one column: marks that pile up on one letter. */
+const MOST_CHARACTERS = 16;
+
+/** Somewhat more than is shown: what cuts the rest, to the column, takes time with the square of a text's length. */
+function shortened(text: string, columns: number): string {
+  const most = Math.max(1, columns) * MOST_CHARACTERS;
+  let end = columns + 2;
+  while (end < Math.min(most, text.length) && strlen(text.slice(0, end)) <= columns + 1) end *= 2;
+  if (end >= text.length) return text;
+  return end < most ? text.slice(0, end) : `${text.slice(0, most)}…`;
+}
+
+/** Not by an expression: that begins anew at each of the spaces within a text. */
+function withoutTrailingSpaces(line: string): string {
+  let end = line.length;
+  while (line[end - 1] === ' ') end -= 1;
+  return line.slice(0, end);
 }
 
 function naturalWidths(rows: readonly (readonly string[])[]): number[] {
   const columns = rows[0]?.length ?? 0;
   return Array.from({ length: columns }, (_, index) =>
-    Math.max(1, ...rows.map((row) => strlen(row[index] ?? ''))),
+    rows.reduce((widest, row) => Math.max(widest, strlen(row[index] ?? '')), 1),
   );
 }
 

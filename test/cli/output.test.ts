@@ -24,10 +24,16 @@ const room = (name: string, more: object = {}) => ({
 
 let server: TestHttpServer;
 let rooms: object[] = [];
+/** Answers one room. */
+let single: TestHttpServer;
 beforeAll(async () => {
+  single = await startHttpServer((_request, response) => json(response, 200, rooms[0]));
   server = await startHttpServer((_request, response) => json(response, 200, { rooms }));
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await single.close();
+});
 
 function list(options: RunOptions = {}, argv: readonly string[] = []): Promise<Run> {
   const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's', ...options.env };
@@ -49,6 +55,49 @@ describe('on a terminal', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it.each([
+    ['of another script', '会'],
+    ['of combining marks', 'a\u0301'],
+    ['of emoji', '👩‍👩‍👧'],
+    ['of spaces', ' '],
+    ['of marks on one letter', '\u0301'],
+  ])('a text %s is shown whole, and soon, however long it is', async (_kind, part) => {
+    const text = `${part.repeat(200_000 / part.length)}.`;
+    rooms = [room('demo', { metadata: text })];
+    const startedAt = performance.now();
+    const { stdout } = await run(['rooms', 'get', 'demo'], {
+      ...PLAIN_TERMINAL,
+      clock: () => NOW_MS,
+      env: { ...PLAIN_TERMINAL.env, RTC_URL: single.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' },
+    });
+    expect(stdout).toContain(text);
+    rooms = [room(text)];
+    const lines = (await list({ ...PLAIN_TERMINAL, columns: 60 })).stdout.split('\n');
+    expect(lines[1]).toMatch(/…? +2 +- +1 hour ago$/);
+    expect(lines[1]?.length).toBeLessThan(2000);
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+  });
+
+  it('an error of a million full stops is told soon', async () => {
+    const detail = `${'. '.repeat(500_000)}x..`;
+    const refusing = await startHttpServer((_request, response) =>
+      json(response, 400, {
+        type: 'urn:problem-type:rtc:invalid-request',
+        title: 'Bad Request',
+        status: 400,
+        detail,
+      }),
+    );
+    const startedAt = performance.now();
+    const { stderr } = await list({
+      ...PLAIN_TERMINAL,
+      env: { ...PLAIN_TERMINAL.env, RTC_URL: refusing.url },
+    });
+    expect(stderr).toMatch(/^Error: [. ]*x\n/);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await refusing.close();
   });
 
   it('the widest column is cut where the terminal ends', async () => {
