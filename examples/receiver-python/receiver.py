@@ -143,8 +143,10 @@ def main():
     if scheme not in ("standard", "body"):
         sys.exit("RTC_WEBHOOK_SCHEME is standard or body.")
     host = os.environ.get("HOST", "127.0.0.1")
-    server = ThreadingHTTPServer((host, int(os.environ.get("PORT", "4000"))), Receiver)
-    server.once = Once(os.environ.get("HANDLED_FILE", "handled.sqlite"))
+    port = int(os.environ.get("PORT", "4000"))
+    server = ThreadingHTTPServer((host, port), Receiver)
+    # A file of its own for each receiver: what one has handled another has not.
+    server.once = Once(os.environ.get("HANDLED_FILE", f"handled-{port}.sqlite"))
     # One scheme, chosen here: to accept either would let a sender choose the weaker one.
     if scheme == "body":
         server.is_genuine = lambda body, headers: is_body_signature_valid(body, headers, secret)

@@ -20,9 +20,12 @@ export type Receiver = {
 /** Deliveries of the service are far smaller. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Settings: PORT (default 4000), HOST, and HANDLED_FILE, where the ids of handled events are kept. */
+/**
+ * Settings: PORT (default 4000), HOST, and HANDLED_FILE, where the ids of handled events are kept: a file of its own for
+ * each receiver, as what one has handled another has not.
+ */
 export function serve(receiver: Receiver): void {
-  const { PORT = '4000', HOST = '127.0.0.1', HANDLED_FILE = 'handled.sqlite' } = process.env;
+  const { PORT = '4000', HOST = '127.0.0.1', HANDLED_FILE = `handled-${PORT}.sqlite` } = process.env;
   const once = openOnce(HANDLED_FILE);
   const server = createServer((request, response) => {
     receive(request, receiver, once).then(
