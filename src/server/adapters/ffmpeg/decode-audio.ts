@@ -33,7 +33,7 @@ export function startDecoder(program: string, url: string): Decoder {
       ...['-map', '0:a:0', '-af', 'aresample=async=1:first_pts=0', '-ac', '1', '-ar', String(SAMPLE_RATE)],
       ...['-f', 'f32le', 'pipe:1'],
     ],
-    { stdio: ['pipe', 'pipe', 'pipe'] },
+    { stdio: ['pipe', 'pipe', 'pipe'], env: harmlessEnvironment() },
   );
   const ended = endOf(child);
   // It may have ended before it read.
@@ -51,6 +51,14 @@ export function startDecoder(program: string, url: string): Decoder {
       await ended;
     },
   };
+}
+
+/** What a program needs to be found and to run. */
+const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'SystemRoot'] as const;
+
+/** It reads files of strangers, and a fault in it must not find our secrets, which are in the environment. */
+function harmlessEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
 }
 
 async function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<number | null> {

@@ -1,7 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
+import { startDecoder } from '../../../../src/server/adapters/ffmpeg/decode-audio.ts';
 import { checkFfmpeg, createFfmpegAudio } from '../../../../src/server/adapters/ffmpeg/recording-audio.ts';
 import { createRecordingFiles } from '../../../../src/server/adapters/recordings/recording-files.ts';
 import { systemClock } from '../../../../src/server/adapters/system/system.ts';
@@ -218,6 +219,20 @@ describe('the sound of a recording', () => {
     expect(count / 16_000).toBeGreaterThan(7100);
     expect(looks).toBeGreaterThanOrEqual(8);
   }, 120_000);
+
+  it('keeps the settings of the service from what reads files of strangers', async () => {
+    const program = join(media.folder, 'tells-its-environment');
+    const told = join(media.folder, 'environment');
+    await writeFile(program, `#!/bin/sh\nenv > '${told}'\n`, { mode: 0o755 });
+    vi.stubEnv('S3_SECRET_KEY', 'a-secret-of-the-service');
+    const { samples, end } = startDecoder(program, 'http://127.0.0.1:1/none');
+    for await (const _ of samples);
+    expect(await end()).toMatchObject({ exitCode: 0 });
+    vi.unstubAllEnvs();
+    const environment = await readFile(told, 'utf8');
+    expect(environment).toContain(`PATH=${process.env.PATH}`);
+    expect(environment).not.toContain('a-secret-of-the-service');
+  });
 
   it('needs ffmpeg, and says so', async () => {
     await checkFfmpeg('ffmpeg');
