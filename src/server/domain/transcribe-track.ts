@@ -71,6 +71,8 @@ export class TrackTranscriber {
   readonly #detector: VoiceActivityDetector;
   readonly #lane: Lane;
   readonly #time = new StreamClock();
+  /** What is out of memory and has not come to its turn. */
+  readonly #shelved = new Set<Promise<ShelvedSamples>>();
   #deadSamples = DEAD_SAMPLES;
   /** Of what is voiced at the moment. */
   #segmentId: string | undefined;
@@ -122,6 +124,8 @@ export class TrackTranscriber {
   close(): void {
     this.#lane.close();
     this.#detector.close();
+    for (const shelved of this.#shelved) void shelved.then(({ drop }) => drop());
+    this.#shelved.clear();
   }
 
   /** A long segment comes in pieces: the first has the id that its interim results had. */
@@ -137,16 +141,16 @@ export class TrackTranscriber {
 
   /** In memory, or out of it when there is a crowd: no final is ever dropped. */
   #keep(segment: VoicedSegment): () => Promise<VoicedSegment> {
-    const { queue, shelf, log } = this.#deps;
-    if (queue.waiting < MOST_IN_MEMORY) return async () => segment;
-    const shelved = shelf.put(segment.samples).then(
-      (samples) => fromShelf(segment.start, samples),
-      (error: unknown) => {
-        log.warn({ err: error }, 'recognition is behind, and there is no disk for what waits');
-        return async () => segment;
-      },
-    );
-    return async () => (await shelved)();
+    if (this.#deps.queue.waiting < MOST_IN_MEMORY) return inMemory(segment);
+    const { start } = segment;
+    const shelved = putAway(this.#deps, segment.samples);
+    this.#shelved.add(shelved);
+    // The samples themselves are in no closure here: it would hold them as long as the segment waits.
+    return async () => {
+      this.#shelved.delete(shelved);
+      const { take } = await shelved;
+      return { start, samples: await take() };
+    };
   }
 
   async #recogniseKept(kept: () => Promise<VoicedSegment>, about: Omit<Voiced, 'segment'>): Promise<void> {
@@ -218,9 +222,20 @@ export class TrackTranscriber {
 
 type Voiced = { readonly segmentId: string; readonly segment: VoicedSegment; readonly startedAt: number };
 
-/** A function of its own: a closure beside others would hold the samples that were put away. */
-function fromShelf(start: number, { take }: ShelvedSamples): () => Promise<VoicedSegment> {
-  return async () => ({ start, samples: await take() });
+function inMemory(segment: VoicedSegment): () => Promise<VoicedSegment> {
+  return async () => segment;
+}
+
+async function putAway(
+  { shelf, log }: Pick<TranscribeTrackDeps, 'shelf' | 'log'>,
+  samples: Float32Array,
+): Promise<ShelvedSamples> {
+  try {
+    return await shelf.put(samples);
+  } catch (error) {
+    log.warn({ err: error }, 'recognition is behind, and there is no disk for what waits');
+    return { take: async () => samples, drop: () => {} };
+  }
 }
 
 function isDead(samples: Float32Array): boolean {

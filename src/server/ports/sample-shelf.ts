@@ -6,6 +6,8 @@ export interface SampleShelf {
 }
 
 export type ShelvedSamples = {
-  /** Once: they are gone then. */
+  /** Once, if they are not dropped: they are gone then. */
   readonly take: () => Promise<Float32Array>;
+  /** Nobody will take them: their room is free. */
+  readonly drop: () => void;
 };

@@ -34,7 +34,7 @@ function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscr
     shelf: {
       put: async (samples: Float32Array) => {
         shelved += 1;
-        return { take: async () => samples };
+        return { take: async () => samples, drop: () => {} };
       },
       close: async () => {},
     },

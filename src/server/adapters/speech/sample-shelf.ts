@@ -4,56 +4,87 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SampleShelf, ShelvedSamples } from '../../ports/sample-shelf.ts';
 
-/**
- * A file without a name in the folder for temporary files: nobody else can open it, and it is gone with the process,
- * however that ends. It is cut to nothing whenever all of it has been taken.
- */
-export function createSampleShelf(folder = tmpdir()): SampleShelf {
-  let ready: Promise<FileHandle> | undefined;
-  let end = 0;
-  let shelved = 0;
+export type SampleShelfSettings = {
+  /** The folder for temporary files unless said otherwise: TMPDIR. */
+  readonly folder?: string;
+  readonly volumeBytes?: number;
+};
 
-  const openOnce = (): Promise<FileHandle> => {
-    const opening = ready ?? openNameless(join(folder, `rtc-speech-${randomUUID()}`));
-    ready = opening;
-    return opening.catch((error: unknown) => {
-      if (ready === opening) ready = undefined;
-      throw error;
-    });
+/** What is put away one after the other is taken so too: a file that is full is gone before long. */
+const VOLUME_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Files without a name: nobody else can open them, and they are gone with the process, however that ends. One that is
+ * full is followed by another, and one that is empty again is closed, so that a queue that never ends takes no more
+ * room than what is in it and two files.
+ */
+export function createSampleShelf({
+  folder = tmpdir(),
+  volumeBytes = VOLUME_BYTES,
+}: SampleShelfSettings = {}): SampleShelf {
+  const volumes = new Set<Volume>();
+  let latest: Volume | undefined;
+
+  const volumeFor = (): Volume => {
+    if (latest !== undefined && latest.end < volumeBytes) return latest;
+    const file = openNameless(join(folder, `rtc-speech-${randomUUID()}`));
+    // Whoever writes to it is told.
+    file.catch(() => {});
+    latest = { file, end: 0, kept: 0 };
+    volumes.add(latest);
+    return latest;
   };
-  /** Who comes next waits for the cut: it would take away what they write. */
-  const leave = (file: FileHandle): void => {
-    shelved -= 1;
-    if (shelved > 0) return;
-    end = 0;
-    ready = file.truncate(0).then(() => file);
-    ready.catch(() => {});
+  const leave = (volume: Volume): void => {
+    volume.kept -= 1;
+    if (volume.kept > 0) return;
+    if (latest === volume) latest = undefined;
+    if (volumes.delete(volume)) void closeFile(volume);
   };
 
   return {
     put: async (samples): Promise<ShelvedSamples> => {
       const { length } = samples;
-      const position = end;
-      end += samples.byteLength;
-      shelved += 1;
-      const file = await openOnce().catch((error: unknown) => {
-        shelved -= 1;
+      const volume = volumeFor();
+      const position = volume.end;
+      volume.end += samples.byteLength;
+      volume.kept += 1;
+      try {
+        await writeAll(await volume.file, samples, position);
+      } catch (error) {
+        leave(volume);
         throw error;
-      });
-      await writeAll(file, samples, position).catch((error: unknown) => {
-        leave(file);
-        throw error;
-      });
+      }
       return {
-        take: () => readAll(file, length, position).finally(() => leave(file)),
+        take: async () => {
+          try {
+            return await readAll(await volume.file, length, position);
+          } finally {
+            leave(volume);
+          }
+        },
+        drop: () => leave(volume),
       };
     },
     close: async () => {
-      const opened = ready;
-      ready = undefined;
-      await (await opened)?.close();
+      const open = [...volumes];
+      volumes.clear();
+      latest = undefined;
+      await Promise.all(open.map(closeFile));
     },
   };
+}
+
+type Volume = {
+  readonly file: Promise<FileHandle>;
+  /** Where the next one begins. */
+  end: number;
+  /** How many have neither been taken nor dropped. */
+  kept: number;
+};
+
+async function closeFile({ file }: Volume): Promise<void> {
+  const opened = await file.catch(() => undefined);
+  await opened?.close();
 }
 
 async function openNameless(path: string): Promise<FileHandle> {

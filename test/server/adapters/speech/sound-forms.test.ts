@@ -1,12 +1,10 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { matchLanguage } from '../../../../src/server/adapters/speech/language-match.ts';
 import { moonshineTokens } from '../../../../src/server/adapters/speech/moonshine-tokens.ts';
 import { SampleHistory } from '../../../../src/server/adapters/speech/sample-history.ts';
-import { createSampleShelf } from '../../../../src/server/adapters/speech/sample-shelf.ts';
 import { readSherpaModel } from '../../../../src/server/adapters/speech/sherpa-model.ts';
 import { splitSegment } from '../../../../src/server/adapters/speech/split-segment.ts';
 import { toWav } from '../../../../src/server/adapters/speech/wav.ts';
@@ -131,29 +129,6 @@ describe('SampleHistory', () => {
     expect(history.read(0, 99).samples).toEqual(Float32Array.from({ length: 10 }, (_, index) => 39 + index));
     history.clear();
     expect(history.read(0, 99)).toEqual({ start: 0, samples: new Float32Array(0) });
-  });
-});
-
-describe('createSampleShelf', () => {
-  it('gives each sound back once, whole, and leaves no file that has a name', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rtc-shelf-'));
-    const shelf = createSampleShelf(folder);
-    const sounds = [1, 3, 2].map((size) =>
-      Float32Array.from({ length: size * 1000 }, (_, index) => index / size),
-    );
-    const shelved = await Promise.all(sounds.map((sound) => shelf.put(sound)));
-    expect(await readdir(folder)).toEqual([]);
-    expect(await Promise.all([2, 0, 1].map((index) => shelved[index]?.take()))).toEqual(
-      [2, 0, 1].map((index) => sounds[index]),
-    );
-    const again = await shelf.put(Float32Array.from([0.5]));
-    expect(await again.take()).toEqual(Float32Array.from([0.5]));
-    await shelf.close();
-    await rm(folder, { recursive: true });
-  });
-
-  it('says so when there is no room for it', async () => {
-    await expect(createSampleShelf('/nonexistent').put(new Float32Array(1))).rejects.toThrow('ENOENT');
   });
 });
 
