@@ -51,7 +51,7 @@ async function openWith(
 
 /** Names where the address comes from: a variable that was forgotten is looked for everywhere else first. */
 function badUrl({ message }: TypeError, { source }: Sourced): Error {
-  const rest = message.replace("the service's URL ", '');
+  const rest = message.replace("the service's URL ", '').replace(/ such as \S+$/, '');
   const profile = /^profile (.*)$/.exec(source)?.[1];
   if (profile === undefined) return usageError(`${source} ${rest}`, `write it such as ${DEFAULT_URL}`);
   return usageError(`the URL of ${source}: ${rest}`, `put it right: rtc profile add ${profile}`);

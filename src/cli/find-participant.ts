@@ -19,6 +19,6 @@ export async function findParticipant(
     `there is no participant ${JSON.stringify(identity)} in room ${JSON.stringify(room)}`,
     there.length === 0
       ? `nobody is there; see: rtc participants list ${shellQuoted(room)}`
-      : `choose of those who are there: ${there.join(', ')}`,
+      : `choose from those who are there: ${there.join(', ')}`,
   );
 }

@@ -6,6 +6,7 @@ import type { Io } from './io.ts';
 import type { NounEntry } from './noun-entry.ts';
 import { openContext } from './open-context.ts';
 import { printResult } from './output.ts';
+import { kebab } from './parameter-names.ts';
 import { helpWidth, parseNoun } from './parse.ts';
 import type { Invocation } from './program.ts';
 import { readInput } from './read-input.ts';
@@ -79,6 +80,7 @@ function jsonChoice(given: unknown): JsonChoice {
 function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
   const textOf = (name: string): string | undefined => {
     const value = common[name];
+    if (value === '') throw usageError(`--${kebab(name)} must not be empty`);
     return typeof value === 'string' ? value : undefined;
   };
   return {

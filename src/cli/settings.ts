@@ -84,7 +84,7 @@ function pickProfile(io: Io, store: ProfileStore | undefined, name: string): Pro
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
   const known = Object.keys(profiles);
-  const next = known.length === 0 ? 'run: rtc profile add NAME' : `choose of ${known.join(', ')}`;
+  const next = known.length === 0 ? 'run: rtc profile add NAME' : `choose from ${known.join(', ')}`;
   const suggestion = didYouMean(name, known);
   throw usageError(
     `there is no profile ${JSON.stringify(name)} in ${profilesPath(io.env)}${suggestion}`,

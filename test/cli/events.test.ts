@@ -61,7 +61,7 @@ describe('events list', () => {
     expect(names(await listed(`--room ${room} --cursor ${rest.nextCursor}`))).toEqual([]);
   });
 
-  it.each([120, 100, 80])(
+  it.each([120, 100, 96])(
     'shows whole ids on a terminal of %i columns, and nothing wider',
     async (columns) => {
       const long = `${room}-with-a-name-that-is-long-and-wide`;
@@ -76,6 +76,18 @@ describe('events list', () => {
       expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(columns);
     },
   );
+
+  it('leaves the ids out on a terminal of 80 columns, so that the names of events are whole', async () => {
+    await stack.join(room, 'ada');
+    const { stdout } = await stack.rtc(`events list --room ${room}`, {
+      terminals: ['stdout'],
+      columns: 80,
+      env: { NO_COLOR: '1' },
+    });
+    expect(stdout).toMatch(/^.* {2}participant_joined {2}.* {2}ada$/m);
+    expect(stdout).not.toContain('evt_');
+    expect(stdout).not.toContain('…');
+  });
 
   it('looks back for an hour unless it is told otherwise', async () => {
     await stack.join(room, 'ada');

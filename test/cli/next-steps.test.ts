@@ -157,6 +157,8 @@ describe('the fault of', () => {
       'see: rtc rooms --help',
     ],
     [['--profile'], '--profile needs a value', 'see: rtc --help'],
+    [['rooms', 'list', '--api-key', ''], '--api-key must not be empty', 'see: rtc rooms list --help'],
+    [['rooms', 'list', '--url='], '--url must not be empty', 'see: rtc rooms list --help'],
   ])('rtc %j', async (words, cause, next) => {
     const { code, stderr } = await run(words);
     expect(stderr).toBe(`Error: ${cause}\nNext:  ${next}\n`);
@@ -164,7 +166,7 @@ describe('the fault of', () => {
   });
 
   it.each<readonly [variable: string, cause: string]>([
-    ['foo', 'RTC_URL "foo" is not a URL such as http://127.0.0.1:3000'],
+    ['foo', 'RTC_URL "foo" is not a URL'],
     ['ftp://h', 'RTC_URL must start with http:// or https://, not ftp://'],
     ['http://u:p@h', 'RTC_URL must not contain a user name or password'],
   ])('RTC_URL=%s names the variable', async (url, cause) => {
@@ -281,7 +283,7 @@ describe('a request that the service refuses', () => {
     ]) {
       const { code, stderr } = await rtc(words);
       expect(stderr).toBe(
-        'Error: there is no participant "bob" in room "demo"\nNext:  choose of those who are there: ada\n',
+        'Error: there is no participant "bob" in room "demo"\nNext:  choose from those who are there: ada\n',
       );
       expect(code).toBe(3);
     }

@@ -190,7 +190,7 @@ describe('a profile', () => {
     expect((await rtc('profile remove two')).code).toBe(2);
     expect((await rtc('profile rm two --yes')).stderr).toContain('No profile is the current one');
     expect((await rtc('profile use two')).code).toBe(3);
-    expect((await rtc('rooms list --profile two')).stderr).toContain('choose of one');
+    expect((await rtc('rooms list --profile two')).stderr).toContain('choose from one');
   });
 
   it.each(['', 'a b', '../x', '-x', '__proto__', 'x'.repeat(65)])('is not called "%s"', async (name) => {

@@ -92,7 +92,7 @@ const omocodie = defineCommand({
       return omocodieMany(context, input, rules);
     }
     const [code = '', ...others] = await codesOf(context, input.codes);
-    if (others.length > 0) throw usageError('one code at a time', 'or - to read many from stdin');
+    if (others.length > 0) throw usageError('one code at a time', 'give one, or - to read many from stdin');
     const { omocodieOfCode } = await import('../fiscal/decode-codes.ts');
     return omocodieOfCode(context.screen, code, rules);
   },

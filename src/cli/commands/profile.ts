@@ -241,7 +241,8 @@ function serviceUrl(text: string): string {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     // Said of --url, or of what was typed.
-    throw usageError(message.replace("the service's URL ", ''), `write it such as ${DEFAULT_URL}`);
+    const fault = message.replace("the service's URL ", '').replace(/ such as \S+$/, '');
+    throw usageError(fault, `write it such as ${DEFAULT_URL}`);
   }
 }
 
@@ -265,7 +266,7 @@ function noProfile(context: Context, store: ProfileStore, name: string): CliErro
   return new CliError(
     EXIT.notFound,
     `there is no profile ${JSON.stringify(name)} in ${profilesPath(context.io.env)}${didYouMean(name, known)}`,
-    known.length === 0 ? 'run: rtc profile add NAME' : `choose of ${known.join(', ')}`,
+    known.length === 0 ? 'run: rtc profile add NAME' : `choose from ${known.join(', ')}`,
   );
 }
 

@@ -30,10 +30,10 @@ export function eventNames(text: string): readonly EventName[] {
   return text.split(',').map((part) => {
     const name = part.trim();
     if (isEventName(name)) return name;
-    if (name === '') throw usageError('has an empty name', `choose of ${EVENT_NAMES.join(', ')}`);
+    if (name === '') throw usageError('has an empty name', `choose from ${EVENT_NAMES.join(', ')}`);
     throw usageError(
       `${JSON.stringify(name)} is no event name${didYouMean(name, KNOWN_EVENTS)}`,
-      `choose of ${EVENT_NAMES.join(', ')}`,
+      `choose from ${EVENT_NAMES.join(', ')}`,
     );
   });
 }

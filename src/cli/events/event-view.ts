@@ -38,12 +38,16 @@ const ID: Column<Event> = {
 
 const WIDE: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT, PARTICIPANTS, ID];
 const NARROW: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT, ID];
+const NARROWEST: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT];
 
-/** Below this too little would be left of who did it. */
 const WIDE_COLUMNS = 110;
+/** Below this an id, which is whole or worth nothing, would leave too little of what happened. */
+const NARROW_COLUMNS = 96;
 
 export function eventColumns(screen: Screen): readonly Column<Event>[] {
-  return screen.width !== undefined && screen.width < WIDE_COLUMNS ? NARROW : WIDE;
+  const { width = WIDE_COLUMNS } = screen;
+  if (width < NARROW_COLUMNS) return NARROWEST;
+  return width < WIDE_COLUMNS ? NARROW : WIDE;
 }
 
 /** Who or what an event is about: `ada`, `ada microphone`, `EG_… stopped 12s`. */

@@ -205,7 +205,10 @@ async function personOfOptions(context: Context, input: GenerateInput, rules: Ru
   if (missing.length === 0) return given;
   if (!context.prompter.isInteractive) {
     const names = missing.map((flag) => `--${flag}`).join(', ');
-    throw usageError(`missing ${names}`, 'or - to read the person from stdin; see: rtc cf generate --help');
+    throw usageError(
+      `missing ${names}`,
+      'give them, or - to read the person from stdin; see: rtc cf generate --help',
+    );
   }
   const { askForMissing } = await import('./ask-person.ts');
   return askForMissing(context.prompter, given, rules);
@@ -233,9 +236,8 @@ function badPerson(generated: Exclude<Generated, { readonly ok: true }>, isStrea
 function nextFor({ errors, candidates, suggestions }: Exclude<Generated, { readonly ok: true }>): string {
   if (candidates.length > 0) return 'add the province, or give the Belfiore code as the city';
   if (suggestions.length > 0) return 'one of these places may be meant; a Belfiore code is always clear';
-  if (errors.city !== undefined || errors.province !== undefined)
-    return 'see which places there are: rtc it cities RM';
-  return SEE_HELP;
+  const isPlaceAlone = Object.keys(errors).every((field) => field === 'city' || field === 'province');
+  return isPlaceAlone ? 'see which places there are: rtc it cities RM' : SEE_HELP;
 }
 
 const WARNINGS: Readonly<Record<string, string>> = {

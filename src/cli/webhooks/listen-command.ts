@@ -93,7 +93,7 @@ async function askWhere({ prompter }: Context): Promise<URL> {
   if (prompter.isInteractive) return receiverUrl(await prompter.text('Address of the receiver:'));
   throw usageError(
     'missing --forward-to',
-    'such as --forward-to http://localhost:4000/hook; to see events only: rtc events tail',
+    'add it, such as --forward-to http://localhost:4000/hook; to see events only: rtc events tail',
   );
 }
 

@@ -102,7 +102,7 @@ function readRequest({ header, headers, body, request }: Parts): SignedRequest {
   const text = body ?? whole?.body;
   const missing = [...(all.size === 0 ? ['--header'] : []), ...(text === undefined ? ['--body'] : [])];
   if (text === undefined || missing.length > 0) {
-    throw usageError(`missing ${missing.join(' and ')}`, 'or give the whole with --request @file');
+    throw usageError(`missing ${missing.join(' and ')}`, 'add it, or give the whole with --request @file');
   }
   return { headers: all, body: text };
 }
