@@ -104,6 +104,8 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'src/server/dev.ts',
     'src/server/worker.ts',
     'src/server/stt.ts',
+    // ffmpeg, which reads files of strangers, gets only what it needs of it.
+    'src/server/adapters/ffmpeg/decode-audio.ts',
     // pip and npm find their own settings in it.
     'src/server/adapters/speech/install-package.ts',
     'src/server/adapters/media-binary/child-process.ts',
