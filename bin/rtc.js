@@ -24,6 +24,7 @@ async function runHere() {
   enableCompileCache(nodeModule.default, await import('node:fs'));
   const interruption = new AbortController();
   listenForSignals(interruption);
+  whenNpmIsGone(() => interruption.abort());
   let exitCode;
   try {
     const cli = await import('../dist/cli/main.js');
@@ -95,6 +96,28 @@ function listenForSignals(interruption) {
   }
 }
 
+// A SIGTERM to `npm start` ends npm and its shell, and nobody passes it on: the end of the shell has to do.
+function whenNpmIsGone(end) {
+  if (process.env.npm_lifecycle_event === undefined || process.argv[2] !== 'dev') return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (isParentAlive(parent)) return;
+    clearInterval(timer);
+    end();
+  }, 500);
+  timer.unref();
+}
+
+// An orphan gets another parent; on Windows it keeps the number of the old one.
+function isParentAlive(parent) {
+  if (process.ppid !== parent) return false;
+  try {
+    return process.kill(parent, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
 async function runOnOwnNode() {
   const [fs, url, childProcess] = await Promise.all([
     import('node:fs'),
@@ -114,6 +137,7 @@ async function runOnOwnNode() {
     env: Object.assign({}, process.env, { RTC_RELAUNCHED: '1' }),
   });
   forwardSignals(child);
+  whenNpmIsGone(() => child.kill('SIGTERM'));
   child.on('error', (error) => {
     process.stderr.write(`rtc cannot start ${own}: ${error.message}\n`);
     process.exit(1);
