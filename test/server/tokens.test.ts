@@ -133,6 +133,29 @@ describe('a token', () => {
     expect(payloadOf(empty.token).metadata).toBe('{}');
   });
 
+  it.each([
+    '{"id":12345678901234567890}',
+    '{"id":9007199254740993,"more":[1e400,-1E-400,{"long":0.12345678901234567890123}]}',
+    '{"id":1e3,"text":"12345678901234567890","__proto__":{"deep":12345678901234567891}}',
+    '{"id":9007199254740991,"small":0.5}',
+  ])('changes no number of the metadata: %s', async (metadata) => {
+    const body = `{"roomId":"demo","userId":"ada","name":"Ada","role":"host","metadata":${metadata}}`;
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await service.call('POST', '/v1/token', { body, headers });
+    expect(payloadOf((answer.json as Token).token).metadata).toBe(metadata);
+  });
+
+  it('refuses metadata whose nesting hides what its numbers are', async () => {
+    const metadata = `{"deep":${'['.repeat(100_000)}12345678901234567890${']'.repeat(100_000)}}`;
+    const body = `{"roomId":"demo","userId":"ada","name":"Ada","role":"host","metadata":${metadata}}`;
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await service.call('POST', '/v1/token', { body, headers });
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({
+      errors: [{ pointer: '#/metadata', detail: 'is nested too deeply' }],
+    });
+  });
+
   it('is issued anew by a refresh, with a new expiry', async () => {
     const body = { ...request, role: 'moderator' };
     const first = await issue(service, body);

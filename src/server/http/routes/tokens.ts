@@ -1,5 +1,6 @@
 import { TokenRequestSchema, TokenSchema } from '../../../contract/tokens.ts';
 import { type IssueTokenDeps, issueToken } from '../../domain/issue-token.ts';
+import { exactMember } from '../exact-numbers.ts';
 import { defineRoute, type Route } from '../route.ts';
 
 export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
@@ -14,7 +15,13 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       body: TokenRequestSchema,
       success: { 200: { description: 'A token for one participant of one room', schema: TokenSchema } },
       errors: [],
-      handle: async ({ body }) => ({ status: 200, body: await issueToken(deps, body) }),
+      handle: async ({ body, raw }) => {
+        const metadata = exactMember(raw.body, 'metadata', body.metadata);
+        return {
+          status: 200,
+          body: await issueToken(deps, metadata === undefined ? body : { ...body, metadata }),
+        };
+      },
     });
   return [
     issue('/v1/token', 'createToken', 'Issue an access token'),
