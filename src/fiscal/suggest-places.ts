@@ -1,9 +1,10 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isCapital } from './capital.ts';
 import { isInForce, isKnownCode, OPEN_END, slotOfCode } from './code-table.ts';
-import { fold, folded, foldedLength } from './fold-name.ts';
+import { foldedLength } from './fold-name.ts';
+import { BEGINNINGS, foldWords, type Matcher, NO_MATCH, SLIPS } from './name-matchers.ts';
 import { type Place, placeOfRecord } from './place.ts';
-import { foldedLetters, LETTER, type PlaceIndex, placeIndex, WORD_START } from './place-index.ts';
+import { foldedLetters, placeIndex } from './place-index.ts';
 import {
   ALIAS,
   allRecords,
@@ -66,7 +67,6 @@ const readProvince = (province: unknown): number => {
 const DEFAULT_LIMIT = 10;
 const FAR_DATE = 99_991_231;
 const ANY_PROVINCE = -1;
-const NO_MATCH = 99;
 
 type Ranked = {
   readonly rank: number;
@@ -75,11 +75,6 @@ type Ranked = {
   readonly length: number;
   readonly slot: number;
   readonly record: number;
-};
-type Matcher = {
-  /** Whether a name with these letters can match the text, which has those. */
-  readonly mayMatch: (letters: number, typed: number) => boolean;
-  readonly rank: (index: PlaceIndex, start: number, end: number) => number;
 };
 
 const byRank = (a: Ranked, b: Ranked): number =>
@@ -129,110 +124,3 @@ const shownRecord = (records: PlaceRecords, record: number, date: number): numbe
   const slot = records.slot[record] as number;
   return isPeriod && !isInForce(slot, date) ? record : recordAt(records, slot, date);
 };
-
-/** 0: the whole name, 1: its beginning, 2: the beginning of one of its words, 3: of several of them, in order. */
-const prefixRank: Matcher['rank'] = (index, start, end) => {
-  if (startsAt(index, start, end)) return end - start === foldedLength ? 0 : 1;
-  for (let at = start + 1; at + foldedLength <= end; at++) {
-    if (((index.pool[at] as number) & WORD_START) !== 0 && startsAt(index, at, end)) return 2;
-  }
-  return wordEnds.length > 1 && hasWords(index, start, end) ? 3 : NO_MATCH;
-};
-
-/** Where each word that was typed ends in the folded text. */
-const wordEnds: number[] = [];
-
-const foldWords = (typed: string): void => {
-  wordEnds.length = 0;
-  let end = 0;
-  for (const word of typed.slice(0, folded.length).split(/[^\p{L}\p{M}\d]+/u)) {
-    fold(word);
-    end += foldedLength;
-    if (foldedLength > 0) wordEnds.push(end);
-  }
-  fold(typed);
-};
-
-/** Each word that was typed begins a word of the name, in the same order; words between them may be left out. */
-const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
-  let at = start;
-  let from = 0;
-  for (const to of wordEnds) {
-    while (at < end && !beginsWord(index, at, end, { from, to })) at++;
-    if (at >= end) return false;
-    at += to - from;
-    from = to;
-  }
-  return true;
-};
-
-type Stretch = { readonly from: number; readonly to: number };
-
-const beginsWord = (index: PlaceIndex, at: number, end: number, { from, to }: Stretch): boolean => {
-  if (((index.pool[at] as number) & WORD_START) === 0 || at + to - from > end) return false;
-  for (let letter = from; letter < to; letter++) {
-    if (((index.pool[at + letter - from] as number) & LETTER) !== folded[letter]) return false;
-  }
-  return true;
-};
-
-const startsAt = (index: PlaceIndex, start: number, end: number): boolean => {
-  if (end - start < foldedLength) return false;
-  for (let at = 0; at < foldedLength; at++) {
-    if (((index.pool[start + at] as number) & LETTER) !== folded[at]) return false;
-  }
-  return true;
-};
-
-/** The number of slips: letters put in, left out, changed, or two neighbours swapped. */
-const slipRank: Matcher['rank'] = (index, start, end) => {
-  const allowed = allowedSlips();
-  if (Math.abs(end - start - foldedLength) > allowed) return NO_MATCH;
-  const slips = countSlips(index.pool, start, end - start);
-  return slips <= allowed ? slips : NO_MATCH;
-};
-
-const allowedSlips = (): number => (foldedLength < 4 ? 0 : foldedLength < 6 ? 1 : 2);
-
-const BEGINNINGS: Matcher = { mayMatch: (letters, typed) => (typed & ~letters) === 0, rank: prefixRank };
-
-/** A slip changes the set of letters by two at most: one goes, one comes. */
-const SLIPS: Matcher = {
-  mayMatch: (letters, typed) => countBits(letters ^ typed) <= 2 * allowedSlips(),
-  rank: slipRank,
-};
-
-const countBits = (bits: number): number => {
-  let count = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
-  return count;
-};
-
-const rows = [new Uint8Array(128), new Uint8Array(128), new Uint8Array(128)] as const;
-
-/** Optimal string alignment distance between the folded text and a name of the pool. */
-const countSlips = (pool: Uint8Array, start: number, length: number): number => {
-  let [before, last, row] = rows;
-  for (let column = 0; column <= length; column++) last[column] = column;
-  for (let line = 1; line <= foldedLength; line++) {
-    row[0] = line;
-    for (let column = 1; column <= length; column++) {
-      const isSame = folded[line - 1] === ((pool[start + column - 1] as number) & LETTER);
-      let slips = Math.min(
-        (last[column - 1] as number) + (isSame ? 0 : 1),
-        (last[column] as number) + 1,
-        (row[column - 1] as number) + 1,
-      );
-      if (line > 1 && column > 1 && areSwapped(pool, start + column - 1, line - 1)) {
-        slips = Math.min(slips, (before[column - 2] as number) + 1);
-      }
-      row[column] = slips;
-    }
-    [before, last, row] = [last, row, before];
-  }
-  return last[length] as number;
-};
-
-const areSwapped = (pool: Uint8Array, at: number, line: number): boolean =>
-  folded[line] === ((pool[at - 1] as number) & LETTER) &&
-  folded[line - 1] === ((pool[at] as number) & LETTER);
