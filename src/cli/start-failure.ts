@@ -1,4 +1,5 @@
 import { CancelledError, CliError, type ExitCode } from './failure.ts';
+import { fileFault, isFileFault } from './file-fault.ts';
 
 /** A failed start as the user sees it: bad settings one by one (the server's ConfigError has them in `faults`). */
 export function startFailure(
@@ -7,6 +8,8 @@ export function startFailure(
 ): Error {
   // Ctrl-C while things were starting: whatever it broke off is no failure.
   if (options.signal.aborted) return new CancelledError('stopped while starting');
+  if (FAULTS_OF_OURS.some((type) => error instanceof type)) return error as Error;
+  if (isFileFault(error)) return fileFault(error, { doing: 'used', exitCode: options.exitCode });
   const message = error instanceof Error ? error.message : String(error);
   const { faults } = (error ?? {}) as { readonly faults?: unknown };
   if (!Array.isArray(faults)) {
@@ -21,6 +24,9 @@ export function startFailure(
     { cause: error, details: faults.map(String) },
   );
 }
+
+/** No setting makes these good. */
+const FAULTS_OF_OURS = [TypeError, ReferenceError, SyntaxError, RangeError];
 
 const CHECK = 'check the settings: rtc serve --check, rtc serve --print-config';
 

@@ -223,6 +223,22 @@ describe('a start that fails', () => {
   });
 });
 
+describe('a start that fails by a fault', () => {
+  it.each([
+    [new TypeError('x is not a function'), /fault of rtc itself/],
+    [
+      Object.assign(new Error('EROFS'), { code: 'EROFS', path: '/data/x' }),
+      /^Error: \/data\/x cannot be used: the file/,
+    ],
+  ])('of ours or of the disk blames no setting: %s', async (error, expected) => {
+    const serve = { serve: () => Promise.reject(error), readSettings: () => ({}) };
+    const { code, stderr } = await run(['serve'], { loaders: { serve: async () => serve } });
+    expect(stderr).toMatch(expected);
+    expect(stderr).not.toContain('--print-config');
+    expect(code).toBe(1);
+  });
+});
+
 describe('an error that nobody foresaw', () => {
   it.each([
     [new TypeError('x is not a function'), /fault of rtc itself/],
