@@ -32,9 +32,6 @@ export function answerClientErrors(server: Server, nextRequestId: () => string):
   });
 }
 
-/** For the problem to be read, by who goes on sending all the same. */
-const LINGER_MS = 1000;
-
 /**
  * A function that calls `write` when the whole requests before have their answers: in the midst of one it would become
  * a part of it, and in its place it would tell that nothing was done. A request that never became whole has none coming.
@@ -54,10 +51,12 @@ function trackAnswers(server: Server): (socket: Duplex, write: () => void) => vo
       // Who does not read does not see either that the other side has closed.
       socket.resume();
       write();
-      setTimeout(() => socket.destroy(), LINGER_MS).unref();
     });
   };
 }
+
+/** For the problem to be read. Who neither reads it nor closes would keep the connection, and many all that we may have. */
+const LINGER_MS = 1000;
 
 function writeProblem(socket: Duplex, error: ServiceError, requestId: string): void {
   if (!socket.writable) {
@@ -73,4 +72,5 @@ function writeProblem(socket: Duplex, error: ServiceError, requestId: string): v
     'Connection: close',
   ].join('\r\n');
   socket.end(`${head}\r\n\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

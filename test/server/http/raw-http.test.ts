@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -61,6 +63,9 @@ afterEach(() => {
   for (const connection of connections.splice(0)) connection.close();
   lines.splice(0);
 });
+
+const connectionCount = (): Promise<number> =>
+  new Promise((resolve) => app.server.getConnections((_error, count) => resolve(count)));
 
 async function open(): Promise<RawConnection> {
   const connection = await RawConnection.open(url);
@@ -247,6 +252,23 @@ describe('a request that does not arrive', () => {
     await connection.closed();
     expect(lines.filter((line) => line.level === 'error')).toEqual([]);
   });
+
+  it.each([
+    ['nothing', ''],
+    ['half of its headers', 'GET /open HTTP/1.1\r\nHost: x\r\nX-'],
+    ['no HTTP', 'NONSENSE\r\n\r\n'],
+  ])(
+    'from who sends %s, reads nothing and never closes, does not keep its connection',
+    async (_name, bytes) => {
+      await expect.poll(connectionCount, { timeout: 5000 }).toBe(0);
+      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+      await once(socket, 'connect');
+      socket.pause().write(bytes);
+      expect(await connectionCount()).toBe(before + 1);
+      await expect.poll(connectionCount, { timeout: 5000 }).toBe(before);
+      socket.destroy();
+    },
+  );
 
   it.each([
     ['in its headers', 'GET /open HTTP/1.1\r\nHost: x\r\nX-'],
