@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import type { WireRequest } from '../client/client-options.ts';
 import { CliError, EXIT } from './failure.ts';
 
 export type ControlCall = {
@@ -7,32 +8,42 @@ export type ControlCall = {
   readonly token: string;
   readonly action: string;
   readonly body: object | undefined;
-  readonly signal: AbortSignal;
 };
 
 const TIMEOUT_MS = 10_000;
 
-/** POST /embedded/<action>; `error` is the embedded server's own word, absent when something else answered. */
-export async function postControl(
-  call: ControlCall,
+/** POST /embedded/<action> */
+export function controlRequest({ url, token, action, body }: ControlCall): WireRequest {
+  return {
+    method: 'POST',
+    origin: new URL(url.replace(/^ws/, 'http')).origin,
+    path: `/embedded/${action}`,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
+}
+
+/** `error` is the embedded server's own word, absent when something else answered. */
+export async function sendControl(
+  request: WireRequest,
+  signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly error: string | undefined }> {
-  const base = new URL(call.url.replace(/^ws/, 'http'));
   const agent = new Agent();
   try {
     const response = await agent.request({
-      origin: base.origin,
-      path: `/embedded/${call.action}`,
+      origin: request.origin,
+      path: request.path,
       method: 'POST',
-      headers: { authorization: `Bearer ${call.token}`, 'content-type': 'application/json' },
-      body: call.body === undefined ? null : JSON.stringify(call.body),
-      signal: AbortSignal.any([call.signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      headers: request.headers,
+      body: request.body ?? null,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
     return { status: response.statusCode, error: errorOf(await response.body.text()) };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CliError(
       EXIT.unavailable,
-      `${base.origin} cannot be reached: ${reason}`,
+      `${request.origin} cannot be reached: ${reason}`,
       'start it: rtc dev --media embedded',
       {
         cause,

@@ -15,12 +15,16 @@ export function curlObserver(screen: Screen): Observer {
   let isFirst = true;
   return {
     onRequest: (request) => {
-      screen.io.stdout.write(`${curlOf(request)}\n`);
+      printCurl(screen, request);
       if (isFirst) hint(screen, 'Signed for now: valid for five minutes.');
       isFirst = false;
       throw new CurlPrinted();
     },
   };
+}
+
+export function printCurl(screen: Screen, request: WireRequest): void {
+  screen.io.stdout.write(`${curlOf(request)}\n`);
 }
 
 /** Says what is asked before a command can act, where --curl prints only the act. */

@@ -371,6 +371,16 @@ describe('--curl', () => {
     expect(await track()).toMatchObject({ muted: true });
   });
 
+  it('of a simulated participant prints what the embedded media server is told', async () => {
+    await rtc(`rooms create ${room}`);
+    const { code, stdout, stderr } = await rtc(`dev join ${room} ada --publish audio --curl`);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout.match(/^curl .*\/embedded\/(?:join|publish)$/gm)).toHaveLength(2);
+    expect((await rtc(`participants list ${room}`)).stdout).toBe('');
+    await promisify(execFile)('sh', ['-c', stdout]);
+    expect((await rtc(`participants list ${room}`)).stdout).toMatch(/^ada\t.*TR_/);
+  });
+
   it('of doctor prints every request in order, each under what it tells', async () => {
     const { code, stdout } = await rtc('doctor --curl');
     expect(code).toBe(0);

@@ -88,6 +88,7 @@ const join = defineCommand({
     });
     await control('join', undefined);
     if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
+    if (context.flags.isCurl) return nothing();
     return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${room}`] });
   },
 });
@@ -104,6 +105,7 @@ const leave = defineCommand({
     await findParticipant(context, room, identity);
     const control = await openControl(context, { room, identity, role: 'viewer', name: identity });
     await control('leave', undefined);
+    if (context.flags.isCurl) return nothing();
     return done(`${identity} has left ${room}.`);
   },
 });
@@ -130,12 +132,16 @@ async function openControl(
   context: Context,
   { room, identity, name, role }: Simulated,
 ): Promise<(action: string, body: object | undefined) => Promise<void>> {
-  const client = await context.client();
+  // The act is the media server's: the token is asked for with --curl too.
+  const client = await context.lookingClient();
   const { signal } = context.io;
   const { token, url } = await client.createToken({ roomId: room, userId: identity, name, role }, { signal });
-  const { postControl } = await import('../embedded-control.ts');
+  const { controlRequest, sendControl } = await import('../embedded-control.ts');
+  const { printCurl } = await import('../wire-view.ts');
   return async (action, body) => {
-    const { status, error } = await postControl({ url, token, action, body, signal });
+    const request = controlRequest({ url, token, action, body });
+    if (context.flags.isCurl) return printCurl(context.screen, request);
+    const { status, error } = await sendControl(request, signal);
     if (status === 200) return;
     if (error !== undefined) {
       throw new CliError(
