@@ -207,6 +207,10 @@ describe.each([
     expect([forced.code, readFileSync(join(folder, 'mine.mp4'), 'utf8')]).toEqual([0, content]);
     await mkdir(join(folder, 'taken', `${recording.recordingId}.mp4`), { recursive: true });
     expect((await rtc(stageOf(), ['download', recording.recordingId, 'taken', '-f'])).code).toBe(5);
+    const homeless = await rtc(stageOf(), ['download', recording.recordingId, 'mine.mp4/x.mp4']);
+    const lost = await rtc(stageOf(), ['download', recording.recordingId, 'nowhere/x.mp4']);
+    expect([homeless.code, lost.code]).toEqual([1, 1]);
+    expect(lost.stderr).toContain(`there is no folder ${join(folder, 'nowhere')}`);
   });
 
   it('goes on behind what is there already', async () => {

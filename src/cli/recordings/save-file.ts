@@ -1,5 +1,5 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Download } from '../../client/call-options.ts';
 import { RtcError } from '../../client/rtc-error.ts';
 import type { Context } from '../context.ts';
@@ -16,7 +16,7 @@ import { createTransferBar } from './transfer-bar.ts';
 
 export type Target = { readonly path: string; readonly part: string };
 
-/** @throws CliError with exit code 5 when the file is there */
+/** @throws CliError with exit code 5 when the file is there, 1 when its folder is not */
 export async function chooseTarget(
   context: Context,
   {
@@ -37,6 +37,9 @@ export async function chooseTarget(
       `${path} is there already`,
       found.isFile() ? 'add --force to overwrite it, or name another file' : 'name another file',
     );
+  }
+  if ((await stat(dirname(path)).catch(undefinedWhenMissing))?.isDirectory() !== true) {
+    throw new CliError(EXIT.failure, `there is no folder ${dirname(path)}`, 'make it, or name another file');
   }
   return { path, part: `${path}.${safeId}.part` };
 }
