@@ -76,6 +76,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, ExitCo
   'uri-too-long': EXIT.failure,
   'unsupported-media-type': EXIT.failure,
   'range-not-satisfiable': EXIT.failure,
+  'precondition-failed': EXIT.failure,
   'rate-limited': EXIT.unavailable,
   'headers-too-large': EXIT.failure,
   'internal-error': EXIT.failure,

@@ -85,6 +85,7 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'unsupported-media-type': always('the body must be JSON'),
   'headers-too-large': always('a proxy in between adds headers: try without it'),
   'range-not-satisfiable': always('download it anew'),
+  'precondition-failed': always('download it anew'),
   'rate-limited': retryStep,
   'internal-error': LOG_HAS_IT,
   'media-server-error': always("check the service's LIVEKIT_URL and its key: rtc doctor"),

@@ -41,6 +41,10 @@ export const PROBLEMS = {
   'request-timeout': { status: 408, meaning: 'The request did not arrive in time.' },
   conflict: { status: 409, meaning: 'The state of the resource does not allow this now.' },
   'recording-not-finished': { status: 409, meaning: 'The recording is still running; stop it first.' },
+  'precondition-failed': {
+    status: 412,
+    meaning: 'If-Match or If-Unmodified-Since is of another version of the file.',
+  },
   'payload-too-large': { status: 413, meaning: 'The body is larger than BODY_LIMIT.' },
   'uri-too-long': { status: 414, meaning: 'The path or one of its parameters is too long.' },
   'unsupported-media-type': { status: 415, meaning: 'Bodies are application/json.' },

@@ -17,9 +17,11 @@ export type Selection =
   | { readonly kind: 'whole' }
   | { readonly kind: 'part'; readonly start: number; readonly length: number }
   | { readonly kind: 'unchanged' }
+  | { readonly kind: 'changed' }
   | { readonly kind: 'unsatisfiable' };
 
 export function selectRange(headers: IncomingHttpHeaders, file: Representation): Selection {
+  if (!isVersionAskedFor(headers, file)) return { kind: 'changed' };
   if (isUnchanged(headers, file)) return { kind: 'unchanged' };
   const range = /^bytes=(\d*)-(\d*)$/i.exec(headers.range?.replaceAll(' ', '') ?? '');
   if (range === null || !isRangeWanted(headers['if-range'], file)) return { kind: 'whole' };
@@ -44,6 +46,16 @@ function fromTo(first: string, last: string, size: number): Selection {
   if (last !== '' && Number(last) < start) return { kind: 'whole' };
   if (start >= size) return { kind: 'unsatisfiable' };
   return { kind: 'part', start, length: end - start + 1 };
+}
+
+/** If-Match counts alone when both are there; it compares strongly, and our tags are strong. */
+function isVersionAskedFor(headers: IncomingHttpHeaders, { etag, modifiedAt }: Representation): boolean {
+  const asked = headers['if-match'];
+  if (asked !== undefined) {
+    return asked.trim() === '*' || asked.split(',').some((tag) => tag.trim() === etag);
+  }
+  const until = Date.parse(headers['if-unmodified-since'] ?? '');
+  return Number.isNaN(until) || wholeSeconds(modifiedAt) <= until;
 }
 
 /** If-None-Match counts alone when both are there. */

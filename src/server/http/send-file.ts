@@ -7,7 +7,10 @@ import type { Answer } from './route.ts';
 
 export type FileRequest = { readonly method: string; readonly headers: IncomingHttpHeaders };
 
-/** The file or the part asked for, streamed; closes it where nothing of it is sent. Throws range-not-satisfiable. */
+/**
+ * The file or the part asked for, streamed; closes it where nothing of it is sent. Throws precondition-failed and
+ * range-not-satisfiable.
+ */
 export async function sendFile(
   request: FileRequest,
   file: OpenFile,
@@ -20,9 +23,9 @@ export async function sendFile(
     await file.close();
     return { status: 304, headers: validators };
   }
-  if (selection.kind === 'unsatisfiable') {
+  if (selection.kind === 'changed' || selection.kind === 'unsatisfiable') {
     await file.close();
-    throw unsatisfiable(sizeBytes);
+    throw selection.kind === 'changed' ? changed() : unsatisfiable(sizeBytes);
   }
   const isPart = selection.kind === 'part';
   const { start, length } = isPart ? selection : { start: 0, length: sizeBytes };
@@ -39,6 +42,10 @@ export async function sendFile(
   await file.close();
   // The framework sets the length of an absent body to 0, and leaves a stream's alone.
   return { status, headers, body: Readable.from([]) };
+}
+
+function changed(): ServiceError {
+  return new ServiceError('precondition-failed', 'The file is another version of it; ask for it anew.');
 }
 
 function unsatisfiable(sizeBytes: number): ServiceError {

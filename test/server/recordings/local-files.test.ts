@@ -138,6 +138,29 @@ describe('a local file', () => {
     expect(await statusWith({ 'if-modified-since': new Date(0).toUTCString() })).toBe(200);
   });
 
+  it('is sent only as the version that is asked for', async () => {
+    const head = await stage.fetch(url, { method: 'HEAD' });
+    const etag = head.headers.get('etag') ?? '';
+    const modifiedAt = Date.parse(head.headers.get('last-modified') ?? '');
+    const dateAfter = (seconds: number) => new Date(modifiedAt + seconds * 1000).toUTCString();
+    const outcomeWith = async (headers: Record<string, string>) => {
+      const answer = await stage.fetch(url, { headers });
+      const text = await answer.text();
+      return answer.status === 412 ? (JSON.parse(text) as { type: string }).type : answer.status;
+    };
+    const FAILED = 'urn:problem-type:rtc:precondition-failed';
+    expect(await outcomeWith({ 'if-match': `"other", ${etag}` })).toBe(200);
+    expect(await outcomeWith({ 'if-match': '*' })).toBe(200);
+    expect(await outcomeWith({ 'if-match': etag, range: 'bytes=0-9' })).toBe(206);
+    expect(await outcomeWith({ 'if-match': '"other"' })).toBe(FAILED);
+    expect(await outcomeWith({ 'if-match': `W/${etag}` })).toBe(FAILED);
+    expect(await outcomeWith({ 'if-match': '"other"', 'if-none-match': etag })).toBe(FAILED);
+    expect(await outcomeWith({ 'if-unmodified-since': dateAfter(-1) })).toBe(FAILED);
+    expect(await outcomeWith({ 'if-unmodified-since': dateAfter(0) })).toBe(200);
+    expect(await outcomeWith({ 'if-unmodified-since': 'yesterday' })).toBe(200);
+    expect(await outcomeWith({ 'if-match': etag, 'if-unmodified-since': dateAfter(-1) })).toBe(200);
+  });
+
   it('of 256 MB is streamed in little memory, also to a reader who stops reading', async () => {
     const size = 256 * 1024 * 1024;
     const file = await open(path, 'w');
@@ -194,7 +217,11 @@ describe('a local file', () => {
       await answer.body?.getReader().read();
       gone.abort();
     }
-    for (const headers of [{ range: 'bytes=99999999999-' }, { 'if-none-match': '*' }]) {
+    for (const headers of [
+      { range: 'bytes=99999999999-' },
+      { 'if-none-match': '*' },
+      { 'if-match': '"x"' },
+    ]) {
       await (await stage.fetch(url, { headers })).bytes();
     }
     await stage.fetch(url, { method: 'HEAD' });

@@ -37,7 +37,12 @@ const LinkQuery = Type.Object(
 const DEFAULT_LIMIT = 50;
 const ERRORS = ['recording-not-found', 'storage-unavailable'] as const;
 const FILE_ERRORS = [...ERRORS, 'recording-not-finished', 'recording-storage-error'] as const;
-const DOWNLOAD_ERRORS = [...FILE_ERRORS, 'recording-file-not-found', 'range-not-satisfiable'] as const;
+const DOWNLOAD_ERRORS = [
+  ...FILE_ERRORS,
+  'recording-file-not-found',
+  'precondition-failed',
+  'range-not-satisfiable',
+] as const;
 
 export function recordingLibraryRoutes(deps: RecordingLibraryDeps): readonly Route[] {
   return [listRoute(deps), getRoute(deps), downloadRoute(deps), deleteRoute(deps), linkRoute(deps)];
