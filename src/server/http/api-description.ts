@@ -39,12 +39,22 @@ with its query exactly as sent, the timestamp, and the lower-case hex SHA-256 of
 without one).
 
 \`\`\`sh
-timestamp=$(date +%s); body='{"name":"demo"}'
-hash=$(printf %s "$body" | openssl dgst -sha256 -r | cut -d' ' -f1)
-signature=$(printf 'POST\\n/v1/rooms\\n%s\\n%s' "$timestamp" "$hash" | openssl dgst -sha256 -hmac "$API_SECRET" -r | cut -d' ' -f1)
+timestamp=$(date +%s)
+body='{"name":"demo"}'
+hash=$(printf %s "$body" \\
+  | openssl dgst -sha256 -r | cut -d' ' -f1)
+signature=$(printf 'POST\\n/v1/rooms\\n%s\\n%s' \\
+    "$timestamp" "$hash" \\
+  | openssl dgst -sha256 -hmac "$API_SECRET" -r \\
+  | cut -d' ' -f1)
+curl "$RTC_URL/v1/rooms" --data "$body" \\
+  -H 'Content-Type: application/json' \\
+  -H "X-Api-Key: $API_KEY" \\
+  -H "X-Service-Timestamp: $timestamp" \\
+  -H "X-Service-Signature: $signature"
 \`\`\`
 
-\`rtc api METHOD PATH --curl\` prints such a request, signed.
+\`rtc api METHOD PATH\` signs and sends any request; with \`--curl\` it prints it, signed, as a curl command.
 
 ## Errors
 

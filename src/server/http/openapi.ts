@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { type ErrorCode, PROBLEMS, problemType, reasonPhrase, ServiceError } from '../../contract/errors.ts';
 import { ProblemSchema } from '../../contract/problem.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
+import { codeSamplesOf } from './code-samples.ts';
 import type { Route, Security, SuccessAnswer } from './route.ts';
 import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
 
@@ -104,6 +105,8 @@ function operation(route: Route, components: Components): JsonObject {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
     responses: { ...successAnswers(route, components), ...errorAnswers(route, components) },
+    'x-codeSamples': codeSamplesOf(route),
+    ...(route.isPartOfPage ? { 'x-scalar-ignore': true } : {}),
   };
 }
 

@@ -16,6 +16,7 @@ const PAGE = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>rtc-service API</title>
+    <link rel="icon" href="data:,">
   </head>
   <body>
     <div id="reference"></div>
@@ -25,10 +26,13 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
+/** Its samples and its test button send nothing signed: the document has samples of its own. */
 const START = `Scalar.createApiReference('#reference', {
   url: '/openapi.json',
   withDefaultFonts: false,
   hideClientButton: true,
+  hideTestRequestButton: true,
+  hiddenClients: true,
   telemetry: false,
   agent: { disabled: true },
   mcp: { disabled: true },
@@ -86,14 +90,18 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
       body: PAGE,
       headers: { 'content-security-policy': POLICY },
     })),
-    file('/docs/start.js', 'getReferenceStart', 'A part of the page', 'text/javascript', () => ({
-      body: START,
-    })),
-    file('/docs/reference.js', 'getReferenceScript', 'A part of the page', 'text/javascript', () => ({
+    partOfPage('/docs/start.js', 'getReferenceStart', () => ({ body: START })),
+    partOfPage('/docs/reference.js', 'getReferenceScript', () => ({
       body: createReadStream(deps.scriptPath),
       headers: { 'cache-control': 'public, max-age=86400' },
     })),
   ];
+}
+
+type Read = () => Pick<Answer, 'body' | 'headers'>;
+
+function partOfPage(path: string, operationId: string, read: Read): Route {
+  return { ...file(path, operationId, 'A part of the page', 'text/javascript', read), isPartOfPage: true };
 }
 
 function file(
@@ -101,7 +109,7 @@ function file(
   operationId: string,
   summary: string,
   contentType: string,
-  read: () => Pick<Answer, 'body' | 'headers'>,
+  read: Read,
   schema: TSchema = TextSchema,
 ): Route {
   return defineRoute({

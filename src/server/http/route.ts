@@ -89,6 +89,8 @@ export type Route = {
   readonly largeBodies?: LargeBodies | undefined;
   /** The handler checks the body itself, against more than a schema can say: the schema only describes it. */
   readonly checksBodyItself?: boolean | undefined;
+  /** Of the reference page itself, which does not list it. */
+  readonly isPartOfPage?: true | undefined;
   readonly success: Readonly<Record<number, SuccessAnswer>>;
   /** Beside those that any route of its security can answer. */
   readonly errors: readonly ErrorCode[];

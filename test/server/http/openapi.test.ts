@@ -17,6 +17,8 @@ type Operation = {
   readonly summary: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];
+  readonly 'x-codeSamples': readonly { readonly source: string }[];
+  readonly 'x-scalar-ignore'?: boolean;
   readonly parameters?: readonly {
     readonly name: string;
     readonly in: string;
@@ -115,6 +117,29 @@ describe('the OpenAPI document', () => {
       const text = typeof answer === 'string' ? answer : `${answer.status} ${answer.text.slice(0, 300)}`;
       expect([method, path, /route-not-found|method-not-allowed/.test(text)]).toEqual([method, path, false]);
     }
+  });
+
+  it('shows signed requests by the command that signs them, as the service takes them', async () => {
+    const signed = operations.filter(({ operation }) => operation.security.length > 0);
+    const shown = signed.flatMap(({ operation }) => operation['x-codeSamples']);
+    expect(shown.length).toBeGreaterThan(30);
+    for (const { source } of shown) {
+      const [, method = '', path = '', body] =
+        /^rtc api (\w+) (\S+?)(?: \\\n {2}--data '([^']*)')?$/.exec(source) ?? [];
+      const answer = await service.call(method, path, {
+        ...(body === undefined ? {} : { body, headers: { 'Content-Type': 'application/json' } }),
+      });
+      expect([
+        source,
+        [400, 401, 405].includes(answer.status),
+        answer.text.includes('route-not-found'),
+      ]).toEqual([source, false, false]);
+    }
+  });
+
+  it('keeps the parts of its page out of the page', () => {
+    const hidden = operations.filter(({ operation }) => operation['x-scalar-ignore'] === true);
+    expect(hidden.map(({ path }) => path).sort()).toEqual(['/docs/reference.js', '/docs/start.js']);
   });
 
   it('names a signature for every path under /v1 but the health', async () => {
