@@ -51,6 +51,8 @@ export type AnsweredRequest = {
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 /** A request that has not arrived whole by then is answered 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
+/** An answer of which nothing is taken for so long is given up with its connection. */
+const STANDSTILL_MS = 300_000;
 /** How often Node looks for such requests. By default every 30 s: one then lasts up to three times as long. */
 const CHECKING_INTERVAL_MS = 1000;
 /** A percent-encoded name of 256 bytes takes 768 characters; what is longer than that cannot be a name. */
@@ -65,6 +67,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: STANDSTILL_MS,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     http: {
       // A missing Host header must reach us: Node's own answer to it is no problem.

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -281,6 +282,28 @@ describe('a request that does not arrive', () => {
     expect((await send(signedEcho))?.status).toBe(200);
     await expect.poll(() => lines.length).toBeGreaterThan(0);
     expect(lines.filter((line) => line.level === 'error' || Number(line.fields.status) >= 500)).toEqual([]);
+  });
+});
+
+describe('an answer', () => {
+  it('of which nothing is taken is given up with its connection after five minutes', async () => {
+    const long = testRoute({
+      method: 'GET',
+      path: '/long',
+      security: 'public',
+      handle: () => ({ status: 200, body: Readable.from([Buffer.alloc(64 * 1024 * 1024)]) }),
+    });
+    const own = await buildTestApp([long]);
+    expect(own.server.timeout).toBe(300_000);
+    own.server.timeout = TIMEOUT_MS;
+    const address = await own.listen({ host: '127.0.0.1', port: 0 });
+    const socket = connect({ port: Number(new URL(address).port), host: '127.0.0.1' });
+    socket.pause().write('GET /long HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [served] = (await once(own.server, 'connection')) as [Socket];
+    await once(served, 'close');
+    expect(served.bytesWritten).toBeGreaterThan(0);
+    socket.destroy();
+    await own.close();
   });
 });
 
