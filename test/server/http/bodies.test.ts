@@ -25,6 +25,12 @@ async function post(path: string, body: unknown, headers: Readonly<Record<string
   return { outcome, problem, errors: problem.errors ?? [], answer };
 }
 
+/** What this process, the service included, has worked so far: a busy machine makes it wait, and not work, for longer. */
+const processorMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const createRoom = (body: unknown) => post('/v1/rooms', body);
 const tokenRequest = { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'host' };
@@ -282,25 +288,25 @@ describe('the fields of a body', () => {
   it('that nobody knows, 50,000 of them, are counted and not listed, and soon', async () => {
     const body: Record<string, unknown> = { name: 'demo' };
     for (let index = 0; index < 50_000; index += 1) body[`unknown${index}`] = 0;
-    const before = performance.now();
+    const before = processorMs();
     const { outcome, errors, problem, answer } = await createRoom(body);
     expect(outcome).toEqual(INVALID);
     expect(errors).toHaveLength(50);
     expect(problem.detail).toContain('49999 more');
     expect(answer.text.length).toBeLessThan(10_000);
-    expect(performance.now() - before).toBeLessThan(2000);
+    expect(processorMs() - before).toBeLessThan(2000);
   });
 
   it('with a list of 100,000 entries, all the same, are refused soon', async () => {
     const events = Array(100_000).fill('x');
-    const startedAt = performance.now();
+    const before = processorMs();
     const { outcome, errors } = await post('/v1/webhooks', { url: 'ftp://example.org/', events });
     expect(outcome).toEqual(INVALID);
     expect(errors).toEqual([
       { pointer: '#/events', detail: 'must not have more than 64 items' },
       { pointer: '#/url', detail: 'must begin with https:// or http://' },
     ]);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(processorMs() - before).toBeLessThan(2000);
   });
 
   it.each([
