@@ -21,12 +21,15 @@ afterAll(async () => {
 /** Of the account that runs the tests: what is built and installed once. */
 const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
 
-const startDev = async (dataDir: string, options: { readonly cache?: string } = {}): Promise<Started> => {
+type Options = { readonly cache?: string; readonly environment?: Readonly<Record<string, string>> };
+
+const startDev = async (dataDir: string, options: Options = {}): Promise<Started> => {
   const env = {
     HOME: folder,
     XDG_CACHE_HOME: options.cache ?? CACHE,
     DATA_DIR: join(folder, dataDir),
     PORT: String(await freePort()),
+    ...options.environment,
   };
   const argv = ['dev', '--media', 'livekit', '--with', 'stt-post'];
   const started = startRtc(argv, { env, cwd: folder });
@@ -103,6 +106,16 @@ describe('rtc dev', () => {
     expect(started.filter(isAlive)).toEqual(started);
     first.child.kill('SIGINT');
     await first.ended;
+  }, 60_000);
+
+  it('says what a worker that cannot start is missing, and what to do', async () => {
+    const dev = await startDev('without-ffmpeg', { environment: { STT_FFMPEG: '/nowhere/ffmpeg' } });
+    const { code, stderr } = await dev.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^Error: stt-post ended \(exit code 1\): .*"\/nowhere\/ffmpeg" cannot be run.*; its log is /m,
+    );
+    expect(stderr).toMatch(/^Next: +install ffmpeg, or set STT_FFMPEG/m);
   }, 60_000);
 
   it('says which model to install before it starts anything', async () => {

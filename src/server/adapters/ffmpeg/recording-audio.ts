@@ -26,7 +26,7 @@ export async function checkFfmpeg(program: string): Promise<void> {
     await promisify(execFile)(program, ['-version']);
   } catch (cause) {
     throw new Error(
-      `${JSON.stringify(program)} cannot be run: install ffmpeg, or set STT_FFMPEG to its path.`,
+      `${JSON.stringify(program)} cannot be run. Install ffmpeg, or set STT_FFMPEG to its path.`,
       { cause },
     );
   }

@@ -43,9 +43,12 @@ async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@livekit/rtc-node');
   } catch (cause) {
-    throw new Error('The package @livekit/rtc-node is not installed: npm install @livekit/rtc-node', {
-      cause,
-    });
+    throw new Error(
+      'The package @livekit/rtc-node is not installed. Install it: npm install @livekit/rtc-node',
+      {
+        cause,
+      },
+    );
   }
 }
 

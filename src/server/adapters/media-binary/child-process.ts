@@ -55,10 +55,20 @@ function untilEnd(child: ChildProcess, { name, logFile }: ChildSettings): Promis
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(`${name} did not start: ${error.message}`));
     child.once('exit', (code, signal) => {
-      const last = readFileSync(logFile, 'utf8').trimEnd().split('\n').at(-1) ?? '';
-      const said = last.replace(/\s+/g, ' ').slice(0, MAX_SAID);
+      const { said, advice } = lastWords(readFileSync(logFile, 'utf8'));
       const how = `${name} ended (${signal ?? `exit code ${code}`})`;
-      resolve(`${how}${said === '' ? '' : `: ${said}`}; its log is ${logFile}`);
+      resolve(`${how}${said === '' ? '' : `: ${said}`}; its log is ${logFile}${advice}`);
     });
   });
+}
+
+/** The last line; of one of our own commands, its error and, as a sentence, what it says to do next. */
+function lastWords(log: string): { readonly said: string; readonly advice: string } {
+  const text = log.trimEnd();
+  const [, error, next] = /(?:^|\n)Error: ([^\n]+)\n(?:.*\n)*?Next: +([^\n]+)$/.exec(text) ?? [];
+  const short = (line: string): string => line.replace(/\s+/g, ' ').slice(0, MAX_SAID);
+  if (error === undefined || next === undefined) {
+    return { said: short(text.split('\n').at(-1) ?? '').replace(/^Error: /, ''), advice: '' };
+  }
+  return { said: short(error), advice: `. ${next.charAt(0).toUpperCase()}${short(next.slice(1))}` };
 }

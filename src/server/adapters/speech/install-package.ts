@@ -125,7 +125,7 @@ async function run([program, ...args]: PackageCommand, folder: string, signal?: 
       complaint = `${complaint}${chunk.toString()}`.slice(-500);
     });
     child.once('error', (cause) =>
-      reject(new Error(`${program} cannot be run: install it, or try again.`, { cause })),
+      reject(new Error(`${program} cannot be run. Install it, and try again.`, { cause })),
     );
     child.once('exit', (code) => {
       if (code === 0) resolve();

@@ -44,6 +44,9 @@ export function loadSherpa(): Sherpa {
   try {
     return createRequire(import.meta.url)('sherpa-onnx-node') as Sherpa;
   } catch (cause) {
-    throw new Error('The package sherpa-onnx-node is not installed: npm install sherpa-onnx-node', { cause });
+    throw new Error(
+      'The package sherpa-onnx-node is not installed. Install it: npm install sherpa-onnx-node',
+      { cause },
+    );
   }
 }

@@ -236,7 +236,7 @@ describe('the sound of a recording', () => {
 
   it('needs ffmpeg, and says so', async () => {
     await checkFfmpeg('ffmpeg');
-    await expect(checkFfmpeg('no-such-program')).rejects.toThrow(/install ffmpeg, or set STT_FFMPEG/);
+    await expect(checkFfmpeg('no-such-program')).rejects.toThrow(/Install ffmpeg, or set STT_FFMPEG/);
   });
 });
 

@@ -73,7 +73,7 @@ describe('installPackage', () => {
     [
       'a program that is not there',
       { commands: [['no-such-program']] },
-      /^no-such-program cannot be run: install it/,
+      /^no-such-program cannot be run\. Install it/,
     ],
     ['a package without the file', { files: { 'other.bin': sha256 } }, /ENOENT/],
   ] as const)('tells of %s, and installs nothing', async (_, changes, message) => {
