@@ -23,12 +23,14 @@ export function requestCloser(app: FastifyInstance): () => Promise<void> {
 function countRequests(server: Server): () => Promise<void> {
   let underWay = 0;
   let onSettled = (): void => {};
+  const countDown = (): void => {
+    underWay -= 1;
+    if (underWay === 0) onSettled();
+  };
   server.on('request', (_request, response) => {
     underWay += 1;
-    response.once('close', () => {
-      underWay -= 1;
-      if (underWay === 0) onSettled();
-    });
+    // It closes once; a listener for one time would be made anew for each request.
+    response.on('close', countDown);
   });
   return async () => {
     if (underWay === 0) return;

@@ -42,9 +42,9 @@ function collect(request: IncomingMessage, limitBytes: number, receive: BodyRece
     settle(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
   };
   request.on('data', onData);
-  request.once('end', () => settle());
-  request.once('error', onBreak);
-  request.once('close', onBreak);
+  request.on('end', () => settle());
+  request.on('error', onBreak);
+  request.on('close', onBreak);
 }
 
 const EMPTY = Buffer.alloc(0);
