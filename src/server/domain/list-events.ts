@@ -34,11 +34,7 @@ const LOOK_AGAIN_MS = 150;
 
 /** Stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
 export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Promise<EventList> {
-  if (query.cursor === LATEST) {
-    return { events: [], nextCursor: encodeCursor([await deps.store.events.lastPosition()]) };
-  }
-  const start = query.cursor === undefined ? 0 : Number(decodeCursor(query.cursor, ['number'])[0]);
-  await refuseBeyond(deps, start);
+  const start = await startOf(deps, query.cursor);
   const deadline = deps.clock.now() + query.waitSeconds * 1000;
   let afterPosition = start;
   for (;;) {
@@ -48,6 +44,14 @@ export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Prom
     afterPosition = Number(decodeCursor(page.nextCursor, ['number'])[0]);
     await untilNewer(deps, afterPosition, deadline);
   }
+}
+
+async function startOf(deps: ListEventsDeps, cursor: string | undefined): Promise<number> {
+  if (cursor === undefined) return 0;
+  if (cursor === LATEST) return await deps.store.events.lastPosition();
+  const start = Number(decodeCursor(cursor, ['number'])[0]);
+  await refuseBeyond(deps, start);
+  return start;
 }
 
 /** A cursor of a store that was replaced or restored: its reader would wait in silence until the new one has caught up. */
