@@ -6,8 +6,9 @@ import type { DeliveryOutcome, DeliveryStore } from '../ports/webhook-store.ts';
 /** What an instance may have sent and not stored yet when it dies, beside what is in flight. */
 export const SETTLING_BATCH = 500;
 const RETRY_PAUSE_MS = 500;
-/** What ends within it shares a commit. */
-const GATHERING_MS = 20;
+/** What ends within it shares a commit, up to half of a batch: the other half may be sent while this one is stored. */
+const GATHERING_MS = 40;
+const GATHERED = SETTLING_BATCH / 2;
 
 export type SettlerDeps = {
   readonly deliveries: Pick<DeliveryStore, 'settle'>;
@@ -46,7 +47,7 @@ export class Settler {
     if (this.#givenUp.signal.aborted) return;
     this.#pending.push(outcome);
     this.#unsettled += 1;
-    if (this.#pending.length === SETTLING_BATCH) this.#gathering.abort();
+    if (this.#pending.length === GATHERED) this.#gathering.abort();
     this.#running ??= this.#run();
   }
 
@@ -66,7 +67,7 @@ export class Settler {
   async #run(): Promise<void> {
     while (this.#pending.length > 0) {
       // A commit costs as much for one as for many, and nobody waits for this one: true time, not the service's.
-      if (this.#pending.length < SETTLING_BATCH && !this.#isHurried) await this.#gather();
+      if (this.#pending.length < GATHERED && !this.#isHurried) await this.#gather();
       const batch = this.#pending.splice(0, SETTLING_BATCH);
       const isSettled = await this.#settle(batch);
       this.#unsettled -= batch.length;
@@ -75,7 +76,6 @@ export class Settler {
     this.#running = undefined;
   }
 
-  /** Ends at once when the batch is full: nothing more is begun then. */
   async #gather(): Promise<void> {
     this.#gathering = new AbortController();
     await delay(GATHERING_MS, undefined, { signal: this.#gathering.signal }).catch(() => {});

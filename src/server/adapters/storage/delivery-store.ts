@@ -65,8 +65,12 @@ async function insertDeliveries(
 }
 
 /** The webhooks and events are read once each, however many deliveries share them. */
-async function claimJobs({ db, forms }: Connection, request: ClaimRequest): Promise<readonly DeliveryJob[]> {
-  const { rows } = await forms.claim(request).execute(db);
+async function claimJobs(
+  { db, forms, atomically }: Connection,
+  request: ClaimRequest,
+): Promise<readonly DeliveryJob[]> {
+  // A transaction, so that on SQLite it shares the commit of what is stored at the same moment.
+  const { rows } = await atomically((inside) => forms.claim(request).execute(inside));
   if (rows.length === 0) return [];
   const webhookIds = [...new Set(rows.map((row) => row.webhookId))];
   const eventIds = [...new Set(rows.map((row) => row.eventId))];
