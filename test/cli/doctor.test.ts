@@ -5,6 +5,8 @@ import { portOf } from '../server/adapters/storage/network.ts';
 import { bucketSettings } from '../server/recordings/support/stage.ts';
 import { freePort } from '../support/parts/run-part.ts';
 import { startS3 } from '../support/parts/s3.ts';
+import { sharedLivekit } from '../support/parts/shared.ts';
+import { startTestService } from '../support/service.ts';
 import { json, problem, startHttpServer } from './support/http-server.ts';
 import { type Run, run } from './support/run.ts';
 import { type Stack, startStack } from './support/stack.ts';
@@ -77,6 +79,27 @@ describe('rtc doctor', () => {
         expect(found).toEqual({ check: 'ingress', status: 'fault', detail });
         expect(next).not.toBe('');
       });
+    }
+  });
+
+  it('says once that no worker is connected, where the service knows the Redis', async () => {
+    const { redis, ...livekit } = await sharedLivekit();
+    const service = await startTestService({ livekit, environment: { REDIS_URL: redis.url } });
+    try {
+      const environment = {
+        RTC_URL: service.url,
+        RTC_API_KEY: service.apiKey,
+        RTC_API_SECRET: service.apiSecret,
+      };
+      const { status } = await doctor(environment, { argv: ['--probe'] });
+      expect(['recorder', 'ingress worker', 'ingress', 'recording'].map(status)).toEqual([
+        'fault',
+        'fault',
+        'ok',
+        'skipped',
+      ]);
+    } finally {
+      await service.close();
     }
   });
 

@@ -44,17 +44,30 @@ export async function checkService(
       const needy = ['ingress', 'events', 'recording'] as const;
       return [signature, media, database, ...own, ...needy.map((check) => skipped(check, why))];
     }
-    const ingress = options.withProbe ? await probeIngress(deps) : await checkIngress(deps);
-    const probes = options.withProbe
-      ? [await probeEvents(deps), await probeRecording(deps)]
-      : [
-          skipped('events', 'needs a room made for it', 'rtc doctor --probe'),
-          skipped('recording', 'needs a trial recording', 'rtc doctor --probe'),
-        ];
-    return [signature, media, database, ...own, ingress, ...probes, await checkAddons(deps)];
+    const rest = options.withProbe ? await probe(deps, own) : await lookOnly(deps);
+    return [signature, media, database, ...own, ...rest, await checkAddons(deps)];
   } finally {
     await client.close();
   }
+}
+
+async function lookOnly(deps: Deps): Promise<readonly Check[]> {
+  return [
+    await checkIngress(deps),
+    skipped('events', 'needs a room made for it', 'rtc doctor --probe'),
+    skipped('recording', 'needs a trial recording', 'rtc doctor --probe'),
+  ];
+}
+
+/** What is known to fail by the service's own checks would only be said twice. */
+async function probe(deps: Deps, own: readonly Check[]): Promise<readonly Check[]> {
+  const isMissing = (worker: string): boolean =>
+    own.some(({ check, status }) => check === worker && status === 'fault');
+  return [
+    isMissing('ingress worker') ? await checkIngress(deps) : await probeIngress(deps),
+    await probeEvents(deps),
+    isMissing('recorder') ? skipped('recording', 'needs a recorder') : await probeRecording(deps),
+  ];
 }
 
 function callOptions(context: Context): { readonly signal: AbortSignal; readonly timeoutMs: number } {
