@@ -4,7 +4,7 @@ import type { Store } from '../ports/store.ts';
 import type { StoredSegment } from '../ports/transcription-store.ts';
 
 export type LiveNotesDeps = {
-  readonly store: Pick<Store, 'transcriptions'>;
+  readonly store: { readonly transcriptions: Pick<Store['transcriptions'], 'addSegments'> };
   readonly clock: Clock;
   readonly log: Log;
 };

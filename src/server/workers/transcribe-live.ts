@@ -1,4 +1,5 @@
 import { FairQueue } from '../domain/fair-queue.ts';
+import type { Store } from '../ports/store.ts';
 import type { Transcription } from '../ports/transcription-store.ts';
 import { type ListenDeps, type Listening, listenInRoom } from './listen-in-room.ts';
 
@@ -21,7 +22,8 @@ const MOST_ROOMS = 50;
 /** Finals that wait: with more, recognition is slower than speech here. */
 const BEHIND = 20;
 
-export type LiveTranscriberDeps = Omit<ListenDeps, 'queue'> & {
+export type LiveTranscriberDeps = Omit<ListenDeps, 'queue' | 'store'> & {
+  readonly store: Pick<Store, 'transcriptions'>;
   /** Who holds the leases. */
   readonly workerId: string;
   /** Recognitions at once. */
