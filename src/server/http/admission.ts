@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../contract/errors.ts';
 import { type AuthenticationDeps, type Claim, createAuthenticator } from './authenticate.ts';
 import { readBody } from './read-body.ts';
 import type { Security } from './route.ts';
@@ -14,6 +15,7 @@ export type Admit = (request: FastifyRequest, reply: FastifyReply, done: (refusa
 /** Reads the body; a signed path's request gets no further without a valid signature. */
 export function createAdmission(deps: AdmissionDeps): Admit {
   const { readClaim, signatureFault } = createAuthenticator(deps.authentication);
+  const hasRoomFor = limitLargeBodies();
   return (request, reply, done) => {
     let claim: Claim | undefined;
     if (securityOf(request) === 'signed') {
@@ -26,19 +28,54 @@ export function createAdmission(deps: AdmissionDeps): Admit {
         return;
       }
     }
-    const read = (limitBytes: number): void =>
+    const read = (limitBytes: number, onRead?: () => void): void =>
       readBody(request.raw, limitBytes, (fault, body) => {
+        onRead?.();
         request.rawBody = body;
         if (fault !== undefined || claim === undefined) return done(fault);
         done(signatureFault(claim, { method: request.method, path: request.raw.url ?? '/', body }));
       });
+    if (claim !== undefined || declaredLength(request) <= SMALL_BODY_BYTES) return read(deps.bodyLimitBytes);
+    const readOfStranger = (): void => {
+      if (!hasRoomFor((onRead) => read(deps.bodyLimitBytes, onRead))) done(tooManyLargeBodies());
+    };
     const { largeBodies } = request.routeOptions.config.route ?? {};
-    const isLarge = Number(request.headers['content-length'] ?? 0) > deps.bodyLimitBytes;
-    if (largeBodies === undefined || !isLarge) return read(deps.bodyLimitBytes);
-    largeBodies
-      .mayCome(request.headers)
-      .then((mayCome) => read(mayCome ? largeBodies.limitBytes : deps.bodyLimitBytes), done);
+    if (largeBodies === undefined) return readOfStranger();
+    largeBodies.mayCome(request.headers).then((mayCome) => {
+      // Nothing would tell of the end of its body any more.
+      if (request.raw.destroyed) done(new ServiceError('invalid-request', 'The request broke off.'));
+      else if (mayCome) read(largeBodies.limitBytes);
+      else readOfStranger();
+    }, done);
   };
+}
+
+/** What is asked on public paths is much smaller, and so is what the media server usually tells. */
+const SMALL_BODY_BYTES = 16 * 1024;
+/** With a megabyte for each, all connections that may be open would be more memory than there is. */
+const MOST_LARGE_BODIES = 32;
+
+/** Calls what reads one, if there is room; what is called back with makes room again. Answers whether there was. */
+function limitLargeBodies(): (read: (onRead: () => void) => void) => boolean {
+  let underWay = 0;
+  return (read) => {
+    if (underWay >= MOST_LARGE_BODIES) return false;
+    underWay += 1;
+    read(() => {
+      underWay -= 1;
+    });
+    return true;
+  };
+}
+
+function tooManyLargeBodies(): ServiceError {
+  const detail = `More than ${MOST_LARGE_BODIES} bodies above ${SMALL_BODY_BYTES} bytes are on their way; try again in a second.`;
+  return new ServiceError('rate-limited', detail, { retryable: true, headers: { 'retry-after': '1' } });
+}
+
+function declaredLength({ headers }: FastifyRequest): number {
+  if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY;
+  return Number(headers['content-length'] ?? 0);
 }
 
 /** Unknown paths under /v1 are signed too: an unsigned caller learns nothing of what is there. */

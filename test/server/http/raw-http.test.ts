@@ -285,6 +285,44 @@ describe('a request that does not arrive', () => {
   });
 });
 
+describe('large bodies of callers who prove nothing', () => {
+  // One that is as patient as the service itself is.
+  let patient: FastifyInstance;
+  let address: string;
+  beforeAll(async () => {
+    patient = await buildTestApp([openRoute]);
+    address = await patient.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterAll(() => patient.close());
+
+  const begin = async (head: string): Promise<RawConnection> => {
+    const connection = await RawConnection.open(address);
+    connections.push(connection);
+    connection.send(`GET /open HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`);
+    return connection;
+  };
+  const ofLength = (length: number): Promise<RawConnection> => begin(`Content-Length: ${length}`);
+  const whole = async (length: number): Promise<number | undefined> => {
+    const connection = await ofLength(length);
+    connection.send(Buffer.alloc(length));
+    return (await connection.read())?.status;
+  };
+
+  it('are read 32 at a time, and small ones beside them', async () => {
+    const large = await Promise.all(Array.from({ length: 32 }, () => ofLength(16 * 1024 + 1)));
+    await expect.poll(() => whole(16 * 1024 + 1)).toBe(429);
+    const refused = await (await begin('Transfer-Encoding: chunked')).read();
+    expectProblem(refused, 429, 'rate-limited');
+    expect(refused?.headers['retry-after']).toBe('1');
+    expect(await whole(16 * 1024)).toBe(200);
+    large[0]?.send(Buffer.alloc(16 * 1024 + 1));
+    expect((await large[0]?.read())?.status).toBe(200);
+    expect(await whole(16 * 1024 + 1)).toBe(200);
+    large[1]?.close();
+    await expect.poll(() => whole(16 * 1024 + 1)).toBe(200);
+  });
+});
+
 describe('an answer', () => {
   it('of which nothing is taken is given up with its connection after five minutes', async () => {
     const long = testRoute({
