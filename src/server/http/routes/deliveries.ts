@@ -82,6 +82,7 @@ function replayFailedRoute(deps: ReplayDeps): Route {
     operationId: 'replayFailedDeliveries',
     tag: 'webhooks',
     summary: 'Send all failed deliveries of a webhook again',
+    description: 'But for tests, which are replayed one by one.',
     security: 'signed',
     params: WebhookParams,
     query: ReplayQuery,
