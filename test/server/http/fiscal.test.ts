@@ -120,6 +120,13 @@ describe('POST /cf', () => {
     expect(Object.keys((answer.json as { errors: object }).errors)).toEqual(fields);
   });
 
+  it('calls the fields as the request does', async () => {
+    const answer = await post({ ...MARIO, gender: 'X' });
+    expect(answer.json).toMatchObject({ errors: { gender: 'the gender must be F or M' } });
+    const missing = await post({ ...MARIO, gender: '' });
+    expect(missing.json).toMatchObject({ errors: { gender: 'the gender is missing' } });
+  });
+
   it('takes a birth of today by the clock of Italy', async () => {
     expect((await post({ ...MARIO, year: 2026, month: 6, day: 15 })).status).toBe(200);
   });
