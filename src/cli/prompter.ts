@@ -53,7 +53,13 @@ export function createPrompter(io: Io): Prompter {
       ),
     choose: (question, choices) =>
       ask(async ({ select }) =>
-        select({ message: harmless(question), choices: choices.map((value) => ({ value })) }, context()),
+        select(
+          {
+            message: harmless(question),
+            choices: choices.map((value) => ({ value, name: harmless(value) })),
+          },
+          context(),
+        ),
       ),
     confirm: (question) =>
       ask(async ({ confirm }) => confirm({ message: harmless(question), default: false }, context())),

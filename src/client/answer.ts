@@ -77,7 +77,8 @@ function isPlainToTls({ status, body }: Answer): boolean {
 
 function described(answer: Answer): string {
   const location = answer.headers.location;
-  if (answer.status < 400 && location !== undefined) return `with a redirect to ${location}`;
+  // Its query may be what lets its holder in.
+  if (answer.status < 400 && location !== undefined) return `with a redirect to ${location.split('?', 1)[0]}`;
   if (answer.body === '') return 'without a body';
   return `with ${contentType(answer)} that is no problem details`;
 }

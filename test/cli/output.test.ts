@@ -80,6 +80,20 @@ describe('on a terminal', () => {
     expect(performance.now() - startedAt).toBeLessThan(3000);
   });
 
+  it('--debug shows where a recording is, but not the signature that lets one have it', async () => {
+    const location = 'https://bucket.example/demo/a.mp4?X-Amz-Credential=AK&X-Amz-Signature=abcdef0123';
+    const redirecting = await startHttpServer((_request, response) =>
+      response.writeHead(302, { location }).end(),
+    );
+    const { stdout, stderr } = await run(['api', 'GET', '/v1/recordings/EG_1/download', '--debug'], {
+      ...PLAIN_TERMINAL,
+      env: { ...PLAIN_TERMINAL.env, RTC_URL: redirecting.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' },
+    });
+    expect(stderr).toContain('location: https://bucket.example/demo/a.mp4?***');
+    expect(stdout + stderr).not.toContain('abcdef0123');
+    await redirecting.close();
+  });
+
   it('an error of a million full stops is told soon', async () => {
     const detail = `${'. '.repeat(500_000)}x..`;
     const refusing = await startHttpServer((_request, response) =>
