@@ -64,7 +64,7 @@ export async function openAdapters(
   const guard = createAddressGuard(config.webhookAllowedNetworks);
   const sender = createWebhookSender({ guard, userAgent: `rtc-service/${version}` });
   closers.add(() => sender.close());
-  const encryptionKeys = config.encryptionKeys ?? ([readEncryptionKey(config.dataDir)] as const);
+  const encryptionKeys = config.encryptionKeys ?? ([readEncryptionKey(config.dataDir, log)] as const);
   const linkKeys = deriveLinkKeys(encryptionKeys);
   const recordingFiles = createRecordingFiles({
     clock,

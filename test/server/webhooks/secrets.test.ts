@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readEncryptionKey } from '../../../src/server/adapters/system/encryption-keys.ts';
 import { createSecretBox } from '../../../src/server/adapters/system/secret-box.ts';
+import { keepingLog, type LogLine } from '../../support/app.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../support/service.ts';
 import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
 import { postMediaEvent, roomFinished } from './support/media-webhook.ts';
@@ -169,8 +170,10 @@ describe('a sealed secret', () => {
 describe('the key file', () => {
   it('is made once, for its owner alone', async () => {
     const dataDir = join(await folder(), 'data');
-    const key = readEncryptionKey(dataDir);
-    expect(readEncryptionKey(dataDir)).toEqual(key);
+    const lines: LogLine[] = [];
+    const key = readEncryptionKey(dataDir, keepingLog(lines));
+    expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
+    expect(lines).toEqual([]);
     expect((await stat(join(dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600);
     expect(await readdir(dataDir)).toEqual(['encryption.key']);
   });
@@ -197,10 +200,19 @@ describe('the key file', () => {
     }
   });
 
+  it.each([0o640, 0o604])('that others may read by its mode %o is warned of, and read', async (mode) => {
+    const dataDir = await folder();
+    const key = readEncryptionKey(dataDir, keepingLog([]));
+    await chmod(join(dataDir, 'encryption.key'), mode);
+    const lines: LogLine[] = [];
+    expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
+    expect(lines).toMatchObject([{ level: 'warn', fields: { path: join(dataDir, 'encryption.key') } }]);
+  });
+
   it('that holds something else stops the start', async () => {
     const dataDir = await folder();
     const { writeFile } = await import('node:fs/promises');
     await writeFile(join(dataDir, 'encryption.key'), 'short');
-    expect(() => readEncryptionKey(dataDir)).toThrow('does not hold a key of 32 bytes');
+    expect(() => readEncryptionKey(dataDir, keepingLog([]))).toThrow('does not hold a key of 32 bytes');
   });
 });

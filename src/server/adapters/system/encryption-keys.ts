@@ -1,19 +1,29 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Log } from '../../ports/log.ts';
 import { ENCRYPTION_KEY_BYTES } from './secret-box.ts';
 
 const FILE = 'encryption.key';
 
-/** The key file of the data directory, made on first use, for its owner alone. Losing it loses the stored secrets. */
-export function readEncryptionKey(dataDir: string): Buffer {
+/**
+ * The key file of the data directory, made on first use, for its owner alone. Losing it loses the stored secrets. One
+ * that others may read, as copies and restored backups are, is read and warned of: a mounted secret may have to be so.
+ */
+export function readEncryptionKey(dataDir: string, log: Pick<Log, 'warn'>): Buffer {
   const path = join(dataDir, FILE);
   const kept = readKept(path) ?? makeKey(dataDir, path);
+  if (isOpenToOthers(path)) log.warn({ path }, 'others may read the encryption key; run chmod 600 on it');
   const key = Buffer.from(kept.trim(), 'base64');
   if (key.length === ENCRYPTION_KEY_BYTES) return key;
   throw new Error(
     `${path} does not hold a key of ${ENCRYPTION_KEY_BYTES} bytes in base64; put the right one back.`,
   );
+}
+
+/** Windows has no such modes. */
+function isOpenToOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
 }
 
 function readKept(path: string): string | undefined {

@@ -5,4 +5,4 @@ import { readEncryptionKey } from '../../../../src/server/adapters/system/encryp
 const { dataDir, gate } = workerData as { readonly dataDir: string; readonly gate: Int32Array };
 parentPort?.postMessage('ready');
 Atomics.wait(gate, 0, 0);
-parentPort?.postMessage(readEncryptionKey(dataDir).toString('base64'));
+parentPort?.postMessage(readEncryptionKey(dataDir, { warn: () => undefined }).toString('base64'));
