@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Environment } from '../config/config.ts';
 
 export type Credentials = { readonly apiKey: string; readonly apiSecret: string; readonly areNew: boolean };
@@ -21,9 +21,22 @@ export async function developmentCredentials(
     apiSecret: randomBytes(32).toString('base64url'),
   };
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await keepOutOfHistory(dataDir);
   await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   return { ...made, areNew: true };
 }
+
+/** The default folder lies within somebody's project, whose next commit would take the secrets along. Never elsewhere. */
+async function keepOutOfHistory(dataDir: string): Promise<void> {
+  if (basename(dataDir) !== DEFAULT_FOLDER) return;
+  await writeFile(join(dataDir, '.gitignore'), '*\n', { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    },
+  );
+}
+
+const DEFAULT_FOLDER = '.rtc';
 
 async function readKept(file: string): Promise<Omit<Credentials, 'areNew'> | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
