@@ -28,9 +28,12 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
+/** Almost as long as the test may take: on a busy machine an instance lives for moments between two kills. */
+const TOLD_WITHIN_MS = 200_000;
+
 /** Posts until it is acknowledged by some instance that lives. */
 async function tell(name: string, instances: () => readonly FleetInstance[], random: Random): Promise<void> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + TOLD_WITHIN_MS;
   for (;;) {
     const living = instances();
     const status =
@@ -112,7 +115,7 @@ describe(`${KILLS} kills while ${DELIVERIES} deliveries are under way`, () => {
     process.stdout.write(`SQLite: ${JSON.stringify(outcome)}\n`);
     expect(outcome.distinct).toBe(DELIVERIES);
     expect(outcome.duplicates).toBeLessThanOrEqual(DUPLICATES_AT_MOST);
-  }, 180_000);
+  }, 240_000);
 
   it('lose none on PostgreSQL, where three instances share the work', async () => {
     const database = await createDatabase(await sharedPostgres());
@@ -125,5 +128,5 @@ describe(`${KILLS} kills while ${DELIVERIES} deliveries are under way`, () => {
     process.stdout.write(`PostgreSQL: ${JSON.stringify(outcome)}\n`);
     expect(outcome.distinct).toBe(DELIVERIES);
     expect(outcome.duplicates).toBeLessThanOrEqual(DUPLICATES_AT_MOST);
-  }, 180_000);
+  }, 240_000);
 });
