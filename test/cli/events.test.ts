@@ -194,7 +194,7 @@ describe('events tail', () => {
   });
 
   it('does not wait in silence at a cursor of another store', async () => {
-    const cursor = Buffer.from('[999999999]').toString('base64url');
+    const cursor = Buffer.from('["events",999999999]').toString('base64url');
     const { code, stderr } = await stack.rtc(`events tail --cursor ${cursor}`);
     expect(code).toBe(2);
     expect(stderr).toContain('cursor is beyond the last event');

@@ -3,6 +3,7 @@ import { RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/contract/problem.ts';
 import type { Room, RoomList } from '../../src/contract/rooms.ts';
+import { cursorOf } from '../../src/server/domain/cursor.ts';
 import { type SharedParts, sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -185,8 +186,25 @@ describe('listing rooms', () => {
   it('ends with a null cursor, and a cursor beyond all is an empty page', async () => {
     await create({ name: unique('some') });
     expect(await listAll('?limit=1000')).toMatchObject({ nextCursor: null });
-    const beyond = Buffer.from('\u{10ffff}').toString('base64url');
+    const beyond = cursorOf('rooms', 'string').encode('\u{10ffff}');
     expect(await listAll(`?limit=5&cursor=${beyond}`)).toEqual({ rooms: [], nextCursor: null });
+  });
+
+  it('goes on after a name that is as long as can be', async () => {
+    const name = `${unique('"')}${'"'.repeat(256)}`.slice(0, 256);
+    await create({ name });
+    const cursor = cursorOf('rooms', 'string').encode(name);
+    const { rooms } = await listAll(`?cursor=${cursor}`);
+    expect(rooms.map((room) => room.name)).not.toContain(name);
+  });
+
+  it('refuses the cursor of another list', async () => {
+    const cursor = cursorOf('recordings', 'string').encode('demo');
+    const answer = await service.call('GET', `/v1/rooms?cursor=${cursor}`);
+    expect([answer.status, (answer.json as Problem).errors]).toEqual([
+      400,
+      [{ parameter: 'cursor', detail: 'must be a nextCursor of this list' }],
+    ]);
   });
 });
 

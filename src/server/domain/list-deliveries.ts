@@ -4,8 +4,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
 import type { Store } from '../ports/store.ts';
 import type { Attempt, Delivery, DeliveryState } from '../ports/webhook-store.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { cursorOf } from './cursor.ts';
 import { findWebhook } from './manage-webhooks.ts';
+
+const CURSOR = cursorOf('deliveries', 'number', 'string');
 
 export type DeliveriesQuery = {
   readonly webhookId: string;
@@ -29,13 +31,13 @@ export async function listDeliveries(
   const hasMore = page.length > limit && last !== undefined;
   return {
     deliveries: deliveries.map((delivery) => toRecord(delivery, byDelivery.get(delivery.id) ?? [])),
-    nextCursor: hasMore ? encodeCursor([last.createdAt, last.id]) : null,
+    nextCursor: hasMore ? CURSOR.encode(last.createdAt, last.id) : null,
   };
 }
 
 function cursorRow(cursor: string): { readonly createdAt: number; readonly id: string } {
-  const [createdAt, id] = decodeCursor(cursor, ['number', 'string']);
-  return { createdAt: Number(createdAt), id: String(id) };
+  const [createdAt, id] = CURSOR.decode(cursor);
+  return { createdAt, id };
 }
 
 function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRecord {

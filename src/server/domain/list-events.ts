@@ -1,4 +1,3 @@
-import { ServiceError } from '../../contract/errors.ts';
 import { EVENT_TYPES, type EventType } from '../../contract/event-names.ts';
 import type { Event, EventList } from '../../contract/events.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -6,7 +5,7 @@ import type { StoredEvent } from '../ports/event-store.ts';
 import type { Store } from '../ports/store.ts';
 import type { FileUrls } from '../ports/webhook-sender.ts';
 import { withFileUrl } from './build-delivery.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { cursorOf, refusedCursor } from './cursor.ts';
 
 export type ListEventsDeps = {
   readonly store: Store;
@@ -30,6 +29,8 @@ export type EventsQuery = {
 /** A cursor for what comes from now on. */
 export const LATEST = 'latest';
 
+const CURSOR = cursorOf('events', 'number');
+
 const LOOK_AGAIN_MS = 150;
 
 /** Stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
@@ -41,7 +42,7 @@ export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Prom
     const page = await readPage(deps, query, afterPosition);
     const isOver = deps.clock.now() >= deadline || deps.closing.aborted;
     if (page.events.length > 0 || isOver) return page;
-    afterPosition = Number(decodeCursor(page.nextCursor, ['number'])[0]);
+    afterPosition = CURSOR.decode(page.nextCursor)[0];
     await untilNewer(deps, afterPosition, deadline);
   }
 }
@@ -49,7 +50,7 @@ export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Prom
 async function startOf(deps: ListEventsDeps, cursor: string | undefined): Promise<number> {
   if (cursor === undefined) return 0;
   if (cursor === LATEST) return await deps.store.events.lastPosition();
-  const start = Number(decodeCursor(cursor, ['number'])[0]);
+  const [start] = CURSOR.decode(cursor);
   await refuseBeyond(deps, start);
   return start;
 }
@@ -57,11 +58,9 @@ async function startOf(deps: ListEventsDeps, cursor: string | undefined): Promis
 /** A cursor of a store that was replaced or restored: its reader would wait in silence until the new one has caught up. */
 async function refuseBeyond({ store }: ListEventsDeps, start: number): Promise<void> {
   if (start <= (await store.events.lastPosition())) return;
-  const detail =
-    'is beyond the last event: the store is another one than it comes from; begin again by since';
-  throw new ServiceError('invalid-request', `Parameter cursor ${detail}.`, {
-    errors: [{ parameter: 'cursor', detail }],
-  });
+  throw refusedCursor(
+    'is beyond the last event: the store is another one than it comes from; begin again by since',
+  );
 }
 
 async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
@@ -79,7 +78,7 @@ async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition:
   const isFull = stored.length === limit;
   const end = isFull ? afterPosition : Math.max(afterPosition, last);
   const reached = Math.max(end, stored.at(-1)?.position ?? 0);
-  return { events, nextCursor: encodeCursor([reached]) };
+  return { events, nextCursor: CURSOR.encode(reached) };
 }
 
 async function untilNewer(

@@ -1,9 +1,11 @@
-import { ServiceError } from '../../contract/errors.ts';
 import type { RoomList } from '../../contract/rooms.ts';
+import { cursorOf } from './cursor.ts';
 import type { MediaDeps } from './find-room.ts';
 import type { RecentCounts } from './recent-counts.ts';
 
 export type ListRoomsDeps = MediaDeps & { readonly recentCounts: RecentCounts };
+
+const CURSOR = cursorOf('rooms', 'string');
 
 export type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
@@ -15,25 +17,12 @@ export async function listRooms(
   { mediaServer, recentCounts }: ListRoomsDeps,
   page: RoomPage,
 ): Promise<RoomList> {
-  const after = page.cursor === undefined ? '' : decodeCursor(page.cursor);
+  const [after] = page.cursor === undefined ? [''] : CURSOR.decode(page.cursor);
   const all = await mediaServer.listRooms();
   if (page.limit === undefined && page.cursor === undefined) return { rooms: all.map(recentCounts.correct) };
   const rest = all.filter((room) => room.name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
   const rooms = page.limit === undefined ? rest : rest.slice(0, page.limit);
   const last = rooms.at(-1);
-  const nextCursor = last !== undefined && rooms.length < rest.length ? encodeCursor(last.name) : null;
+  const nextCursor = last !== undefined && rooms.length < rest.length ? CURSOR.encode(last.name) : null;
   return { rooms: rooms.map(recentCounts.correct), nextCursor };
-}
-
-function encodeCursor(name: string): string {
-  return Buffer.from(name).toString('base64url');
-}
-
-function decodeCursor(cursor: string): string {
-  const name = Buffer.from(cursor, 'base64url').toString();
-  if (name !== '' && encodeCursor(name) === cursor) return name;
-  const detail = 'must be a nextCursor of this list';
-  throw new ServiceError('invalid-request', `Parameter cursor ${detail}.`, {
-    errors: [{ parameter: 'cursor', detail }],
-  });
 }

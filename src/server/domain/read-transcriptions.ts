@@ -8,8 +8,10 @@ import type {
 } from '../../contract/transcription.ts';
 import type { Store } from '../ports/store.ts';
 import type { Transcription } from '../ports/transcription-store.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { cursorOf } from './cursor.ts';
 import { toSegments } from './resolve-speakers.ts';
+
+const CURSOR = cursorOf('transcriptions', 'number', 'string');
 
 export type ReadTranscriptionsDeps = { readonly store: Pick<Store, 'transcriptions'> };
 
@@ -54,13 +56,13 @@ export async function listTranscriptions(
   const hasMore = page.length > limit && last !== undefined;
   return {
     transcriptions: rows.map(toPost),
-    nextCursor: hasMore ? encodeCursor([last.createdAt, last.id]) : null,
+    nextCursor: hasMore ? CURSOR.encode(last.createdAt, last.id) : null,
   };
 }
 
 function cursorRow(cursor: string): { readonly createdAt: number; readonly id: string } {
-  const [createdAt, id] = decodeCursor(cursor, ['number', 'string']);
-  return { createdAt: Number(createdAt), id: String(id) };
+  const [createdAt, id] = CURSOR.decode(cursor);
+  return { createdAt, id };
 }
 
 /** With all its segments, whatever its state: a worker that has it in hand stops. Throws for an active live one. */

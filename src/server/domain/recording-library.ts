@@ -3,9 +3,11 @@ import type { RecordingList, Recording as RecordingRecord } from '../../contract
 import type { Log } from '../ports/log.ts';
 import type { OpenFile, RecordingFiles } from '../ports/recording-files.ts';
 import type { Recording } from '../ports/store.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { cursorOf } from './cursor.ts';
 import { isPending, refreshRecording } from './refresh-recording.ts';
 import { isActive, type SettleDeps } from './settle-recording.ts';
+
+const CURSOR = cursorOf('recordings', 'number', 'string');
 
 export type LibraryDeps = SettleDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
 
@@ -31,13 +33,13 @@ export async function listRecordings(
   const hasMore = page.length > limit && last !== undefined;
   return {
     recordings: rows.flatMap((row) => (row.status === 'starting' ? [] : [toRecord(row)])),
-    nextCursor: hasMore ? encodeCursor([last.createdAt, last.id]) : null,
+    nextCursor: hasMore ? CURSOR.encode(last.createdAt, last.id) : null,
   };
 }
 
 function cursorRow(cursor: string): { readonly createdAt: number; readonly id: string } {
-  const [createdAt, id] = decodeCursor(cursor, ['number', 'string']);
-  return { createdAt: Number(createdAt), id: String(id) };
+  const [createdAt, id] = CURSOR.decode(cursor);
+  return { createdAt, id };
 }
 
 /** Throws recording-not-found. What is not known yet is asked of the media server. */

@@ -15,12 +15,17 @@ async function get(path: string, method = 'GET') {
 }
 
 describe('a query parameter', () => {
-  it.each(['?limit=1', '?limit=1000', '?cursor=ZGVtbw', '?limit=1&cursor=ZGVtbw', '?', '?&', '?limit=%31'])(
-    'that is known passes: %s',
-    async (query) => {
-      expect((await get(`/v1/rooms${query}`)).status).toBe(503);
-    },
-  );
+  it.each([
+    '?limit=1',
+    '?limit=1000',
+    '?cursor=WyJyb29tcyIsImRlbW8iXQ',
+    '?limit=1&cursor=WyJyb29tcyIsImRlbW8iXQ',
+    '?',
+    '?&',
+    '?limit=%31',
+  ])('that is known passes: %s', async (query) => {
+    expect((await get(`/v1/rooms${query}`)).status).toBe(503);
+  });
 
   it.each([
     ['?limit=0', 'limit'],
@@ -40,7 +45,7 @@ describe('a query parameter', () => {
     ['?limit[gt]=1', 'limit[gt]'],
     ['?Limit=1', 'Limit'],
     ['?cursor=a&cursor=b', 'cursor'],
-    [`?cursor=${'x'.repeat(513)}`, 'cursor'],
+    [`?cursor=${'x'.repeat(2101)}`, 'cursor'],
     ['?cursor=!!', 'cursor'],
     ['?cursor=', 'cursor'],
     ['?unknown=1', 'unknown'],

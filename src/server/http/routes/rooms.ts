@@ -12,7 +12,8 @@ const RoomPageQuery = Type.Object(
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1000, description: 'Page size; without it, all rooms' }),
     ),
-    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
+    // A name of 256 bytes, each written as six.
+    cursor: Type.Optional(Type.String({ maxLength: 2100, description: 'nextCursor of the page before' })),
   },
   { additionalProperties: false },
 );
