@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Polling ends when it is so: a busy machine needs longer than a second.
+    expect: { poll: { timeout: 10_000 } },
     maxWorkers: 2,
   },
 });

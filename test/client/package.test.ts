@@ -64,7 +64,7 @@ describe('the published package', () => {
     expect(files.filter((path) => path.startsWith('src/') || path.startsWith('test/'))).toEqual([]);
   });
 
-  it('gives a typed client to a program that imports it', async () => {
+  it('gives a typed client to a program that imports it', { timeout: 120_000 }, async () => {
     const consumer = join(directory, 'consumer');
     await runFile('mkdir', ['-p', join(consumer, 'node_modules', 'rtc-service')]);
     await runFile('tar', [
@@ -106,7 +106,7 @@ describe('the published package', () => {
     expect(stdout).toBe('unreachable\n');
   });
 
-  it('takes a dispatcher of undici by its shape', async () => {
+  it('takes a dispatcher of undici by its shape', { timeout: 120_000 }, async () => {
     const consumer = join(directory, 'consumer');
     await runFile('ln', ['-s', `${ROOT}node_modules/@types`, join(consumer, 'node_modules', '@types')]);
     await writeFile(

@@ -238,7 +238,8 @@ describe('without a recorder', () => {
     embedded.control.setFaults({ recorder: 'absent' });
     const before = clock.now();
     expect(await start()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
-    expect(clock.now() - before).toBeLessThan(28_000);
+    // 25 s by a clock that runs fast: half a second of a busy machine is ten of them.
+    expect(clock.now() - before).toBeLessThan(40_000);
     expect(await status()).toEqual(NOT_RECORDING);
     embedded.control.setFaults({ recorder: 'present' });
     expect((await start()).httpStatus).toBe(201);
