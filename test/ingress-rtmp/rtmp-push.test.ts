@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import { TrackKind } from '@livekit/rtc-node';
 import { AccessToken, IngressClient, IngressInput, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,12 +9,13 @@ import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.
 import { type Livekit, startLivekit } from '../support/parts/livekit.ts';
 import { isAudible, join, subscribedTrack, untilLoudness } from '../support/parts/participant.ts';
 import { type Redis, startRedis } from '../support/parts/redis.ts';
-import { freePort, type RunningPart } from '../support/parts/run-part.ts';
+import { freePort } from '../support/parts/run-part.ts';
+import { keepPushing, type Push, pushArguments } from './keep-pushing.ts';
 
 /** The ingress service transcodes; on two busy cores its first packet takes a while. */
 const streamDeadlineMs = 60_000;
 
-const pushes: RunningPart[] = [];
+const pushes: Push[] = [];
 
 describe('the real ingress service', () => {
   let redis: Redis;
@@ -63,6 +63,7 @@ describe('the real ingress service', () => {
     const viewer = await join(livekit.url, await token.toJwt());
     const camera = { identity: 'camera-1', deadlineMs: streamDeadlineMs };
     const push = keepPushing(`${created.url}/${created.streamKey}`);
+    pushes.push(push);
     try {
       const [audio, video] = await Promise.all([
         subscribedTrack(viewer, { ...camera, kind: TrackKind.KIND_AUDIO }),
@@ -91,41 +92,3 @@ describe('the real ingress service', () => {
     expect(await push.exited).not.toBe(0);
   });
 });
-
-/** A service that finds its machine too busy at the moment refuses a push: a camera tries again, and so do we. */
-function keepPushing(url: string): { readonly output: () => string; readonly close: () => Promise<void> } {
-  let isClosed = false;
-  let current = start();
-  const run = async (): Promise<void> => {
-    while (!isClosed) {
-      await current.exited;
-      // The service measures the load once a second.
-      await setTimeout(1000);
-      if (!isClosed) current = start();
-    }
-  };
-  function start(): ReturnType<typeof startFfmpeg> {
-    const push = startFfmpeg(pushArguments(url));
-    pushes.push(push);
-    return push;
-  }
-  const running = run();
-  return {
-    output: () => current.output(),
-    close: async () => {
-      isClosed = true;
-      await current.close();
-      await running;
-    },
-  };
-}
-
-/** A moving test picture and a tone, as a small camera would send them: H.264 and AAC at their real speed. */
-function pushArguments(url: string): readonly string[] {
-  return [
-    ...['-re', '-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=15'],
-    ...['-re', '-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=44100'],
-    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p', '-g', '15'],
-    ...['-c:a', 'aac', '-b:a', '96k', '-t', '120', '-f', 'flv', url],
-  ];
-}

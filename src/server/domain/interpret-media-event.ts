@@ -46,7 +46,7 @@ export async function interpretMediaEvent(
       return told(await tellOfTrack(presence, event, event.type));
     case 'ingress_started':
     case 'ingress_ended':
-      return told([tell(event, event.type, event.ingress === undefined ? {} : { ingress: event.ingress })]);
+      return told([tellOfStream(event, event.type)]);
     default:
       return told([]);
   }
@@ -152,6 +152,13 @@ async function tellOfTrack(
   const participant = { sid: info.sid, identity: info.identity, name: known?.name ?? info.name };
   const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);
   return [{ ...tell(event, type, { participant, track }), occurredAt }];
+}
+
+/** LiveKit's ingress tells that a stream begins with its sound, and again with its picture. */
+function tellOfStream(event: MediaEvent, type: 'ingress_started' | 'ingress_ended'): Happening {
+  const { ingress, streamId } = event;
+  const told = tell(event, type, ingress === undefined ? {} : { ingress });
+  return streamId === undefined ? told : { ...told, sourceId: `${type}:${streamId}` };
 }
 
 function tell(event: MediaEvent, type: Happening['type'], subject: EventSubject): Happening {

@@ -14,6 +14,8 @@ export type MediaEvent = {
   readonly track: Readonly<Record<string, unknown>> | undefined;
   readonly egress: Egress | undefined;
   readonly ingress: MediaEventIngress | undefined;
+  /** Which of an ingress's streams it is about, one after the other: the media server may tell of one several times. */
+  readonly streamId?: string | undefined;
 };
 
 export type MediaEventRoom = {

@@ -326,4 +326,31 @@ describe('recordings and streams', () => {
       { event: 'ingress_ended', ingress: { ingressId: 'IN_1', inputType: 'RTMP_INPUT' } },
     ]);
   });
+
+  it('are told of once for each stream of an ingress, however often the media server tells', async () => {
+    const ingress = {
+      ingressId: 'IN_1',
+      name: '',
+      inputType: 'RTMP_INPUT',
+      participantIdentity: 'cam',
+      participantName: 'Cam',
+      error: undefined,
+    };
+    const [first, second] = [
+      { ingress, streamId: 'RT_1' },
+      { ingress, streamId: 'RT_2' },
+    ] as const;
+    await listener.hear(mediaEvent('ingress_started', first), mediaEvent('ingress_started', first));
+    await listener.hear(mediaEvent('ingress_started', first));
+    await listener.hear(mediaEvent('ingress_ended', first), mediaEvent('ingress_started', second));
+    await listener.hear(mediaEvent('ingress_ended', second));
+    const told = (await listener.told()).filter(({ event }) => event.startsWith('ingress_'));
+    expect(told.map(({ event }) => event)).toEqual([
+      'ingress_started',
+      'ingress_ended',
+      'ingress_started',
+      'ingress_ended',
+    ]);
+    expect(JSON.stringify(told)).not.toContain('RT_');
+  });
 });

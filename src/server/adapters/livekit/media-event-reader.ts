@@ -62,6 +62,7 @@ function toMediaEvent(event: WebhookEvent): MediaEvent {
     track: event.track?.toJson({ emitDefaultValues: true }) as MediaEvent['track'],
     egress: event.egressInfo && toEgress(event.egressInfo),
     ingress: toIngress(event),
+    streamId: event.ingressInfo?.state?.resourceId || undefined,
   };
 }
 

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import Schema from 'typebox/schema';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EventSchema } from '../../src/contract/events.ts';
+import {
+  chooseServicePort,
+  type Registered,
+  register,
+  startHookedService,
+} from '../server/webhooks/support/hooked-service.ts';
+import {
+  expectedSignatures,
+  type Received,
+  type Receiver,
+  startReceiver,
+} from '../server/webhooks/support/receiver.ts';
+import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.ts';
+import { type Livekit, startLivekit } from '../support/parts/livekit.ts';
+import { type Redis, startRedis } from '../support/parts/redis.ts';
+import { freePort } from '../support/parts/run-part.ts';
+import type { TestService } from '../support/service.ts';
+import { keepPushing, type Push } from './keep-pushing.ts';
+
+/** The ingress service transcodes; on two busy cores its first packet takes a while. */
+const STREAM_DEADLINE_MS = 60_000;
+
+describe('events of a real stream', () => {
+  let redis: Redis;
+  let livekit: Livekit;
+  let ingress: Ingress;
+  let service: TestService;
+  let receiver: Receiver;
+  let webhook: Registered;
+  let push: Push | undefined;
+
+  beforeAll(async () => {
+    const rtmpPort = await freePort();
+    const { port, webhookUrl } = await chooseServicePort();
+    redis = await startRedis();
+    livekit = await startLivekit({ redis, ingressRtmpUrl: rtmpUrlOf(rtmpPort), webhookUrl });
+    ingress = await startIngress({ redis, livekit, rtmpPort });
+    service = await startHookedService(port, { livekit });
+    receiver = await startReceiver();
+    webhook = await register(service, receiver.url, ['ingress_started', 'ingress_stopped', 'room_started']);
+  });
+
+  afterAll(async () => {
+    await push?.close();
+    await receiver?.close();
+    await service?.close();
+    await ingress?.close();
+    await livekit?.close();
+    await redis?.close();
+  });
+
+  it('come once each to who registered them, signed and as the schema has them', {
+    timeout: 3 * STREAM_DEADLINE_MS,
+  }, async () => {
+    const room = `stage-${randomUUID()}`;
+    const made = await service.call('POST', `/v1/rooms/${room}/ingress`, {
+      body: { participantName: 'Camera' },
+    });
+    const { ingressId, url, streamKey } = made.json as Readonly<Record<string, string>>;
+    // A push that is refused, because the machine is busy at the moment, ends with an error and is repeated.
+    const isOfStream = ({ body }: Received) => body.ingress?.error === undefined;
+    const until = async (event: string) => {
+      const isIt = (one: Received) => one.body.event === event && isOfStream(one);
+      const [one] = await receiver.waitFor(isIt, 1, STREAM_DEADLINE_MS);
+      return one ?? expect.unreachable();
+    };
+    push = keepPushing(`${url}/${streamKey}`);
+    const started = await until('ingress_started');
+    expect(started.body).toMatchObject({ room: { name: room }, ingress: { ingressId } });
+    await until('room_started');
+    await push.close();
+    // Under its other name, as it was registered.
+    const ended = await until('ingress_stopped');
+    expect(ended.body).toMatchObject({
+      room: { name: room },
+      ingress: { ingressId, participantName: 'Camera' },
+    });
+    for (const one of [started, ended]) {
+      const { specified, standard } = expectedSignatures(one, webhook.secret);
+      expect(one.headers['x-service-webhook-signature']).toBe(specified);
+      expect(one.headers['webhook-signature']).toBe(standard);
+      const event = { ...one.body, event: one === ended ? 'ingress_ended' : one.body.event };
+      expect(Schema.Errors(EventSchema, event)).toEqual([true, []]);
+      expect(one.text).not.toContain(streamKey);
+    }
+    const names = receiver.received.filter(isOfStream).map(({ body }) => body.event);
+    expect(names.filter((name) => name.startsWith('ingress_'))).toEqual([
+      'ingress_started',
+      'ingress_stopped',
+    ]);
+  });
+});
