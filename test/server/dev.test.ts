@@ -56,9 +56,18 @@ const IS_UP = /The service is up[\s\S]*Ctrl-C/;
 
 describe('rtc dev', () => {
   it('starts a worker again that ends, and everything else goes on', async () => {
-    const dev = await startDev('restarted');
+    const dev = await startDev('restarted', { environment: { A_SECRET: 'hunter2' } });
     await dev.seen(IS_UP);
     const before = processesOf('restarted');
+    if (process.platform === 'linux') {
+      const knows = before.filter(({ pid }) =>
+        readFileSync(`/proc/${pid}/environ`, 'utf8').includes('hunter2'),
+      );
+      expect(
+        knows.map(({ name }) => name),
+        'programs of others get no secret',
+      ).toEqual(['stt-post']);
+    }
     const worker = before.find(({ name }) => name === 'stt-post');
     process.kill(worker?.pid ?? 0, 'SIGKILL');
     await dev.seen(/stt-post ended \(SIGKILL\).*it is started again in 1 s/);

@@ -9,7 +9,7 @@ export type ChildSettings = {
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** Over the inherited environment: where secrets go, since everybody on the machine can read arguments. */
+  /** Beside what any program needs: where secrets go, since everybody on the machine can read arguments. */
   readonly env?: Readonly<Record<string, string>>;
   /** Gets both outputs; begun anew, or gone on with. */
   readonly logFile: string;
@@ -33,7 +33,7 @@ export function startChild(settings: ChildSettings): RunningChild {
   const child = spawn(settings.program, settings.args, {
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...process.env, ...settings.env },
+    env: { ...inherited(), ...settings.env },
   });
   closeSync(log);
   const ended = untilEnd(child, settings);
@@ -49,6 +49,12 @@ export function startChild(settings: ChildSettings): RunningChild {
       clearTimeout(kill);
     },
   };
+}
+
+/** What any program needs to be found and to run: our environment has secrets that are not its own. */
+function inherited(): NodeJS.ProcessEnv {
+  const { PATH, HOME, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, SystemRoot } = process.env;
+  return { PATH, HOME, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, SystemRoot };
 }
 
 function untilEnd(child: ChildProcess, { name, logFile }: ChildSettings): Promise<string> {
