@@ -56,7 +56,7 @@ function toMediaEvent(event: WebhookEvent): MediaEvent {
   return {
     id: event.id,
     type: event.event,
-    createdAt: Number(event.createdAt) * 1000,
+    createdAt: toTime(Number(event.createdAt) * 1000),
     room: toRoom(event),
     participant: event.participant && toParticipant(event.participant),
     track: event.track?.toJson({ emitDefaultValues: true }) as MediaEvent['track'],
@@ -86,8 +86,15 @@ function toParticipant(info: ParticipantInfo): MediaEventParticipant {
 }
 
 function toMilliseconds(milliseconds: bigint | undefined, seconds: bigint | undefined): number | undefined {
-  if (milliseconds !== undefined && milliseconds > 0n) return Number(milliseconds);
-  return seconds === undefined || seconds === 0n ? undefined : Number(seconds) * 1000;
+  if (milliseconds !== undefined && milliseconds > 0n) return toTime(Number(milliseconds));
+  return seconds === undefined || seconds === 0n ? undefined : toTime(Number(seconds) * 1000);
+}
+
+/** The last instant of RFC 3339: what no date can hold would be refused, and sent again, for ever. */
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+function toTime(milliseconds: number): number {
+  return Math.min(Math.max(milliseconds, 0), LAST_TIME);
 }
 
 function toIngress({ ingressInfo }: WebhookEvent): MediaEventIngress | undefined {
