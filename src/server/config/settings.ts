@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import {
   choiceSetting,
   integerSetting,
@@ -161,8 +162,8 @@ export const SETTINGS = {
   WEBHOOK_ALLOWED_NETWORKS: textSetting({
     meaning: 'Networks that webhooks may reach though they are not public',
     fallback: '',
-    check: (text) => text.split(',').every((network) => network.includes('/') && isAddressOrCidr(network)),
-    allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8',
+    check: (text) => text.split(',').every(isNetwork),
+    allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8; IPv4 as such, not within IPv6',
   }),
   EVENT_RETENTION: integerSetting({
     meaning: 'How long events are kept',
@@ -264,6 +265,13 @@ function isAddressOrCidr(text: string): boolean {
   // A zone (fe80::1%eth0) belongs to one machine's interface; who compares addresses does not know it.
   if (version === 0 || address.includes('%') || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+/** Addresses are compared without the IPv6 around them: a network of such would never match. */
+function isNetwork(text: string): boolean {
+  if (!text.includes('/') || !isAddressOrCidr(text)) return false;
+  const [address] = ipaddr.parseCIDR(text);
+  return !(address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress());
 }
 
 /** A path is the number of a database, which its channels do not have. */
