@@ -72,7 +72,10 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'recording-file-not-found': always('look at its status and error: rtc recordings get ID'),
   'no-active-recording': inRoom('start one', 'rtc recordings start'),
   'ingress-not-found': inRoom('see which there are', 'rtc ingress list'),
-  'transcription-not-found': always('see which there are: rtc transcriptions list'),
+  'transcription-not-found': (error) =>
+    error.path.startsWith('/v1/rooms/')
+      ? `start one: rtc transcription start ${roomOf(error.path)}; after its end, get reads it`
+      : 'see which there are: rtc transcriptions list',
   'webhook-not-found': always('see which there are: rtc webhooks list'),
   'delivery-not-found': always('see which there are: rtc webhooks deliveries ID'),
   'route-not-found': always('the service may be older than this rtc, or its URL wrong: rtc doctor'),
@@ -91,9 +94,10 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'media-server-error': always("check the service's LIVEKIT_URL and its key: rtc doctor"),
   'recording-storage-error': always("check the service's S3_ settings, or RECORDING_DIR"),
   'media-server-unavailable': always('check that the media server runs: rtc doctor'),
-  'media-worker-unavailable': always(
-    'start the egress or ingress worker, on the Redis of the media server; rtc doctor --probe tries it',
-  ),
+  'media-worker-unavailable': (error) => {
+    const worker = error.path.includes('/ingress') ? 'ingress worker' : 'recorder (egress)';
+    return `start the ${worker}, on the Redis of the media server; rtc doctor --probe tries it`;
+  },
   'addon-unavailable': always('start a worker of that add-on: rtc worker stt-live, or stt-post'),
   'shutting-down': retryStep,
   'storage-unavailable': always('check the database and the disk of the service: rtc doctor'),

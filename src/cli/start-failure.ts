@@ -19,7 +19,7 @@ export function startFailure(
   const count = faults.length === 1 ? 'a setting is bad' : `${faults.length} settings are bad`;
   return new CliError(
     options.exitCode,
-    `the service cannot start: ${count}`,
+    `cannot start: ${count}`,
     'correct them in the environment or in .env, then: rtc serve --check',
     { cause: error, details: faults.map(String) },
   );
