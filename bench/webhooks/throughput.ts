@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/workers/hand.ts';
+import { INGEST_BATCH } from '../../src/server/workers/ingest.ts';
 import { bareLoop } from './bare-loop.ts';
 import { type Database, type Ground, openGround } from './ground.ts';
 import type { BenchReceiver } from './receiver.ts';
@@ -7,8 +8,6 @@ import type { BenchReceiver } from './receiver.ts';
 const ROUNDS = 5;
 const WEBHOOKS = 1_000;
 const EVENTS = 10_000;
-/** As the ingest has them: so many at most share a commit. */
-const EVENTS_PER_TRANSACTION = 100;
 /** What the machinery has in flight when one event goes to a thousand: as many as there are. */
 const FAN_OUT_CONCURRENCY = 256;
 /** So that the bare loop, too, runs for a second and not for a moment that may be a lucky one. */
@@ -55,8 +54,8 @@ type Work = { readonly events: number; readonly deliveries: number };
 
 async function deliver(ground: Ground, webhooks: readonly string[], work: Work): Promise<number> {
   const startedAt = performance.now();
-  for (let told = 0; told < work.events; told += EVENTS_PER_TRANSACTION) {
-    await ground.tell(Math.min(EVENTS_PER_TRANSACTION, work.events - told));
+  for (let told = 0; told < work.events; told += INGEST_BATCH) {
+    await ground.tell(Math.min(INGEST_BATCH, work.events - told));
   }
   while ((await ground.store.deliveries.nextClaimableAt([])) !== undefined) await delay(ASKED_EVERY_MS);
   const perSecond = (work.deliveries * 1000) / (performance.now() - startedAt);

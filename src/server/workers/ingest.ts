@@ -1,7 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { MediaEvent } from '../ports/media-event.ts';
 
-const MAX_BATCH = 100;
+/** In a flood a durable commit costs more than the events in it; what is taken in ordinary times never comes near. */
+export const INGEST_BATCH = 250;
 
 type Waiting = {
   readonly event: MediaEvent;
@@ -33,7 +34,7 @@ export class Ingest {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    while (this.#waiting.length > 0) await this.#storeBatch(this.#waiting.splice(0, MAX_BATCH));
+    while (this.#waiting.length > 0) await this.#storeBatch(this.#waiting.splice(0, INGEST_BATCH));
     this.#isRunning = false;
   }
 

@@ -24,9 +24,9 @@ const settled = async (added: readonly Promise<void>[]) =>
   (await Promise.allSettled(added)).map(({ status }) => status);
 
 describe('events that come while a commit is under way', () => {
-  it('share the next one, a hundred at most, and are acknowledged by it alone', async () => {
+  it('share the next one, 250 at most, and are acknowledged by it alone', async () => {
     const { ingest, commits } = heldStore();
-    const [first, ...others] = some(102).map((event) => ingest.add(event));
+    const [first, ...others] = some(252).map((event) => ingest.add(event));
     let isAcknowledged = false;
     void others[0]?.then(() => {
       isAcknowledged = true;
@@ -35,12 +35,12 @@ describe('events that come while a commit is under way', () => {
     commits[0]?.end();
     await first;
     expect(isAcknowledged).toBe(false);
-    await expect.poll(() => commits.map(({ size }) => size)).toEqual([1, 100]);
+    await expect.poll(() => commits.map(({ size }) => size)).toEqual([1, 250]);
     commits[1]?.end();
-    await others[99];
-    await expect.poll(() => commits.map(({ size }) => size)).toEqual([1, 100, 1]);
+    await others[249];
+    await expect.poll(() => commits.map(({ size }) => size)).toEqual([1, 250, 1]);
     commits[2]?.end();
-    expect(await settled(others)).toEqual(Array(101).fill('fulfilled'));
+    expect(await settled(others)).toEqual(Array(251).fill('fulfilled'));
   });
 
   it('do not fail together for the fault of one', async () => {
