@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -33,7 +33,7 @@ export async function openHousehold(dataDir: string, progress: (line: string) =>
   const members = new Set<RunningChild>();
   const note = (): void => {
     const started = [...members].map(({ pid, name }) => ({ pid, name }));
-    writeFileSync(fileIn(dataDir), JSON.stringify({ owner, started } satisfies Register), { mode: 0o600 });
+    writeWhole(fileIn(dataDir), JSON.stringify({ owner, started } satisfies Register));
     guard.watch(started.map(({ pid }) => pid));
   };
   note();
@@ -150,6 +150,13 @@ async function nameOfProcess(pid: number): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** Who reads it meanwhile, and who comes after a kill, finds the old one or the new one. */
+function writeWhole(file: string, text: string): void {
+  const aside = `${file}.${process.pid}`;
+  writeFileSync(aside, text, { mode: 0o600 });
+  renameSync(aside, file);
 }
 
 function fileIn(dataDir: string): string {
