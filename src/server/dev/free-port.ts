@@ -1,12 +1,39 @@
+import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
 /** How many ports after the wanted one are tried. */
 const TRIES = 50;
+/** How often another program may take a port between our look and our start. */
+const STARTS = 5;
 
 /** The wanted port of the address, or the next free one after it. */
 export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<number> {
+  return await nextPort(wanted, host, isFree);
+}
+
+/** The same for datagrams. */
+export async function nextFreeUdpPort(wanted: number, host = '127.0.0.1'): Promise<number> {
+  return await nextPort(wanted, host, isFreeForDatagrams);
+}
+
+/** Calls a start that looks for free ports again when another one, started at the same moment, took one of them. */
+export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
+  for (let startsLeft = STARTS - 1; ; startsLeft -= 1) {
+    try {
+      return await start();
+    } catch (error) {
+      const isTaken =
+        error instanceof Error && /address already in use|failed listening on port/i.test(error.message);
+      if (!isTaken || startsLeft === 0) throw error;
+    }
+  }
+}
+
+type Check = (port: number, host: string) => Promise<boolean>;
+
+async function nextPort(wanted: number, host: string, check: Check): Promise<number> {
   for (let port = wanted; port < wanted + TRIES; port += 1) {
-    if (await isFree(port, host)) return port;
+    if (await check(port, host)) return port;
   }
   throw new Error(`All ports from ${wanted} to ${wanted + TRIES - 1} on ${host} are taken.`);
 }
@@ -16,5 +43,13 @@ function isFree(port: number, host: string): Promise<boolean> {
     const server = createServer();
     server.once('error', () => resolve(false));
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+function isFreeForDatagrams(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.once('error', () => resolve(false));
+    socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(true)));
   });
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { startEmbeddedMediaServer } from '../adapters/embedded-media/embedded-media-server.ts';
+import { createTokenSigner } from '../adapters/livekit/token-signer.ts';
 import type { RunningChild } from '../adapters/media-binary/child-process.ts';
 import { defaultCacheDir } from '../adapters/media-binary/go-binary.ts';
 import {
@@ -9,9 +10,9 @@ import {
 } from '../adapters/media-binary/livekit-binary.ts';
 import type { Environment } from '../config/config.ts';
 import type { Clock, IdGenerator } from '../ports/clock.ts';
-import { nextFreePort } from './free-port.ts';
+import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
 import type { Household } from './household.ts';
-import { startRedis } from './redis.ts';
+import { type DevRedis, startRedis } from './redis.ts';
 import { untilAnswering } from './until-answering.ts';
 
 /*
@@ -86,6 +87,19 @@ const LIVEKIT_PORT = 7880;
 
 async function startLivekit(settings: DevMediaSettings, program: string): Promise<DevMedia> {
   const redis = await startRedis(settings);
+  try {
+    return await withFreePorts(() => startServer(settings, program, redis));
+  } catch (error) {
+    await redis?.child?.close();
+    throw error;
+  }
+}
+
+async function startServer(
+  settings: DevMediaSettings,
+  program: string,
+  redis: DevRedis | undefined,
+): Promise<DevMedia> {
   const port = await nextFreePort(LIVEKIT_PORT);
   const config = {
     port,
@@ -93,7 +107,7 @@ async function startLivekit(settings: DevMediaSettings, program: string): Promis
     keys: { [settings.apiKey]: settings.apiSecret },
     rtc: {
       tcp_port: await nextFreePort(port + 1),
-      udp_port: await nextFreePort(port + 2),
+      udp_port: await nextFreeUdpPort(port + 2),
       node_ip: '127.0.0.1',
       use_external_ip: false,
       enable_loopback_candidate: true,
@@ -116,9 +130,9 @@ async function startLivekit(settings: DevMediaSettings, program: string): Promis
     await redis?.child?.close();
   };
   try {
-    await untilAnswering(child, async () => await answersOk(`http://127.0.0.1:${port}/`));
+    await untilAnswering(child, async () => await knowsOurKey(`http://127.0.0.1:${port}`, settings));
   } catch (error) {
-    await close();
+    await child.close();
     throw error;
   }
   const children = redis?.child === undefined ? [child] : [redis.child, child];
@@ -132,12 +146,41 @@ async function startLivekit(settings: DevMediaSettings, program: string): Promis
   };
 }
 
-async function answersOk(url: string): Promise<boolean> {
-  return await fetch(url).then(
-    (answer) => answer.ok,
+/** One that was started at the same moment by somebody else may answer there: it refuses our key with 401. */
+async function knowsOurKey(url: string, { apiKey, apiSecret, clock }: DevMediaSettings): Promise<boolean> {
+  const issuedAt = Math.floor(clock.now() / 1000);
+  const token = await createTokenSigner(apiKey, apiSecret).sign({
+    ...PROBE,
+    issuedAt,
+    expiresAt: issuedAt + PROBE_SECONDS,
+  });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ room: PROBE.room });
+  return await fetch(`${url}/twirp/livekit.RoomService/ListParticipants`, {
+    method: 'POST',
+    headers,
+    body,
+  }).then(
+    ({ status }) => status !== 401,
     () => false,
   );
 }
+
+const PROBE_SECONDS = 60;
+const PROBE = {
+  identity: 'rtc-dev',
+  name: '',
+  metadata: undefined,
+  room: 'rtc-dev',
+  attributes: {},
+  grants: {
+    canPublish: false,
+    canSubscribe: false,
+    canPublishData: false,
+    canUpdateOwnMetadata: false,
+    roomAdmin: true,
+  },
+} as const;
 
 function livekitNotes(redisAddress: string | undefined): readonly string[] {
   if (redisAddress !== undefined) {

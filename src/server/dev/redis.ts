@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 import type { RunningChild } from '../adapters/media-binary/child-process.ts';
 import { isExecutable } from '../adapters/media-binary/go-binary.ts';
 import type { Environment } from '../config/config.ts';
-import { nextFreePort } from './free-port.ts';
+import { nextFreePort, withFreePorts } from './free-port.ts';
 import type { Household } from './household.ts';
 import { untilAnswering } from './until-answering.ts';
 
@@ -18,15 +18,18 @@ export type DevRedisSettings = {
 export type DevRedis = { readonly address: string; readonly child?: RunningChild };
 
 /** REDIS_URL, or a server from the search path, or none: then recording and ingress answer 503. */
-export async function startRedis({
-  environment,
-  dataDir,
-  household,
-}: DevRedisSettings): Promise<DevRedis | undefined> {
+export async function startRedis(settings: DevRedisSettings): Promise<DevRedis | undefined> {
+  const { environment } = settings;
   const { REDIS_URL: url } = environment;
   if (url) return { address: redisAddress(url) };
   const program = await findOnPath(['redis-server', 'valkey-server'], environment.PATH ?? '');
   if (program === undefined) return undefined;
+  return await withFreePorts(() => startServer(settings, program));
+}
+
+type Program = { readonly name: string; readonly path: string };
+
+async function startServer({ dataDir, household }: DevRedisSettings, program: Program): Promise<DevRedis> {
   const port = await nextFreePort(REDIS_PORT);
   const child = household.start({
     name: program.name,
@@ -46,7 +49,7 @@ export async function startRedis({
     ],
     logFile: join(dataDir, 'redis.log'),
   });
-  await untilAnswering(child, () => accepts(port));
+  await untilAnswering(child, async () => (await processAt(port)) === child.pid);
   return { address: `127.0.0.1:${port}`, child };
 }
 
@@ -58,10 +61,7 @@ function redisAddress(url: string): string {
   return `${hostname}:${port === '' ? REDIS_PORT : port}`;
 }
 
-async function findOnPath(
-  names: readonly string[],
-  searchPath: string,
-): Promise<{ readonly name: string; readonly path: string } | undefined> {
+async function findOnPath(names: readonly string[], searchPath: string): Promise<Program | undefined> {
   for (const name of names) {
     for (const folder of searchPath.split(delimiter).filter((part) => part !== '')) {
       const path = join(folder, name);
@@ -71,10 +71,20 @@ async function findOnPath(
   return undefined;
 }
 
-function accepts(port: number): Promise<boolean> {
+/** The process that answers there as a Redis: it may be one that was started at the same moment as ours. */
+function processAt(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.unref().once('connect', () => socket.destroy());
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+      const [, pid] = /^process_id:(\d+)\r$/m.exec(answer) ?? [];
+      if (pid === undefined) return;
+      resolve(Number(pid));
+      socket.destroy();
+    });
+    socket.once('error', () => {}).once('close', () => resolve(undefined));
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.write('INFO server\r\n');
   });
 }
