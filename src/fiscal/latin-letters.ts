@@ -65,10 +65,19 @@ export const spellInLatin = (character: string): string | undefined => {
   const own = OWN_SPELLINGS.get(upper.charCodeAt(0));
   if (own !== undefined) return own;
   // Symbols decompose into letters too: the trade mark sign into TM.
-  if (!LATIN_LETTER.test(character)) return undefined;
+  if (!isLatinLetter(character)) return undefined;
   const letters = upper.normalize('NFKD').replace(/\p{M}/gu, '');
   return /^[A-Z]+$/.test(letters) ? letters : undefined;
 };
 
-/** Full-width letters and ligatures are some; Roman numerals and mathematical letters are not. */
-const LATIN_LETTER = /^(?=\p{L})\p{Script=Latin}$/u;
+/**
+ * Full-width letters and ligatures are some; Roman numerals and mathematical letters are not. As text: the engine reads
+ * its tables of scripts as soon as it sees a literal, which is an eighth of the import.
+ */
+const LATIN_LETTER = String.raw`^(?=\p{L})\p{Script=Latin}$`;
+let latinLetter: RegExp | undefined;
+
+const isLatinLetter = (character: string): boolean => {
+  latinLetter ??= new RegExp(LATIN_LETTER, 'u');
+  return latinLetter.test(character);
+};
