@@ -22,9 +22,11 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
     ],
   ],
   ['src/fiscal/', []],
+  // What the command line and the service both do to folders.
+  ['src/folders/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
-  ['src/cli/', ['src/client/', 'src/contract/', 'src/fiscal/index.ts']],
+  ['src/cli/', ['src/client/', 'src/contract/', 'src/fiscal/index.ts', 'src/folders/']],
   ['src/server/ports/', ['src/contract/']],
   ['src/server/domain/', ['src/server/ports/', 'src/contract/']],
   ['src/server/workers/', ['src/server/domain/', 'src/server/ports/', 'src/contract/']],
@@ -33,10 +35,13 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   // One room each: an adapter never imports another.
   ...adapterNames().map((name): readonly [string, readonly string[]] => [
     `src/server/adapters/${name}/`,
-    ['src/server/ports/', 'src/contract/'],
+    ['src/server/ports/', 'src/contract/', 'src/folders/'],
   ]),
   // Development is a second composition root: it puts a media server and a database in front of the first.
-  ['src/server/dev/', ['src/server/config/', 'src/server/adapters/', 'src/server/ports/', 'src/contract/']],
+  [
+    'src/server/dev/',
+    ['src/server/config/', 'src/server/adapters/', 'src/server/ports/', 'src/contract/', 'src/folders/'],
+  ],
   // The composition root: main, service, routes, app, dev.
   ['src/server/', ['src/server/', 'src/contract/', 'src/fiscal/index.ts']],
 ];

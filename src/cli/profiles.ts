@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../folders/make-folder.ts';
 import { CliError, EXIT } from './failure.ts';
 import { fileFault } from './file-fault.ts';
 import type { Environment, Io } from './io.ts';
-import { makeFolder } from './make-folder.ts';
 
 /** A named service. The secret itself, or where to get it: exactly one of the three. */
 export type Profile = {

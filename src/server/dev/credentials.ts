@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { makeFolder } from '../../folders/make-folder.ts';
 import type { Environment } from '../config/config.ts';
 
 export type Credentials = { readonly apiKey: string; readonly apiSecret: string; readonly areNew: boolean };
@@ -20,7 +21,7 @@ export async function developmentCredentials(
     apiKey: `dev${randomBytes(8).toString('hex')}`,
     apiSecret: randomBytes(32).toString('base64url'),
   };
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeFolder(dataDir, 0o700);
   await keepOutOfHistory(dataDir);
   await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   return { ...made, areNew: true };

@@ -1,7 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, posix, resolve, sep } from 'node:path';
 import type { EncodedFileOutput, S3Upload } from '@livekit/protocol';
 import { AwsClient } from 'aws4fetch';
+import { makeFolder } from '../../../folders/make-folder.ts';
 
 /** The path that a recorder makes of the one asked for: no way up, and with its file's extension. */
 export function storagePath(asked: string): string {
@@ -36,7 +37,7 @@ async function write(path: string, content: Buffer, recordingDir: string | undef
   const folder = resolve(recordingDir);
   const file = resolve(folder, path);
   if (!file.startsWith(folder + sep)) throw new Error('the path lies outside the folder for recordings');
-  await mkdir(dirname(file), { recursive: true });
+  await makeFolder(dirname(file));
   await writeFile(file, content);
   return file;
 }

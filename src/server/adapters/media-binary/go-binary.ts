@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { access, chmod, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { makeFolder } from '../../../folders/make-folder.ts';
 
 /** A program of the Go module proxy, pinned to one version. */
 export interface GoProgram {
@@ -57,7 +58,7 @@ export async function installGoProgram(program: GoProgram, options: GoInstallOpt
   const target = cachedProgramPath(program, options.cacheDir);
   if (await isExecutable(target)) return target;
   const versionDir = join(options.cacheDir, program.name, program.version);
-  await mkdir(versionDir, { recursive: true });
+  await makeFolder(versionDir);
   const buildDir = await mkdtemp(join(versionDir, '.building-'));
   try {
     await runGoInstall(program, buildDir, options);

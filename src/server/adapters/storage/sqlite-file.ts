@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../../contract/errors.ts';
-import { makeFolder } from './make-folder.ts';
+import { makeFolder } from '../../../folders/make-folder.ts';
 import { pendingMigrations } from './migrate.ts';
 import { isDamage } from './sqlite-errors.ts';
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
  * Makes a folder and those above it that are missing. Not by Node's own `recursive`, which tries for ever where a folder
  * that is there says that nothing is: below /proc, or an automounter's /home. Rejects with the error of the system.
  */
-export async function makeFolder(path: string, mode: number): Promise<void> {
+export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (await isThere(path)) return;
   const above = dirname(path);
   if (above !== path) await makeFolder(above, mode);
