@@ -15,7 +15,7 @@ import { createLivekitMediaServer } from '../../src/server/adapters/livekit/live
 import { openStore } from '../../src/server/adapters/storage/open-store.ts';
 import { systemIds } from '../../src/server/adapters/system/system.ts';
 import type { Egress, MediaServer } from '../../src/server/ports/media-server.ts';
-import type { Store } from '../../src/server/ports/store.ts';
+import type { Recording, Store } from '../../src/server/ports/store.ts';
 import { keepingLog } from '../support/app.ts';
 import { createDatabase, type Database } from '../support/parts/postgres.ts';
 import { sharedPostgres } from '../support/parts/shared.ts';
@@ -344,20 +344,28 @@ describe('a recorder that dies', () => {
 });
 
 describe('an instance that was killed within a start', () => {
-  /** What it left: its claim, and the egress that it had asked for. */
-  async function leaveBehind(claimMs: number): Promise<Egress> {
-    const filepath = `${recordingDir}/left-${randomUUID()}.mp4`;
+  const newPath = (): string => `${recordingDir}/left-${randomUUID()}.mp4`;
+
+  async function claim(filepath: string, claimMs: number): Promise<Recording> {
     const now = clock.now();
-    const claim = {
+    const claimUntil = now + claimMs;
+    const recording = {
       id: `rec_${randomUUID()}`,
       room,
       filepath,
       bucket: null,
       owner: 'killed',
-      claimUntil: now + claimMs,
+      claimUntil,
     };
-    await store.recordings.claim(claim, now);
-    return await media.startRoomComposite({ room, filepath });
+    return (await store.recordings.claim(recording, now)).recording;
+  }
+
+  /** What it left: its claim, and the egress that it had asked for, first: a reconciler looks once the claim is there. */
+  async function leaveBehind(claimMs: number): Promise<Egress> {
+    const filepath = newPath();
+    const left = await media.startRoomComposite({ room, filepath });
+    await claim(filepath, claimMs);
+    return left;
   }
 
   it('loses its claim when it runs out, and its egress is stopped', async () => {
@@ -385,6 +393,17 @@ describe('an instance that was killed within a start', () => {
     await expect.poll(async () => (await running()).length, { timeout: 10_000, interval: 100 }).toBe(0);
     expect((await egresses()).map((egress) => egress.egressId)).toEqual([left.egressId]);
     await expect.poll(() => store.recordings.findActive(room), { timeout: 5000 }).toBeUndefined();
+  });
+
+  it('is given up, and what starts after that is stopped too', async () => {
+    enterAndPublish();
+    const { id, filepath } = await claim(newPath(), 1);
+    await expect
+      .poll(() => store.recordings.find(id), { timeout: 10_000 })
+      .toMatchObject({ status: 'failed', error: 'the instance that started it was lost' });
+    const late = await media.startRoomComposite({ room, filepath });
+    expect((await egresses()).map((egress) => egress.egressId)).toEqual([late.egressId]);
+    await expect.poll(async () => (await running()).length, { timeout: 10_000, interval: 100 }).toBe(0);
   });
 });
 

@@ -14,21 +14,21 @@ export type DiscardDeps = Pick<RecordingDeps, 'mediaServer' | 'store' | 'clock' 
 const LIMIT = 500;
 const CLAIM_MS = 60_000;
 
-/** Stops what a start of ours has started, and frees its room. Rejects, the claim kept, when that cannot be known. */
-async function discardStart(deps: DiscardDeps, recording: Recording): Promise<void> {
-  await stopStarted(deps, recording);
-  await deps.store.recordings.release(recording.id, deps.instanceId);
-}
-
-/** The same for a start that failed. One whose answer was lost may still start: its row stays, for stopLateStarts. */
+/**
+ * Stops what a start of ours that failed has started, and frees its room. One whose answer was lost may still start:
+ * its row stays, for stopLateStarts. Rejects, the claim kept, when it cannot be known what runs.
+ */
 export async function discardFailedStart(
   deps: DiscardDeps,
   recording: Recording,
   error: unknown,
 ): Promise<void> {
-  if (!isAnswerLost(error)) return await discardStart(deps, recording);
   await stopStarted(deps, recording);
-  await giveUpStart(deps, recording, 'the answer of the media server to the start was lost');
+  if (isAnswerLost(error)) {
+    await giveUpStart(deps, recording, 'the answer of the media server to the start was lost');
+  } else {
+    await deps.store.recordings.release(recording.id, deps.instanceId);
+  }
 }
 
 /** Frees the room, and keeps the row as failed: what was started is known by it, should it still run or start. */
@@ -58,7 +58,10 @@ async function stopStarted(deps: DiscardDeps, { room, filepath }: Recording): Pr
   await stopByPath(deps, running, filepath);
 }
 
-/** Discards the starts whose claim ran out, so that no one has to start again for it. */
+/**
+ * Gives up the starts whose claim ran out, so that no one has to start again for it. What they asked for may still
+ * come, as with a lost answer.
+ */
 export async function discardAbandonedStarts(deps: DiscardDeps): Promise<void> {
   for (const recording of await deps.store.recordings.list({ status: 'starting', limit: LIMIT })) {
     const now = deps.clock.now();
@@ -70,7 +73,9 @@ export async function discardAbandonedStarts(deps: DiscardDeps): Promise<void> {
       { id, room, filepath, bucket, owner, claimUntil: now + CLAIM_MS },
       now,
     );
-    if (claim.claimed) await discardStart(deps, claim.recording);
+    if (!claim.claimed) continue;
+    await stopStarted(deps, claim.recording);
+    await giveUpStart(deps, claim.recording, 'the instance that started it was lost');
   }
 }
 
