@@ -17,7 +17,7 @@ import { registerRoute } from './http/register-route.ts';
 import { requestIdOf } from './http/request-id.ts';
 import type { Route, Security } from './http/route.ts';
 import { allowedMethods } from './http/route-table.ts';
-import type { Log } from './ports/log.ts';
+import { type WatchDeps, watchAnswer } from './http/watch-answer.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,23 +29,13 @@ declare module 'fastify' {
   }
 }
 
-export type AppDeps = {
+export type AppDeps = WatchDeps & {
   readonly routes: readonly Route[];
   readonly authentication: AuthenticationDeps;
-  readonly log: Log;
   /** Requests per second: under /v1 by API key, on public paths by address; 0 turns one off. */
   readonly rateLimits: { readonly api: number; readonly public: number };
   readonly bodyLimitBytes: number;
   readonly trustProxy: boolean | number | readonly string[];
-  readonly onAnswer?: ((answered: AnsweredRequest) => void) | undefined;
-};
-
-export type AnsweredRequest = {
-  readonly method: string;
-  /** The route's pattern, never the path itself: that carries names and codes of people. */
-  readonly route: string;
-  readonly status: number;
-  readonly durationMs: number;
 };
 
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
@@ -79,8 +69,10 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     genReqId: (request) => requestIdOf(request, randomUUID),
     rewriteUrl: (request) => originForm(request.url ?? '/'),
     // What the router cannot read at all runs no hooks; a signed path tells of it only to a signed caller.
-    frameworkErrors: (error, request, reply) =>
-      admit(request, reply, (refusal) => answerError(deps, refusal ?? error, request, reply)),
+    frameworkErrors: (error, request, reply) => {
+      watchAnswer(deps, request, reply);
+      admit(request, reply, (refusal) => answerError(deps, refusal ?? error, request, reply));
+    },
     clientErrorHandler: () => undefined,
   });
   answerClientErrors(app.server, randomUUID);
@@ -107,6 +99,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps, admit: Admit): void {
     isClosing = true;
   });
   app.addHook('onRequest', (request, reply, done) => {
+    watchAnswer(deps, request, reply);
     reply.header('x-request-id', request.id);
     if (dialectOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
     if (isClosing) {
@@ -116,17 +109,6 @@ function addHooks(app: FastifyInstance, deps: AppDeps, admit: Admit): void {
       });
     }
     admit(request, reply, done);
-  });
-  app.addHook('onResponse', (request, reply, done) => {
-    const answered = {
-      method: request.method,
-      route: request.routeOptions.config.route?.path ?? '(unknown)',
-      status: reply.statusCode,
-      durationMs: Math.round(reply.elapsedTime * 1000) / 1000,
-    };
-    deps.log.info({ requestId: request.id, ...answered }, 'request answered');
-    deps.onAnswer?.(answered);
-    done();
   });
 }
 

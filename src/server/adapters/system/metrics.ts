@@ -24,7 +24,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'rtc_http_request_duration_seconds',
-    help: 'Answered requests by method, route pattern and status',
+    help: 'Requests by method, route pattern and status; 499 where the answer was broken off',
     labelNames: ['method', 'route', 'status'],
     buckets: LATENCY_BUCKETS_SECONDS,
     registers: [registry],
