@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { ServiceError } from '../../../contract/errors.ts';
 import type { Log } from '../../ports/log.ts';
 
 /** Lines are written together: a write per request would cost a good part of a short one. */
@@ -36,7 +37,16 @@ export function createLog(level: string): Log {
     destination.flushSync();
   });
   const formatters = { level: (label: string) => ({ level: label }) };
-  return pino({ level, base: { service: 'rtc-service' }, timestamp: isoTime(), formatters }, { write });
+  const base = { service: 'rtc-service' };
+  const serializers = { err: plainError };
+  return pino({ level, base, timestamp: isoTime(), formatters, serializers }, { write });
+}
+
+/** What is foreseen is told by its code and message, which has its causes; where it was thrown helps nobody. */
+function plainError(error: Error) {
+  const all = pino.stdSerializers.err(error);
+  if (!(error instanceof ServiceError) || error.code === 'internal-error') return all;
+  return { code: error.code, message: all.message };
 }
 
 /** Pino's own isoTime, made once a millisecond: a busy service writes several lines in it. */

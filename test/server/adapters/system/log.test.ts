@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
 
 const LOG = new URL('../../../../src/server/adapters/system/log.ts', import.meta.url).href;
+const ERRORS = new URL('../../../../src/contract/errors.ts', import.meta.url).href;
 
 let stop = (): void => {};
 afterEach(() => stop());
@@ -42,6 +43,20 @@ describe('the log', () => {
         n: 1,
         msg: 'request "refused"',
       },
+    ]);
+  });
+
+  it('tells a foreseen failure by its code and causes, and where others were thrown', async () => {
+    const { logged } = await linesOf(`
+      const { ServiceError } = await import(${JSON.stringify(ERRORS)});
+      const cause = new Error('connect ECONNREFUSED');
+      log.warn({ err: new ServiceError('media-server-unavailable', 'It is down.', { cause }) }, 'foreseen');
+      log.error({ err: new ServiceError('internal-error', 'It broke.', { cause }) }, 'not foreseen');
+      log.error({ err: new TypeError('no function') }, 'not foreseen');`);
+    expect(logged.map(({ err }) => err)).toEqual([
+      { code: 'media-server-unavailable', message: 'It is down.: connect ECONNREFUSED' },
+      expect.objectContaining({ code: 'internal-error', stack: expect.stringContaining('at ') }),
+      expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('at ') }),
     ]);
   });
 
