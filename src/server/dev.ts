@@ -5,7 +5,7 @@ import { createLog } from './adapters/system/log.ts';
 import { systemClock, systemIds } from './adapters/system/system.ts';
 import { type Config, type Environment, loadConfig, readEnvironment } from './config/config.ts';
 import { developmentCredentials } from './dev/credentials.ts';
-import { nextFreePort } from './dev/free-port.ts';
+import { holdFreePort } from './dev/free-port.ts';
 import { type Household, openHousehold } from './dev/household.ts';
 import { type DevMedia, startMedia } from './dev/media.ts';
 import { type DevWorkersSettings, startDevWorkers } from './dev/workers.ts';
@@ -48,24 +48,34 @@ const SERVICE_PORT = 3000;
  * signal, the service first; rejects when something does not start, or the media server or Redis ends by itself.
  */
 export async function dev(options: DevOptions): Promise<void> {
-  const environment = await devEnvironment(options);
-  const dataDir = resolve(environment.DATA_DIR ?? '.rtc');
-  await prepareFolder(dataDir);
-  const household = await openHousehold(dataDir, options.progress);
+  const { environment, releasePort } = await devEnvironment(options);
   try {
-    await runHousehold(options, { environment, dataDir, household });
+    const dataDir = resolve(environment.DATA_DIR ?? '.rtc');
+    await prepareFolder(dataDir);
+    const household = await openHousehold(dataDir, options.progress);
+    try {
+      await runHousehold(options, { environment, releasePort, dataDir, household });
+    } finally {
+      household.close();
+    }
   } finally {
-    household.close();
+    await releasePort();
   }
 }
 
-type Home = {
+type Ground = {
   readonly environment: Environment;
+  /** Gives PORT, which is kept from others as long as things start, to the service. */
+  readonly releasePort: () => Promise<void>;
+};
+
+type Home = Ground & {
   readonly dataDir: string;
   readonly household: Household;
 };
 
-async function runHousehold(options: DevOptions, { environment, dataDir, household }: Home): Promise<void> {
+async function runHousehold(options: DevOptions, home: Home): Promise<void> {
+  const { environment, dataDir, household } = home;
   const credentials = await developmentCredentials(environment, dataDir);
   const own = { ...environment, API_KEY: credentials.apiKey, API_SECRET: credentials.apiSecret };
   const draft = loadConfig(own);
@@ -88,7 +98,7 @@ async function runHousehold(options: DevOptions, { environment, dataDir, househo
     const settings = { ...own, DATA_DIR: dataDir, LIVEKIT_URL: media.url, REDIS_URL: media.redisUrl };
     const config = loadConfig(settings);
     await runService(options, {
-      ...{ config, settings, media, household },
+      ...{ config, settings, media, household, releasePort: home.releasePort },
       areCredentialsNew: credentials.areNew,
     });
   } finally {
@@ -97,19 +107,25 @@ async function runHousehold(options: DevOptions, { environment, dataDir, househo
 }
 
 /** A port that was asked for is taken or not at all; the default one gives way, and that is said. */
-async function devEnvironment({ host, port, progress }: DevOptions): Promise<Environment> {
+async function devEnvironment({ host, port, progress }: DevOptions): Promise<Ground> {
   const environment = readEnvironment(process.env, process.cwd());
   const asked = port === undefined ? environment.PORT : String(port);
-  const address = host ?? environment.HOST ?? '127.0.0.1';
-  const isFixed = asked !== undefined && asked !== '' && asked !== '0';
-  const chosen = isFixed ? asked : String(await nextFreePort(SERVICE_PORT, address));
-  if (!isFixed && chosen !== String(SERVICE_PORT)) progress(`port ${SERVICE_PORT} is taken; using ${chosen}`);
+  const HOST = host ?? environment.HOST ?? '127.0.0.1';
   // Receivers under development are on this machine.
   const defaults = { LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
-  return { ...defaults, ...environment, PORT: chosen, HOST: address };
+  const isFixed = asked !== undefined && asked !== '' && asked !== '0';
+  if (isFixed) {
+    return { environment: { ...defaults, ...environment, PORT: asked, HOST }, releasePort: async () => {} };
+  }
+  const held = await holdFreePort(SERVICE_PORT, HOST);
+  if (held.port !== SERVICE_PORT) progress(`port ${SERVICE_PORT} is taken; using ${held.port}`);
+  return {
+    environment: { ...defaults, ...environment, PORT: String(held.port), HOST },
+    releasePort: held.release,
+  };
 }
 
-type Stage = {
+type Stage = Pick<Ground, 'releasePort'> & {
   readonly config: Config;
   readonly settings: Environment;
   readonly media: DevMedia;
@@ -120,6 +136,7 @@ type Stage = {
 async function runService(options: DevOptions, stage: Stage): Promise<void> {
   const { config, media, areCredentialsNew } = stage;
   const log = createLog(config.values.LOG_LEVEL);
+  await stage.releasePort();
   const service: RunningService = await startService(config, { log, clock: systemClock, ids: systemIds });
   const workers = startDevWorkers(workersOf(options, stage));
   try {

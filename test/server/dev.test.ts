@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Started, startRtc } from '../cli/support/process.ts';
+import { startRedis } from '../support/parts/redis.ts';
 import { freePort } from '../support/parts/run-part.ts';
 
 /* `rtc dev` as people run it, with the real LiveKit and a worker, in a folder of its own. */
@@ -115,6 +116,22 @@ describe('rtc dev', () => {
     expect(started.filter(isAlive)).toEqual(started);
     first.child.kill('SIGINT');
     await first.ended;
+  }, 60_000);
+
+  it('gives its media server the Redis of REDIS_URL, whose password nobody sees', async () => {
+    const redis = await startRedis('hunter2');
+    try {
+      const dev = await startDev('redis', { environment: { REDIS_URL: redis.url } });
+      await dev.seen(IS_UP);
+      expect(processesOf('redis').map(({ name }) => name)).toEqual(['livekit-server', 'stt-post']);
+      expect(readFileSync(join(folder, 'redis', 'livekit.log'), 'utf8')).toContain(redis.address);
+      dev.child.kill('SIGINT');
+      const { code, stdout, stderr } = await dev.ended;
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toContain('hunter2');
+    } finally {
+      await redis.close();
+    }
   }, 60_000);
 
   it('says what a worker that cannot start is missing, and what to do', async () => {

@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
 /** How many ports after the wanted one are tried. */
 const TRIES = 50;
@@ -9,6 +9,21 @@ const STARTS = 5;
 /** The wanted port of the address, or the next free one after it. */
 export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<number> {
   return await nextPort(wanted, host, isFree);
+}
+
+export type HeldPort = {
+  readonly port: number;
+  /** Gives the port to who listens next. */
+  readonly release: () => Promise<void>;
+};
+
+/** The same, kept from others until it is needed: who connects meanwhile is turned away. */
+export async function holdFreePort(wanted: number, host: string): Promise<HeldPort> {
+  for (let port = wanted; port < wanted + TRIES; port += 1) {
+    const server = await listenOn(port, host);
+    if (server !== undefined) return { port, release: () => closed(server) };
+  }
+  throw allTaken(wanted, host);
 }
 
 /** The same for datagrams. */
@@ -35,15 +50,30 @@ async function nextPort(wanted: number, host: string, check: Check): Promise<num
   for (let port = wanted; port < wanted + TRIES; port += 1) {
     if (await check(port, host)) return port;
   }
-  throw new Error(`All ports from ${wanted} to ${wanted + TRIES - 1} on ${host} are taken.`);
+  throw allTaken(wanted, host);
 }
 
-function isFree(port: number, host: string): Promise<boolean> {
+function allTaken(wanted: number, host: string): Error {
+  return new Error(`All ports from ${wanted} to ${wanted + TRIES - 1} on ${host} are taken.`);
+}
+
+async function isFree(port: number, host: string): Promise<boolean> {
+  const server = await listenOn(port, host);
+  if (server === undefined) return false;
+  await closed(server);
+  return true;
+}
+
+function listenOn(port: number, host: string): Promise<Server | undefined> {
   return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)));
+    const server = createServer((connection) => connection.destroy());
+    server.once('error', () => resolve(undefined));
+    server.listen({ port, host, exclusive: true }, () => resolve(server));
   });
+}
+
+async function closed(server: Server): Promise<void> {
+  await new Promise((resolve) => server.close(resolve));
 }
 
 function isFreeForDatagrams(port: number, host: string): Promise<boolean> {

@@ -12,7 +12,7 @@ import type { Environment } from '../config/config.ts';
 import type { Clock, IdGenerator } from '../ports/clock.ts';
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
 import type { Household } from './household.ts';
-import { type DevRedis, startRedis } from './redis.ts';
+import { addressOf, type DevRedis, livekitRedis, startRedis } from './redis.ts';
 import { untilAnswering } from './until-answering.ts';
 
 /*
@@ -115,7 +115,7 @@ async function startServer(
     webhook: { api_key: settings.apiKey, urls: [settings.webhookUrl] },
     ingress: { rtmp_base_url: 'rtmp://127.0.0.1:1935/x', whip_base_url: 'http://127.0.0.1:8080/w' },
     logging: { level: 'info' },
-    ...(redis === undefined ? {} : { redis: { address: redis.address } }),
+    ...(redis === undefined ? {} : { redis: livekitRedis(redis.url) }),
   };
   const child = settings.household.start({
     name: 'livekit-server',
@@ -139,8 +139,8 @@ async function startServer(
   return {
     kind: 'livekit',
     url: `ws://127.0.0.1:${port}`,
-    redisUrl: redis && `redis://${redis.address}`,
-    notes: livekitNotes(redis?.address),
+    redisUrl: redis?.url.href,
+    notes: livekitNotes(redis && addressOf(redis.url)),
     children,
     close,
   };

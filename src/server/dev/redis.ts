@@ -15,13 +15,13 @@ export type DevRedisSettings = {
   readonly household: Pick<Household, 'start'>;
 };
 
-export type DevRedis = { readonly address: string; readonly child?: RunningChild };
+export type DevRedis = { readonly url: URL; readonly child?: RunningChild };
 
 /** REDIS_URL, or a server from the search path, or none: then recording and ingress answer 503. */
 export async function startRedis(settings: DevRedisSettings): Promise<DevRedis | undefined> {
   const { environment } = settings;
   const { REDIS_URL: url } = environment;
-  if (url) return { address: redisAddress(url) };
+  if (url) return { url: redisUrl(url) };
   const program = await findOnPath(['redis-server', 'valkey-server'], environment.PATH ?? '');
   if (program === undefined) return undefined;
   return await withFreePorts(() => startServer(settings, program));
@@ -50,15 +50,32 @@ async function startServer({ dataDir, household }: DevRedisSettings, program: Pr
     logFile: join(dataDir, 'redis.log'),
   });
   await untilAnswering(child, async () => (await processAt(port)) === child.pid);
-  return { address: `127.0.0.1:${port}`, child };
+  return { url: new URL(`redis://127.0.0.1:${port}`), child };
 }
 
-function redisAddress(url: string): string {
-  if (!URL.canParse(url) || new URL(url).protocol !== 'redis:') {
-    throw new Error('REDIS_URL must be of the form redis://host:port.');
+function redisUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['redis:', 'rediss:'].includes(url.protocol)) {
+    throw new Error('REDIS_URL must be of the form redis://user:password@host:port/database, or rediss://.');
   }
-  const { hostname, port } = new URL(url);
+  return url;
+}
+
+/** Where it is, for people: without its password. */
+export function addressOf({ hostname, port }: URL): string {
   return `${hostname}:${port === '' ? REDIS_PORT : port}`;
+}
+
+/** As LiveKit's configuration has it. */
+export function livekitRedis(url: URL) {
+  const { username, password, pathname, protocol } = url;
+  return {
+    address: addressOf(url),
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(/^\/\d+$/.test(pathname) ? { db: Number(pathname.slice(1)) } : {}),
+    ...(protocol === 'rediss:' ? { use_tls: true } : {}),
+  };
 }
 
 async function findOnPath(names: readonly string[], searchPath: string): Promise<Program | undefined> {
