@@ -15,7 +15,7 @@ export type WatchDeps = {
 };
 
 /** Counted for an answer of which not all was sent, whatever it said: nginx's number for a caller who left. */
-export const BROKEN_OFF = 499;
+const BROKEN_OFF = 499;
 
 /**
  * Logs and counts the request when it is over. That is told by the answer's `close`, as the framework's own hook does
