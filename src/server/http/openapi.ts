@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, PROBLEMS, problemType, reasonPhrase, ServiceError } from '../../contract/errors.ts';
 import { ProblemSchema } from '../../contract/problem.ts';
+import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './answer-headers.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
 import { codeSamplesOf } from './code-samples.ts';
 import type { Route, Security, SuccessAnswer } from './route.ts';
@@ -18,7 +19,6 @@ const ANY_ERRORS: readonly ErrorCode[] = [
   'invalid-request',
   'request-timeout',
   'payload-too-large',
-  'rate-limited',
   'headers-too-large',
   'internal-error',
   'shutting-down',
@@ -46,7 +46,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
     paths,
     components: {
       schemas: Object.fromEntries(components),
-      headers: { 'X-Request-Id': REQUEST_ID_HEADER },
+      headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
     },
   };
@@ -56,12 +56,6 @@ function usedTags(routes: readonly Route[]): readonly JsonObject[] {
   const used = new Set(routes.map((route) => route.tag));
   return [...used].map((name) => ({ name, description: TAG_DESCRIPTIONS[name] }));
 }
-
-const REQUEST_ID_HEADER = {
-  description: "The caller's X-Request-Id if it was sane, else a new one; the service's log carries it",
-  schema: { type: 'string' },
-  example: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
-};
 
 const SECURITY: Readonly<Record<Security, readonly JsonObject[]>> = {
   signed: [{ apiKey: [], timestamp: [], signature: [] }],
@@ -103,7 +97,7 @@ function operation(route: Route, components: Components): JsonObject {
     ...(route.description === undefined ? {} : { description: route.description }),
     security: SECURITY[route.security],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(route.body === undefined ? {} : { requestBody: requestBody(route.body, components) }),
+    ...requestBody(route, components),
     responses: { ...successAnswers(route, components), ...errorAnswers(route, components) },
     'x-codeSamples': codeSamplesOf(route),
     ...(route.isPartOfPage ? { 'x-scalar-ignore': true } : {}),
@@ -125,26 +119,33 @@ function parametersOf(
   });
 }
 
-function requestBody(schema: TSchema, components: Components): JsonObject {
+function requestBody({ body, rawBody }: Route, components: Components): JsonObject {
+  const { schema, contentType } = rawBody ?? { schema: body, contentType: 'application/json' };
+  if (schema === undefined) return {};
   const isRequired = ((schema as { required?: readonly string[] }).required ?? []).length > 0;
   return {
-    required: isRequired,
-    content: { 'application/json': { schema: toReference(schema, components), example: exampleOf(schema) } },
+    requestBody: {
+      required: isRequired,
+      content: { [contentType]: { schema: toReference(schema, components), example: exampleOf(schema) } },
+    },
   };
 }
 
 function successAnswers(route: Route, components: Components): JsonObject {
   return Object.fromEntries(
-    Object.entries(route.success).map(([status, answer]) => [status, successAnswer(answer, components)]),
+    Object.entries(route.success).map(([status, answer]) => [
+      status,
+      successAnswer(route, answer, components),
+    ]),
   );
 }
 
-function successAnswer(answer: SuccessAnswer, components: Components): JsonObject {
+function successAnswer(route: Route, answer: SuccessAnswer, components: Components): JsonObject {
   const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' } },
   ]);
-  const headers = { ...Object.fromEntries(own), ...COMMON_HEADERS };
+  const headers = { ...Object.fromEntries(own), ...commonHeaders(isLimited(route)) };
   if (answer.schema === undefined) return { description: answer.description, headers };
   const content = {
     [answer.contentType ?? 'application/json']: {
@@ -160,9 +161,6 @@ function successAnswer(answer: SuccessAnswer, components: Components): JsonObjec
   };
   return { description: answer.description, headers, content };
 }
-
-const COMMON_HEADERS = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
-const RETRY_AFTER = { description: 'Seconds until the next try', schema: { type: 'integer' }, example: 1 };
 
 /** All errors that the route can answer with, one answer per status with an example per code. */
 function errorAnswers(route: Route, components: Components): JsonObject {
@@ -187,6 +185,7 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
     ...new Set<ErrorCode>([
       ...(route.params === undefined ? [] : (['uri-too-long'] as const)),
       ...(route.body === undefined ? [] : (['unsupported-media-type'] as const)),
+      ...(isLimited(route) ? (['rate-limited'] as const) : []),
       ...(route.security === 'signed' ? SIGNED_ERRORS : []),
       ...route.errors,
       ...ANY_ERRORS,
@@ -197,7 +196,7 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
 function errorAnswer(status: number, codes: readonly ErrorCode[], shape: ErrorShape): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
-    headers: status === 429 ? { ...COMMON_HEADERS, 'Retry-After': RETRY_AFTER } : COMMON_HEADERS,
+    headers: status === 429 ? { ...commonHeaders(true), 'Retry-After': RETRY_AFTER } : commonHeaders(false),
     content: {
       [shape.contentType]: {
         schema: shape.schema,

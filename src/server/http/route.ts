@@ -85,6 +85,8 @@ export type Route = {
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
+  /** What a handler that reads the bytes itself, and no schema checks, takes. */
+  readonly rawBody?: { readonly contentType: string; readonly schema: TSchema } | undefined;
   /** Takes bodies beyond the limit of all others from those who may send them; told by their headers, before a byte is read. */
   readonly largeBodies?: LargeBodies | undefined;
   /** The handler checks the body itself, against more than a schema can say: the schema only describes it. */

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { MediaEvent, MediaEventReader } from '../../ports/media-event.ts';
 import { defineRoute, type Route } from '../route.ts';
@@ -14,6 +15,16 @@ export type MediaEventDeps = {
  */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
+/** As much as is always there; what else it holds depends on the event. */
+const MediaEventSchema = Type.Object(
+  {
+    event: Type.String({ description: "LiveKit's name of the event", examples: ['room_started'] }),
+    id: Type.String({ description: 'The same when it is sent again', examples: ['EV_7vKYhSQX8wZp'] }),
+    createdAt: Type.String({ description: 'Unix time in seconds', examples: ['1767225600'] }),
+  },
+  { description: 'A WebhookEvent of the LiveKit protocol, as ProtoJSON', additionalProperties: true },
+);
+
 /**
  * The media server's own webhooks. It takes any answer but 429 and 5xx for delivered: so what could not be stored
  * is a 503, whatever the reason, and comes again.
@@ -29,6 +40,7 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
       description:
         "For LiveKit's `webhook.urls`. The Authorization header carries its JWT, which covers the body.",
       security: 'media-server',
+      rawBody: { contentType: 'application/webhook+json', schema: MediaEventSchema },
       largeBodies: {
         limitBytes: MAX_EVENT_BYTES,
         mayCome: ({ authorization }) => deps.mediaEventReader.isEventToken(authorization),
