@@ -72,7 +72,7 @@ describe('rtc dev', () => {
     const worker = before.find(({ name }) => name === 'stt-post');
     process.kill(worker?.pid ?? 0, 'SIGKILL');
     await dev.seen(/stt-post ended \(SIGKILL\).*it is started again in 1 s/);
-    await vi.waitUntil(() => processesOf('restarted').length === before.length, 10_000);
+    await vi.waitUntil(() => processesOf('restarted').length === before.length, 20_000);
     const after = processesOf('restarted');
     const others = (all: readonly Process[]) => all.filter(({ name }) => name !== 'stt-post');
     expect(others(after)).toEqual(others(before));
@@ -103,7 +103,7 @@ describe('rtc dev', () => {
     const started = processesOf('alone');
     expect(started.filter(isAlive)).toEqual(started);
     killed.child.kill('SIGKILL');
-    await vi.waitUntil(() => started.filter(isAlive).length === 0, 10_000);
+    await vi.waitUntil(() => started.filter(isAlive).length === 0, 20_000);
   }, 60_000);
 
   it('leaves a data directory to the one that runs on it', async () => {

@@ -121,7 +121,7 @@ const running = async (): Promise<readonly Egress[]> =>
   );
 const untilStatus = (egressId: string, wanted: Egress['status']) =>
   expect
-    .poll(async () => (await media.listEgress({ egressId }))[0]?.status, { timeout: 10_000, interval: 20 })
+    .poll(async () => (await media.listEgress({ egressId }))[0]?.status, { timeout: 20_000, interval: 20 })
     .toBe(wanted);
 
 describe('a recording', () => {
@@ -251,7 +251,7 @@ describe('without a recorder', () => {
     const answers = await Promise.all([start(first), start(second), start(first)]);
     expect(answers.map((answer) => answer.code)).toEqual(Array(3).fill('media-worker-unavailable'));
     embedded.control.setFaults({ recorder: 'present' });
-    await expect.poll(async () => (await start()).httpStatus, { timeout: 5000 }).toBe(201);
+    await expect.poll(async () => (await start()).httpStatus, { timeout: 20_000 }).toBe(201);
     await stop();
   });
 
@@ -334,7 +334,7 @@ describe('a recorder that dies', () => {
 
   it('is found out by a start or a look when it should long have joined', async () => {
     const { egressId, startedAt } = await startAndKill();
-    await expect.poll(() => clock.now() - Date.parse(startedAt), { timeout: 10_000 }).toBeGreaterThan(60_000);
+    await expect.poll(() => clock.now() - Date.parse(startedAt), { timeout: 20_000 }).toBeGreaterThan(60_000);
     expect(await status()).toEqual(NOT_RECORDING);
     const again = await start(second);
     expect(again.httpStatus).toBe(201);
@@ -390,20 +390,20 @@ describe('an instance that was killed within a start', () => {
   it('is cleaned up after without anyone starting again', async () => {
     enterAndPublish();
     const left = await leaveBehind(1);
-    await expect.poll(async () => (await running()).length, { timeout: 10_000, interval: 100 }).toBe(0);
+    await expect.poll(async () => (await running()).length, { timeout: 20_000, interval: 100 }).toBe(0);
     expect((await egresses()).map((egress) => egress.egressId)).toEqual([left.egressId]);
-    await expect.poll(() => store.recordings.findActive(room), { timeout: 5000 }).toBeUndefined();
+    await expect.poll(() => store.recordings.findActive(room), { timeout: 20_000 }).toBeUndefined();
   });
 
   it('is given up, and what starts after that is stopped too', async () => {
     enterAndPublish();
     const { id, filepath } = await claim(newPath(), 1);
     await expect
-      .poll(() => store.recordings.find(id), { timeout: 10_000 })
+      .poll(() => store.recordings.find(id), { timeout: 20_000 })
       .toMatchObject({ status: 'failed', error: 'the instance that started it was lost' });
     const late = await media.startRoomComposite({ room, filepath });
     expect((await egresses()).map((egress) => egress.egressId)).toEqual([late.egressId]);
-    await expect.poll(async () => (await running()).length, { timeout: 10_000, interval: 100 }).toBe(0);
+    await expect.poll(async () => (await running()).length, { timeout: 20_000, interval: 100 }).toBe(0);
   });
 });
 
@@ -415,8 +415,8 @@ describe('a start whose answer is lost', () => {
       enterAndPublish();
       expect((await start(service)).httpStatus).toBe(503);
       expect(await egresses()).toHaveLength(1);
-      await expect.poll(async () => (await running()).length, { timeout: 5000 }).toBe(0);
-      await expect.poll(async () => (await start()).httpStatus, { timeout: 5000 }).toBe(201);
+      await expect.poll(async () => (await running()).length, { timeout: 20_000 }).toBe(0);
+      await expect.poll(async () => (await start()).httpStatus, { timeout: 20_000 }).toBe(201);
       await stop();
     } finally {
       await service.close();

@@ -261,12 +261,12 @@ describe('a request that does not arrive', () => {
   ])(
     'from who sends %s, reads nothing and never closes, does not keep its connection',
     async (_name, bytes) => {
-      await expect.poll(connectionCount, { timeout: 5000 }).toBe(0);
+      await expect.poll(connectionCount, { timeout: 20_000 }).toBe(0);
       const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
       await once(socket, 'connect');
       socket.pause().write(bytes);
       await expect.poll(connectionCount).toBe(1);
-      await expect.poll(connectionCount, { timeout: 5000 }).toBe(0);
+      await expect.poll(connectionCount, { timeout: 20_000 }).toBe(0);
       socket.destroy();
     },
   );

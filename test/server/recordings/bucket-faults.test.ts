@@ -278,7 +278,7 @@ describe('the service whose bucket goes away', () => {
     await network.cut();
     await stage.service.call('POST', `/v1/rooms/${roomId}/recording/stop`);
     await expect
-      .poll(async () => (await stage.get(egressId)).status, { timeout: 10_000, interval: 50 })
+      .poll(async () => (await stage.get(egressId)).status, { timeout: 20_000, interval: 50 })
       .toBe('failed');
     await network.mend();
     expect(await stage.get(egressId)).toMatchObject({

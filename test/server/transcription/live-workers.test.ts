@@ -2,7 +2,7 @@ import { kill } from 'node:process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Segment } from '../../../src/contract/transcription.ts';
 import { testSpeech } from '../../support/test-speech.ts';
-import { type CallStage, startCallStage } from './support/call-stage.ts';
+import { type CallStage, HEARD_IN_TIME, startCallStage } from './support/call-stage.ts';
 import { problemOf } from './support/transcription-stage.ts';
 
 /* Workers that come and go while people speak in a room of the real LiveKit. */
@@ -102,7 +102,7 @@ describe('a live worker', () => {
 
   it('may be missing: what was said is read, stopped and deleted all the same', async () => {
     const worker = await stage.startWorker(testSpeech());
-    await vi.waitUntil(isWorking, 5_000);
+    await vi.waitUntil(isWorking, 20_000);
     const room = await stage.newRoom();
     const { transcriptionId } = await stage.start(room);
     await stage.untilListening(room);
@@ -111,7 +111,7 @@ describe('a live worker', () => {
     const segments = await stage.untilSegments(room, (all) => all.length > 0);
     await worker.close();
     await stage.untilListening(room, false);
-    await vi.waitUntil(async () => !(await isWorking()), 5_000);
+    await vi.waitUntil(async () => !(await isWorking()), 20_000);
 
     const other = await stage.newRoom();
     const refused = await stage.service.call('POST', `/v1/rooms/${other}/transcription/start`, { body: {} });
@@ -153,33 +153,40 @@ describe('a live worker', () => {
     await italian.close();
   }, 60_000);
 
-  it('tells of speech without text, which two tries in halves did not find either', async () => {
-    let isDeaf = true;
-    const speech = testSpeech({ recognise: ({ seconds }) => (isDeaf || seconds > 2 ? '' : 'half') });
-    const worker = await stage.startWorker(speech);
-    const room = await stage.newRoom();
-    await stage.start(room);
-    await stage.untilListening(room);
-    const ada = await stage.enter(room, 'ada');
-    await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-    const isTold = ({ message }: { readonly message: string }) => message.includes('gave no text');
-    await vi.waitUntil(() => worker.logLines.filter(isTold).length >= 2, 10_000);
-    const told = worker.logLines.filter(isTold);
-    expect(told.map(({ level }) => level)).toEqual(told.map(() => 'warn'));
-    expect(Object.keys(told[0]?.fields ?? {}).toSorted()).toEqual([
-      'durationMs',
-      'trackId',
-      'transcriptionId',
-    ]);
-    expect((await stage.read(room)).segments).toEqual([]);
+  it(
+    'tells of speech without text, which two tries in halves did not find either',
+    HEARD_IN_TIME,
+    async () => {
+      let isDeaf = true;
+      const speech = testSpeech({ recognise: ({ seconds }) => (isDeaf || seconds > 2 ? '' : 'half') });
+      const worker = await stage.startWorker(speech);
+      try {
+        const room = await stage.newRoom();
+        await stage.start(room);
+        await stage.untilListening(room);
+        const ada = await stage.enter(room, 'ada');
+        await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+        const isTold = ({ message }: { readonly message: string }) => message.includes('gave no text');
+        await vi.waitUntil(() => worker.logLines.filter(isTold).length >= 2, 20_000);
+        const told = worker.logLines.filter(isTold);
+        expect(told.map(({ level }) => level)).toEqual(told.map(() => 'warn'));
+        expect(Object.keys(told[0]?.fields ?? {}).toSorted()).toEqual([
+          'durationMs',
+          'trackId',
+          'transcriptionId',
+        ]);
+        expect((await stage.read(room)).segments).toEqual([]);
 
-    isDeaf = false;
-    await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-    const segments = await stage.untilSegments(room, (all) => all.length >= 2);
-    const [one, two] = segments;
-    expect(segments.map(({ text }) => text)).toEqual(['half', 'half']);
-    expect(one?.end).toBeCloseTo(two?.start ?? 0, 2);
-    await stage.stop(room);
-    await worker.close();
-  }, 60_000);
+        isDeaf = false;
+        await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+        const segments = await stage.untilSegments(room, (all) => all.length >= 2);
+        const [one, two] = segments;
+        expect(segments.map(({ text }) => text)).toEqual(['half', 'half']);
+        expect(one?.end).toBeCloseTo(two?.start ?? 0, 2);
+        await stage.stop(room);
+      } finally {
+        await worker.close();
+      }
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { speechRecordings } from '../../support/parts/speech-model.ts';
 import { wordErrorRate } from '../../support/word-error-rate.ts';
 import { register } from '../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
-import { type CallStage, type StageWorker, startCallStage } from './support/call-stage.ts';
+import { type CallStage, HEARD_IN_TIME, type StageWorker, startCallStage } from './support/call-stage.ts';
 
 /*
  * A room of the real LiveKit, people who speak in it, the real model and the worker as `rtc worker stt-live` composes
@@ -48,12 +48,8 @@ const wordsIn = (segments: readonly Segment[], identity: string): number =>
     .split(/\s+/)
     .filter((word) => word !== '').length;
 
-/**
- * Sound is lost on its way where a machine is too busy to send and receive it in time: a word or two are another then,
- * and what a test counts on is how many there are. How well they are heard has a measure of its own, and two tries.
- */
+/** Where sound was lost on its way a word or two are another: what a test counts on is how many there are. */
 const MOST_OF_A_SENTENCE = 9;
-const HEARD_IN_TIME = { timeout: 90_000, retry: 2 };
 
 /** Started, and heard from the first word on. */
 const listening = async (body: object = {}): Promise<string> => {
@@ -76,7 +72,9 @@ const captionsOf = (viewer: JoinedParticipant): readonly Shown[] => {
   const shown: Shown[] = [];
   viewer.room.registerTextStreamHandler('lk.transcription', async (reader: TextStreamReader, sender) => {
     const { attributes = {} } = reader.info;
-    const text = await reader.readAll();
+    // Broken off where its speaker leaves in the middle of it.
+    const text = await reader.readAll().catch(() => undefined);
+    if (text === undefined) return;
     shown.push({
       sender: sender.identity,
       text,
@@ -134,7 +132,7 @@ describe('a room that is transcribed while it talks', () => {
     expect(wordErrorRate(`${CHILDREN} ${PASSPORT}`, heard), heard).toBeLessThanOrEqual(0.05);
 
     const finals = (): readonly Shown[] => shown.filter(({ isFinal }) => isFinal);
-    await vi.waitUntil(() => finals().length === segments.length, { timeout: 5_000 });
+    await vi.waitUntil(() => finals().length === segments.length, { timeout: 20_000 });
     const told = segments.map(({ id, participantIdentity, trackId, text }) => ({
       ...{ segmentId: id, sender: participantIdentity, trackId, text, isFinal: true },
     }));
@@ -186,7 +184,7 @@ describe('a room that is transcribed while it talks', () => {
     await ada.publishWav(meeting ?? '');
     // Of fewer words, cut off in the middle of one, the model makes what it likes.
     const few = 7;
-    await vi.waitUntil(() => shown.some(({ text }) => text.split(' ').length >= few), { timeout: 10_000 });
+    await vi.waitUntil(() => shown.some(({ text }) => text.split(' ').length >= few), { timeout: 20_000 });
     await ada.leave();
     const left = await stage.untilSegments(room, (all) => textOf(all, 'ada') !== '');
     expect(wordsIn(left, 'ada')).toBeGreaterThanOrEqual(few);
@@ -228,7 +226,7 @@ describe('the end of a live transcription', () => {
     const stoppedAt = performance.now();
     await stage.untilListening(room, false);
     expect(performance.now() - stoppedAt).toBeLessThan(1_000);
-    await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 10_000 });
+    await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
     // They go on speaking, and nobody listens.
     await voice.played;
     const read = await stage.read(room);
@@ -251,7 +249,7 @@ describe('the end of a live transcription', () => {
     await stage.untilSegments(room, (all) => wordsIn(all, 'ada') >= MOST_OF_A_SENTENCE);
     const told = await stage.read(room);
     await stage.rooms.deleteRoom(room);
-    await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 10_000 });
+    await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
     await vi.waitUntil(() => worker.logLines.some((line) => isEndOf(line, told.transcriptionId)));
     const { status, segments, transcriptionId } = await stage.read(room);
     expect(status).toBe('stopped');

@@ -354,7 +354,7 @@ describe('transcribing a recording', () => {
     const later = await until(transcriptionId, ({ progress }) => progress > halfway.progress);
     expect(later.segments.length).toBeGreaterThan(halfway.segments.length);
     expect((await call('DELETE', `/v1/transcriptions/${transcriptionId}`)).status).toBe(204);
-    await vi.waitUntil(() => log.some(({ message }) => message.includes('no longer in hand')), 10_000);
+    await vi.waitUntil(() => log.some(({ message }) => message.includes('no longer in hand')), 20_000);
     expect(await stage.store.transcriptions.countSegments(transcriptionId)).toBe(0);
   });
 
@@ -374,7 +374,7 @@ describe('transcribing a recording', () => {
           const row = await stage.store.transcriptions.find(transcriptionId);
           return row?.attempts === attempt + 1 && row.status !== 'processing' && row;
         },
-        { timeout: 10_000, interval: 50 },
+        { timeout: 20_000, interval: 50 },
       );
       expect(tried.status).toBe(attempt === 2 ? 'failed' : 'queued');
       expect((await get(transcriptionId)).error).toEqual(error);
@@ -482,7 +482,7 @@ describe('a recording in a bucket', () => {
       return 'word';
     };
     await work({ recognise }, { environment: { S3_ENDPOINT: network.url(s3.url) } });
-    await vi.waitUntil(() => isCut, 10_000);
+    await vi.waitUntil(() => isCut, 20_000);
     await network.mend();
     const done = await ended(transcriptionId);
     expect(done).toMatchObject({ status: 'completed', error: null });

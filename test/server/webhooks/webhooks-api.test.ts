@@ -62,7 +62,7 @@ const deliveriesOf = async (id: string, query = ''): Promise<Listed> =>
 
 const untilStatus = (id: string, ...statuses: readonly string[]) =>
   expect
-    .poll(async () => (await deliveriesOf(id)).deliveries.map(({ status }) => status), { timeout: 5_000 })
+    .poll(async () => (await deliveriesOf(id)).deliveries.map(({ status }) => status), { timeout: 20_000 })
     .toEqual(statuses);
 
 describe('registering a webhook', () => {
@@ -315,7 +315,7 @@ describe('changing a webhook', () => {
     cleanUps.push(other.close);
     await service.call('PATCH', `/v1/webhooks/${id}`, { body: { url: other.url } });
     // The first retry, at true speed.
-    const [retried] = await other.waitFor(() => true, 1, 8_000);
+    const [retried] = await other.waitFor(() => true, 1, 20_000);
     expect((retried?.at ?? 0) - (receiver.received[0]?.at ?? 0)).toBeGreaterThanOrEqual(4_990);
     expect(retried?.body.id).toBe(receiver.received[0]?.body.id);
     expect(receiver.received).toHaveLength(1);

@@ -151,7 +151,7 @@ describe('receivers that hang', () => {
     for (let round = 0; round < 3; round += 1) {
       await instance.tell(...Array.from({ length: 100 }, (_, index) => `${round} ${index}`));
     }
-    await expect.poll(() => hanging.received.length, { timeout: 10_000 }).toBe(20 * 16);
+    await expect.poll(() => hanging.received.length, { timeout: 20_000 }).toBe(20 * 16);
     await stage.webhook(quick.url);
     const startedAt = performance.now();
     await instance.tell(...Array.from({ length: 100 }, (_, index) => `quick ${index}`));
@@ -217,10 +217,10 @@ describe('a backlog of one webhook', () => {
         (delivery) => delivery.leaseOwner !== null,
       ).length;
     // Its lane holds 512, and is filled up whenever half of them were sent; 500 are, or a few more that were in flight.
-    await expect.poll(leased, { timeout: 5_000 }).toBeGreaterThanOrEqual(512 + 256);
+    await expect.poll(leased, { timeout: 20_000 }).toBeGreaterThanOrEqual(512 + 256);
     isBack.resolve();
     const pending = () => stage.store.deliveries.list({ webhookId: id, state: 'pending', limit: 1 });
-    await expect.poll(pending, { timeout: 15_000 }).toEqual([]);
+    await expect.poll(pending, { timeout: 20_000 }).toEqual([]);
   });
 });
 

@@ -62,8 +62,8 @@ export function rtmpUrlOf(rtmpPort: number): string {
   return `rtmp://127.0.0.1:${rtmpPort}/live`;
 }
 
-/** The CPU that one stream is reckoned at. The defaults (2 and more) refuse every stream on two busy cores. */
-const smallCost = 0.001;
+/** The cores that one stream is reckoned at. The defaults (2 and more) refuse every stream on two busy ones, and 0 too. */
+const noCost = -1000;
 
 function ingressConfig(
   { redis, livekit, rtmpPort }: IngressOptions,
@@ -80,10 +80,10 @@ function ingressConfig(
     health_port: healthPort,
     logging: { level: 'info', json: false },
     cpu_cost: {
-      rtmp_cpu_cost: smallCost,
-      whip_cpu_cost: smallCost,
-      whip_bypass_transcoding_cpu_cost: smallCost,
-      url_cpu_cost: smallCost,
+      rtmp_cpu_cost: noCost,
+      whip_cpu_cost: noCost,
+      whip_bypass_transcoding_cpu_cost: noCost,
+      url_cpu_cost: noCost,
       min_idle_ratio: 0.000_1,
     },
   };

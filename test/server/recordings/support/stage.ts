@@ -128,5 +128,5 @@ export function bucketSettings(s3: S3): Readonly<Record<string, string>> {
 
 /** Also outside tests. */
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  await vi.waitUntil(isSo, { timeout: 10_000, interval: 20 });
+  await vi.waitUntil(isSo, { timeout: 20_000, interval: 20 });
 }
