@@ -1,13 +1,33 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * The longest name of a room in a path. File systems take 255 bytes between two slashes, and the template may put more
+ * beside it: the time alone has 24.
+ */
+const LONGEST_NAME = 160;
+/** 64 bits: enough that no two rooms of one service meet. */
+const DIGEST_LENGTH = 16;
+
 /**
  * Where a recording goes: the template with {room} percent-encoded (a room may be called `../x`) and {time} as
- * UTC to the millisecond, which makes it unique per room. A name of dots alone is encoded too.
+ * UTC to the millisecond, which makes it unique per room. A name of dots alone is encoded too. Of a name that would be
+ * longer than a file's may be, its beginning and a digest of the whole: a recorder finds out that it is too long only
+ * when all has been recorded.
  */
 export function recordingPath(template: string, room: string, startedAt: number): string {
   const time = new Date(startedAt).toISOString().replaceAll(':', '-');
-  return template.replaceAll('{room}', encodeName(room)).replaceAll('{time}', time);
+  return template.replaceAll('{room}', shortened(encodeName(room), room)).replaceAll('{time}', time);
 }
 
 function encodeName(name: string): string {
   const encoded = encodeURIComponent(name);
   return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
+}
+
+function shortened(encoded: string, name: string): string {
+  if (encoded.length <= LONGEST_NAME) return encoded;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_LENGTH);
+  // A code that is cut within, `%E6` to `%E`, is none any more.
+  const beginning = encoded.slice(0, LONGEST_NAME - DIGEST_LENGTH - 1).replace(/%.?$/, '');
+  return `${beginning}-${digest}`;
 }
