@@ -27,6 +27,8 @@ export function answerClientErrors(server: Server, nextRequestId: () => string):
   // An expectation that we do not know is no reason to refuse a request; Node would, without a body.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => {
+    // Node has taken its own listener away: who resets the connection would end the process.
+    socket.on('error', () => socket.destroy());
     const error = new ServiceError('method-not-allowed', 'CONNECT is not served here.');
     writeProblem(socket, error, nextRequestId());
   });

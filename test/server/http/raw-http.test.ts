@@ -379,6 +379,17 @@ describe('a connection', () => {
     );
   });
 
+  // Without a listener of its own the socket's error would end the process: the run fails with it, not this line.
+  it('outlives a CONNECT whose sender resets the connection instead of reading the answer', async () => {
+    const reset = Promise.withResolvers<boolean>();
+    app.server.once('connect', (_request, socket: Socket) => socket.once('close', reset.resolve));
+    const client = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(client, 'connect');
+    client.write('CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n', () => client.resetAndDestroy());
+    expect(await reset.promise).toBe(true);
+    expect((await send('GET /open HTTP/1.1\r\nHost: x\r\n\r\n'))?.status).toBe(200);
+  });
+
   it('answers OPTIONS *', async () => {
     expectProblem(await send('OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'), 404, 'route-not-found');
   });
