@@ -5,6 +5,7 @@ import { explain } from './explain.ts';
 import type { DevReady, Io } from './io.ts';
 import { readProfiles, writeProfiles } from './profiles.ts';
 import { say, warn } from './screen.ts';
+import { fitted } from './wrap-text.ts';
 
 const PROFILE = 'dev';
 
@@ -14,17 +15,21 @@ const MEDIA = {
   embedded: 'the embedded stand-in: it carries no sound and no pictures',
 } as const;
 
+/** Of `  Media server  ` and its like. */
+const LABEL_WIDTH = 16;
+
 /** Keeps the credentials as profile dev, and says what is there and what to try. */
 export async function announceDev(context: Context, ready: DevReady): Promise<void> {
   const option = await keepProfile(context, ready);
   const rtc = programName(context.io);
   const { heading, name } = context.screen.palette;
+  const described = (text: string): string => fitted(context.io.stdout, text, LABEL_WIDTH);
   const lines = [
     '',
     `${heading('The service is up')} at ${name(ready.url)}`,
     `  Reference     ${ready.url}/docs`,
-    `  Media server  ${MEDIA[ready.media.kind]}, ${ready.media.url}`,
-    ...ready.media.notes.map((note) => `                ${note}`),
+    `  Media server  ${described(`${MEDIA[ready.media.kind]}, ${ready.media.url}`)}`,
+    ...ready.media.notes.map((note) => ' '.repeat(LABEL_WIDTH) + described(note)),
     `  Profile       ${PROFILE}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,
     `  Data          ${ready.dataDir}`,
     '',

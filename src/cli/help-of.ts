@@ -1,10 +1,10 @@
 import { isCalled } from './command.ts';
 import { SEE_ROOT_HELP, usageError } from './failure.ts';
 import { TOPICS } from './help-topics.ts';
-import type { Io } from './io.ts';
+import { helpWidth, type Io } from './io.ts';
 import { didYouMean } from './nearest.ts';
 import type { NounEntry } from './noun-entry.ts';
-import { helpWidth, parseNoun } from './parse.ts';
+import { parseNoun } from './parse.ts';
 import { rootHelp } from './root-help.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function helpOf(
   [first, ...rest]: readonly string[],
   io: Io,
 ): Promise<string> {
-  if (first === undefined) return rootHelp(catalogue, false);
+  if (first === undefined) return rootHelp(catalogue, { hasColours: false, width: helpWidth(io) });
   const topic = Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
   if (topic !== undefined) return topic;
   const entry = catalogue.find(({ noun }) => noun === first);

@@ -2,24 +2,27 @@
 export const TOPICS: Readonly<Record<string, string>> = {
   'exit-codes': `Exit codes
 
-    0  success; also when the reader of a pipe goes away, and when a stream is ended by a signal
+    0  success; also when the reader of a pipe goes away, and when a stream is
+       ended by a signal
     1  any other failure, an answer of 5xx other than 503 included
-    2  usage: a wrong command line, an answer of 400 or 413, or --yes missing without a terminal
+    2  usage: a wrong command line, an answer of 400 or 413, or --yes missing
+       without a terminal
     3  not found
     4  authentication: key, secret or clock are wrong, or there are none
     5  conflict
     6  unavailable, timed out or rate-limited: trying again later may help
-    7  negative result of a check: doctor found a fault, a token has expired, a code or a signature
-       is not valid, a test delivery was not taken
+    7  negative result of a check: doctor found a fault, a token has expired, a
+       code or a signature is not valid, a test delivery was not taken
     8  --wait ended while it was still pending
   130  cancelled: Ctrl-C, or no at a prompt
 
-  Of several targets (rtc rooms delete a b) the first failure decides; the others are still done.
+  Of several targets (rtc rooms delete a b) the first failure decides; the
+  others are still done.
 `,
   environment: `Environment
 
-  Each setting is looked for on its own: option, then variable, then profile, then default. A profile that
-  --profile names counts as an option.
+  Each setting is looked for on its own: option, then variable, then profile,
+  then default. A profile that --profile names counts as an option.
 
   RTC_URL          address of the service; default http://127.0.0.1:3000
   RTC_API_KEY      API key; API_KEY is accepted too
@@ -38,25 +41,33 @@ export const TOPICS: Readonly<Record<string, string>> = {
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
                    proxy to the service
 
-  The service itself reads its own variables: rtc serve --print-config lists them with their values.
+  The service itself reads its own variables, which rtc serve --print-config
+  lists with their values.
 `,
   output: `Output
 
-  stdout carries the result and nothing else. Status, warnings, questions and errors go to stderr.
+  stdout carries the result and nothing else. Status, warnings, questions and
+  errors go to stderr.
 
-  On a terminal   an aligned table, times such as "3 minutes ago", colours. Characters in names that would act on
-                  the terminal are shown as escapes.
-  Elsewhere       one record a line, tab-separated, no header, nothing cut, RFC 3339 times. A single record is one
-                  NAME<tab>value a line. In values, tab, line feed, carriage return and backslash are written
-                  \\t \\n \\r \\\\, other control characters \\u001b.
-  --json          exactly what the API answered: indented on a terminal, on one line elsewhere.
-  --json a,b      only these fields: a list becomes an array of objects. An unknown field lists the known ones.
-  --watch         redraws on a terminal; elsewhere one JSON line for each change:
-                  {"change":"added"|"changed"|"removed","record":{…}}
+  On a terminal   an aligned table, times such as "3 minutes ago", colours.
+                  Characters in names that would act on the terminal are shown
+                  as escapes.
+  Elsewhere       one record a line, tab-separated, no header, nothing cut,
+                  RFC 3339 times. A single record is one NAME<tab>value a line.
+                  In values, tab, line feed, carriage return and backslash are
+                  written \\t \\n \\r \\\\, other control characters \\u001b.
+  --json          exactly what the API answered: indented on a terminal, on one
+                  line elsewhere.
+  --json a,b      only these fields: a list becomes an array of objects. An
+                  unknown field lists the known ones.
+  --watch         redraws on a terminal; elsewhere one JSON line for each
+                  change: {"change":"added"|"changed"|"removed","record":{…}}
 
-  An error is a line of cause and a line of what to do next, with the request id that the service's log has.
-  With --json it is problem details (RFC 9457) on stderr.
+  An error is a line of cause and a line of what to do next, with the request id
+  that the service's log has. With --json it is problem details (RFC 9457) on
+  stderr.
 
-  --curl prints the signed request instead of sending it; --debug shows requests and answers, secrets masked.
+  --curl prints the signed request instead of sending it; --debug shows requests
+  and answers, secrets masked.
 `,
 };

@@ -23,6 +23,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
+/** Columns of a terminal. One without a size (a container's, a serial line) says 0. */
+export function columnsOf({ columns }: TerminalStream): number {
+  return columns === undefined || columns === 0 ? 80 : columns;
+}
+
+/** Of the help: not wider than one reads with ease. */
+export function helpWidth({ stdout }: Io): number {
+  return Math.min(stdout.columns || 100, 110);
+}
+
 export type ServiceLoaders = {
   readonly serve: () => Promise<{
     serve(options: ServeOptions): Promise<unknown>;

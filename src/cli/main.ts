@@ -1,7 +1,7 @@
 import { CATALOGUE, findNoun } from './catalogue.ts';
 import { colourLevel } from './colour.ts';
 import { EXIT, SEE_ROOT_HELP, usageError } from './failure.ts';
-import type { Io } from './io.ts';
+import { helpWidth, type Io } from './io.ts';
 import { splitLeadingOptions } from './leading-options.ts';
 import { rootHelp } from './root-help.ts';
 
@@ -31,7 +31,8 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   if (lacksValue !== undefined)
     return refuse(io, argv, usageError(`${lacksValue} needs a value`, SEE_ROOT_HELP));
   if (noun === undefined || noun === '--help' || noun === '-h' || (noun === 'help' && rest.length === 0)) {
-    io.stdout.write(rootHelp(CATALOGUE, colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0));
+    const hasColours = colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0;
+    io.stdout.write(rootHelp(CATALOGUE, { hasColours, width: helpWidth(io) }));
     return EXIT.success;
   }
   if (noun === '__complete') {

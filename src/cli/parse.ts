@@ -1,6 +1,5 @@
 import { CommanderError } from 'commander';
 import type { Command } from './command.ts';
-import type { Io } from './io.ts';
 import type { NounEntry } from './noun-entry.ts';
 import { parseFault } from './parse-fault.ts';
 import { buildProgram, type Invocation, type ProgramOptions } from './program.ts';
@@ -8,11 +7,6 @@ import { buildProgram, type Invocation, type ProgramOptions } from './program.ts
 export type Parsed =
   | { readonly kind: 'invocation'; readonly invocation: Invocation }
   | { readonly kind: 'help'; readonly text: string };
-
-/** Of the help: not wider than one reads with ease. */
-export function helpWidth(io: Io): number {
-  return Math.min(io.stdout.columns ?? 100, 110);
-}
 
 /** @throws CliError (usage) for what no command takes, with the nearest name that one does */
 export async function parseNoun(

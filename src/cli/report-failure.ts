@@ -4,6 +4,7 @@ import { EXIT, type ExitCode } from './failure.ts';
 import { harmless, harmlessJson } from './harmless-text.ts';
 import type { Io } from './io.ts';
 import { CurlPrinted } from './wire-view.ts';
+import { fitted } from './wrap-text.ts';
 
 /** What failed, and how it is told. */
 export type Report = {
@@ -15,6 +16,9 @@ export type Report = {
   /** Which of several targets. */
   readonly target?: string;
 };
+
+/** Of `Error: ` and of what stands below it. */
+const LABEL_WIDTH = 7;
 
 /** Prints an error as its two lines, or as a problem with --json; its exit code. */
 export async function reportFailure(io: Io, { error, argv, command, target }: Report): Promise<ExitCode> {
@@ -31,8 +35,9 @@ export async function reportFailure(io: Io, { error, argv, command, target }: Re
     io.stderr.write(`Cancelled: ${harmless(cause)}\n`);
     return exitCode;
   }
-  io.stderr.write(`${palette.bad('Error:')} ${harmless(cause)}\n`);
-  for (const detail of details) io.stderr.write(`       ${harmless(detail)}\n`);
-  if (next !== undefined) io.stderr.write(`${palette.heading('Next:')}  ${harmless(next)}\n`);
+  const shown = (text: string): string => fitted(io.stderr, harmless(text), LABEL_WIDTH);
+  io.stderr.write(`${palette.bad('Error:')} ${shown(cause)}\n`);
+  for (const detail of details) io.stderr.write(`${' '.repeat(LABEL_WIDTH)}${shown(detail)}\n`);
+  if (next !== undefined) io.stderr.write(`${palette.heading('Next:')}  ${shown(next)}\n`);
   return exitCode;
 }

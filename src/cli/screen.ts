@@ -1,6 +1,7 @@
 import { colourLevel, loadPalette, type Palette } from './colour.ts';
 import { harmless } from './harmless-text.ts';
-import type { Io } from './io.ts';
+import { columnsOf, type Io } from './io.ts';
+import { fitted } from './wrap-text.ts';
 
 /** `--json`: not given, everything, or these fields. */
 export type JsonChoice = undefined | 'everything' | readonly string[];
@@ -25,7 +26,7 @@ export async function openScreen(
     io,
     json: choice.json,
     isTerminal,
-    width: isTerminal ? (io.stdout.columns ?? 80) : undefined,
+    width: isTerminal ? columnsOf(io.stdout) : undefined,
     palette: await loadPalette(colourLevel(io.stdout, io.env, choice.isColourRefused)),
     errorPalette: await loadPalette(colourLevel(io.stderr, io.env, choice.isColourRefused)),
   };
@@ -33,15 +34,19 @@ export async function openScreen(
 
 /** One line for the user on stderr; `text` may hold names that strangers chose. */
 export function say(screen: Screen, text: string): void {
-  screen.io.stderr.write(`${harmless(text)}\n`);
+  const { stderr } = screen.io;
+  stderr.write(`${fitted(stderr, harmless(text))}\n`);
 }
 
 /** As say, but only to a human: a script's log does not need it. */
 export function hint(screen: Screen, text: string): void {
-  if (screen.io.stderr.isTTY !== true) return;
-  screen.io.stderr.write(`${screen.errorPalette.faint(harmless(text))}\n`);
+  const { stderr } = screen.io;
+  if (stderr.isTTY !== true) return;
+  stderr.write(`${screen.errorPalette.faint(fitted(stderr, harmless(text)))}\n`);
 }
 
 export function warn(screen: Screen, text: string): void {
-  screen.io.stderr.write(`${screen.errorPalette.warning('Warning:')} ${harmless(text)}\n`);
+  const { stderr } = screen.io;
+  const label = 'Warning:';
+  stderr.write(`${screen.errorPalette.warning(label)} ${fitted(stderr, harmless(text), label.length + 1)}\n`);
 }

@@ -25,7 +25,7 @@ describe('the catalogue', () => {
 
   it('is what rtc --help shows, on stdout', async () => {
     for (const argv of [[], ['--help'], ['-h'], ['help']]) {
-      const { code, stdout, stderr } = await run(argv);
+      const { code, stdout, stderr } = await run(argv, { columns: 100 });
       expect([code, stderr]).toEqual([0, '']);
       // Its summary stands beside a noun, or under it where the noun has many verbs.
       for (const { noun, summary } of CATALOGUE)
@@ -67,10 +67,10 @@ describe('rtc help', () => {
     for (const code of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^ +${code} {2}\\S`, 'm'));
   });
 
-  it.each(Object.keys(TOPICS))('shows %s within 120 columns', async (topic) => {
+  it.each(Object.keys(TOPICS))('shows %s within 80 columns', async (topic) => {
     const { code, stdout } = await run(['help', topic]);
     expect(code).toBe(0);
-    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it('of a noun says what it is, lists its verbs with what they take, and shows examples', async () => {

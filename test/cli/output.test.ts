@@ -109,7 +109,7 @@ describe('on a terminal', () => {
       ...PLAIN_TERMINAL,
       env: { ...PLAIN_TERMINAL.env, RTC_URL: refusing.url },
     });
-    expect(stderr).toMatch(/^Error: [. ]*x\n/);
+    expect(stderr).toMatch(/^Error: [. \n]*x\n/);
     expect(performance.now() - startedAt).toBeLessThan(2000);
     await refusing.close();
   });

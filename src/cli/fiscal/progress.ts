@@ -1,3 +1,4 @@
+import { columnsOf } from '../io.ts';
 import type { Screen } from '../screen.ts';
 
 /** How far a run over many is. */
@@ -34,7 +35,7 @@ export function createProgressBar(screen: Screen): ProgressBar {
       drawnMs = nowMs;
       isDrawn = true;
       const line = progressLine(progress, (nowMs - startedMs) / 1000);
-      stderr.write(`${CLEAR_LINE}${line.slice(0, (stderr.columns ?? 80) - 1)}`);
+      stderr.write(`${CLEAR_LINE}${line.slice(0, columnsOf(stderr) - 1)}`);
     },
     clear: () => {
       if (isDrawn) stderr.write(CLEAR_LINE);

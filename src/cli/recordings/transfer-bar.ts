@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import { columnsOf, type Io } from '../io.ts';
 import { formatDuration } from '../time.ts';
 import { formatBytes } from './byte-size.ts';
 
@@ -27,8 +27,7 @@ export function createTransferBar(
       if (stderr.isTTY !== true || nowMs - drawnMs < REDRAW_MS) return;
       drawnMs = nowMs;
       const line = transferLine({ from, done, sizeBytes, seconds: (nowMs - startedMs) / 1000 });
-      // A terminal of unknown width says 0.
-      stderr.write(`${CLEAR_LINE}${line.slice(0, (stderr.columns || 80) - 1)}`);
+      stderr.write(`${CLEAR_LINE}${line.slice(0, columnsOf(stderr) - 1)}`);
     },
     clear: () => {
       if (drawnMs > 0) stderr.write(CLEAR_LINE);

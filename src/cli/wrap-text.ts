@@ -1,0 +1,46 @@
+import { columnsOf, type TerminalStream } from './io.ts';
+
+export type Wrapping = {
+  readonly width: number;
+  /** Columns that are taken already in the first line: those of a label. */
+  readonly start: number;
+  /** Columns before each further line. */
+  readonly indent: number;
+};
+
+/**
+ * A word, or a command to copy: a line break within a command would be copied too, and where a terminal goes on by
+ * itself there is none.
+ */
+const UNIT = /\b(?:rtc|chmod|mkdir|ls|iconv) [^;,()]*[^;,()\s]|\S+/g;
+
+/** Breaks a line between its words, where it is longer than the width. */
+export function wrapWords(text: string, { width, start, indent }: Wrapping): string {
+  if (start + text.length <= width) return text;
+  const lines: string[] = [];
+  let line = '';
+  let end = 0;
+  for (const { 0: unit, index } of text.matchAll(UNIT)) {
+    const gap = text.slice(end, index);
+    const taken = lines.length === 0 ? start : 0;
+    end = index + unit.length;
+    if (line.trim() === '' || taken + line.length + gap.length + unit.length <= width) {
+      line += gap + unit;
+    } else {
+      lines.push(line);
+      line = ' '.repeat(indent) + unit;
+    }
+  }
+  return [...lines, line].join('\n');
+}
+
+/** On a terminal, wrapped to it; as it is elsewhere. The further lines of a labelled text stand below its first. */
+export function fitted(stream: TerminalStream, text: string, label = 0): string {
+  if (stream.isTTY !== true) return text;
+  const own = /^ */.exec(text)?.[0].length ?? 0;
+  return wrapWords(text, {
+    width: columnsOf(stream),
+    start: label,
+    indent: label === 0 ? own + 2 : label + own,
+  });
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { json, startHttpServer, type TestHttpServer } from './support/http-server.ts';
+import { type Run, run } from './support/run.ts';
+
+const TERMINAL = { terminals: ['stdin', 'stdout', 'stderr'] } as const;
+
+let server: TestHttpServer;
+let answer: { readonly status: number; readonly body: object };
+beforeAll(async () => {
+  server = await startHttpServer((_request, response) => json(response, answer.status, answer.body));
+});
+afterAll(() => server.close());
+
+function rtc(argv: readonly string[], columns: number, terminals = [...TERMINAL.terminals]): Promise<Run> {
+  const env = { NO_COLOR: '1', RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+  return run(argv, { env, columns, terminals });
+}
+
+const problem = (type: string, detail: string) => ({
+  type: `urn:problem-type:rtc:${type}`,
+  title: 'Unauthorized',
+  status: 401,
+  detail,
+});
+
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+describe('on a narrow terminal', () => {
+  it('an error breaks between words, and goes on below its first line', async () => {
+    answer = {
+      status: 401,
+      body: problem('invalid-api-key', 'The key is not the one that the service has.'),
+    };
+    const { stderr } = await rtc(['rooms', 'list'], 40);
+    expect(stderr).toBe(
+      [
+        'Error: The key is not the one that the',
+        '       service has',
+        'Next:  compare the API key with the',
+        "       service's API_KEY:",
+        '       rtc profile show',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('a text breaks at the column after the last one, and not at the last one', async () => {
+    answer = { status: 404, body: { ...problem('webhook-not-found', 'a'.repeat(26)), status: 404 } };
+    const fits = 'Next:  see which there are: rtc webhooks list';
+    expect((await rtc(['webhooks', 'get', 'x'], fits.length)).stderr).toContain(`${fits}\n`);
+    expect((await rtc(['webhooks', 'get', 'x'], fits.length - 1)).stderr).toContain(
+      'Next:  see which there are:\n       rtc webhooks list\n',
+    );
+  });
+
+  it('a command to copy stays on one line', async () => {
+    answer = { status: 200, body: { participants: [] } };
+    const { stderr } = await rtc(['participants', 'list', 'demo'], 40);
+    expect(stderr).toBe(
+      'Nobody is in demo. Let somebody in:\n  rtc tokens create --room demo --identity ada --role host\n',
+    );
+  });
+
+  it('the mark below a wrong code stays below it', async () => {
+    const { stderr } = await rtc(['cf', 'decode', 'RSSMRA80B01H501X'], 50);
+    expect(stderr).toContain(
+      '       RSSMRA80B01H501X\n' +
+        '                      ^ the check character does\n' +
+        '                      not fit the fifteen before\n' +
+        '                      it: T would\n',
+    );
+  });
+
+  it.each([60, 80])('the help fits %i columns', async (columns) => {
+    const { stdout } = await rtc([], columns);
+    expect(widest(stdout.slice(stdout.indexOf('Rooms:'), stdout.indexOf('Start here')))).toBeLessThanOrEqual(
+      columns,
+    );
+    expect(stdout.replace(/\s+/g, '')).toContain(
+      'webhookscreate|list|get|update|delete|test|deliveries|replay|rotate|verify|listen' +
+        'URLsthatgetevents,andtheirdeliverylogs',
+    );
+  });
+});
+
+describe('on a terminal that does not know its width', () => {
+  const room = {
+    ...{
+      sid: 'RM_1',
+      name: 'demo',
+      emptyTimeout: 300,
+      departureTimeout: 20,
+      metadata: '',
+      maxParticipants: 0,
+    },
+    ...{ creationTime: '1767225600', creationTimeMs: '1767225600000', numParticipants: 2, numPublishers: 1 },
+    activeRecording: false,
+  };
+
+  it('a list is as wide as on one of 80 columns', async () => {
+    answer = { status: 200, body: { rooms: [room] } };
+    const { stdout } = await rtc(['rooms', 'list'], 0);
+    expect(stdout).toContain('PARTICIPANTS  RECORDING  CREATED');
+    expect(stdout).toBe((await rtc(['rooms', 'list'], 80)).stdout);
+  });
+
+  it('an error is broken as on one of 80 columns', async () => {
+    answer = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
+    const { stderr } = await rtc(['rooms', 'list'], 0);
+    expect(widest(stderr)).toBeGreaterThan(70);
+    expect(widest(stderr)).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('elsewhere', () => {
+  it('an error is one line of cause and one of what to do next', async () => {
+    answer = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
+    const { stderr } = await rtc(['rooms', 'list'], 40, []);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(2);
+  });
+});
