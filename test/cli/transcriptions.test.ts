@@ -84,6 +84,9 @@ describe('rtc transcription', () => {
     });
     const since = new Date(origin + 63_000).toISOString();
     expect(await ok(['transcription', 'get', room, '--since', since, '--format', 'srt'])).toBe('');
+    const atItsEnd = { clock: () => origin + 63_000 };
+    expect(await ok(['transcription', 'get', room, '--since', '0s'], atItsEnd)).toBe('');
+    expect(await ok(['transcription', 'get', room, '--since', '1s'], atItsEnd)).toContain('Good morning.');
     const terminal = stripVTControlCharacters(
       await ok(['transcription', 'get', room], { terminals: ['stdout'] }),
     );

@@ -1,6 +1,6 @@
 import type { LiveStart, LiveStarted, LiveStopped } from '../../contract/transcription.ts';
 import { type Command, defineCommand } from '../command.ts';
-import { argument, flag, listArgument, notEmpty, option } from '../parameters.ts';
+import { argument, flag, listArgument } from '../parameters.ts';
 import { type Column, done, record, text } from '../result.ts';
 import { follow } from '../transcriptions/follow-command.ts';
 import { transcriptText } from '../transcriptions/read-transcript.ts';
@@ -9,6 +9,7 @@ import {
   LANGUAGE,
   parseSpeakerChanges,
   parseSpeakers,
+  SINCE,
   SPEAKERS,
 } from '../transcriptions/transcript-options.ts';
 import { segmentList } from '../transcriptions/transcript-view.ts';
@@ -100,17 +101,15 @@ const get = defineCommand({
   description: 'Of the transcription that runs, or else the last one: also after the room has ended.',
   needs: 'service',
   arguments: { room: ROOM },
-  options: {
-    format: FORMAT,
-    since: option('--since <instant>', 'only what ended after it (RFC 3339)', { parse: notEmpty }),
-  },
+  options: { format: FORMAT, since: SINCE },
   examples: [
     { line: 'rtc transcription get demo', does: 'As a table' },
     { line: 'rtc transcription get demo --format vtt > demo.vtt', does: 'As captions for a player' },
-    { line: 'rtc transcription get demo --since 2026-01-31T09:30:00Z', does: 'Only what is newer' },
+    { line: 'rtc transcription get demo --since 10m', does: 'The last ten minutes' },
   ],
-  async run(context, { room, format, since }) {
+  async run(context, { room, format, since: moment }) {
     const client = await context.client();
+    const since = moment?.(context.io.clock());
     const options = { since, signal: context.io.signal };
     if (format !== undefined && format !== 'json') {
       return transcriptText(await client.getRoomTranscript(room, format, options));

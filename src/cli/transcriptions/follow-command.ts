@@ -1,15 +1,15 @@
 import type { LiveTranscription, Segment } from '../../contract/transcription.ts';
 import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
-import { pastMoment } from '../events/event-options.ts';
 import { clockTime } from '../events/event-view.ts';
 import { explain } from '../explain.ts';
 import { harmless, harmlessJson } from '../harmless-text.ts';
 import { checkFields, select } from '../output.ts';
-import { argument, option } from '../parameters.ts';
+import { argument } from '../parameters.ts';
 import { nothing } from '../result.ts';
 import { hint, type Screen, say } from '../screen.ts';
 import { plural } from '../time.ts';
+import { SINCE } from './transcript-options.ts';
 import { clockOf, SEGMENT_FIELDS } from './transcript-view.ts';
 
 export const follow = defineCommand({
@@ -20,9 +20,7 @@ export const follow = defineCommand({
     'Begins with what has been said so far, and ends with the transcription. A line a segment on a terminal, coloured by speaker; a JSON object a line elsewhere. A service that goes away is waited for: nothing is missed.',
   needs: 'service',
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
-  options: {
-    since: option('--since <when>', 'from then on: 10m, or an instant', { parse: pastMoment }),
-  },
+  options: { since: SINCE },
   examples: [
     { line: 'rtc transcription follow demo', does: 'Captions, until the transcription is stopped' },
     { line: 'rtc transcription follow demo --since 0s', does: 'From now on' },

@@ -1,4 +1,5 @@
 import { TRANSCRIPT_FORMATS } from '../../contract/choices.ts';
+import { pastMoment } from '../events/event-options.ts';
 import { usageError } from '../failure.ts';
 import { notEmpty, oneOf, option, optionalListArgument } from '../parameters.ts';
 
@@ -7,6 +8,10 @@ export const LANGUAGE = option('--language <tag>', 'language that is spoken (BCP
 });
 
 export const FORMAT = option('--format <format>', 'print the transcript as this', oneOf(TRANSCRIPT_FORMATS));
+
+export const SINCE = option('--since <when>', 'only what ended after then: 10m, 2h, or an instant', {
+  parse: pastMoment,
+});
 
 export const SPEAKERS = optionalListArgument('speakers as KEY=NAME; the key is a track id or an identity');
 
