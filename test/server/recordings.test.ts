@@ -321,6 +321,11 @@ describe('a recorder that dies', () => {
 
   it('is found out by a stop, which is 404, and then the room is free', async () => {
     const { egressId } = await startAndKill();
+    // Until the media server puts it out of the room, it may only be slow.
+    expect(await stop()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
+    await expect
+      .poll(() => media.getParticipant(room, egressId).catch(({ code }) => code), { timeout: 10_000 })
+      .toBe('participant-not-found');
     expect(await stop()).toMatchObject({ httpStatus: 404, code: 'no-active-recording' });
     expect(await store.recordings.findByEgressId(egressId)).toMatchObject({
       status: 'failed',

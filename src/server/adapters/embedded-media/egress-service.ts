@@ -85,7 +85,8 @@ async function stop(egressId: string, world: World, recorders: Recorders): Promi
   await world.clock.sleep(world.timings.noResponseMs, world.closing);
   if (world.faults().redis === 'absent') throw noRedis();
   if (run === undefined) throw innerFailure('not_found', 'egress does not exist');
-  if (!isOver(run.info)) throw innerFailure('deadline_exceeded', 'request timed out');
+  if (run.info.status < EgressStatus.EGRESS_ENDING)
+    throw innerFailure('deadline_exceeded', 'request timed out');
   const status = EgressStatus[run.info.status];
   throw new TwirpFailure('failed_precondition', `egress with status ${status} cannot be stopped`);
 }

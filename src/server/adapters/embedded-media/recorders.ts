@@ -32,7 +32,7 @@ export type Recorders = {
   readonly list: () => readonly EgressInfo[];
   /** Only for a run that is alive. */
   readonly stop: (run: Run) => void;
-  /** The process is gone: its participant leaves, its egress stays as it is for ever. */
+  /** The process is gone: its participant is put out after a while, its egress stays as it is for ever. */
   readonly kill: (egressId: string) => void;
 };
 
@@ -111,7 +111,10 @@ export function createRecorders(world: World, { rooms, events, recordingDir }: R
   const kill = (run: Run) => {
     run.isDead = true;
     waiting.delete(run);
-    rooms.leave(run.info.roomName, run.info.egressId, DisconnectReason.UNKNOWN_REASON);
+    const { roomName, egressId } = run.info;
+    later(world, timings.recorderGoneMs, () => {
+      rooms.leave(roomName, egressId, DisconnectReason.UNKNOWN_REASON);
+    });
   };
 
   const finish = (run: Run, reason: string) => {
@@ -130,6 +133,7 @@ export function createRecorders(world: World, { rooms, events, recordingDir }: R
   };
 
   const store = async (run: Run) => {
+    if (run.isDead) return;
     const content = silentMp4(Number(run.file.duration / NANOSECONDS_PER_MS));
     try {
       run.file.location = await storeRecording(run.output, content, recordingDir);

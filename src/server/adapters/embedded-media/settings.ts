@@ -48,6 +48,8 @@ export type Timings = {
   readonly noResponseMs: number;
   /** From EGRESS_ACTIVE until a dying recorder dies. */
   readonly dyingMs: number;
+  /** From the death of a recorder until the server puts it out of the room. */
+  readonly recorderGoneMs: number;
   /** Added to every answer while the API is slow. */
   readonly slowAnswerMs: number;
 };
@@ -62,6 +64,7 @@ export const MEASURED_TIMINGS: Timings = {
   noRecorderMs: 23_500,
   noResponseMs: 3_000,
   dyingMs: 1_000,
+  recorderGoneMs: 22_000,
   slowAnswerMs: 5_000,
 };
 

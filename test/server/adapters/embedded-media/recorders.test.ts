@@ -215,6 +215,36 @@ describe('a recorder that misbehaves', () => {
     });
   });
 
+  it('that dies is in the room for a while, and its stop is not answered', async () => {
+    const { server, embedded } = fixture;
+    const room = await roomWithPublisher();
+    const { egressId } = await server.startRoomComposite({ room, filepath: 'x.mp4' });
+    await untilStatus(egressId, 'EGRESS_ACTIVE');
+    embedded.control.killRecorder(egressId);
+    expect((await server.getParticipant(room, egressId)).identity).toBe(egressId);
+    const failure = await failureOf(server.stopEgress(egressId));
+    expect(failure).toMatchObject({ code: 'media-worker-unavailable', retryable: true });
+    await until(async () => (await server.listParticipants(room)).length === 1);
+  });
+
+  it('that dies while it ends leaves an egress that ends for ever, and says so to a stop', async () => {
+    const dying = await startEmbeddedFixture({ recordingDir: folder, timings: { finishMs: 20_000 } });
+    const { server, embedded } = dying;
+    const room = unique();
+    embedded.control.join(room, { identity: 'ada' });
+    embedded.control.publish(room, 'ada');
+    const { egressId } = await server.startRoomComposite({ room, filepath: `${room}.mp4` });
+    const statusThere = async () => (await server.listEgress({ egressId }))[0]?.status;
+    await until(async () => (await statusThere()) === 'EGRESS_ACTIVE');
+    await server.stopEgress(egressId);
+    expect((await server.stopEgress(egressId)).status).toBe('EGRESS_ENDING');
+    embedded.control.killRecorder(egressId);
+    expect(await failureOf(server.stopEgress(egressId))).toMatchObject({ code: 'conflict' });
+    await until(async () => (await server.listParticipants(room)).length === 1);
+    expect(await statusThere()).toBe('EGRESS_ENDING');
+    await dying.close();
+  });
+
   it('takes an egress after its caller has given up', async () => {
     const slow = await startEmbeddedFixture({
       faults: { recorder: 'slow' },
