@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Recording, RecordingState } from '../ports/store.ts';
 import { isPending, type RefreshDeps, refreshPending } from './refresh-recording.ts';
 import { isStillRecording } from './settle-recording.ts';
+import { settleUnfinished } from './settle-unfinished.ts';
 
 /** Rows read at a time. */
 const PAGE = 200;
@@ -17,7 +18,10 @@ export async function reconcileRecordings(deps: RefreshDeps): Promise<void> {
   for await (const recording of eachRecording(deps, 'stopped', since)) {
     const { egressId } = recording;
     if (!isPending(recording) || egressId === null) continue;
-    await tolerating(deps, recording, () => refreshPending(deps, recording, egressId));
+    await tolerating(deps, recording, async () => {
+      const refreshed = await refreshPending(deps, recording, egressId);
+      if (isPending(refreshed)) await settleUnfinished(deps, refreshed, egressId);
+    });
   }
 }
 

@@ -35,14 +35,15 @@ export async function refreshPending(
   egressId: string,
 ): Promise<Recording> {
   const [egress] = await deps.mediaServer.listEgress({ egressId });
-  if (egress === undefined) await settleForgotten(deps, recording);
+  if (egress === undefined)
+    await settleByFile(deps, recording, 'the media server no longer knows this recording');
   else if (!isOver(egress)) return recording;
   else await settleEgress(deps, recording, egress);
   return (await deps.store.recordings.find(recording.id)) ?? recording;
 }
 
-/** The media server forgot it, so nobody will ever tell: what is in the storage is what there is. */
-async function settleForgotten(deps: RefreshDeps, recording: Recording): Promise<void> {
+/** Nobody will ever tell, because of `reason`: what is in the storage is what there is. */
+export async function settleByFile(deps: RefreshDeps, recording: Recording, reason: string): Promise<void> {
   const found = await deps.recordingFiles.find(recording);
   const { recordings } = deps.store;
   if (found !== undefined) {
@@ -52,7 +53,7 @@ async function settleForgotten(deps: RefreshDeps, recording: Recording): Promise
     await deps.onEnded?.({ recording, status: 'stopped', error: undefined, file });
     return;
   }
-  const error = 'the media server no longer knows this recording, and it has no file';
+  const error = `${reason}, and it has no file`;
   await recordings.complete(recording.id, { status: 'failed', endedAt: deps.clock.now(), error });
   await deps.onEnded?.({ recording, status: 'failed', error, file: undefined });
 }

@@ -63,6 +63,11 @@ export async function isStillRecording(
   return true;
 }
 
+/** Whether its recorder may still be starting: a browser, which takes its time on a busy machine. */
+export function mayBeStarting(deps: SettleDeps, recording: Recording, egress: Egress): boolean {
+  return egress.status === 'EGRESS_STARTING' && isYoungerThan(deps, recording, RECORDER_JOIN_MS);
+}
+
 /** What a recording becomes when its egress is over; undefined while it is not. */
 export function endStatusOf(status: Egress['status']): RecordingEnd['status'] | undefined {
   return END_OF_STATUS[status];
@@ -117,11 +122,16 @@ export async function settleEgress(deps: SettleDeps, recording: Recording, egres
 }
 
 async function isRecorderLost(deps: SettleDeps, recording: Recording, joinMs: number): Promise<boolean> {
-  if (deps.clock.now() - (recording.startedAt ?? recording.createdAt) < joinMs) return false;
+  if (isYoungerThan(deps, recording, joinMs)) return false;
   return !(await hasRecorder(deps.mediaServer, recording));
 }
 
-async function hasRecorder(mediaServer: MediaServer, recording: Recording): Promise<boolean> {
+function isYoungerThan({ clock }: SettleDeps, { startedAt, createdAt }: Recording, ms: number): boolean {
+  return clock.now() - (startedAt ?? createdAt) < ms;
+}
+
+/** Whether its recorder is in the room, or was until a moment ago. */
+export async function hasRecorder(mediaServer: MediaServer, recording: Recording): Promise<boolean> {
   try {
     await mediaServer.getParticipant(recording.room, recording.egressId ?? '');
     return true;

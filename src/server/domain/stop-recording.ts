@@ -3,7 +3,13 @@ import type { RecordingStop } from '../../contract/recordings.ts';
 import type { Egress } from '../ports/media-server.ts';
 import type { Recording } from '../ports/store.ts';
 import { findRoom } from './find-room.ts';
-import { isOver, isStillRecording, type SettleDeps, settleEgress } from './settle-recording.ts';
+import {
+  isOver,
+  isStillRecording,
+  mayBeStarting,
+  type SettleDeps,
+  settleEgress,
+} from './settle-recording.ts';
 
 /** Throws no-active-recording, also when the recording ended by itself meanwhile, and room-not-found. */
 export async function stopRecording(deps: SettleDeps, room: string): Promise<RecordingStop> {
@@ -33,6 +39,9 @@ async function stopOrSettle(
   try {
     return await deps.mediaServer.stopEgress(egressId);
   } catch (error) {
+    const [egress] = await deps.mediaServer.listEgress({ egressId });
+    // It hears of the stop when it is up; if it does not, the reconciler stops it (settle-unfinished.ts).
+    if (egress !== undefined && mayBeStarting(deps, recording, egress)) return egress;
     // A stop that nobody answers is what a dead recorder looks like: no more time to join is given.
     if (await isStillRecording(deps, recording, 0)) throw error;
     return undefined;

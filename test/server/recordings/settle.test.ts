@@ -12,6 +12,7 @@ import {
   type LibraryDeps,
 } from '../../../src/server/domain/recording-library.ts';
 import { type FoundEnd, settleEgress } from '../../../src/server/domain/settle-recording.ts';
+import { stopRecording } from '../../../src/server/domain/stop-recording.ts';
 import type { Egress } from '../../../src/server/ports/media-server.ts';
 import type { Recording, Store } from '../../../src/server/ports/store.ts';
 import { keepingLog } from '../../support/app.ts';
@@ -97,6 +98,17 @@ async function found(store: Store, id: string): Promise<Recording> {
   return recording;
 }
 
+/** Status and body by Twirp method. */
+type Replies = Readonly<Record<string, readonly [number, unknown]>>;
+
+function replying(replies: Replies): Script {
+  return (request, response) => {
+    const method = request.url?.split('/').at(-1) ?? '';
+    const [status, body] = replies[method] ?? [500, { code: 'internal', msg: `not expected: ${method}` }];
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+}
+
 const COMPLETE: Egress = {
   egressId: 'EG_demo',
   room: 'demo',
@@ -171,6 +183,113 @@ describe('a stopped recording that the media server forgot', () => {
     const away = { clock, storage: undefined, directory: join(directory, 'not-mounted') };
     const recording = await getRecording({ ...deps, recordingFiles: createRecordingFiles(away) }, id);
     expect(recording).toMatchObject({ status: 'stopped', endedAt: null });
+  });
+});
+
+describe('a stopped recording whose end does not come', () => {
+  const ENDING = [{ egressId: 'EG_demo', roomName: 'demo', status: 'EGRESS_ENDING' }];
+  const NOT_ENDED: Replies = {
+    ListEgress: [200, { items: ENDING }],
+    StopEgress: [
+      412,
+      { code: 'failed_precondition', msg: 'egress with status EGRESS_ENDING cannot be stopped' },
+    ],
+    GetParticipant: [404, { code: 'not_found', msg: 'participant does not exist' }],
+  };
+  const reconcileAfter = async (store: Store, waitedMs: number, ends: FoundEnd[] = []) => {
+    clock.advance(waitedMs);
+    await reconcileRecordings(depsOf(store, ends));
+  };
+
+  it('has failed when its recorder does not answer, and has no file', async () => {
+    const store = await openSqlite();
+    const { id } = await addStopped(store, 'demo');
+    answer = replying(NOT_ENDED);
+    const ends: FoundEnd[] = [];
+    await reconcileAfter(store, 60_000, ends);
+    expect(await found(store, id)).toMatchObject({
+      status: 'failed',
+      endedAt: clock.now(),
+      error: 'the recorder was lost, and it has no file',
+    });
+    expect(ends).toMatchObject([{ status: 'failed' }]);
+    await deleteRecording(depsOf(store), id);
+  });
+
+  it('is complete when its file is there', async () => {
+    const store = await openSqlite();
+    const { id, filepath } = await addStopped(store, 'demo');
+    await writeFile(filepath, 'frames');
+    answer = replying(NOT_ENDED);
+    await reconcileAfter(store, 60_000);
+    expect(await found(store, id)).toMatchObject({
+      status: 'stopped',
+      sizeBytes: 6,
+      endedAt: expect.any(Number),
+    });
+  });
+
+  it('is left to its recorder for a minute, and as long as that one answers or is in the room', async () => {
+    const store = await openSqlite();
+    const { id } = await addStopped(store, 'demo');
+    answer = replying(NOT_ENDED);
+    await reconcileAfter(store, 59_999);
+    expect(media.calls).not.toContain('StopEgress');
+    answer = replying({ ...NOT_ENDED, StopEgress: [200, ENDING[0]] });
+    await reconcileAfter(store, 3_600_000);
+    answer = replying({ ...NOT_ENDED, GetParticipant: [200, { identity: 'EG_demo' }] });
+    await reconcileAfter(store, 1);
+    expect(media.calls.filter((method) => method === 'StopEgress')).toHaveLength(2);
+    expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null });
+  });
+
+  it('because it did not hear of the stop is stopped again', async () => {
+    const store = await openSqlite();
+    const { id } = await addStopped(store, 'demo');
+    answer = replying({
+      ListEgress: [200, { items: [{ ...ENDING[0], status: 'EGRESS_STARTING' }] }],
+      StopEgress: [200, { ...ENDING[0], status: 'EGRESS_ABORTED', error: 'Stop called', endedAt: '1' }],
+    });
+    await reconcileAfter(store, 60_000);
+    expect(await found(store, id)).toMatchObject({ status: 'aborted', error: 'Stop called', endedAt: 0 });
+  });
+});
+
+describe('a stop that no recorder answers', () => {
+  const UNANSWERED: Replies = {
+    StopEgress: [408, { code: 'deadline_exceeded', msg: 'request timed out' }],
+    GetParticipant: [404, { code: 'not_found', msg: 'participant does not exist' }],
+    ListRooms: [200, { rooms: [{ name: 'demo', sid: 'RM_demo' }] }],
+  };
+  const shown = (status: string): Replies => ({
+    ...UNANSWERED,
+    ListEgress: [200, { items: [{ egressId: 'EG_demo', roomName: 'demo', status }] }],
+  });
+
+  it('holds all the same for one that is starting: it will hear of it', async () => {
+    const store = await openSqlite();
+    const { id } = await addRunning(store, 'demo', 59_999);
+    answer = replying(shown('EGRESS_STARTING'));
+    const ends: FoundEnd[] = [];
+    expect(await stopRecording(depsOf(store, ends), 'demo')).toMatchObject({ status: 'stopped' });
+    expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null, error: null });
+    expect(ends).toEqual([]);
+  });
+
+  it('finds out that one is lost which should long have started', async () => {
+    const store = await openSqlite();
+    const { id } = await addRunning(store, 'demo', 60_000);
+    answer = replying(shown('EGRESS_STARTING'));
+    await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({ code: 'no-active-recording' });
+    expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
+  });
+
+  it('finds out that one is lost which recorded already', async () => {
+    const store = await openSqlite();
+    const { id } = await addRunning(store, 'demo', 5_000);
+    answer = replying(shown('EGRESS_ACTIVE'));
+    await expect(stopRecording(depsOf(store), 'demo')).rejects.toMatchObject({ code: 'no-active-recording' });
+    expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
 });
 
