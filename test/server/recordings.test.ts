@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PROBE_ROOM_PREFIX } from '../../src/contract/probe-rooms.ts';
 import type { Problem } from '../../src/contract/problem.ts';
 import type { RecordingStart, RecordingStatus, RecordingStop } from '../../src/contract/recordings.ts';
 import {
@@ -159,6 +160,21 @@ describe('a recording', () => {
     expect(file).toMatch(/^room%20[\w-]+%2Fx\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.mp4$/);
     expect((await egresses())[0]?.requestedFilepath).toBe(recording?.filepath);
     await stop();
+  });
+
+  it('has its folder before anything is in it, as open as RECORDING_DIR is; a trial has none', async () => {
+    await chmod(recordingDir, 0o777);
+    const { egressId } = await start();
+    const filepath = (await store.recordings.findByEgressId(egressId))?.filepath ?? '';
+    expect((await lstat(dirname(filepath))).mode & 0o777).toBe(0o777);
+    await stop();
+    const before = await readdir(recordingDir);
+    await media.deleteRoom(room);
+    room = `${PROBE_ROOM_PREFIX}${randomUUID()}`;
+    await media.createRoom({ name: room });
+    expect((await start()).httpStatus).toBe(201);
+    await stop();
+    expect(await readdir(recordingDir)).toEqual(before);
   });
 
   it('that never got media is stopped all the same, and kept as aborted', async () => {

@@ -2,12 +2,14 @@ import type { Clock, IdGenerator } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { BucketSettings, MediaServer } from '../ports/media-server.ts';
 import type { MediaWorkers } from '../ports/media-workers.ts';
+import type { RecordingStorage } from '../ports/recording-storage.ts';
 import type { Store } from '../ports/store.ts';
 import type { FoundEnd } from './settle-recording.ts';
 
 export type RecordingDeps = {
   readonly mediaServer: MediaServer;
   readonly mediaWorkers: MediaWorkers;
+  readonly recordingStorage: Pick<RecordingStorage, 'makeReady'>;
   readonly store: Pick<Store, 'recordings'>;
   readonly clock: Clock;
   readonly ids: IdGenerator;

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { isProbeRoom } from '../../contract/probe-rooms.ts';
 import type { RecordingStart } from '../../contract/recordings.ts';
 import type { Egress } from '../ports/media-server.ts';
 import type { Recording } from '../ports/store.ts';
@@ -90,17 +91,10 @@ async function ensureRecorder(deps: RecordingDeps, { id }: Recording): Promise<v
 type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
 
 async function launch(deps: RecordingDeps, recording: Recording, deadline: number): Promise<RecordingStart> {
-  const outcome = deps.mediaServer
-    .startRoomComposite({
-      room: recording.room,
-      filepath: recording.filepath,
-      bucket: deps.recordings.bucket,
-      webhookUrl: deps.recordings.webhookUrl(),
-    })
-    .then(
-      (egress): StartOutcome => ({ egress }),
-      (error: unknown): StartOutcome => ({ error }),
-    );
+  const outcome = askForRecorder(deps, recording).then(
+    (egress): StartOutcome => ({ egress }),
+    (error: unknown): StartOutcome => ({ error }),
+  );
   const inTime = await withinPatience(deps, outcome, deadline);
   if (inTime === undefined) {
     deps.background(discardLate(deps, recording, outcome));
@@ -114,6 +108,13 @@ async function launch(deps: RecordingDeps, recording: Recording, deadline: numbe
     throw inTime.error;
   }
   return await activate(deps, recording, inTime.egress);
+}
+
+async function askForRecorder(deps: RecordingDeps, { room, filepath }: Recording): Promise<Egress> {
+  // Of a trial nothing is recorded: it would leave an empty folder.
+  if (!isProbeRoom(room)) await deps.recordingStorage.makeReady(filepath);
+  const { bucket, webhookUrl } = deps.recordings;
+  return await deps.mediaServer.startRoomComposite({ room, filepath, bucket, webhookUrl: webhookUrl() });
 }
 
 async function withinPatience(

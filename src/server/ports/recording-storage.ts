@@ -1,8 +1,13 @@
-/** Whether recordings could be kept: tried with a small file of its own, which is deleted again. */
+/** Where recordings are going to be kept. */
 export interface RecordingStorage {
   /** `bucket`, or `recording folder`: what there is to try. */
   readonly kind: 'bucket' | 'recording folder';
-  /** Never rejects: a fault is the answer. `filepath` is within the bucket or folder, and used by nobody else. */
+  /** Whatever the file needs around it to be deleted later. Never rejects; `filepath` is that of a recording. */
+  makeReady(filepath: string): Promise<void>;
+  /**
+   * Whether recordings could be kept: tried with a small file of its own, which is deleted again.
+   * Never rejects: a fault is the answer. `filepath` is within the bucket or folder, and used by nobody else.
+   */
   tryOut(filepath: string): Promise<StorageTrial>;
 }
 

@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdirSync, statSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { SelfCheckList } from '../../../src/contract/self-check.ts';
 import { createRecordingStorage } from '../../../src/server/adapters/recordings/recording-storage.ts';
 import { systemClock } from '../../../src/server/adapters/system/system.ts';
@@ -197,5 +197,52 @@ describe('POST /v1/self-check', () => {
     } finally {
       await service.close();
     }
+  });
+});
+
+describe('the folder of a recording', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-ready-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const makeReady = (path: string, directory = folder) =>
+    createRecordingStorage({ clock: systemClock, bucket: undefined, directory }).makeReady(
+      join(directory, path),
+    );
+  const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777;
+
+  it('is made with all above it, and as open as the folder of recordings, whatever the umask', async () => {
+    for (const mode of [0o777, 0o750]) {
+      await chmod(folder, mode);
+      await makeReady(`a${mode}/demo/x.mp4`);
+      expect(modeOf(`a${mode}`)).toBe(mode);
+      expect(modeOf(`a${mode}/demo`)).toBe(mode);
+      expect(readdirSync(join(folder, `a${mode}/demo`))).toEqual([]);
+    }
+  });
+
+  it('stays as it is when it is there, a link too', async () => {
+    await chmod(folder, 0o777);
+    await mkdir(join(folder, 'there'), { mode: 0o700 });
+    await symlink(join(folder, 'there'), join(folder, 'link'));
+    await makeReady('there/x.mp4');
+    await makeReady('link/x.mp4');
+    expect(modeOf('there')).toBe(0o700);
+  });
+
+  it('is not needed where the template has none', async () => {
+    await chmod(folder, 0o700);
+    await makeReady('x.mp4');
+    expect(readdirSync(folder)).toEqual([]);
+    expect(modeOf('.')).toBe(0o700);
+  });
+
+  it('is left to the recorder where there is no folder of recordings, or something is in its way', async () => {
+    await makeReady('demo/x.mp4', join(folder, 'absent'));
+    await writeFile(join(folder, 'file'), 'kept');
+    await makeReady('file/demo/x.mp4');
+    expect(readdirSync(folder)).toEqual(['file']);
   });
 });

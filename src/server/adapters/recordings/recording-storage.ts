@@ -1,5 +1,6 @@
 import type { RecordingStorage } from '../../ports/recording-storage.ts';
 import type { BucketFilesDeps, ObjectStorage } from './bucket-files.ts';
+import { makeRecordingFolder } from './make-recording-folder.ts';
 import { tryBucket } from './try-bucket.ts';
 import { tryFolder } from './try-folder.ts';
 
@@ -15,11 +16,16 @@ export function createRecordingStorage(
 ): RecordingStorage {
   const { bucket, directory, clock, patienceMs = PATIENCE_MS } = deps;
   if (bucket === undefined) {
-    return { kind: 'recording folder', tryOut: (filepath) => tryFolder(directory, filepath) };
+    return {
+      kind: 'recording folder',
+      makeReady: (filepath) => makeRecordingFolder(directory, filepath),
+      tryOut: (filepath) => tryFolder(directory, filepath),
+    };
   }
   const trialDeps = { clock, storage: bucket, patienceMs };
   return {
     kind: 'bucket',
+    makeReady: async () => {},
     tryOut: (filepath) => tryBucket(trialDeps, { bucket: bucket.bucket, filepath }),
   };
 }
