@@ -1,5 +1,6 @@
 import Table from 'cli-table3';
 import { strlen } from 'cli-table3/src/utils.js';
+import { wrapCell } from './wrap-cell.ts';
 
 const GAP = 2;
 /** A column is not cut below this while another one is wider. */
@@ -15,8 +16,9 @@ export type TableLayout = {
 };
 
 /** Aligned columns without lines, as gh and docker draw them; cut to `width` where one is given. */
-export function renderTable(rows: readonly (readonly string[])[], layout: TableLayout): string {
-  const widths = fitWidths(naturalWidths(rows), layout);
+export function renderTable(given: readonly (readonly string[])[], layout: TableLayout): string {
+  const widths = fitWidths(naturalWidths(given), layout);
+  const rows = layout.isWrapped ? given.flatMap((row) => wrapRow(row, widths)) : given;
   const isCut = layout.width !== undefined;
   // Where nothing is cut the last column is as long as it is, and nothing stands behind it to be aligned.
   const drawn = isCut || layout.isWrapped ? widths.length : widths.length - 1;
@@ -25,15 +27,20 @@ export function renderTable(rows: readonly (readonly string[])[], layout: TableL
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
     colWidths: widths.slice(0, drawn).map((columns) => columns + GAP),
     truncate: '…',
-    wordWrap: layout.isWrapped,
   });
   for (const row of rows) {
-    const cells = row.slice(0, drawn);
-    table.push(layout.isWrapped ? cells : cells.map((cell, index) => shortened(cell, widths[index] ?? 0)));
+    table.push(row.slice(0, drawn).map((cell, index) => shortened(cell, widths[index] ?? 0)));
   }
   const lines = drawn === 0 ? rows.map(() => '') : table.toString().split('\n');
   const ends = rows.map((row) => row.slice(drawn).join(''));
   return lines.map((line, index) => `${withoutTrailingSpaces(line + (ends[index] ?? ''))}\n`).join('');
+}
+
+/** A row as so many of one line each as its longest cell takes. */
+function wrapRow(row: readonly string[], widths: readonly number[]): readonly (readonly string[])[] {
+  const cells = row.map((cell, index) => wrapCell(cell, widths[index] ?? 1));
+  const height = Math.max(...cells.map((lines) => lines.length));
+  return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
 }
 
 /** Of characters for one column: marks that pile up on one letter. */

@@ -83,6 +83,62 @@ describe('on a narrow terminal', () => {
   });
 });
 
+describe('in a table whose cells go on in the next line', () => {
+  const saying = (text: string, speaker = 'ada') => ({
+    status: 200,
+    body: { transcriptionId: 'tr_1', segments: [{ id: 'seg_1', start: 61.5, speaker, text }] },
+  });
+  const get = ['transcription', 'get', 'demo'];
+
+  it('words stay whole, and what is longer than a line is broken within', async () => {
+    answer = saying(`one two three ${'x'.repeat(30)} four`);
+    expect((await rtc(get, 32)).stdout).toBe(
+      [
+        'START  SPEAKER  TEXT',
+        '1:01   ada      one two three',
+        `                ${'x'.repeat(16)}`,
+        `                ${'x'.repeat(14)}`,
+        '                four',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('a text without spaces is broken by columns, not by characters', async () => {
+    answer = saying('会議'.repeat(6));
+    expect((await rtc(get, 27)).stdout.split('\n').slice(1, 4)).toEqual([
+      '1:01   ada      会議会議会',
+      '                議会議会議',
+      '                会議',
+    ]);
+  });
+
+  it('each line has the colour of the whole', async () => {
+    answer = saying('hello', 'Ada Lovelace of London');
+    const env = { FORCE_COLOR: '1', RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { stdout } = await run(get, { env, columns: 26, terminals: ['stdout'] });
+    for (const words of ['Ada Lovelace', 'of London'])
+      expect(stdout).toMatch(new RegExp(`\u001b\\[36m${words}[^\n]*\u001b\\[39m`));
+  });
+
+  it.each(['word ', 'x', '会', 'a\u0301', '👩‍👩‍👧'])(
+    '300 kB of %j are shown whole, and soon',
+    async (part) => {
+      const text = `${part.repeat(300_000 / Buffer.byteLength(part))}.`;
+      answer = saying(text);
+      const startedAt = performance.now();
+      const { stdout } = await rtc(get, 80);
+      expect(performance.now() - startedAt).toBeLessThan(15_000);
+      expect(
+        stdout
+          .split('1:01')
+          .at(-1)
+          ?.replace(/^ +ada|\s/g, ''),
+      ).toBe(text.replace(/\s/g, ''));
+    },
+  );
+});
+
 describe('on a terminal that does not know its width', () => {
   const room = {
     ...{
