@@ -1,10 +1,14 @@
+import { writeSync } from 'node:fs';
 import { pino } from 'pino';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Log } from '../../ports/log.ts';
 
+const STANDARD_ERROR = 2;
 /** Lines are written together: a write per request would cost a good part of a short one. */
 const BATCH_LENGTH = 32_768;
 const WRITE_EVERY_MS = 200;
+/** For a reader that is slow, when the process ends. */
+const READER_PAUSE_MS = 10;
 /** More than a batch has bytes, so that the destination begins to write when it is told to and not before. */
 const BATCH_BYTES = 4 * BATCH_LENGTH;
 
@@ -13,16 +17,28 @@ const BATCH_BYTES = 4 * BATCH_LENGTH;
  * written when the process ends, also by an exception that nobody caught; only a kill loses the last moment.
  */
 export function createLog(level: string): Log {
-  const sizes = { minLength: BATCH_BYTES, maxWrite: 2 * BATCH_BYTES };
-  const destination = pino.destination({ dest: 2, sync: false, ...sizes });
+  let isFailing = false;
+  let destination = openDestination();
+  function openDestination() {
+    const sizes = { minLength: BATCH_BYTES, maxWrite: 2 * BATCH_BYTES };
+    const opened = pino.destination({ dest: STANDARD_ERROR, sync: false, ...sizes });
+    opened.on('write', () => {
+      isFailing = false;
+    });
+    // A full disk: what it holds is lost, and the service goes on. Where nobody reads any more, it has fallen silent.
+    opened.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE' || opened !== destination) return;
+      isFailing = true;
+      opened.destroy();
+      destination = openDestination();
+    });
+    return opened;
+  }
   // The destination measures all that it holds anew with every line, so it is handed whole batches.
   let batch = '';
-  const hand = (): void => {
-    destination.write(batch);
-    batch = '';
-  };
   const send = (): void => {
-    if (batch !== '') hand();
+    if (batch !== '') destination.write(batch);
+    batch = '';
     destination.flush();
   };
   const write = (line: string): void => {
@@ -31,15 +47,28 @@ export function createLog(level: string): Log {
   };
   setInterval(send, WRITE_EVERY_MS).unref();
   process.on('exit', () => {
-    // What an ending process has begun to write in the background may never be written.
-    destination.flushSync();
-    hand();
-    destination.flushSync();
+    // What an ending process has begun to write in the background may never be written. But where it cannot be, this
+    // would try for ever.
+    if (!isFailing) destination.flushSync();
+    writeWhole(batch);
   });
   const formatters = { level: (label: string) => ({ level: label }) };
   const base = { service: 'rtc-service' };
   const serializers = { err: plainError };
   return pino({ level, base, timestamp: isoTime(), formatters, serializers }, { write });
+}
+
+/** At once; gives up where it is not for a slow reader that it cannot be written. */
+function writeWhole(text: string): void {
+  let rest = Buffer.from(text);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(STANDARD_ERROR, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, READER_PAUSE_MS);
+    }
+  }
 }
 
 /** What is foreseen is told by its code and message, which has its causes; where it was thrown helps nobody. */

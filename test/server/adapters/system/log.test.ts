@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
 
@@ -9,12 +10,14 @@ const ERRORS = new URL('../../../../src/contract/errors.ts', import.meta.url).hr
 let stop = (): void => {};
 afterEach(() => stop());
 
+function argumentsOf(body: string): readonly string[] {
+  const program = `import { createLog } from ${JSON.stringify(LOG)};\nconst log = createLog('info');\n${body}`;
+  return ['--input-type=module', '--eval', program];
+}
+
 /** Runs `body` in a process that has `log`. */
 function runWithLog(body: string) {
-  const program = `import { createLog } from ${JSON.stringify(LOG)};\nconst log = createLog('info');\n${body}`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const child = spawn(process.execPath, argumentsOf(body), { stdio: ['ignore', 'ignore', 'pipe'] });
   stop = () => void child.kill('SIGKILL');
   return { lines: createInterface({ input: child.stderr }), ended: once(child, 'close') };
 }
@@ -92,5 +95,20 @@ describe('the log', () => {
 
   it('does not keep a process that has nothing else to do', async () => {
     expect((await linesOf(`log.info({}, 'line');`)).exitCode).toBe(0);
+  });
+
+  // The kernel's own: every write to it fails as on a full disk.
+  it.skipIf(!existsSync('/dev/full')).each([
+    [
+      'goes on where its disk is full',
+      `let n = 0; setInterval(() => { log.info({}, 'line'); n += 1; if (n === 30) process.exit(7); }, 20);`,
+    ],
+    ['lets a process end whose disk is full', `log.info({}, 'line'); process.exit(7);`],
+  ])('%s', async (_title, body) => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, argumentsOf(body), { stdio: ['ignore', 'ignore', full] });
+    closeSync(full);
+    stop = () => void child.kill('SIGKILL');
+    expect(await once(child, 'close')).toEqual([7, null]);
   });
 });
