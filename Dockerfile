@@ -29,11 +29,14 @@ COPY --from=build /app /app
 ENV XDG_CACHE_HOME=/models
 RUN node bin/rtc.js stt install moonshine-tiny-en
 
+FROM build AS native
+RUN npm prune --omit=dev --ignore-scripts
+
 FROM service AS worker
 USER root
 RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates && rm -rf /var/lib/apt/lists/*
 # The native packages are what the bundle leaves out.
-COPY --from=build /app/node_modules node_modules
+COPY --from=native /app/node_modules node_modules
 COPY --from=model /models /models
 ENV XDG_CACHE_HOME=/models
 USER node
