@@ -35,7 +35,7 @@ export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<S
     flags.profile !== undefined ||
     !(hasAny(env, URL_VARIABLES) && hasAny(env, KEY_VARIABLES) && hasAny(env, SECRET_VARIABLES));
   const store = needsProfile ? await readProfiles(io) : undefined;
-  const name = flags.profile ?? filled(env.RTC_PROFILE) ?? store?.current;
+  const name = store === undefined ? undefined : (flags.profile ?? filled(env.RTC_PROFILE) ?? store.current);
   const profile = name === undefined ? undefined : pickProfile(io, store, name);
   const origin = `profile ${name}`;
   const named = flags.profile === undefined ? undefined : profile;

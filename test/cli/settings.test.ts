@@ -58,6 +58,17 @@ describe('settings', () => {
     expect(lastKey()).toBe('key-two');
   });
 
+  it('that are all in the environment need no profile, whichever RTC_PROFILE names', async () => {
+    await addProfile('one', 'key-one');
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'key-env', RTC_API_SECRET: 's' };
+    for (const RTC_PROFILE of ['one', 'nobody']) {
+      const { code, stderr } = await rtc('rooms list', { env: { ...env, RTC_PROFILE } });
+      expect([code, lastKey()], stderr).toEqual([0, 'key-env']);
+    }
+    const { code } = await rtc('rooms list', { env: { ...env, RTC_URL: '', RTC_PROFILE: 'nobody' } });
+    expect(code).toBe(2);
+  });
+
   it('that are missing are an authentication failure, before anything is sent', async () => {
     const before = server.received.length;
     const { code, stderr } = await rtc('rooms list', { env: { RTC_URL: server.url } });
