@@ -11,6 +11,7 @@ export type TokenClaims = {
   readonly grants: readonly string[];
   readonly metadata: string | undefined;
   readonly issuer: string | undefined;
+  /** Undefined also for a time that no date has. */
   readonly expiresAtMs: number | undefined;
   readonly isExpired: boolean;
 };
@@ -22,7 +23,7 @@ export function inspectToken(token: string, nowMs: number): TokenClaims | undefi
   const payload = parsePart(parts[1] ?? '');
   if (payload === undefined || parsePart(parts[0] ?? '') === undefined) return undefined;
   const video = objectOf(payload.video);
-  const expiresAtMs = typeof payload.exp === 'number' ? payload.exp * 1000 : undefined;
+  const exp = typeof payload.exp === 'number' ? payload.exp : undefined;
   return {
     payload,
     identity: textOf(payload.sub),
@@ -32,11 +33,14 @@ export function inspectToken(token: string, nowMs: number): TokenClaims | undefi
     grants: Object.keys(video).filter((grant) => video[grant] === true),
     metadata: textOf(payload.metadata),
     issuer: textOf(payload.iss),
-    expiresAtMs,
+    expiresAtMs: exp !== undefined && Math.abs(exp) <= MAX_DATE_SECONDS ? exp * 1000 : undefined,
     // RFC 7519, section 4.1.4: not valid on or after.
-    isExpired: expiresAtMs !== undefined && nowMs >= expiresAtMs,
+    isExpired: exp !== undefined && nowMs >= exp * 1000,
   };
 }
+
+/** ECMA-262, section 21.4.1.1: no date is further from 1970. */
+const MAX_DATE_SECONDS = 8.64e12;
 
 function parsePart(part: string): Record<string, unknown> | undefined {
   try {

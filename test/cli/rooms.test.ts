@@ -238,6 +238,17 @@ describe('tokens', () => {
     expect((await at(1_000_000)).code).toBe(7);
   });
 
+  it.each([8.64e12 + 1, -8.64e12 - 1, 1e300])(
+    'of an exp that no date has, %d, are shown all the same',
+    async (exp) => {
+      const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const token = `${part({ alg: 'HS256' })}.${part({ exp, sub: 'ada' })}.c2ln`;
+      const { code, stdout, stderr } = await run(['tokens', 'inspect', token]);
+      expect([code, stderr]).toEqual([exp < 0 ? 7 : 0, '']);
+      expect(stdout).toContain('IDENTITY\tada\n');
+    },
+  );
+
   it.each(['', 'a.b', 'a.b.c', '..'])('refuse to inspect "%s"', async (token) => {
     expect((await run(['tokens', 'inspect'], { stdin: token })).code).toBe(2);
   });
