@@ -14,7 +14,7 @@ export function splitLeadingOptions(argv: readonly string[]): {
   while (at < argv.length) {
     const word = argv[at] ?? '';
     const [name = ''] = word.split('=', 1);
-    const takesValue = LEADING_OPTIONS[name];
+    const takesValue = Object.hasOwn(LEADING_OPTIONS, name) ? LEADING_OPTIONS[name] : undefined;
     if (takesValue === undefined) break;
     at += takesValue && !word.includes('=') ? 2 : 1;
   }

@@ -24,7 +24,7 @@ export type WaitFor<T> = {
 };
 
 /**
- * Asks every second until the state is reached.
+ * Asks every second until the state is reached, and once more when the time is up.
  * @throws CliError with exit code 8 when the time is up
  */
 export async function waitFor<T>(context: Context, options: WaitFor<T>): Promise<T> {
@@ -33,13 +33,14 @@ export async function waitFor<T>(context: Context, options: WaitFor<T>): Promise
   for (;;) {
     const value = await options.read();
     if (options.isReached(value)) return value;
-    if (context.io.clock() + POLL_MS > deadline) {
+    const leftMs = deadline - context.io.clock();
+    if (leftMs <= 0) {
       throw new CliError(
         EXIT.pending,
         `still waiting for ${options.what} after ${formatDuration(timeoutSeconds)}`,
         'ask again later, or wait longer with --timeout',
       );
     }
-    await pause(POLL_MS, context.io.signal);
+    await pause(Math.min(POLL_MS, leftMs), context.io.signal);
   }
 }

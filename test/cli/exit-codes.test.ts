@@ -84,6 +84,26 @@ describe('the exit code', () => {
     expect(stderr).toContain('still waiting for the file of EG_1');
   });
 
+  it('is that of what came within the time of --wait, however short', async () => {
+    let reads = 0;
+    answer = (request, response) => {
+      const recording = { recordingId: 'EG_1', roomId: 'demo', status: 'stopped', error: null, file: null };
+      const times = { startedAt: null, stoppedAt: null, durationMs: null, sizeBytes: null };
+      if (request.method === 'POST') {
+        json(response, 200, { egressId: 'EG_1', roomId: 'demo', status: 'stopped' });
+        return;
+      }
+      reads += 1;
+      json(response, 200, {
+        ...recording,
+        ...times,
+        endedAt: reads < 2 ? null : '2026-01-01T00:00:00.000Z',
+      });
+    };
+    const { code, stderr } = await rtc('recordings stop demo --wait --timeout 1s', { clock: Date.now });
+    expect([code, reads], stderr).toEqual([0, 2]);
+  });
+
   it('is 130 when cancelled while a request is under way', async () => {
     const stop = new AbortController();
     answer = () => stop.abort();
@@ -173,6 +193,7 @@ describe('an error', () => {
     ['rooms lst', 'did you mean'],
     ['rooms list --wacth', 'did you mean --watch?'],
     ['xyzzy', "unknown command 'xyzzy'\n"],
+    ['constructor', "unknown command 'constructor'\n"],
     ['--frobnicate', "unknown option '--frobnicate'"],
     ['help environmet', 'did you mean environment?'],
   ])('suggests what was meant by %s', async (line, expected) => {
