@@ -15,6 +15,7 @@ export async function readInput(
   const parameters: Parameters = { ...invocation.command.arguments, ...invocation.command.options };
   const input: Record<string, unknown> = {};
   refuseMissing(parameters, invocation, prompter);
+  refuseSecondReader(parameters, invocation);
   for (const [name, parameter] of Object.entries(parameters)) {
     const word = invocation.words[name];
     if (parameter.isList) {
@@ -39,6 +40,16 @@ function refuseMissing(parameters: Parameters, invocation: Invocation, prompter:
   if (missing.length === 0 || prompter.isInteractive) return;
   const names = missing.map(([name, parameter]) => labelOf(name, parameter));
   throw usageError(`missing ${names.join(', ')}`);
+}
+
+/** The second would find nothing, and be told that it is empty. */
+function refuseSecondReader(parameters: Parameters, { words, common }: Invocation): void {
+  const readers = Object.entries(parameters)
+    .filter(([name, { source }]) => source !== 'typed' && words[name] === '-')
+    .map(([name, parameter]) => labelOf(name, parameter));
+  if (common.apiSecretFile === '-') readers.push('--api-secret-file');
+  if (readers.length < 2) return;
+  throw usageError(`${readers.join(' and ')} cannot both read stdin`, 'give one of them in another way');
 }
 
 async function readList(

@@ -107,6 +107,16 @@ describe('the fault of', () => {
       '@ names no file',
       'write @FILE, - for stdin, or @@ for a text that begins with @',
     ],
+    [
+      ['tokens', 'create', '--room', 'demo', '--role', 'host', '--identity', '-', '--name', '-'],
+      '--identity and --name cannot both read stdin',
+      'give one of them in another way',
+    ],
+    [
+      ['rooms', 'create', 'demo', '--metadata', '-', '--api-secret-file', '-'],
+      '--metadata and --api-secret-file cannot both read stdin',
+      'give one of them in another way',
+    ],
     [['rooms', 'lst'], "unknown command 'rooms lst', did you mean list?", 'see: rtc rooms --help'],
     [['rooms', 'rename'], "unknown command 'rooms rename'", 'see: rtc rooms --help'],
     [['dev', 'jion'], "unknown command 'dev jion', did you mean join?", 'see: rtc dev --help'],
