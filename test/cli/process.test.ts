@@ -71,6 +71,25 @@ describe('a reader that goes away', () => {
   });
 });
 
+describe('a reader of a recording', () => {
+  let server: TestHttpServer;
+  beforeAll(async () => {
+    server = await startHttpServer((_request, response) => response.end(Buffer.alloc(4_000_000)));
+  });
+  afterAll(() => server.close());
+
+  const download = () => {
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    return startRtc(['recordings', 'download', 'EG_1', '-'], { env });
+  };
+
+  it('that goes away is a silent success', async () => {
+    const { child, ended } = download();
+    child.stdout.once('data', () => child.stdout.destroy());
+    expect(await ended).toMatchObject({ code: 0, signal: null, stderr: '' });
+  });
+});
+
 describe('a signal', () => {
   it('cancels a request with 130', async () => {
     let asked = (): void => undefined;

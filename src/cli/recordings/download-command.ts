@@ -60,9 +60,18 @@ async function toStdout(context: Context, id: string, isForced: boolean): Promis
       yield chunk;
     }
   };
+  let isStdoutBroken = false;
+  const noteBroken = (): void => {
+    isStdoutBroken = true;
+  };
+  io.stdout.once('error', noteBroken);
   try {
     await pipeline(Readable.from(counted()), io.stdout, { end: false });
+  } catch (error) {
+    // Main tells of a full disk, and keeps silent about a reader that has gone away.
+    if (!isStdoutBroken) throw error;
   } finally {
+    io.stdout.off('error', noteBroken);
     bar.clear();
   }
   return nothing();
