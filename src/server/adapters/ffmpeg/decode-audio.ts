@@ -1,5 +1,4 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { SAMPLE_RATE } from '../../ports/speech.ts';
 
@@ -16,7 +15,7 @@ const MAX_COMPLAINTS = 16_384;
 export type Decoder = {
   /** 16 kHz, mono floats. */
   readonly samples: AsyncIterable<Float32Array>;
-  /** When the samples have ended. */
+  /** When the samples have ended. Rejects where the program could not be started. */
   readonly end: () => Promise<{ readonly exitCode: number | null; readonly complaints: string }>;
   kill(): Promise<void>;
 };
@@ -45,7 +44,11 @@ export function startDecoder(program: string, url: string): Decoder {
   });
   return {
     samples: toSamples(child.stdout),
-    end: async () => ({ exitCode: await ended, complaints }),
+    end: async () => {
+      const { exitCode, failure } = await ended;
+      if (failure !== undefined) throw failure;
+      return { exitCode, complaints };
+    },
     kill: async () => {
       child.kill('SIGKILL');
       await ended;
@@ -61,9 +64,14 @@ function harmlessEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
 }
 
-async function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<number | null> {
-  const [code] = (await once(child, 'close')) as [number | null];
-  return code;
+type Ending = { readonly exitCode: number | null; readonly failure: Error | undefined };
+
+/** Never rejects: nobody may wait for it yet. */
+function endOf(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Ending> {
+  return new Promise((resolve) => {
+    child.once('error', (failure) => resolve({ exitCode: null, failure }));
+    child.once('close', (exitCode) => resolve({ exitCode, failure: undefined }));
+  });
 }
 
 /** Chunks of a pipe end anywhere, also within a number. */

@@ -4,7 +4,7 @@ import type { Log } from '../../ports/log.ts';
 import { type AudioChunk, type RecordingAudio, SpeechFault } from '../../ports/recording-audio.ts';
 import type { FileLocation, RecordingFiles } from '../../ports/recording-files.ts';
 import { SAMPLE_RATE } from '../../ports/speech.ts';
-import { startDecoder } from './decode-audio.ts';
+import { type Decoder, startDecoder } from './decode-audio.ts';
 import { faultOf } from './ffmpeg-faults.ts';
 import { startFeed } from './file-feed.ts';
 import type { ReadDeps } from './read-patiently.ts';
@@ -40,9 +40,10 @@ async function* decode(
   const sizeBytes = await sizeOf(deps.files, location);
   signal.throwIfAborted();
   const feed = await startFeed(deps, { location, sizeBytes, signal });
-  const decoder = startDecoder(deps.program, feed.url);
+  let decoder: Decoder | undefined;
   let count = 0;
   try {
+    decoder = startDecoder(deps.program, feed.url);
     for await (const samples of decoder.samples) {
       signal.throwIfAborted();
       count += samples.length;
@@ -56,7 +57,7 @@ async function* decode(
     deps.log.debug({ code: fault.code, complaints: end.complaints }, 'ffmpeg found fault with a recording');
     throw fault;
   } finally {
-    await decoder.kill();
+    await decoder?.kill();
     await feed.close();
   }
 }

@@ -238,6 +238,18 @@ describe('the sound of a recording', () => {
     await checkFfmpeg('ffmpeg');
     await expect(checkFfmpeg('no-such-program')).rejects.toThrow(/Install ffmpeg, or set STT_FFMPEG/);
   });
+
+  it('fails like any other where ffmpeg cannot be started any more, and leaves nothing open', async () => {
+    const listening = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+    const before = listening();
+    const program = 'no-such-program';
+    const audio = createFfmpegAudio({ files, program, clock: systemClock, log: keepingLog([]) });
+    const location = { filepath: media.speech, bucket: null };
+    const decoded = audio.decode(location, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(decoded.next()).rejects.toThrow('spawn no-such-program ENOENT');
+    await vi.waitFor(() => expect(listening()).toBe(before), { timeout: 5_000 });
+  });
 });
 
 /** Time for those who wait for nothing: pauses are over at once, stalls never come. */
