@@ -8,6 +8,7 @@ import { explain } from '../explain.ts';
 import { harmless, harmlessJson } from '../harmless-text.ts';
 import { checkFields, select } from '../output.ts';
 import { type Screen, say } from '../screen.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import { plural } from '../time.ts';
 import { clockTime, EVENT_FIELDS, eventLine, NAME_WIDTH } from './event-view.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
@@ -185,13 +186,16 @@ function showUp(screen: Screen, url: URL, waiting: number): void {
 
 function showEnd(
   screen: Screen,
-  { url, since }: Pick<Forwarding, 'url' | 'since'>,
+  { url, since, room, events }: Pick<Forwarding, 'url' | 'since' | 'room' | 'events'>,
   { waiting, first }: { readonly waiting: number; readonly first: Waiting | undefined },
 ): void {
   const from = first === undefined ? {} : first.cursor === undefined ? { since } : { cursor: first.cursor };
   if (!isForPeople(screen)) printLine(screen, { type: 'end', waiting, ...from });
   if (first === undefined) return;
-  const [name, value] = Object.entries(from)[0] ?? [];
+  const options = { room, types: events?.join(','), ...from, 'forward-to': url.href };
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellQuoted(value)}`],
+  );
   say(screen, `${plural(waiting, 'event')} did not reach ${url.origin}. To send what waited later:`);
-  say(screen, `  rtc events tail --${name} ${value} --forward-to ${url.href}`);
+  say(screen, `  rtc events tail ${words.join(' ')}`);
 }
