@@ -34,9 +34,7 @@ export class LiveNotes {
   add(segment: StoredSegment): void {
     if (this.#isClosed) return;
     this.#unstored.push(segment);
-    this.#storing ??= this.#store().finally(() => {
-      this.#storing = undefined;
-    });
+    this.#storing ??= this.#store();
   }
 
   /** Resolves when everything is stored, or has been refused. */
@@ -70,5 +68,7 @@ export class LiveNotes {
         await clock.sleep(RETRY_MS);
       }
     }
+    // In the same turn as the last look: what comes after it must begin anew.
+    this.#storing = undefined;
   }
 }

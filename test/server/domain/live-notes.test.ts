@@ -21,6 +21,8 @@ let store: Store;
 let log: LogLine[];
 let clock: ManualClock;
 let isAway: boolean;
+/** Called when segments are stored, before this is told. */
+let onStored: () => void;
 let refusals: number;
 let notes: LiveNotes;
 beforeEach(async () => {
@@ -38,10 +40,13 @@ beforeEach(async () => {
   log = [];
   clock = new ManualClock(NOW);
   isAway = false;
+  onStored = () => {};
   refusals = 0;
   const addSegments: Store['transcriptions']['addSegments'] = async (...segments) => {
     if (isAway) throw new Error('the database is away');
-    return await store.transcriptions.addSegments(...segments);
+    const isStored = await store.transcriptions.addSegments(...segments);
+    onStored();
+    return isStored;
   };
   notes = new LiveNotes(
     { store: { transcriptions: { addSegments } }, clock, log: keepingLog(log) },
@@ -73,6 +78,24 @@ describe('notes of a call', () => {
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2', 'seg_3', 'seg_4']);
     expect(refusals).toBe(0);
   });
+
+  it.each([0, 1, 2, 3, 4, 5])(
+    'are stored also when they come %i turns after the last were',
+    async (turns) => {
+      onStored = () => {
+        onStored = () => {};
+        void (async () => {
+          for (let turn = 0; turn < turns; turn += 1) await undefined;
+          notes.add(segment(1));
+        })();
+      };
+      notes.add(segment(0));
+      await settled();
+      await settled();
+      await notes.stored();
+      expect(await storedIds()).toEqual(['seg_0', 'seg_1']);
+    },
+  );
 
   it('wait while the database is away, in their order, and are told of without what was said', async () => {
     isAway = true;
