@@ -87,15 +87,18 @@ function isCloud(url: string): boolean {
 type AuthHeader = Promise<Record<string, string>>;
 
 function createTokenReuse(now: () => number) {
-  const kept = new Map<string, { readonly header: AuthHeader; readonly until: number }>();
+  const kept = new Map<string, { readonly header: AuthHeader; readonly signedAt: number }>();
   return (grant: VideoGrant, sign: () => AuthHeader): AuthHeader => {
     // One token per room would grow without bound.
     if (grant.room !== undefined) return sign();
     const key = Object.keys(grant).join();
     const found = kept.get(key);
-    if (found !== undefined && now() < found.until) return found.header;
+    const at = now();
+    // Of a clock that was set back since, it is one of the future, which the media server refuses.
+    const isFresh = found !== undefined && at >= found.signedAt && at < found.signedAt + TOKEN_REUSE_MS;
+    if (isFresh) return found.header;
     const header = sign();
-    kept.set(key, { header, until: now() + TOKEN_REUSE_MS });
+    kept.set(key, { header, signedAt: at });
     return header;
   };
 }

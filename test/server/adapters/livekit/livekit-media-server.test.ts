@@ -248,6 +248,15 @@ describe('a call', () => {
     expect(claims(first).video).toEqual({ roomList: true });
   });
 
+  it('signs anew when the clock was set back: the token would be one of the future', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 3_600_000 });
+    const { media, seen } = await against({ status: 200, body: '{"rooms": []}' }, { now: () => Date.now() });
+    await media.listRooms();
+    vi.setSystemTime(0);
+    await media.listRooms();
+    expect(seen[1]?.authorization).not.toBe(seen[0]?.authorization);
+  });
+
   it('for rooms asks in protobuf, and reads the answer in either encoding of Twirp', async () => {
     const answer = new ListRoomsResponse({
       rooms: [
