@@ -315,3 +315,40 @@ describe('a request that the service refuses', () => {
     }
   });
 });
+
+describe('a command that a note proposes', () => {
+  const NAME = "the lion's den";
+  const QUOTED = `'the lion'\\''s den'`;
+  let server: TestHttpServer;
+  beforeAll(async () => {
+    const instants = { startedAt: '2026-01-01T00:00:00.000Z', stoppedAt: '2026-01-01T00:00:00.000Z' };
+    const answer = {
+      name: NAME,
+      creationTime: '1',
+      roomId: NAME,
+      participants: [],
+      ingress: [],
+      ...instants,
+    };
+    server = await startHttpServer((_request, response) => json(response, 200, answer));
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ['rooms create', `rtc tokens create --room ${QUOTED} --identity`],
+    ['participants list', `rtc tokens create --room ${QUOTED} --identity`],
+    ['recordings start', `rtc recordings stop ${QUOTED}`],
+    ['ingress list', `rtc ingress create ${QUOTED}`],
+    ['transcription start', `rtc transcription stop ${QUOTED}`],
+    ['transcription stop', `rtc transcription get ${QUOTED} --format text`],
+  ])('by rtc %s has the name of the room as a shell takes it', async (words, command) => {
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { code, stderr } = await run([...words.split(' '), NAME], {
+      env,
+      terminals: ['stderr'],
+      columns: 200,
+    });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(command);
+  });
+});

@@ -89,7 +89,7 @@ const join = defineCommand({
     await control('join', undefined);
     if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
     if (context.flags.isCurl) return nothing();
-    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${room}`] });
+    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${shellQuoted(room)}`] });
   },
 });
 

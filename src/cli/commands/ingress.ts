@@ -8,6 +8,7 @@ import { argument, notEmpty, oneOf, option } from '../parameters.ts';
 import { confirmOrRefuse } from '../prompter.ts';
 import { type Column, done, type ListResult, list, record } from '../result.ts';
 import { warn } from '../screen.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import { watchList } from '../watch.ts';
 
 const FIELDS = [
@@ -127,7 +128,7 @@ const listIngress = defineCommand({
         fields: FIELDS,
         columns: LIST_COLUMNS,
         identify: (ingress) => ingress.ingressId,
-        empty: `${room} has no ingress. Make one: rtc ingress create ${room}`,
+        empty: `${room} has no ingress. Make one: rtc ingress create ${shellQuoted(room)}`,
       });
     };
     return watch ? watchList(context, read) : read();

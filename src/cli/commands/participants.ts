@@ -8,6 +8,7 @@ import { forEachTarget } from '../for-each.ts';
 import { argument, flag, notEmpty, option } from '../parameters.ts';
 import { confirmOrRefuse } from '../prompter.ts';
 import { type Column, done, type ListResult, list, nothing } from '../result.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import { plural } from '../time.ts';
 import { watchList } from '../watch.ts';
 
@@ -72,7 +73,7 @@ const listParticipants = defineCommand({
         fields: FIELDS,
         columns: COLUMNS,
         identify: (participant) => participant.sid,
-        empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${input.room} --identity ada --role host`,
+        empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${shellQuoted(input.room)} --identity ada --role host`,
       });
     };
     return input.watch ? watchList(context, read) : read();

@@ -8,6 +8,7 @@ import { get, listRecordings, remove } from '../recordings/library-commands.ts';
 import { recordingRecord } from '../recordings/recording-view.ts';
 import { type Column, type Result, record } from '../result.ts';
 import { hint, say } from '../screen.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import { WAIT_OPTIONS, waitFor } from '../wait.ts';
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
@@ -47,7 +48,7 @@ const start = defineCommand({
       record: started,
       fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
       columns: START_COLUMNS,
-      notes: [`Stop it: rtc recordings stop ${room}`],
+      notes: [`Stop it: rtc recordings stop ${shellQuoted(room)}`],
     });
   },
 });

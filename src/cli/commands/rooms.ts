@@ -7,6 +7,7 @@ import { argument, asText, listArgument, option, wholeNumber, wholeSeconds } fro
 import { confirmOrRefuse } from '../prompter.ts';
 import { type Column, done, type ListResult, list, nothing, record } from '../result.ts';
 import { say, warn } from '../screen.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import { plural } from '../time.ts';
 import { watchList } from '../watch.ts';
 
@@ -113,7 +114,9 @@ const create = defineCommand({
       record: room,
       fields: FIELDS,
       columns: RECORD_COLUMNS,
-      notes: [`Let somebody in: rtc tokens create --room ${room.name} --identity ada --role host`],
+      notes: [
+        `Let somebody in: rtc tokens create --room ${shellQuoted(room.name)} --identity ada --role host`,
+      ],
     });
   },
 });

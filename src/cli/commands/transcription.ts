@@ -2,6 +2,7 @@ import type { LiveStart, LiveStarted, LiveStopped } from '../../contract/transcr
 import { type Command, defineCommand } from '../command.ts';
 import { argument, flag, listArgument } from '../parameters.ts';
 import { type Column, done, record, text } from '../result.ts';
+import { shellQuoted } from '../shell-quoted.ts';
 import { follow } from '../transcriptions/follow-command.ts';
 import { transcriptText } from '../transcriptions/read-transcript.ts';
 import {
@@ -61,7 +62,10 @@ const start = defineCommand({
         'startedAt',
       ] satisfies (keyof LiveStarted)[],
       columns: STARTED,
-      notes: [`Follow it: rtc transcription follow ${room}`, `Stop it: rtc transcription stop ${room}`],
+      notes: [
+        `Follow it: rtc transcription follow ${shellQuoted(room)}`,
+        `Stop it: rtc transcription stop ${shellQuoted(room)}`,
+      ],
     });
   },
 });
@@ -89,7 +93,7 @@ const stop = defineCommand({
       record: stopped,
       fields: ['transcriptionId', 'status', 'stoppedAt', 'segmentCount'] satisfies (keyof LiveStopped)[],
       columns: STOPPED,
-      notes: [`Read it: rtc transcription get ${room} --format text`],
+      notes: [`Read it: rtc transcription get ${shellQuoted(room)} --format text`],
     });
   },
 });
