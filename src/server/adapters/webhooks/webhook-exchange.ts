@@ -42,9 +42,10 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (!this.#isOver) this.#chunks.push(chunk);
     this.#size += chunk.length;
-    if (this.#size >= KEPT_BYTES) this.#end(null);
+    if (this.#size <= KEPT_BYTES) return;
+    this.#end(null);
     // The rest of it is given up with its connection.
-    if (this.#size > KEPT_BYTES) controller.abort(new GivenUp());
+    controller.abort(new GivenUp());
   }
 
   onResponseEnd(): void {

@@ -116,6 +116,18 @@ describe('a receiver that answers', () => {
     expect(written).toBeLessThan(10_000_000);
   });
 
+  it('is not left with a connection when it stops after just 4 KiB', async () => {
+    const closed = Promise.withResolvers<void>();
+    const sent = await answerOf((_request, response) => {
+      response.on('close', closed.resolve);
+      head(response);
+      response.write('x'.repeat(4096));
+    });
+    await closed.promise;
+    expect(sent).toMatchObject({ statusCode: 200, error: 'the answer did not end within 1 s' });
+    expect(sent.responseBody).toHaveLength(4096);
+  });
+
   it('may answer what is no text', async () => {
     const bytes: Behaviour = (_request, response) =>
       void response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x61]));
