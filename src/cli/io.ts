@@ -21,7 +21,11 @@ export type Io = {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+export type TerminalStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
 
 /** Columns of a terminal. One without a size (a container's, a serial line) says 0. */
 export function columnsOf({ columns }: TerminalStream): number {

@@ -67,8 +67,19 @@ async function readPatiently(
 async function draw(context: Context, result: ListResult): Promise<void> {
   const { screen, io } = context;
   const body = result.rows.length === 0 ? `${result.empty}\n` : await renderList(screen, result);
-  const status = screen.palette.faint(`${formatInstant(io.clock())} · every 2 s · Ctrl-C ends`);
-  io.stdout.write(`${REDRAW}${body}\n${status}\n`);
+  const { text, hidden } = firstLines(body, (io.stdout.rows || Number.POSITIVE_INFINITY) - STATUS_LINES);
+  const more = hidden === 0 ? '' : `${hidden} more · `;
+  const status = screen.palette.faint(`${more}${formatInstant(io.clock())} · every 2 s · Ctrl-C ends`);
+  io.stdout.write(`${REDRAW}${text}\n${status}`);
+}
+
+/** The empty line and the status: below more than fits, a terminal would scroll the headings away. */
+const STATUS_LINES = 2;
+
+function firstLines(body: string, most: number): { readonly text: string; readonly hidden: number } {
+  const lines = body.trimEnd().split('\n');
+  const hidden = Math.max(0, lines.length - Math.max(1, most));
+  return { text: `${lines.slice(0, lines.length - hidden).join('\n')}\n`, hidden };
 }
 
 function printChanges(

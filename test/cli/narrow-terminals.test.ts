@@ -139,6 +139,36 @@ describe('in a table whose cells go on in the next line', () => {
   );
 });
 
+describe('a watched list', () => {
+  const room = (index: number) => ({
+    sid: `RM_${index}`,
+    name: `room-${index}`,
+    creationTime: `${1000 - index}`,
+  });
+  const watch = async (rows: number): Promise<string> => {
+    const stop = new AbortController();
+    const env = { NO_COLOR: '1', RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { stdout } = await run(['rooms', 'list', '--watch'], {
+      ...{ env, rows, terminals: ['stdout'], signal: stop.signal },
+      onStdout: (soFar) => {
+        if (soFar.includes('Ctrl-C ends')) stop.abort();
+      },
+    });
+    return stdout.slice(stdout.indexOf('NAME'), stdout.indexOf('\u001b[?25h'));
+  };
+
+  it.each([
+    [5, ['NAME', 'room-0', 'room-1', '', '1 more · ']],
+    [6, ['NAME', 'room-0', 'room-1', 'room-2', '']],
+  ])('shows the first that fit %i rows, and says how many do not', async (rows, beginnings) => {
+    answer = { status: 200, body: { rooms: [0, 1, 2].map(room) } };
+    const lines = (await watch(rows)).split('\n');
+    for (const [index, beginning] of beginnings.entries())
+      expect(lines[index]).toMatch(new RegExp(`^${beginning}`));
+    expect(lines).toHaveLength(rows);
+  });
+});
+
 describe('on a terminal that does not know its width', () => {
   const room = {
     ...{

@@ -12,6 +12,7 @@ export type RunOptions = {
   /** Streams that are terminals; none by default. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
+  readonly rows?: number;
   readonly clock?: () => number;
   readonly signal?: AbortSignal;
   readonly loaders?: Partial<ServiceLoaders>;
@@ -65,6 +66,10 @@ function stream(options: RunOptions, name: 'stdout' | 'stderr') {
     text += chunk;
     if (name === 'stdout') options.onStdout?.(text);
   });
-  const terminal = { isTTY: isTerminal(options, name), columns: options.columns ?? 80 };
+  const terminal = {
+    isTTY: isTerminal(options, name),
+    columns: options.columns ?? 80,
+    rows: options.rows ?? 24,
+  };
   return { stream: Object.assign(through, terminal), text: () => text };
 }
