@@ -6,10 +6,11 @@ import type { Recorder } from './record-happenings.ts';
 /** A room that is known by its name, with the session that is meant, if one is known. */
 export type NamedRoom = { readonly name: string; readonly session: RoomSession | undefined };
 
-/** The one that is open now. First of all in a transaction: locks come before events. */
+/** The newest one, unless it has ended. First of all in a transaction: locks come before events. */
 export async function lockNamedRoom(store: Store, name: string): Promise<NamedRoom> {
-  const open = (await store.presence.listOpenRooms()).find((session) => session.name === name);
-  return { name, session: open && (await store.presence.lockRoom(open.sid)) };
+  const newest = await store.presence.findRoomAt(name, Number.MAX_SAFE_INTEGER);
+  const isOpen = newest !== undefined && newest.endedAt === null;
+  return { name, session: isOpen ? await store.presence.lockRoom(newest.sid) : undefined };
 }
 
 export async function recordOfRoom(

@@ -96,6 +96,30 @@ describe('the end of a room', () => {
   });
 });
 
+describe('a transcription that is stopped by a caller', () => {
+  const open = (sid: string, createdAt: number) =>
+    listener.hear(mediaEvent('room_started', { room: { sid, name: 'demo', createdAt } }));
+
+  it('is told of in the newest room of its name: of an earlier one the end may have been missed', async () => {
+    await open('RM_1', NOW - 60_000);
+    await open('RM_2', NOW - 5_000);
+    await start('tr_1', NOW - 4_000);
+    await stopTranscription(listener.deps, 'demo');
+    expect((await listener.told()).at(-1)).toMatchObject({
+      ...{ event: 'transcription_completed', sequence: 2 },
+      room: { id: 'RM_2' },
+    });
+  });
+
+  it('is told of without a room session where the last one has ended', async () => {
+    await open('RM_1', NOW - 60_000);
+    await finish();
+    await start('tr_1', NOW + 1);
+    await stopTranscription(listener.deps, 'demo');
+    expect((await listener.told()).at(-1)).toMatchObject({ sequence: null, room: { id: '', name: 'demo' } });
+  });
+});
+
 describe('comparing transcriptions with the media server', () => {
   const reconcile = (rooms: readonly string[]) =>
     reconcileTranscriptions({
