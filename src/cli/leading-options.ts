@@ -1,4 +1,5 @@
 import { LEADING_OPTIONS } from './common-options.ts';
+import type { NounEntry } from './noun-entry.ts';
 
 /**
  * `rtc --profile dev rooms list` means `rtc rooms list --profile dev`: the noun, the words after it, those before, and
@@ -20,4 +21,18 @@ export function splitLeadingOptions(argv: readonly string[]): {
   }
   const lacksValue = at > argv.length ? argv.at(-1) : undefined;
   return { noun: argv[at], rest: argv.slice(at + 1), leading: argv.slice(0, at), lacksValue };
+}
+
+/**
+ * The words after a noun with the options that stood before it: behind the verb, as are those between the two, but
+ * before its own words, of which a `--` may end the options.
+ */
+export function withLeadingOptions(
+  { verbs }: NounEntry,
+  rest: readonly string[],
+  leading: readonly string[],
+): readonly string[] {
+  const { noun: verb, rest: own, leading: between, lacksValue } = splitLeadingOptions(rest);
+  const isVerb = verbs.length > 0 && verb !== undefined && !verb.startsWith('-') && lacksValue === undefined;
+  return isVerb ? [verb, ...leading, ...between, ...own] : [...leading, ...rest];
 }

@@ -2,7 +2,7 @@ import { CATALOGUE, findNoun } from './catalogue.ts';
 import { colourLevel } from './colour.ts';
 import { EXIT, SEE_ROOT_HELP, usageError } from './failure.ts';
 import { helpWidth, type Io } from './io.ts';
-import { splitLeadingOptions } from './leading-options.ts';
+import { splitLeadingOptions, withLeadingOptions } from './leading-options.ts';
 import { rootHelp } from './root-help.ts';
 
 /**
@@ -43,7 +43,8 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);
   if (entry !== undefined) {
     const { runNoun } = await import('./run-noun.ts');
-    return runNoun({ entry, argv: [...rest, ...leading], helpOf: (words) => helpOf(words, io) }, io);
+    const words = withLeadingOptions(entry, rest, leading);
+    return runNoun({ entry, argv: words, helpOf: (subject) => helpOf(subject, io) }, io);
   }
   return refuse(io, argv, await unknownNoun(noun));
 }

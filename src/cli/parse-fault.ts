@@ -1,6 +1,7 @@
 import type { CommanderError } from 'commander';
 import { type Command, isCalled, nameOf } from './command.ts';
 import { usageError } from './failure.ts';
+import { splitLeadingOptions } from './leading-options.ts';
 import { didYouMean } from './nearest.ts';
 import { plural } from './time.ts';
 
@@ -15,14 +16,18 @@ export function parseFault(
   const command =
     commands.find((each) => isCalled(each, argv[0])) ?? commands.find(({ verb }) => verb === '');
   if (command === undefined || isVerbMissed(error, command, verbs)) {
-    const [word = ''] = argv.filter((each) => !each.startsWith('-'));
-    return usageError(
-      `unknown command '${noun} ${word}'${didYouMean(word, verbs)}`,
-      `see: rtc ${noun} --help`,
-    );
+    return verbFault(noun, verbs, splitLeadingOptions(argv).noun);
   }
   const name = nameOf(command);
   return usageError(messageOf(error, name), nextOf(error, `see: rtc ${name} --help`, argv));
+}
+
+function verbFault(noun: string, verbs: readonly string[], word: string | undefined): Error {
+  const isNone = word === undefined || word.startsWith('-');
+  const message = isNone
+    ? `rtc ${noun} needs a verb first: ${verbs.join(', ')}`
+    : `unknown command '${noun} ${word}'${didYouMean(word, verbs)}`;
+  return usageError(message, `see: rtc ${noun} --help`);
 }
 
 /** `rtc dev jion`: dev is a command itself, and takes no argument. */

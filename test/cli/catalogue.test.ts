@@ -3,7 +3,7 @@ import { CATALOGUE } from '../../src/cli/catalogue.ts';
 import { type Command, nameOf } from '../../src/cli/command.ts';
 import { EXIT } from '../../src/cli/failure.ts';
 import { TOPICS } from '../../src/cli/help-topics.ts';
-import { splitLeadingOptions } from '../../src/cli/leading-options.ts';
+import { splitLeadingOptions, withLeadingOptions } from '../../src/cli/leading-options.ts';
 import { parseNoun } from '../../src/cli/parse.ts';
 import { run } from './support/run.ts';
 
@@ -55,7 +55,8 @@ describe.each(commands.map((command) => [nameOf(command), command] as const))('r
     for (const words of uses) {
       const { noun, rest, leading } = splitLeadingOptions(words);
       const own = CATALOGUE.find((entry) => entry.noun === noun);
-      const parsed = own === undefined ? undefined : await parseNoun(own, [...rest, ...leading], WIDTH);
+      const all = own === undefined ? [] : withLeadingOptions(own, rest, leading);
+      const parsed = own === undefined ? undefined : await parseNoun(own, all, WIDTH);
       expect(parsed?.kind).toBe('invocation');
     }
   });

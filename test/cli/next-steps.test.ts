@@ -118,6 +118,26 @@ describe('the fault of', () => {
       'give one of them in another way',
     ],
     [['rooms', 'lst'], "unknown command 'rooms lst', did you mean list?", 'see: rtc rooms --help'],
+    [
+      ['--profile', 'dev', 'rooms'],
+      'rtc rooms needs a verb first: create, list, get, delete',
+      'see: rtc rooms --help',
+    ],
+    [
+      ['rooms', '--watch', 'list'],
+      'rtc rooms needs a verb first: create, list, get, delete',
+      'see: rtc rooms --help',
+    ],
+    [
+      ['rooms', '--profile'],
+      'rtc rooms needs a verb first: create, list, get, delete',
+      'see: rtc rooms --help',
+    ],
+    [
+      ['rooms', '--profile', 'dev', 'lst'],
+      "unknown command 'rooms lst', did you mean list?",
+      'see: rtc rooms --help',
+    ],
     [['rooms', 'rename'], "unknown command 'rooms rename'", 'see: rtc rooms --help'],
     [['dev', 'jion'], "unknown command 'dev jion', did you mean join?", 'see: rtc dev --help'],
     [

@@ -53,7 +53,18 @@ describe('settings', () => {
     const env = { RTC_API_KEY: 'key-env', RTC_URL: 'http://127.0.0.1:9' };
     expect((await rtc('rooms list --profile two', { env })).code).toBe(0);
     expect(lastKey()).toBe('key-two');
-    expect((await rtc('--profile=two rooms list', { env })).code).toBe(0);
+    for (const line of [
+      '--profile=two rooms list',
+      'rooms --profile two list',
+      'rooms --profile=two --no-color ls',
+      '--profile two rooms list --',
+      '--profile two rooms --no-color delete --yes -- --profile',
+    ]) {
+      await rtc('rooms list --profile one');
+      expect((await rtc(line, { env })).code, line).toBe(0);
+      expect(lastKey(), line).toBe('key-two');
+    }
+    expect(server.received.at(-1)).toMatchObject({ method: 'DELETE', url: '/v1/rooms/--profile' });
     await rtc('rooms list', { env: { RTC_PROFILE: 'two' } });
     expect(lastKey()).toBe('key-two');
   });
