@@ -39,6 +39,8 @@ describe('completion', () => {
     ['rooms ', ['create', 'list', 'get', 'delete']],
     ['rooms l', ['list']],
     ['--profile dev rooms l', ['list']],
+    ['rooms --profile dev l', ['list']],
+    ['rooms --debug get de', ['demo', 'dessert']],
     ['dev ', ['join', 'leave']],
     ['rooms get de', ['demo', 'dessert']],
     ['rooms delete demo de', ['dessert']],
@@ -90,7 +92,8 @@ describe('completion', () => {
     });
     expect((await run(['rooms', 'list'], { env })).stdout).toContain('demo');
     expect(await complete('rooms get de', env)).toEqual([]);
-    expect(await complete('profile show a', env)).toEqual(['asking']);
+    for (const line of ['profile show a', '--profile a', 'rooms --profile a', 'rooms list --profile a'])
+      expect(await complete(line, env), line).toEqual(['asking']);
   });
 
   // zsh and fish are not on every machine.

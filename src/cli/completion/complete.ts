@@ -21,19 +21,38 @@ async function candidatesFor(
   current: string,
   io: Io,
 ): Promise<readonly Candidate[]> {
-  const { noun, rest, leading } = splitLeadingOptions(words);
+  const { noun, rest, leading, lacksValue } = splitLeadingOptions(words);
+  if (lacksValue !== undefined) return valuesOfLeading(lacksValue, { words, current }, io);
   if (noun === undefined) {
     return CATALOGUE.map((entry) => ({ value: entry.noun, description: entry.summary }));
   }
   const entry = findNoun(noun);
   if (entry === undefined) return [];
   const { commands } = await entry.load();
-  const verb = commands.find((command) => isCalled(command, rest[0]));
+  const behind = splitLeadingOptions(rest);
+  const verb = commands.find((command) => isCalled(command, behind.noun));
   const command = verb ?? commands.find((each) => each.verb === '');
-  const verbs = rest.length === 0 ? commands.filter((each) => each.verb !== '').map(asCandidate) : [];
+  if (command === undefined && behind.lacksValue !== undefined) {
+    return valuesOfLeading(behind.lacksValue, { words, current }, io);
+  }
+  const isOpen = behind.noun === undefined && behind.lacksValue === undefined;
+  const verbs = isOpen ? commands.filter((each) => each.verb !== '').map(asCandidate) : [];
   if (command === undefined) return verbs;
-  const given = verb === undefined ? rest : rest.slice(1);
-  return [...verbs, ...(await wordsOf(command, { given, leading, current }, io))];
+  const line =
+    verb === undefined
+      ? { given: rest, leading, current }
+      : { given: behind.rest, leading: [...leading, ...behind.leading], current };
+  return [...verbs, ...(await wordsOf(command, line, io))];
+}
+
+/** Of an option that stands before the verb, or before the noun. */
+async function valuesOfLeading(
+  name: string,
+  { words, current }: { readonly words: readonly string[]; readonly current: string },
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const option = Object.values(CONNECTION_OPTIONS).find((each) => namesOf(each).includes(name));
+  return option === undefined ? [] : valuesOf(option, { words, current }, io);
 }
 
 /** A command's own words, those before its noun, and the one under the cursor. */
