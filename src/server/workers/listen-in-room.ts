@@ -141,12 +141,22 @@ class RoomTranscriber {
     this.#deps.log.info({ transcriptionId, isOver: signal.aborted }, 'left the room');
   }
 
-  /** Until the track ends; its last words are told then. */
+  /** Never rejects. */
   async #hear(track: HeardTrack): Promise<void> {
     if (this.#isOver) return;
-    const { id: transcriptionId, language, options } = this.#transcription;
+    const fields = { transcriptionId: this.#transcription.id, trackId: track.trackId };
     const { log } = this.#deps;
-    const fields = { transcriptionId, trackId: track.trackId };
+    log.debug(fields, 'hearing a track');
+    try {
+      await this.#hearToItsEnd(track);
+    } catch (error) {
+      log.error({ ...fields, err: error }, 'a track cannot be heard any more');
+    }
+  }
+
+  /** Its last words are told then. */
+  async #hearToItsEnd(track: HeardTrack): Promise<void> {
+    const { id: transcriptionId, language, options } = this.#transcription;
     const onWords = (words: Words): Promise<void> => this.#tell(words);
     const transcriber = new TrackTranscriber(this.#deps, {
       track,
@@ -156,14 +166,11 @@ class RoomTranscriber {
       onWords,
     });
     this.#tracks.add(transcriber);
-    log.debug(fields, 'hearing a track');
     try {
       for await (const samples of track.audio) {
         if (!this.#isOver) transcriber.hear(samples);
       }
       await transcriber.finish();
-    } catch (error) {
-      log.error({ ...fields, err: error }, 'a track cannot be heard any more');
     } finally {
       transcriber.close();
       this.#tracks.delete(transcriber);
