@@ -26,7 +26,10 @@ export async function openScreen(
     io,
     json: choice.json,
     isTerminal,
-    width: isTerminal ? columnsOf(io.stdout) : undefined,
+    // Asked each time: who watches a list may draw the window larger.
+    get width() {
+      return isTerminal ? columnsOf(io.stdout) : undefined;
+    },
     palette: await loadPalette(colourLevel(io.stdout, io.env, choice.isColourRefused)),
     errorPalette: await loadPalette(colourLevel(io.stderr, io.env, choice.isColourRefused)),
   };

@@ -181,16 +181,19 @@ describe('events tail', () => {
 
   it('shows a line an event on a terminal', async () => {
     await stack.join(room, 'ada\u001b[2J');
-    const stop = new AbortController();
-    const { stdout } = await stack.rtc(`events tail --room ${room} --since 5m --types participant_joined`, {
-      terminals: ['stdout'],
-      env: { NO_COLOR: '1' },
-      signal: stop.signal,
-      onStdout: () => stop.abort(),
-    });
-    expect(stdout).toMatch(
-      /^\d\d:\d\d:\d\d {2}participant_joined {2}room-\d+ {2}ada\\u001b\[2J {2}evt_\S+\n$/,
-    );
+    const lineOn = async (columns: number): Promise<string> => {
+      const stop = new AbortController();
+      const { stdout } = await stack.rtc(`events tail --room ${room} --since 5m --types participant_joined`, {
+        ...{ terminals: ['stdout'], columns, env: { NO_COLOR: '1' }, signal: stop.signal },
+        onStdout: () => stop.abort(),
+      });
+      return stdout;
+    };
+    const line = await lineOn(120);
+    expect(line).toMatch(/^\d\d:\d\d:\d\d {2}participant_joined {2}room-\d+ {2}ada\\u001b\[2J {2}evt_\S+\n$/);
+    const columns = line.length - 1;
+    expect(await lineOn(columns)).toContain('evt_');
+    expect(await lineOn(columns - 1)).not.toContain('evt_');
   });
 
   it('does not wait in silence at a cursor of another store', async () => {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Event } from '../../contract/events.ts';
 import { harmless } from '../harmless-text.ts';
 import type { Column } from '../result.ts';
@@ -86,9 +87,16 @@ export function eventLine(screen: Screen, event: Event, mark: string): string {
     palette.heading(harmless(event.room?.name ?? '-')),
     ...(about === '' ? [] : [about]),
     ...(event.reconciled === true ? [palette.warning('found afterwards')] : []),
-    palette.faint(harmless(event.id)),
   ];
-  return parts.join('  ');
+  return withId(screen, parts, event.id);
+}
+
+/** A live line, which ends with the id where the terminal has room for it. */
+export function withId(screen: Screen, parts: readonly string[], id: string): string {
+  const line = parts.join('  ');
+  const whole = `${line}  ${screen.palette.faint(harmless(id))}`;
+  const { width = Number.POSITIVE_INFINITY } = screen;
+  return stripVTControlCharacters(whole).length <= width ? whole : line;
 }
 
 /** Of the user's own clock and zone, as a live line is read at once: `09:30:04`. */

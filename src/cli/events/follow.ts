@@ -10,7 +10,8 @@ import { checkFields, select } from '../output.ts';
 import { type Screen, say } from '../screen.ts';
 import { shellQuoted } from '../shell-quoted.ts';
 import { plural } from '../time.ts';
-import { clockTime, EVENT_FIELDS, eventLine, NAME_WIDTH } from './event-view.ts';
+import { fitted } from '../wrap-text.ts';
+import { clockTime, EVENT_FIELDS, eventLine, NAME_WIDTH, withId } from './event-view.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
 
 export type Following = {
@@ -144,9 +145,8 @@ function showAnswer(screen: Screen, forwarded: Forwarded): void {
     harmless(event.event.padEnd(NAME_WIDTH)),
     palette.faint(`${durationMs} ms`),
     ...(why.length === 0 ? [] : [paint(harmless(why.join(': ')))]),
-    palette.faint(harmless(event.id)),
   ];
-  print(screen, parts.join('  '));
+  print(screen, withId(screen, parts, event.id));
 }
 
 function firstLine(text: string): string {
@@ -165,11 +165,7 @@ function showDown(screen: Screen, url: URL, reason: string): void {
     printLine(screen, { type: 'down', forwardTo: url.href, error: reason });
     return;
   }
-  const text = `${url.origin}: ${reason}; events wait here until it is back`;
-  print(
-    screen,
-    `${screen.palette.faint(clockTime(screen.io.clock()))}  ${screen.palette.warning(`!   ${harmless(text)}`)}`,
-  );
+  printNews(screen, 'warning', `${url.origin}: ${reason}; events wait here until it is back`);
 }
 
 function showUp(screen: Screen, url: URL, waiting: number): void {
@@ -177,11 +173,15 @@ function showUp(screen: Screen, url: URL, waiting: number): void {
     printLine(screen, { type: 'up', forwardTo: url.href, waiting });
     return;
   }
-  const text = `${url.origin} is back; it gets the ${plural(waiting, 'event')} that waited`;
-  print(
-    screen,
-    `${screen.palette.faint(clockTime(screen.io.clock()))}  ${screen.palette.good(`!   ${harmless(text)}`)}`,
-  );
+  printNews(screen, 'good', `${url.origin} is back; it gets the ${plural(waiting, 'event')} that waited`);
+}
+
+/** `09:30:04  !   ` */
+const NEWS_LABEL = 14;
+
+function printNews({ palette, io }: Screen, paint: 'warning' | 'good', text: string): void {
+  const shown = fitted(io.stdout, harmless(text), NEWS_LABEL);
+  io.stdout.write(`${palette.faint(clockTime(io.clock()))}  ${palette[paint](`!   ${shown}`)}\n`);
 }
 
 function showEnd(

@@ -127,6 +127,6 @@ function announce(
   const signed =
     secret === undefined
       ? `Signed with ${SECRET_VARIABLE}.`
-      : `Signing secret: ${name(secret)}  ${faint('(also: rtc webhooks listen --print-secret)')}`;
+      : `Signing secret: ${name(secret)}\n${faint('Again: rtc webhooks listen --print-secret')}`;
   screen.io.stderr.write(`${heading('Ready.')} ${what}${where} go to ${url.href}; Ctrl-C ends.\n${signed}\n`);
 }
