@@ -176,8 +176,11 @@ function plainDetail(message: string): string {
 const TOKEN = /eyJ[\w-]*\.[\w-]*\.[\w-]*/g;
 
 /** LiveKit's "invalid token" quotes the whole token. */
+export function hideTokens(text: string): string {
+  return text.replace(TOKEN, '<token>');
+}
+
 function withoutToken(error: ServerError): ServerError {
   if (!error.message.includes('eyJ')) return error;
-  const message = error.message.replace(TOKEN, '<token>');
-  return new ServerError(error.name, message, error.status, error.code, error.metadata);
+  return new ServerError(error.name, hideTokens(error.message), error.status, error.code, error.metadata);
 }

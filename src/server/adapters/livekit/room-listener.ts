@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Caption, HeardTrack, ListenRequest, RoomEar, RoomListener } from '../../ports/room-listener.ts';
 import { SAMPLE_RATE } from '../../ports/speech.ts';
 import type { TokenSigner } from '../../ports/token-signer.ts';
+import { hideTokens } from './errors.ts';
 
 /*
  * LiveKit's room client, https://docs.livekit.io/home/client/. An optional dependency with native code: loaded by a
@@ -61,9 +62,10 @@ async function join(sdk: Sdk, settings: RoomListenerSettings, request: ListenReq
       autoSubscribe: false,
       dynacast: false,
     });
-  } catch (cause) {
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
     throw new ServiceError('media-server-unavailable', 'The room cannot be joined to listen.', {
-      cause,
+      cause: new Error(hideTokens(reason)),
       retryable: true,
     });
   }
