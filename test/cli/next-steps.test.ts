@@ -372,3 +372,34 @@ describe('a command that a note proposes', () => {
     expect(stderr).toContain(command);
   });
 });
+
+describe('a list that is longer than was asked for', () => {
+  let server: TestHttpServer;
+  beforeAll(async () => {
+    const delivery = {
+      id: 'dlv_1',
+      event: 'room_started',
+      status: 'failed',
+      attempts: [],
+      createdAt: '2026-01-01',
+    };
+    server = await startHttpServer(({ url }, response) => {
+      const limit = Number(new URL(url, server.url).searchParams.get('limit'));
+      json(response, 200, { deliveries: Array.from({ length: limit }, () => delivery), nextCursor: 'c' });
+    });
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    [[], 50, 'There are more: --limit 100\n'],
+    [['--limit', '201'], 201, 'There are more: --limit 402\n'],
+    [['--limit', '5001'], 5001, 'There are more: --limit 10000\n'],
+    [['--limit', '10000'], 10_000, 'There are more; choose among them.\n'],
+  ])('%j says how to see more, as far as that goes', async (words, count, note) => {
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's', NO_COLOR: '1' };
+    const argv = ['webhooks', 'deliveries', 'wh_1', ...words];
+    const { stdout, stderr } = await run(argv, { env, terminals: ['stderr'] });
+    expect(stdout.split('\n')).toHaveLength(count + 1);
+    expect(stderr).toContain(note);
+  });
+});

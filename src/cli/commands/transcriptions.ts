@@ -1,12 +1,13 @@
 import type { RtcClient } from '../../client/client.ts';
-import { POST_STATUSES, type PostStatus } from '../../contract/choices.ts';
-import type { PostTranscription, PostTranscriptionList } from '../../contract/transcription.ts';
+import { POST_STATUSES } from '../../contract/choices.ts';
+import type { PostTranscriptionList } from '../../contract/transcription.ts';
 import { type Command, defineCommand } from '../command.ts';
 import { WATCH, YES } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { forEachTarget } from '../for-each.ts';
-import { argument, listArgument, notEmpty, oneOf, option, wholeNumber } from '../parameters.ts';
+import { argument, listArgument, notEmpty, oneOf, option } from '../parameters.ts';
 import { confirmOrRefuse } from '../prompter.ts';
+import { LIMIT, moreNotes, readPages } from '../read-pages.ts';
 import { done, type ListResult, list, nothing } from '../result.ts';
 import { plural } from '../time.ts';
 import { create } from '../transcriptions/create-command.ts';
@@ -14,11 +15,6 @@ import { readTranscript } from '../transcriptions/read-transcript.ts';
 import { FORMAT } from '../transcriptions/transcript-options.ts';
 import { POST_FIELDS, POST_LIST, postRecord, segmentList } from '../transcriptions/transcript-view.ts';
 import { watchList } from '../watch.ts';
-
-/** The API's own largest page. */
-const PAGE_SIZE = 200;
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
 
 const listTranscriptions = defineCommand({
   noun: 'transcriptions',
@@ -31,9 +27,7 @@ const listTranscriptions = defineCommand({
     room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
     recording: option('--recording <id>', 'only of this recording', { parse: notEmpty }),
     status: option('--status <status>', 'only these', oneOf(POST_STATUSES)),
-    limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
-      parse: wholeNumber(1, MAX_LIMIT),
-    }),
+    limit: LIMIT,
     watch: WATCH,
   },
   examples: [
@@ -43,17 +37,20 @@ const listTranscriptions = defineCommand({
   isStream: (input) => input.watch,
   async run(context, { room, recording, status, limit, watch }) {
     const client = await context.client();
-    const query = { roomId: room, recordingId: recording, status, limit: limit ?? DEFAULT_LIMIT };
+    const query = { roomId: room, recordingId: recording, status, signal: context.io.signal };
     const read = async (): Promise<ListResult> => {
-      const answer = await readPages(context, client, query);
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const answer = await client.listTranscriptions({ ...query, ...page });
+        return { records: answer.transcriptions, nextCursor: answer.nextCursor };
+      });
       return list({
-        answer,
-        records: answer.transcriptions,
+        answer: { transcriptions: records, nextCursor } satisfies PostTranscriptionList,
+        records,
         fields: POST_FIELDS,
         columns: POST_LIST,
         identify: ({ transcriptionId }) => transcriptionId,
         empty: 'There is no such transcription. Make one: rtc transcriptions create RECORDING',
-        notes: answer.nextCursor === null ? [] : [`There are more: --limit ${query.limit * 2}`],
+        notes: moreNotes(limit, nextCursor),
       });
     };
     return watch ? watchList(context, read) : read();
@@ -112,28 +109,6 @@ const remove = defineCommand({
 });
 
 export const commands: readonly Command[] = [create, listTranscriptions, get, remove];
-
-type Query = {
-  readonly roomId: string | undefined;
-  readonly recordingId: string | undefined;
-  readonly status: PostStatus | undefined;
-  readonly limit: number;
-};
-
-/** As many as asked for, over the API's pages. */
-async function readPages(context: Context, client: RtcClient, query: Query): Promise<PostTranscriptionList> {
-  const transcriptions: PostTranscription[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const limit = Math.min(PAGE_SIZE, query.limit - transcriptions.length);
-    const page = await client.listTranscriptions({ ...query, limit, cursor, signal: context.io.signal });
-    transcriptions.push(...page.transcriptions);
-    cursor = page.nextCursor ?? undefined;
-    if (cursor === undefined || transcriptions.length >= query.limit) {
-      return { transcriptions, nextCursor: page.nextCursor };
-    }
-  }
-}
 
 async function whatIsLost(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
   let segments = 0;

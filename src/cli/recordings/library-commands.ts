@@ -4,8 +4,9 @@ import { defineCommand } from '../command.ts';
 import { WATCH, YES } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { forEachTarget } from '../for-each.ts';
-import { argument, listArgument, notEmpty, oneOf, option, wholeNumber } from '../parameters.ts';
+import { argument, listArgument, notEmpty, oneOf, option } from '../parameters.ts';
 import { confirmOrRefuse } from '../prompter.ts';
+import { LIMIT, moreNotes, readPages } from '../read-pages.ts';
 import { done, type ListResult, list, nothing } from '../result.ts';
 import { plural } from '../time.ts';
 import { watchList } from '../watch.ts';
@@ -18,10 +19,6 @@ const STATUSES = [
   'aborted',
   'failed',
 ] as const satisfies readonly Recording['status'][];
-/** The API's own largest page. */
-const PAGE_SIZE = 200;
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
 
 export const listRecordings = defineCommand({
   noun: 'recordings',
@@ -33,9 +30,7 @@ export const listRecordings = defineCommand({
   options: {
     room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
     status: option('--status <status>', 'only these', oneOf(STATUSES)),
-    limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
-      parse: wholeNumber(1, MAX_LIMIT),
-    }),
+    limit: LIMIT,
     watch: WATCH,
   },
   examples: [
@@ -47,17 +42,20 @@ export const listRecordings = defineCommand({
   isStream: (input) => input.watch,
   async run(context, { room, status, limit, watch }) {
     const client = await context.client();
-    const query = { roomId: room, status, limit: limit ?? DEFAULT_LIMIT };
+    const { signal } = context.io;
     const read = async (): Promise<ListResult> => {
-      const answer = await readRecordings(context, client, query);
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const answer = await client.listRecordings({ roomId: room, status, ...page, signal });
+        return { records: answer.recordings, nextCursor: answer.nextCursor };
+      });
       return list({
-        answer,
-        records: answer.recordings,
+        answer: { recordings: records, nextCursor } satisfies RecordingList,
+        records,
         fields: RECORDING_FIELDS,
         columns: RECORDING_LIST,
         identify: ({ recordingId }) => recordingId,
         empty: 'No recordings. Make one: rtc recordings start ROOM',
-        notes: answer.nextCursor === null ? [] : [`There are more: --limit ${query.limit * 2}`],
+        notes: moreNotes(limit, nextCursor),
       });
     };
     return watch ? watchList(context, read) : read();
@@ -115,27 +113,6 @@ export const remove = defineCommand({
       : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
   },
 });
-
-type Query = {
-  readonly roomId: string | undefined;
-  readonly status: Recording['status'] | undefined;
-  readonly limit: number;
-};
-
-/** As many as asked for, over the API's pages. */
-async function readRecordings(context: Context, client: RtcClient, query: Query): Promise<RecordingList> {
-  const recordings: Recording[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const limit = Math.min(PAGE_SIZE, query.limit - recordings.length);
-    const page = await client.listRecordings({ ...query, limit, cursor, signal: context.io.signal });
-    recordings.push(...page.recordings);
-    cursor = page.nextCursor ?? undefined;
-    if (cursor === undefined || recordings.length >= query.limit) {
-      return { recordings, nextCursor: page.nextCursor };
-    }
-  }
-}
 
 async function whatIsLost(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
   const { signal } = context.io;

@@ -1,11 +1,11 @@
-import type { RtcClient } from '../../client/client.ts';
 import type { Delivery, DeliveryList, WebhookTest } from '../../contract/webhooks.ts';
 import { defineCommand } from '../command.ts';
 import { WATCH } from '../common-options.ts';
 import type { Context } from '../context.ts';
 import { pastMoment } from '../events/event-options.ts';
 import { EXIT, usageError } from '../failure.ts';
-import { flag, oneOf, option, optionalArgument, wholeNumber } from '../parameters.ts';
+import { flag, oneOf, option, optionalArgument } from '../parameters.ts';
+import { LIMIT, moreNotes, readPages } from '../read-pages.ts';
 import { type Column, type ListResult, list, record } from '../result.ts';
 import { watchList } from '../watch.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
@@ -62,10 +62,6 @@ const STATUSES = [
   'failed',
   'cancelled',
 ] as const satisfies readonly Delivery['status'][];
-/** The API's own largest page. */
-const PAGE_SIZE = 200;
-const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
 
 export const deliveries = defineCommand({
   noun: 'webhooks',
@@ -77,9 +73,7 @@ export const deliveries = defineCommand({
   arguments: { id: WEBHOOK_ID },
   options: {
     status: option('--status <status>', 'only these', oneOf(STATUSES)),
-    limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
-      parse: wholeNumber(1, MAX_LIMIT),
-    }),
+    limit: LIMIT,
     attempts: flag('--attempts', 'a row for every try, with what the receiver answered'),
     watch: WATCH,
   },
@@ -98,8 +92,13 @@ export const deliveries = defineCommand({
   async run(context, { id, status, limit, attempts, watch }) {
     const client = await context.client();
     const read = async (): Promise<ListResult> => {
-      const answer = await readDeliveries(context, client, { id, status, limit: limit ?? DEFAULT_LIMIT });
-      return attempts ? attemptList(answer) : deliveryList(context, answer);
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const answer = await client.listDeliveries(id, { status, ...page, signal: context.io.signal });
+        return { records: answer.deliveries, nextCursor: answer.nextCursor };
+      });
+      const notes = moreNotes(limit, nextCursor);
+      const answer = { deliveries: records, nextCursor };
+      return attempts ? attemptList(answer, notes) : deliveryList(context, answer, notes);
     };
     return watch ? watchList(context, read) : read();
   },
@@ -152,35 +151,7 @@ export const replay = defineCommand({
   },
 });
 
-type Reading = {
-  readonly id: string;
-  readonly status: Delivery['status'] | undefined;
-  readonly limit: number;
-};
-
-/** As many pages as it takes, in the shape of one. */
-async function readDeliveries(
-  { io }: Context,
-  client: RtcClient,
-  { id, status, limit }: Reading,
-): Promise<DeliveryList> {
-  const all: Delivery[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const size = Math.min(PAGE_SIZE, limit - all.length);
-    const { deliveries, nextCursor } = await client.listDeliveries(id, {
-      status,
-      limit: size,
-      cursor,
-      signal: io.signal,
-    });
-    all.push(...deliveries);
-    if (nextCursor === null || all.length >= limit) return { deliveries: all, nextCursor };
-    cursor = nextCursor;
-  }
-}
-
-function deliveryList({ screen }: Context, answer: DeliveryList): ListResult {
+function deliveryList({ screen }: Context, answer: DeliveryList, notes: readonly string[]): ListResult {
   return list({
     answer,
     records: answer.deliveries,
@@ -188,11 +159,11 @@ function deliveryList({ screen }: Context, answer: DeliveryList): ListResult {
     columns: deliveryColumns(screen),
     identify: (delivery) => delivery.id,
     empty: 'There is no such delivery.',
-    notes: moreNotes(answer),
+    notes,
   });
 }
 
-function attemptList(answer: DeliveryList): ListResult {
+function attemptList(answer: DeliveryList, notes: readonly string[]): ListResult {
   return list({
     answer,
     records: attemptRows(answer.deliveries),
@@ -200,12 +171,6 @@ function attemptList(answer: DeliveryList): ListResult {
     columns: ATTEMPT_COLUMNS,
     identify: (row) => `${row.deliveryId} ${row.number}`,
     empty: 'Nothing has been tried.',
-    notes: moreNotes(answer),
+    notes,
   });
-}
-
-function moreNotes({ deliveries, nextCursor }: DeliveryList): readonly string[] {
-  return nextCursor === null
-    ? []
-    : [`There are older ones: --limit ${Math.min(deliveries.length * 2, MAX_LIMIT)}`];
 }
