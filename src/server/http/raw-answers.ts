@@ -30,7 +30,7 @@ export function answerClientErrors(server: Server, nextRequestId: () => string):
     // Node has taken its own listener away: who resets the connection would end the process.
     socket.on('error', () => socket.destroy());
     const error = new ServiceError('method-not-allowed', 'CONNECT is not served here.');
-    writeProblem(socket, error, nextRequestId());
+    afterAnswers(socket, () => writeProblem(socket, error, nextRequestId()));
   });
 }
 

@@ -29,6 +29,8 @@ const openRoute = testRoute({
 const { promise: untilAsked, resolve: asked } = Promise.withResolvers<void>();
 const { promise: lateFinished, resolve: finishLate } = Promise.withResolvers<void>();
 
+const { promise: slowFinished, resolve: finishSlow } = Promise.withResolvers<void>();
+
 let app: FastifyInstance;
 let url: string;
 const lines: LogLine[] = [];
@@ -51,7 +53,16 @@ beforeAll(async () => {
       return { status: 200, body: { late: true } };
     },
   });
-  app = await buildTestApp([echo, openRoute, late], { log: keepingLog(lines) });
+  const slow = testRoute({
+    method: 'GET',
+    path: '/slow',
+    security: 'public',
+    handle: async () => {
+      await slowFinished;
+      return { status: 200, body: { slow: true } };
+    },
+  });
+  app = await buildTestApp([echo, openRoute, late, slow], { log: keepingLog(lines) });
   Object.assign(app.server, {
     requestTimeout: TIMEOUT_MS,
     headersTimeout: TIMEOUT_MS,
@@ -377,6 +388,18 @@ describe('a connection', () => {
       405,
       'method-not-allowed',
     );
+  });
+
+  it('answers a CONNECT after the requests before it', async () => {
+    const connection = await open();
+    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+    app.server.once('connect', end);
+    connection.send('GET /slow HTTP/1.1\r\nHost: x\r\n\r\nCONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+    await isOver;
+    finishSlow();
+    expect(await connection.read()).toMatchObject({ status: 200, text: '{"slow":true}' });
+    expectProblem(await connection.read(), 405, 'method-not-allowed');
+    await connection.closed();
   });
 
   // Without a listener of its own the socket's error would end the process: the run fails with it, not this line.
