@@ -82,7 +82,7 @@ export function eventLine(screen: Screen, event: Event, mark: string): string {
   const { palette } = screen;
   const about = harmless(aboutOf(event));
   const parts = [
-    palette.faint(clockTime(screen.io.clock())),
+    palette.faint(pastTime(Date.parse(event.timestamp), screen.io.clock())),
     `${mark}${palette.name(harmless(event.event).padEnd(NAME_WIDTH))}`,
     palette.heading(harmless(event.room?.name ?? '-')),
     ...(about === '' ? [] : [about]),
@@ -105,4 +105,16 @@ export function clockTime(atMs: number): string {
   return [at.getHours(), at.getMinutes(), at.getSeconds()]
     .map((part) => String(part).padStart(2, '0'))
     .join(':');
+}
+
+/** The same, with the day where that is not today: `2026-01-30 09:30:04`. */
+function pastTime(atMs: number, nowMs: number): string {
+  const [day, today] = [localDay(atMs), localDay(nowMs)];
+  return day === today ? clockTime(atMs) : `${day} ${clockTime(atMs)}`;
+}
+
+function localDay(atMs: number): string {
+  const at = new Date(atMs);
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0'));
+  return `${at.getFullYear()}-${month}-${day}`;
 }
