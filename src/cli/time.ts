@@ -67,3 +67,9 @@ export function plural(count: number, noun: string, many = `${noun}s`): string {
 export function formatInstant(atMs: number): string {
   return new Date(atMs).toISOString().replace('.000Z', 'Z');
 }
+
+/** Whether `2026-01-31` is one; for Date 30 February is 2 March. */
+export function isCalendarDay(text: string): boolean {
+  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
+  return date !== undefined && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}

@@ -107,6 +107,8 @@ describe('events list', () => {
   it.each([
     '--since 1x',
     '--since 2026-13-01',
+    '--since 2026-02-30',
+    '--since 2025-02-29T09:30:00Z',
     '--limit 0',
     '--limit 100001',
     '--types nope',

@@ -2,7 +2,7 @@ import { ALL_EVENTS, EVENT_NAMES, type EventName, isEventName } from '../../cont
 import { usageError } from '../failure.ts';
 import { didYouMean } from '../nearest.ts';
 import { notEmpty, option } from '../parameters.ts';
-import { parseDuration } from '../time.ts';
+import { isCalendarDay, parseDuration } from '../time.ts';
 
 /** A moment given as so long ago or as an instant; ISO 8601 once the time is known. */
 export type PastMoment = (nowMs: number) => string;
@@ -15,7 +15,7 @@ export function pastMoment(text: string): PastMoment {
   if (agoSeconds !== undefined) {
     return (nowMs) => new Date(Math.max(0, nowMs - agoSeconds * 1000)).toISOString();
   }
-  const atMs = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  const atMs = INSTANT.test(text) && isCalendarDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(atMs)) {
     throw usageError(
       `${JSON.stringify(text)} is neither a duration nor an instant`,

@@ -2,6 +2,7 @@ import { todayInItaly } from '../../contract/today-in-italy.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
 import { flag, oneOf, option } from '../parameters.ts';
+import { isCalendarDay } from '../time.ts';
 
 const CENTURIES = ['1800', '1900', '2000'] as const;
 
@@ -34,8 +35,6 @@ export function rulesOf(context: Context, input: RuleInput): Rules {
 }
 
 function isoDate(text: string): string {
-  const date = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
-  // 30 February would become 2 March.
-  if (date !== undefined && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)) return text;
+  if (isCalendarDay(text)) return text;
   throw usageError(`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31');
 }
