@@ -1,3 +1,4 @@
+import { isHeaderValue } from '../client/header-value.ts';
 import { CliError, EXIT, usageError } from './failure.ts';
 import type { Environment, Io } from './io.ts';
 import { didYouMean } from './nearest.ts';
@@ -72,7 +73,15 @@ export async function readCredentials(
       'run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET',
     );
   }
-  return { apiKey: settings.apiKey.value, apiSecret: await settings.apiSecret.read() };
+  const { value: apiKey, source } = settings.apiKey;
+  if (!isHeaderValue(apiKey)) {
+    throw new CliError(
+      EXIT.authentication,
+      `the API key (${source}) has a character that no header can carry`,
+      'look for a line end or a quotation mark that was copied with it',
+    );
+  }
+  return { apiKey, apiSecret: await settings.apiSecret.read() };
 }
 
 const URL_VARIABLES = ['RTC_URL'];

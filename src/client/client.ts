@@ -50,7 +50,7 @@ export class RtcClient extends WebhookCalls {
   readonly #transport: Transport;
   readonly #options: RtcClientOptions;
 
-  /** @throws TypeError for an address that is no http(s) URL */
+  /** @throws TypeError for an address that is no http(s) URL, and for a key that no header can carry */
   constructor(options: RtcClientOptions) {
     super();
     this.#transport = new Transport(options);

@@ -3,6 +3,7 @@ import { API_KEY_HEADER, SIGNATURE_HEADER, signRequest, TIMESTAMP_HEADER } from 
 import { type Asked, errorOfAnswer, readAnswer } from './answer.ts';
 import type { Answer, RtcClientOptions, SendOptions, WireRequest } from './client-options.ts';
 import { explainConnection } from './connection-fault.ts';
+import { isHeaderValue } from './header-value.ts';
 import { parseRetryAfter, pause, retryPauseMs } from './retry.ts';
 import { RtcError } from './rtc-error.ts';
 import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
@@ -25,6 +26,9 @@ export class Transport {
   readonly #clock: () => number;
 
   constructor(options: RtcClientOptions) {
+    if (!isHeaderValue(options.apiKey)) {
+      throw new TypeError('apiKey has a character that no header can carry, such as a line end');
+    }
     this.#options = options;
     this.#url = parseServiceUrl(options.url);
     this.#clock = options.clock ?? Date.now;

@@ -89,6 +89,14 @@ describe('settings', () => {
     expect(server.received).toHaveLength(before);
   });
 
+  it.each(['key\r', 'key\nmore', '“key”'])('refuse the key %j, and do not show it', async (key) => {
+    const env = { RTC_URL: server.url, RTC_API_KEY: key, RTC_API_SECRET: 's' };
+    const { code, stderr } = await rtc('rooms list', { env });
+    expect(code).toBe(4);
+    expect(stderr).toContain('the API key (RTC_API_KEY) has a character that no header can carry');
+    expect(stderr).not.toContain(key);
+  });
+
   it.each(['nonsense', 'ftp://x', 'http://u:p@x'])('refuse the address %s', async (url) => {
     const { code, stderr } = await rtc('rooms list', {
       env: { RTC_URL: url, API_KEY: 'k', API_SECRET: 's' },

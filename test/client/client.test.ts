@@ -119,6 +119,12 @@ describe('the client', () => {
     expect(headers?.['x-service-signature']).toBe(signed['X-Service-Signature']);
   });
 
+  it.each(['key\r', 'key\n', '“key”'])('refuses the key %j, which no header can carry', (apiKey) => {
+    const make = () => new RtcClient({ url: 'http://127.0.0.1:9', apiKey, apiSecret: 's' });
+    expect(make).toThrow(TypeError);
+    expect(make).not.toThrow(/key\W/);
+  });
+
   it.each(['nonsense', 'ftp://host', 'http://user:pw@host', 'http://host?x=1'])(
     'refuses the address %s',
     (url) => {
