@@ -38,8 +38,12 @@ const inRoom =
 
 function roomOf(path: string): string {
   const encoded = /^\/v1\/rooms\/([^/?]+)/.exec(path)?.[1];
-  if (encoded === undefined) return 'ROOM';
-  return shellQuoted(decodeURIComponent(encoded));
+  try {
+    return encoded === undefined ? 'ROOM' : shellQuoted(decodeURIComponent(encoded));
+  } catch {
+    // Of rtc api: sent as it was typed.
+    return 'ROOM';
+  }
 }
 
 const LOG_HAS_IT = always("look up the request id in the service's log");

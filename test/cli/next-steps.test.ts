@@ -304,6 +304,13 @@ describe('a request that the service refuses', () => {
     );
   });
 
+  it('of a path that nobody can decode has a next step too', async () => {
+    answer = (_request, response) => problem(response, 404, 'no-active-recording');
+    const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms/%zz/recording/stop']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('Next:  start one: rtc recordings start ROOM\n');
+  });
+
   it('leads to the help of the command that sent it, also of one of several targets', async () => {
     const errors = [{ parameter: 'roomId', detail: 'is too long' }];
     answer = (_request, response) => problem(response, 400, 'invalid-request', { errors });
