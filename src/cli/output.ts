@@ -58,6 +58,12 @@ function printJson(screen: Screen, value: unknown): void {
   screen.io.stdout.write(`${json}\n`);
 }
 
+/** One JSON value on one line, as streams print them. */
+export function jsonLine({ isTerminal }: Screen, value: unknown): string {
+  const json = JSON.stringify(value);
+  return isTerminal ? harmlessJson(json) : json;
+}
+
 async function printList(screen: Screen, result: ListResult): Promise<void> {
   if (screen.json !== undefined) {
     printJson(screen, selectAll(screen.json, result));

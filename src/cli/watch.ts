@@ -3,7 +3,7 @@ import { RtcError } from '../client/rtc-error.ts';
 import type { Context } from './context.ts';
 import { explain } from './explain.ts';
 import { EXIT } from './failure.ts';
-import { checkFields, renderList, select } from './output.ts';
+import { checkFields, jsonLine, renderList, select } from './output.ts';
 import { type ListResult, nothing, type Result, type Row } from './result.ts';
 import { say } from './screen.ts';
 import { formatInstant } from './time.ts';
@@ -88,11 +88,12 @@ function printChanges(
   result: ListResult,
 ): ReadonlyMap<string, Row> {
   const now = new Map(result.rows.map((row) => [row.key, row]));
-  const { json } = context.screen;
+  const { screen } = context;
+  const { json } = screen;
   const shown = (row: Row): object =>
     json === undefined || json === 'everything' ? row.record : select(row.record, json);
   const print = (change: string, row: Row): void => {
-    context.io.stdout.write(`${JSON.stringify({ change, record: shown(row) })}\n`);
+    context.io.stdout.write(`${jsonLine(screen, { change, record: shown(row) })}\n`);
   };
   for (const [key, row] of now) {
     const earlier = before.get(key);

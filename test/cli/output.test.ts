@@ -136,6 +136,23 @@ describe('on a terminal', () => {
     expect(stdout).toMatch(/^\{\n {2}"rooms"/);
   });
 
+  it('a watched list is JSON lines that cannot act on it either', async () => {
+    rooms = [room(HOSTILE)];
+    const stop = new AbortController();
+    const options = { signal: stop.signal, onStdout: () => stop.abort() };
+    const { stdout } = await list({ ...PLAIN_TERMINAL, ...options }, ['--watch', '--json']);
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/u);
+    expect(JSON.parse(stdout)).toMatchObject({ change: 'added', record: { name: HOSTILE } });
+  });
+
+  it.each([[[]], [['--json']]])('codes that are streamed cannot act on it: %j', async (words) => {
+    const stdin = 'RSSMRA80B\u202e\u009b31m\n';
+    const terminals = ['stdout'] as const;
+    const { code, stdout } = await run(['cf', 'check', '-', ...words], { stdin, terminals });
+    expect(code).toBe(7);
+    expect(stdout).toContain('RSSMRA80B\\u202e\\u009b31m');
+  });
+
   it('no room is said on stderr', async () => {
     rooms = [];
     expect(await list(PLAIN_TERMINAL)).toMatchObject({

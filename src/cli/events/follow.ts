@@ -5,8 +5,8 @@ import { deliveredName, type EventName, eventTypeOf } from '../../contract/event
 import type { Event } from '../../contract/events.ts';
 import type { Context } from '../context.ts';
 import { explain } from '../explain.ts';
-import { harmless, harmlessJson } from '../harmless-text.ts';
-import { checkFields, select } from '../output.ts';
+import { harmless } from '../harmless-text.ts';
+import { checkFields, jsonLine, select } from '../output.ts';
 import { type Screen, say } from '../screen.ts';
 import { shellQuoted } from '../shell-quoted.ts';
 import { plural } from '../time.ts';
@@ -111,8 +111,7 @@ function print(screen: Screen, line: string): void {
 }
 
 function printLine(screen: Screen, value: unknown): void {
-  const json = JSON.stringify(value);
-  print(screen, screen.isTerminal ? harmlessJson(json) : json);
+  print(screen, jsonLine(screen, value));
 }
 
 function showEvent(screen: Screen, event: Event): void {

@@ -1,7 +1,7 @@
 import { validityAnswer } from '../../contract/fiscal-answers.ts';
 import { type CheckResult, check } from '../../fiscal/index.ts';
 import { EXIT } from '../failure.ts';
-import { escapeCell } from '../harmless-text.ts';
+import { escapeCell, harmless } from '../harmless-text.ts';
 import { list, nothing, type Result, record } from '../result.ts';
 import type { Screen } from '../screen.ts';
 import { markedCode } from './marked-code.ts';
@@ -15,7 +15,7 @@ export function checkCodes(screen: Screen, codes: readonly string[], rules: Rule
   const exitCode = checked.every(({ result }) => result.ok) ? EXIT.success : EXIT.negative;
   if (screen.json !== undefined) return { ...asJson(checked), exitCode };
   const lines = checked.flatMap(({ code, result }) =>
-    screen.isTerminal ? shown(screen, code, result) : [verdictLine(code, result)],
+    screen.isTerminal ? shown(screen, code, result) : [verdictLine(code, result, screen)],
   );
   // Not as a text result: its colours would be shown as escapes. markedCode has escaped what was typed.
   screen.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
@@ -23,10 +23,9 @@ export function checkCodes(screen: Screen, codes: readonly string[], rules: Rule
 }
 
 /** Code, `valid` or `invalid`, and why or what is odd; the same in a run over many. */
-export function verdictLine(code: string, result: CheckResult): string {
-  return result.ok
-    ? `${escapeCell(code)}\tvalid\t${result.warnings.join(',')}`
-    : `${escapeCell(code)}\tinvalid\t${result.reason}`;
+export function verdictLine(code: string, result: CheckResult, { isTerminal }: Screen): string {
+  const shown = isTerminal ? harmless(code) : escapeCell(code);
+  return result.ok ? `${shown}\tvalid\t${result.warnings.join(',')}` : `${shown}\tinvalid\t${result.reason}`;
 }
 
 type Checked = { readonly code: string; readonly result: CheckResult };

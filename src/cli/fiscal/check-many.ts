@@ -1,8 +1,9 @@
 import { validityAnswer } from '../../contract/fiscal-answers.ts';
 import { CHECK_STATUS, type CheckResult, createChecker } from '../../fiscal/index.ts';
 import type { Context } from '../context.ts';
-import { checkFields, select } from '../output.ts';
+import { checkFields, jsonLine, select } from '../output.ts';
 import type { Result } from '../result.ts';
+import type { Screen } from '../screen.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
 import { CHECK_FIELDS, verdictLine } from './check-codes.ts';
 import { eachCode, textOf } from './each-code.ts';
@@ -20,14 +21,15 @@ const VALID_JSON_END = encode('","valid":true,"warnings":[]}\n');
 
 /** A verdict for each line, in order; the same three columns as for a few codes, or a JSON object. */
 export async function checkMany(context: Context, options: ManyOptions, rules: Rules): Promise<Result> {
-  const { json } = context.screen;
+  const { screen } = context;
+  const { json } = screen;
   checkFields(json, ['line', ...CHECK_FIELDS]);
   const { check, checkBytes } = createChecker(rules);
   return runBatch(context, options, async (batch, source) => {
     const { out } = batch;
     const visitText = (code: string, line: number, input: () => string): void => {
       const result = check(code);
-      out.text(`${json === undefined ? verdictLine(code, result) : jsonLine(code, line, result, json)}\n`);
+      out.text(`${lineOf(screen, { code, line, result })}\n`);
       if (result.ok) batch.countGood();
       else batch.reportBad({ line, reason: result.reason, message: result.message, input });
     };
@@ -49,7 +51,11 @@ export async function checkMany(context: Context, options: ManyOptions, rules: R
   });
 }
 
-function jsonLine(cf: string, line: number, result: CheckResult, json: Context['screen']['json']): string {
+type Verdict = { readonly code: string; readonly line: number; readonly result: CheckResult };
+
+function lineOf(screen: Screen, { code: cf, line, result }: Verdict): string {
+  const { json } = screen;
+  if (json === undefined) return verdictLine(cf, result, screen);
   const answer = { line, cf, ...validityAnswer(result, { withDetails: true }) };
-  return JSON.stringify(Array.isArray(json) ? select(answer, json) : answer);
+  return jsonLine(screen, json === 'everything' ? answer : select(answer, json));
 }

@@ -3,8 +3,8 @@ import { defineCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { clockTime } from '../events/event-view.ts';
 import { explain } from '../explain.ts';
-import { harmless, harmlessJson } from '../harmless-text.ts';
-import { checkFields, select } from '../output.ts';
+import { harmless } from '../harmless-text.ts';
+import { checkFields, jsonLine, select } from '../output.ts';
 import { argument } from '../parameters.ts';
 import { nothing } from '../result.ts';
 import { hint, type Screen, say } from '../screen.ts';
@@ -84,11 +84,9 @@ class Captions {
   }
 
   #json(segment: Segment): string {
-    const { json, isTerminal } = this.#screen;
-    const line = JSON.stringify(
-      json === undefined || json === 'everything' ? segment : select(segment, json),
-    );
-    return isTerminal ? harmlessJson(line) : line;
+    const { json } = this.#screen;
+    const isWhole = json === undefined || json === 'everything';
+    return jsonLine(this.#screen, isWhole ? segment : select(segment, json));
   }
 
   /** Whoever is renamed keeps the colour. */
