@@ -8,7 +8,7 @@ export type Prompter = {
   /** `fault` tells why what was typed will not do. */
   text(question: string, fault?: (typed: string) => string | undefined): Promise<string>;
   /** With an answer that Enter takes. */
-  textOr(question: string, preset: string): Promise<string>;
+  textOr(question: string, preset: string, fault: (typed: string) => string | undefined): Promise<string>;
   secret(question: string): Promise<string>;
   /** Finds as one types. */
   search(question: string, find: (typed: string) => readonly SearchChoice[]): Promise<string>;
@@ -45,8 +45,13 @@ export function createPrompter(io: Io): Prompter {
       ask(async ({ search }) =>
         search({ message: harmless(question), source: (typed) => (typed ? find(typed) : []) }, context()),
       ),
-    textOr: (question, preset) =>
-      ask(async ({ input }) => input({ message: harmless(question), default: preset }, context())),
+    textOr: (question, preset, fault) =>
+      ask(async ({ input }) =>
+        input(
+          { message: harmless(question), default: preset, validate: (typed) => fault(typed) ?? true },
+          context(),
+        ),
+      ),
     secret: (question) =>
       ask(async ({ password }) =>
         password({ message: harmless(question), mask: '*', validate: required }, context()),

@@ -94,7 +94,8 @@ async function question(prompter: Prompter, parameter: Parameter<unknown>): Prom
   return prompter.text(message, (typed) => faultOf(parse, typed));
 }
 
-function faultOf(parse: ((value: string) => unknown) | undefined, typed: string): string | undefined {
+/** Why what was typed will not do; undefined when it does. */
+export function faultOf(parse: ((value: string) => unknown) | undefined, typed: string): string | undefined {
   try {
     parse?.(typed);
     return undefined;

@@ -22,6 +22,8 @@ afterAll(async () => {
 const DOWN = '\u001b[B';
 const ENTER = '\r';
 const CTRL_C = '\u0003';
+/** Ctrl-U. */
+const CLEAR = '\u0015';
 
 let terminal: Terminal | undefined;
 afterEach(() => terminal?.kill());
@@ -161,7 +163,9 @@ describe('at a terminal', () => {
   it('a profile is asked for, its secret never shown', async () => {
     const rtc = open(['profile', 'add', 'asked'], {});
     await rtc.sees(/Address of the service:/);
-    rtc.type(`${stack.service.url}${ENTER}`);
+    rtc.type(`ftp://x${ENTER}`);
+    await rtc.sees(/Must start with http/);
+    rtc.type(`${CLEAR}${stack.service.url}${ENTER}`);
     await rtc.sees(/API key:/);
     rtc.type(`${stack.service.apiKey}${ENTER}`);
     await rtc.sees(/API secret:/);

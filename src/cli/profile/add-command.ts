@@ -7,6 +7,7 @@ import { usageError } from '../failure.ts';
 import { argument, flag, notEmpty, option } from '../parameters.ts';
 import { type Profile, readProfiles, writeProfiles } from '../profiles.ts';
 import { confirmOrRefuse } from '../prompter.ts';
+import { faultOf } from '../read-input.ts';
 import { done } from '../result.ts';
 import { readSecretFile } from '../secret-sources.ts';
 import { DEFAULT_URL } from '../settings.ts';
@@ -95,7 +96,8 @@ async function askProfile(context: Context, input: ProfileInput): Promise<Profil
 }
 
 async function askUrl(context: Context): Promise<string> {
-  return serviceUrl(await context.prompter.textOr('Address of the service:', DEFAULT_URL));
+  const fault = (typed: string): string | undefined => faultOf(serviceUrl, typed);
+  return context.prompter.textOr('Address of the service:', DEFAULT_URL, fault);
 }
 
 async function secretOf(context: Context, input: ProfileInput): Promise<Partial<Profile>> {
