@@ -308,16 +308,16 @@ describe('webhooks deliveries', () => {
     expect(shown.stdout).toContain('\u001b[31m500\u001b[39m');
   });
 
-  it('never cut an id on a narrow terminal', async () => {
+  it.each(['', ' --attempts'])('never cut an id on a narrow terminal%s', async (words) => {
     const { id } = await create();
     receiver.behave(answer(500));
     await stack.rtc(`webhooks test ${id}`);
     const [delivery] = await deliveriesOf(id);
-    const { stdout } = await stack.rtc(`webhooks deliveries ${id}`, {
+    const { stdout } = await stack.rtc(`webhooks deliveries ${id}${words}`, {
       terminals: ['stdout'],
       env: { NO_COLOR: '1' },
     });
-    expect(stdout).toContain(delivery?.id);
+    expect(stdout).toMatch(new RegExp(`^${delivery?.id} .*the receiver`, 'm'));
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   });
 

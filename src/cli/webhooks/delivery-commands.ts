@@ -10,8 +10,8 @@ import { type Column, type ListResult, list, record } from '../result.ts';
 import { watchList } from '../watch.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
 import {
-  ATTEMPT_COLUMNS,
   ATTEMPT_FIELDS,
+  attemptColumns,
   attemptRows,
   DELIVERY_FIELDS,
   deliveryColumns,
@@ -98,7 +98,7 @@ export const deliveries = defineCommand({
       });
       const notes = moreNotes(limit, nextCursor);
       const answer = { deliveries: records, nextCursor };
-      return attempts ? attemptList(answer, notes) : deliveryList(context, answer, notes);
+      return attempts ? attemptList(context, answer, notes) : deliveryList(context, answer, notes);
     };
     return watch ? watchList(context, read) : read();
   },
@@ -163,12 +163,12 @@ function deliveryList({ screen }: Context, answer: DeliveryList, notes: readonly
   });
 }
 
-function attemptList(answer: DeliveryList, notes: readonly string[]): ListResult {
+function attemptList({ screen }: Context, answer: DeliveryList, notes: readonly string[]): ListResult {
   return list({
     answer,
     records: attemptRows(answer.deliveries),
     fields: ATTEMPT_FIELDS,
-    columns: ATTEMPT_COLUMNS,
+    columns: attemptColumns(screen),
     identify: (row) => `${row.deliveryId} ${row.number}`,
     empty: 'Nothing has been tried.',
     notes,

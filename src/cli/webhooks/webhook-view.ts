@@ -109,16 +109,32 @@ export const ATTEMPT_FIELDS = [
   'responseBody',
 ] as const satisfies readonly (keyof AttemptRow)[];
 
-export const ATTEMPT_COLUMNS: readonly Column<AttemptRow>[] = [
-  { heading: 'DELIVERY', value: (row) => row.deliveryId, paint: 'name' },
-  { heading: 'EVENT', value: (row) => row.event },
-  { heading: 'TRY', value: (row) => row.number },
-  { heading: 'SENT', value: (row) => ({ instantMs: Date.parse(row.startedAt) }) },
-  { heading: 'CODE', value: (row) => row.statusCode ?? '', paint: paintOfCode },
-  { heading: 'MS', value: (row) => row.durationMs },
-  { heading: 'ERROR', value: (row) => row.error ?? '' },
-  { heading: 'ANSWER', value: (row) => row.responseBody ?? '' },
-];
+const ATTEMPT_DELIVERY: Column<AttemptRow> = {
+  heading: 'DELIVERY',
+  value: (row) => row.deliveryId,
+  paint: 'name',
+};
+const ATTEMPT_EVENT: Column<AttemptRow> = { heading: 'EVENT', value: (row) => row.event };
+const TRY: Column<AttemptRow> = { heading: 'TRY', value: (row) => row.number };
+const SENT: Column<AttemptRow> = {
+  heading: 'SENT',
+  value: (row) => ({ instantMs: Date.parse(row.startedAt) }),
+};
+const ATTEMPT_CODE: Column<AttemptRow> = {
+  heading: 'CODE',
+  value: (row) => row.statusCode ?? '',
+  paint: paintOfCode,
+};
+const MS: Column<AttemptRow> = { heading: 'MS', value: (row) => row.durationMs };
+const ATTEMPT_ERROR: Column<AttemptRow> = { heading: 'ERROR', value: (row) => row.error ?? '' };
+const ANSWER: Column<AttemptRow> = { heading: 'ANSWER', value: (row) => row.responseBody ?? '' };
+
+export function attemptColumns({ width }: Screen): readonly Column<AttemptRow>[] {
+  if (width !== undefined && width < WIDE_COLUMNS) {
+    return [ATTEMPT_DELIVERY, TRY, ATTEMPT_CODE, ATTEMPT_ERROR, ANSWER];
+  }
+  return [ATTEMPT_DELIVERY, ATTEMPT_EVENT, TRY, SENT, ATTEMPT_CODE, MS, ATTEMPT_ERROR, ANSWER];
+}
 
 export function attemptRows(deliveries: readonly Delivery[]): readonly AttemptRow[] {
   return deliveries.flatMap(({ id, event, attempts }) =>
