@@ -19,6 +19,8 @@ export const WAIT_OPTIONS = {
 export type WaitFor<T> = {
   readonly what: string;
   readonly timeoutSeconds: number | undefined;
+  /** When the waiting began, where this is not the first thing that is waited for; default now. */
+  readonly sinceMs?: number;
   readonly read: () => Promise<T>;
   readonly isReached: (value: T) => boolean;
 };
@@ -29,7 +31,7 @@ export type WaitFor<T> = {
  */
 export async function waitFor<T>(context: Context, options: WaitFor<T>): Promise<T> {
   const timeoutSeconds = options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
-  const deadline = context.io.clock() + timeoutSeconds * 1000;
+  const deadline = (options.sinceMs ?? context.io.clock()) + timeoutSeconds * 1000;
   for (;;) {
     const value = await options.read();
     if (options.isReached(value)) return value;

@@ -52,26 +52,30 @@ export const create = defineCommand({
         ],
       });
     }
-    const { transcriptionId } = await queuePatiently(context, recording, { body, timeoutSeconds: timeout });
-    const ended = await untilEnded(context, transcriptionId, timeout);
+    const patience = { timeoutSeconds: timeout, sinceMs: context.io.clock() };
+    const { transcriptionId } = await queuePatiently(context, recording, { body, ...patience });
+    const ended = await untilEnded(context, transcriptionId, patience);
     if (ended.status === 'failed') throw failure(ended);
     return format === undefined ? postRecord(ended) : await readTranscript(context, transcriptionId, format);
   },
 });
 
-type Queue = { readonly body: PostQueue; readonly timeoutSeconds: number | undefined };
+/** One for both: the file, and then the transcription. */
+type Patience = { readonly timeoutSeconds: number | undefined; readonly sinceMs: number };
+
+type Queue = Patience & { readonly body: PostQueue };
 
 /** The file of a recording that was just stopped is still being written: that is waited for too. */
 async function queuePatiently(
   context: Context,
   recording: string,
-  { body, timeoutSeconds }: Queue,
+  { body, ...patience }: Queue,
 ): Promise<PostQueued> {
   const client = await context.client();
   const { signal } = context.io;
   const queued = await waitFor<PostQueued | undefined>(context, {
     what: `the file of ${recording} to be complete`,
-    timeoutSeconds,
+    ...patience,
     read: async () => {
       try {
         return await client.createTranscription(recording, body, { signal });
@@ -97,13 +101,13 @@ async function queuePatiently(
 async function untilEnded(
   context: Context,
   id: string,
-  timeoutSeconds: number | undefined,
+  patience: Patience,
 ): Promise<PostTranscriptionDetail> {
   const client = await context.client();
   let shown = -1;
   return await waitFor(context, {
     what: `${id} to be completed`,
-    timeoutSeconds,
+    ...patience,
     read: async () => {
       const read = await client.getTranscription(id, { signal: context.io.signal });
       const transcription = read as PostTranscriptionDetail;
