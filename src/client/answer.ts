@@ -20,7 +20,9 @@ export async function readAnswer(
       requestId: headers['x-request-id'],
       detail: `the answer is larger than ${maxBytes} bytes`,
     });
-  if (Number(headers['content-length'] ?? 0) > maxBytes) {
+  // That of a HEAD tells of what a GET would answer.
+  const announced = asked.method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
+  if (announced > maxBytes) {
     // Destroyed unread it reports an error, which nobody but this would hear.
     response.body.on('error', () => undefined).destroy();
     throw tooLarge();

@@ -107,6 +107,12 @@ describe('the client', () => {
     expect(server.received[0]?.url).toBe(path);
   });
 
+  it('takes the answer to a HEAD, however large what it tells of is', async () => {
+    await start((_request, response) => response.writeHead(200, { 'content-length': '99999999999' }).end());
+    const { status, headers } = await client.request('HEAD', '/v1/recordings/EG_1/download');
+    expect([status, headers['content-length']]).toEqual([200, '99999999999']);
+  });
+
   it('keeps the prefix of the base address, and signs it', async () => {
     await start((_request, response) => json(response, 200, { rooms: [] }));
     const prefixed = new RtcClient({ url: `${server.url}/rtc/`, ...KEY, clock: () => NOW_MS });
