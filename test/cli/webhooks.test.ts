@@ -224,6 +224,19 @@ describe('webhooks rotate', () => {
     expect(stderr).toContain('may or may not have taken this secret');
   });
 
+  it('prints the secret also when it is cancelled while the service may take it', async () => {
+    const stop = new AbortController();
+    let taken = '';
+    const slow = await startHttpServer(({ body }) => {
+      taken = (JSON.parse(body) as { secret: string }).secret;
+      stop.abort();
+    });
+    const options = { env: { RTC_URL: slow.url }, signal: stop.signal };
+    const { code, stdout } = await stack.rtc('webhooks rotate wh_1 --yes', options);
+    await slow.close();
+    expect([code, stdout]).toEqual([130, `${taken}\n`]);
+  });
+
   it('is masked in what --debug shows', async () => {
     const { id } = await create();
     const { stdout, stderr } = await stack.rtc(`webhooks rotate ${id} --yes --debug`);

@@ -66,7 +66,8 @@ function rotated(webhook: Webhook, secret: string): Result {
 /** The request may have arrived, and only its answer been lost. */
 function mayHaveBeenTaken(error: unknown): boolean {
   if (!(error instanceof RtcError)) return false;
-  return error.code === 'timed-out' || error.code === 'unreachable' || (error.status ?? 0) >= 500;
+  const isRefused = error.status !== undefined && error.status >= 400 && error.status < 500;
+  return !isRefused;
 }
 
 /** Without its secret a webhook that took it would be lost: it is printed all the same. */
@@ -76,6 +77,6 @@ function unconfirmed(context: Context, id: string, secret: string): Result {
   return text(secret, {
     answer: { id, secret },
     fields: ['id', 'secret'],
-    exitCode: EXIT.unavailable,
+    exitCode: context.io.signal.aborted ? EXIT.cancelled : EXIT.unavailable,
   });
 }
