@@ -8,7 +8,7 @@ import {
   startScriptedMediaServer,
 } from '../support/scripted-media-server.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { signatureHeaders } from '../support/sign.ts';
+import { signedGet } from '../support/sign.ts';
 
 /*
  * Closing: what is under way is answered, idle connections go at once, new requests are refused, and 10 s are
@@ -32,14 +32,6 @@ async function openTo(service: TestService): Promise<RawConnection> {
   return connection;
 }
 
-function signedBytes({ apiKey, apiSecret }: TestService, path: string): string {
-  const signing = { apiKey, apiSecret, timestamp: Math.floor(Date.now() / 1000) };
-  const headers = { Host: 'localhost', ...signatureHeaders({ method: 'GET', path }, signing) };
-  return `GET ${path} HTTP/1.1\r\n${Object.entries(headers)
-    .map(([name, value]) => `${name}: ${value}\r\n`)
-    .join('')}\r\n`;
-}
-
 const HEALTH = 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('a service that closes', () => {
@@ -48,7 +40,7 @@ describe('a service that closes', () => {
     const service = await startAt(await startScriptedMediaServer(holding.script));
     const connection = await openTo(service);
     holding.hold();
-    connection.send(signedBytes(service, '/v1/rooms'));
+    connection.send(signedGet(service, '/v1/rooms'));
     await holding.held();
     const startedAt = performance.now();
     const stopped = service.stop();
@@ -65,7 +57,7 @@ describe('a service that closes', () => {
     const service = await startAt(await startScriptedMediaServer(holding.script));
     const connection = await openTo(service);
     holding.hold();
-    connection.send(signedBytes(service, '/v1/rooms'));
+    connection.send(signedGet(service, '/v1/rooms'));
     await holding.held();
     const stopped = service.stop();
     // Pipelined behind the one that is held; it is read while the service closes.
@@ -104,7 +96,7 @@ describe('a service that closes', () => {
     const mediaServer = await startScriptedMediaServer(neverAnswer);
     const service = await startAt(mediaServer);
     const hanging = await openTo(service);
-    hanging.send(signedBytes(service, '/v1/rooms/demo/recording'));
+    hanging.send(signedGet(service, '/v1/rooms/demo/recording'));
     const halfSent = await openTo(service);
     halfSent.send('GET /v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');
     await mediaServer.called(1);

@@ -30,3 +30,13 @@ export function signatureHeaders(request: WireRequest, signing: Signing): Readon
     'X-Service-Signature': createHmac('sha256', signing.apiSecret).update(canonical).digest('hex'),
   };
 }
+
+/** The bytes of a signed GET, for a connection of the test's own. */
+export function signedGet({ apiKey, apiSecret }: Omit<Signing, 'timestamp'>, path: string): string {
+  const signing = { apiKey, apiSecret, timestamp: Math.floor(Date.now() / 1000) };
+  const headers = Object.entries({
+    Host: 'localhost',
+    ...signatureHeaders({ method: 'GET', path }, signing),
+  });
+  return `GET ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+}

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { RawConnection } from '../../support/raw-http.ts';
 import { holdable, startScriptedMediaServer } from '../../support/scripted-media-server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { signatureHeaders } from '../../support/sign.ts';
+import { signedGet } from '../../support/sign.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -13,12 +13,6 @@ async function openTo(service: TestService): Promise<RawConnection> {
   const connection = await RawConnection.open(service.url);
   cleanUps.push(() => connection.close());
   return connection;
-}
-
-function signedBytes({ apiKey, apiSecret }: TestService, path: string): string {
-  const signing = { apiKey, apiSecret, timestamp: Math.floor(Date.now() / 1000) };
-  const headers = Object.entries({ host: 'x', ...signatureHeaders({ method: 'GET', path }, signing) });
-  return `GET ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
 }
 
 /** What the log says of the requests, but for that of the caller's own look at the document. */
@@ -34,7 +28,7 @@ it('a request whose caller leaves before the answer is logged and counted as 499
   cleanUps.push(() => mediaServer.close(), service.close);
   const connection = await openTo(service);
   holding.hold();
-  connection.send(signedBytes(service, '/v1/rooms'));
+  connection.send(signedGet(service, '/v1/rooms'));
   await holding.held();
   connection.close();
   await expect.poll(() => told(service)).toEqual([['request broken off', '/v1/rooms', 499]]);
