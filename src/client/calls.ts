@@ -1,4 +1,5 @@
 import type { Answer, SendOptions } from './client-options.ts';
+import type { WaitDeps } from './until-answered.ts';
 
 /**
  * What a part of RtcClient calls with. RtcClient is one object with all methods, and its parts are files by subject:
@@ -7,5 +8,7 @@ import type { Answer, SendOptions } from './client-options.ts';
 export abstract class Calls {
   /** The answer's JSON. */
   protected abstract call<T>(method: string, path: string, options?: SendOptions): Promise<T>;
+  /** How those wait that follow. */
+  protected abstract readonly waiting: WaitDeps;
   protected abstract send(method: string, path: string, options?: SendOptions): Promise<Answer>;
 }

@@ -34,6 +34,7 @@ import {
 } from './request-parts.ts';
 import { RtcError } from './rtc-error.ts';
 import { Transport } from './transport.ts';
+import type { WaitDeps } from './until-answered.ts';
 import { WebhookCalls } from './webhook-calls.ts';
 
 /**
@@ -196,8 +197,7 @@ export class RtcClient extends WebhookCalls {
 
   /** Each event as it comes, through restarts of the service, losing none; see FollowEventsOptions. */
   followEvents(options: FollowEventsOptions = {}): AsyncGenerator<Event, void, undefined> {
-    const { pause, random } = this.#options;
-    return followEvents({ list: (query) => this.listEvents(query), pause, random }, options);
+    return followEvents({ list: (query) => this.listEvents(query), ...this.waiting }, options);
   }
 
   /** Any request, signed: `path` with its query goes out as given, `body` is JSON text. */
@@ -208,6 +208,11 @@ export class RtcClient extends WebhookCalls {
   /** Closes the connections; calls that still run fail. */
   async close(): Promise<void> {
     await this.#transport.close();
+  }
+
+  protected override get waiting(): WaitDeps {
+    const { pause, random } = this.#options;
+    return { pause, random };
   }
 
   protected override call<T>(method: string, path: string, options?: SendOptions): Promise<T> {

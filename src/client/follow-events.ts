@@ -2,8 +2,7 @@ import type { EventName } from '../contract/event-names.ts';
 import type { Event, EventList } from '../contract/events.ts';
 import type { CallOptions } from './client-options.ts';
 import { pause } from './retry.ts';
-import type { RtcError } from './rtc-error.ts';
-import { untilAnswered } from './until-answered.ts';
+import { untilAnswered, type WaitDeps, type WaitOptions } from './until-answered.ts';
 
 /** Which events: of one room, under these names of either table, stored at `since` (ISO 8601) or later. */
 export type EventFilter = {
@@ -22,23 +21,16 @@ export type ListEventsOptions = CallOptions &
     readonly wait?: number | undefined;
   };
 
-export type FollowEventsOptions = EventFilter & {
-  /** Where to begin; without it at `since`, and without either at what comes from now on. */
-  readonly cursor?: string | undefined;
-  /** Ends the iteration: it throws RtcError `aborted`. */
-  readonly signal?: AbortSignal | undefined;
-  /** Told where to begin another time, whenever all events before it have been handled. The first call says that it is connected. */
-  readonly onCursor?: ((cursor: string) => void) | undefined;
-  /** Told of a fault that may pass, once each time that the service goes away. */
-  readonly onInterruption?: ((error: RtcError) => void) | undefined;
-  /** Told when the service is back. */
-  readonly onResumption?: (() => void) | undefined;
-};
+export type FollowEventsOptions = EventFilter &
+  WaitOptions & {
+    /** Where to begin; without it at `since`, and without either at what comes from now on. */
+    readonly cursor?: string | undefined;
+    /** Told where to begin another time, whenever all events before it have been handled. The first call says that it is connected. */
+    readonly onCursor?: ((cursor: string) => void) | undefined;
+  };
 
-export type FollowDeps = {
+export type FollowDeps = WaitDeps & {
   readonly list: (options: ListEventsOptions) => Promise<EventList>;
-  readonly pause?: typeof pause | undefined;
-  readonly random?: (() => number) | undefined;
 };
 
 const WAIT_SECONDS = 25;

@@ -68,7 +68,7 @@ export abstract class TranscriptionCalls extends Calls {
   ): AsyncGenerator<Segment, void, undefined> {
     const ofRoom = (query: ReadTranscriptionOptions) => this.getRoomTranscription(room, query);
     const ofId = (id: string, query: CallOptions) => this.getTranscription(id, query);
-    return followTranscription({ ofRoom, ofId }, options);
+    return followTranscription({ ofRoom, ofId, ...this.waiting }, options);
   }
 
   /** PATCH /v1/rooms/:roomId/transcription/speakers; null removes a name. */

@@ -7,7 +7,7 @@ export type WaitDeps = {
 };
 
 export type WaitOptions = {
-  /** Ends the waiting: it throws RtcError `aborted`. */
+  /** Ends the waiting, and the iteration that waits: it throws RtcError `aborted`. */
   readonly signal?: AbortSignal | undefined;
   /** Told of a fault that may pass, once each time that the service goes away. */
   readonly onInterruption?: ((error: RtcError) => void) | undefined;
