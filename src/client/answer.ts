@@ -58,6 +58,9 @@ export function errorOfAnswer(answer: Answer, asked: Asked, nowMs: number): RtcE
   if (!isProblem(problem) && isPlainToTls(answer)) {
     return unexpected(answer, asked, 'as it speaks TLS; use https:// in its address');
   }
+  if (!isProblem(problem) && answer.status < 400 && answer.headers.location !== undefined) {
+    return redirected(answer, asked, answer.headers.location);
+  }
   if (!isProblem(problem)) return unexpected(answer, asked, described(answer));
   return new RtcError({
     ...asked,
@@ -78,23 +81,25 @@ function isPlainToTls({ status, body }: Answer): boolean {
 }
 
 function described(answer: Answer): string {
-  const location = answer.headers.location;
-  // Its query may be what lets its holder in.
-  if (answer.status < 400 && location !== undefined) return `with a redirect to ${location.split('?', 1)[0]}`;
   if (answer.body === '') return 'without a body';
   return `with ${contentType(answer)} that is no problem details`;
 }
 
+/** Of a proxy, or of the service where a recording is in a bucket. Its query may be what lets its holder in. */
+function redirected(answer: Answer, asked: Asked, location: string): RtcError {
+  const target = location.split('?', 1)[0];
+  return unforeseen(answer, asked, `the answer ${answer.status} leads to ${target}, which is not followed`);
+}
+
 function unexpected(answer: Answer, asked: Asked, how: string, cause?: unknown): RtcError {
-  return new RtcError({
-    ...asked,
-    code: 'unexpected-answer',
-    status: answer.status,
-    body: answer.body,
-    requestId: requestIdOf(answer),
-    detail: `something other than the service answered ${answer.status} ${how}`,
-    cause,
-  });
+  const detail = `something other than the service answered ${answer.status} ${how}`;
+  return unforeseen(answer, asked, detail, cause);
+}
+
+function unforeseen(answer: Answer, asked: Asked, detail: string, cause?: unknown): RtcError {
+  const { status, body } = answer;
+  const requestId = requestIdOf(answer);
+  return new RtcError({ ...asked, code: 'unexpected-answer', status, body, requestId, detail, cause });
 }
 
 function requestIdOf(answer: Answer): string | undefined {

@@ -212,9 +212,12 @@ describe('a failed call', () => {
 
   it('names the target of a redirect and does not follow it', async () => {
     await start((_request, response) => {
-      response.writeHead(301, { location: 'https://example.org/v1/rooms' }).end();
+      response.writeHead(301, { location: 'https://example.org/v1/rooms?secret=x' }).end();
     });
-    expect((await failure(client.listRooms())).detail).toContain('https://example.org/v1/rooms');
+    // It may be the service's own, which has a recording in a bucket: it is not said to be another's.
+    expect((await failure(client.listRooms())).detail).toBe(
+      'the answer 301 leads to https://example.org/v1/rooms, which is not followed',
+    );
     expect(server.received).toHaveLength(1);
   });
 
