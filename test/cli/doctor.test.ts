@@ -233,4 +233,20 @@ describe('rtc doctor', () => {
     expect(status('bucket')).toBe('skipped');
     expect(checks.find(({ check }) => check === 'add-ons')?.detail).toBe('live transcription');
   });
+
+  it('still tells what it found where the service goes away meanwhile', async () => {
+    let healths = 0;
+    const server = await startHttpServer(({ url }, response) => {
+      healths += url === '/v1/health' ? 1 : 0;
+      const capabilities = { transcriptionLive: false, transcriptionPost: false };
+      if (url === '/v1/health' && healths > 1) response.destroy();
+      else if (url === '/v1/health') json(response, 200, { status: 'ok', version: '1.0.0', capabilities });
+      else if (url === '/ready')
+        json(response, 200, { ready: true, checks: { mediaServer: true, database: true } });
+      else json(response, 200, { rooms: [], ingress: [], checks: [] });
+    });
+    const { status } = await doctor({ RTC_URL: server.url, API_KEY: 'k', API_SECRET: 's' });
+    await server.close();
+    expect([status('signature'), status('database'), status('add-ons')]).toEqual(['ok', 'ok', 'fault']);
+  });
 });

@@ -141,12 +141,17 @@ async function checkIngress({ context, client }: Deps): Promise<Check> {
 
 /** Add-ons are optional: one that does not run is no fault. */
 async function checkAddons({ context, client }: Deps): Promise<Check> {
-  const { capabilities } = await client.health(callOptions(context));
-  const running = [
-    capabilities.transcriptionLive ? 'live transcription' : '',
-    capabilities.transcriptionPost ? 'post-call transcription' : '',
-  ].filter((name) => name !== '');
-  return running.length === 0
-    ? skipped('add-ons', 'no transcription worker runs (optional)')
-    : ok('add-ons', running.join(', '));
+  try {
+    const { capabilities } = await client.health(callOptions(context));
+    const running = [
+      capabilities.transcriptionLive ? 'live transcription' : '',
+      capabilities.transcriptionPost ? 'post-call transcription' : '',
+    ].filter((name) => name !== '');
+    return running.length === 0
+      ? skipped('add-ons', 'no transcription worker runs (optional)')
+      : ok('add-ons', running.join(', '));
+  } catch (error) {
+    if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
+    return faultOf('add-ons', error, context.io.clock());
+  }
 }
