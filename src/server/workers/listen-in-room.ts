@@ -20,6 +20,8 @@ export type ListenSettings = {
   readonly owner: string;
   /** Called once when nothing can be stored any more: stopped, deleted, or in another worker's hands. */
   readonly onRefused: () => void;
+  /** Whether the lease has not run out. After that another one may be in the room, whom joining would put out. */
+  readonly isHeld: () => boolean;
 };
 
 export type Listening = {
@@ -60,6 +62,7 @@ export function listenInRoom(deps: ListenDeps, settings: ListenSettings): Listen
 class RoomTranscriber {
   readonly #deps: ListenDeps;
   readonly #transcription: Transcription;
+  readonly #isHeld: () => boolean;
   readonly #notes: LiveNotes;
   readonly #tracks = new Set<TrackTranscriber>();
   #ear: RoomEar | undefined;
@@ -69,9 +72,10 @@ class RoomTranscriber {
   /** What comes from now on is not heard any more. */
   #isOver = false;
 
-  constructor(deps: ListenDeps, { transcription, owner, onRefused }: ListenSettings) {
+  constructor(deps: ListenDeps, { transcription, owner, onRefused, isHeld }: ListenSettings) {
     this.#deps = deps;
     this.#transcription = transcription;
+    this.#isHeld = isHeld;
     this.#notes = new LiveNotes(deps, { transcriptionId: transcription.id, owner, onRefused });
   }
 
@@ -80,7 +84,7 @@ class RoomTranscriber {
     const { clock, log } = this.#deps;
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       try {
-        if (await this.#isRoomOpen()) {
+        if (this.#isHeld() && (await this.#isRoomOpen())) {
           await this.#listenOnce(signal);
           pauseMs = FIRST_PAUSE_MS;
         }

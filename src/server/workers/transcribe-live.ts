@@ -48,7 +48,8 @@ export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber
   };
 }
 
-type Held = { readonly listening: Listening; renewedAt: number; isRefused: boolean };
+type Lease = { renewedAt: number; isRefused: boolean };
+type Held = { readonly listening: Listening; readonly lease: Lease };
 
 class LiveWorker {
   readonly #deps: LiveTranscriberDeps;
@@ -88,7 +89,7 @@ class LiveWorker {
       active.filter(({ leaseOwner }) => leaseOwner === this.#deps.workerId).map(({ id }) => id),
     );
     for (const [id, held] of this.#held) {
-      if (!isOurs.has(id) || held.isRefused) this.#end(id, held);
+      if (!isOurs.has(id) || held.lease.isRefused) this.#end(id, held);
       else await this.#renew(id, held);
     }
     if (active.some((one) => this.#isClaimable(one))) await this.#claim();
@@ -118,22 +119,26 @@ class LiveWorker {
     engine
       .prepare(language)
       .catch((error: unknown) => log.error({ transcriptionId: id, err: error }, 'a model cannot be loaded'));
-    const onRefused = (): void => {
-      held.isRefused = true;
-    };
+    const lease: Lease = { renewedAt: now, isRefused: false };
     const listening = listenInRoom(
       { ...this.#deps, queue: this.#queue },
-      { transcription, owner, onRefused },
+      {
+        transcription,
+        owner,
+        isHeld: () => this.#deps.clock.now() - lease.renewedAt < LEASE_MS,
+        onRefused: () => {
+          lease.isRefused = true;
+        },
+      },
     );
-    const held: Held = { listening, renewedAt: now, isRefused: false };
-    this.#held.set(id, held);
+    this.#held.set(id, { listening, lease });
   }
 
   async #renew(id: string, held: Held): Promise<void> {
     const now = this.#deps.clock.now();
-    if (now - held.renewedAt < RENEW_MS) return;
+    if (now - held.lease.renewedAt < RENEW_MS) return;
     const isOurs = await this.#deps.store.transcriptions.renew(id, this.#deps.workerId, now + LEASE_MS);
-    held.renewedAt = now;
+    held.lease.renewedAt = now;
     if (!isOurs) this.#end(id, held);
   }
 

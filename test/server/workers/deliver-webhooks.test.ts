@@ -311,7 +311,8 @@ describe('a deliverer that is closed', () => {
     );
     expect(leased).toEqual([]);
     stage.instance();
-    await hanging.waitFor(() => true, 40, 3_000);
+    // Long before the leases of the first one would have run out.
+    await hanging.waitFor(() => true, 40, 8_000);
   });
 });
 

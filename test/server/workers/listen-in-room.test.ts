@@ -52,7 +52,7 @@ it('goes on when the voice detector cannot be made for a track, and says so', as
         throw new Error('the model is gone');
       },
     },
-    { transcription: TRANSCRIPTION, owner: 'worker', onRefused: () => {} },
+    { transcription: TRANSCRIPTION, owner: 'worker', onRefused: () => {}, isHeld: () => true },
   );
   const failure = await vi.waitUntil(() => log.find(({ level }) => level === 'error'), 5_000);
   expect(failure).toMatchObject({

@@ -78,7 +78,7 @@ describe('a receiver that is down for long', () => {
       await instance.tell(...Array.from({ length: 100 }, (_, index) => `event ${told + index}`));
       await rows();
     }
-    await expect.poll(() => arrived.good.size, { timeout: 5_000 }).toBe(EVENTS);
+    await expect.poll(() => arrived.good.size, { timeout: 20_000 }).toBe(EVENTS);
     for (const [round, delayMs] of [0, 5_500, 30_500, 300_500].entries()) {
       await letPass(clock, delayMs);
       await expect.poll(() => soon(() => withAttempts(round + 1)), { timeout: 15_000 }).toBe(EVENTS);
