@@ -5,6 +5,7 @@ import { explain } from './explain.ts';
 import type { DevReady, Io } from './io.ts';
 import { readProfiles, writeProfiles } from './profiles.ts';
 import { say, warn } from './screen.ts';
+import { shellQuoted } from './shell-quoted.ts';
 import { fitted } from './wrap-text.ts';
 
 const PROFILE = 'dev';
@@ -50,7 +51,7 @@ export async function announceDev(context: Context, ready: DevReady): Promise<vo
 function programName(io: Io): string {
   const folders = (io.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   if (folders.some((folder) => existsSync(join(folder, 'rtc')))) return 'rtc';
-  return `node ${relative(io.workingDirectory, io.launcher)}`;
+  return `node ${shellQuoted(relative(io.workingDirectory, io.launcher))}`;
 }
 
 /**

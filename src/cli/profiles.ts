@@ -6,6 +6,7 @@ import { makeFolder } from '../folders/make-folder.ts';
 import { CliError, EXIT } from './failure.ts';
 import { fileFault } from './file-fault.ts';
 import type { Environment, Io } from './io.ts';
+import { shellQuoted } from './shell-quoted.ts';
 
 /** A named service. The secret itself, or where to get it: exactly one of the three. */
 export type Profile = {
@@ -79,7 +80,7 @@ async function refuseLooseMode(path: string, allowed: number): Promise<void> {
   throw new CliError(
     EXIT.failure,
     `${path} holds secrets, and its mode ${mode.toString(8).padStart(4, '0')} lets others in`,
-    `run: chmod ${allowed.toString(8)} ${path}`,
+    `run: chmod ${allowed.toString(8)} ${shellQuoted(path)}`,
   );
 }
 

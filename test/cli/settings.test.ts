@@ -130,6 +130,15 @@ describe('a profile', () => {
     expect(stderr).toContain(`chmod ${what === 'file' ? '600' : '700'} ${path}`);
   });
 
+  it('in a folder with a space in its name is refused with what a shell takes', async () => {
+    const env = { XDG_CONFIG_HOME: join(home, 'my config') };
+    const path = join(env.XDG_CONFIG_HOME, 'rtc', 'config.json');
+    const line = `profile add one --url ${server.url} --api-key key --secret-stdin`;
+    expect((await rtc(line, { env, stdin: 'secret\n' })).code).toBe(0);
+    await chmod(path, 0o640);
+    expect((await rtc('rooms list', { env })).stderr).toContain(`Next:  run: chmod 600 '${path}'\n`);
+  });
+
   it.each([
     ['no JSON', '{"apiSecret":"hush'],
     ['no profiles', '{}'],
