@@ -19,7 +19,7 @@ import { portOf } from '../adapters/storage/network.ts';
  */
 
 const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
-const clock = fastClock(20);
+const clock = fastClock(10);
 
 let embedded: EmbeddedMediaServer;
 let media: MediaServer;

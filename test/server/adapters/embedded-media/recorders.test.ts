@@ -248,7 +248,7 @@ describe('a recorder that misbehaves', () => {
   it('takes an egress after its caller has given up', async () => {
     const slow = await startEmbeddedFixture({
       faults: { recorder: 'slow' },
-      timings: { slowStartMs: 20_000 },
+      timings: { slowStartMs: 40_000 },
     });
     const { server, embedded } = slow;
     const room = unique();
