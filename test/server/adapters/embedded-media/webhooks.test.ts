@@ -51,6 +51,7 @@ describe('a webhook that is not taken', () => {
     await manual.server.createRoom({ name: 'second' });
     await inbox.waitFor(({ body }) => body.room?.name === 'second');
     expect(names()).toEqual(['room_started', 'room_started']);
+    await manual.clock.untilSleeping(1_000);
     await manual.clock.advance(1_000);
     await manual.control.webhooksSettled();
     const told = inbox.received.filter(({ body }) => body.room?.name === 'first').map(({ event }) => event);
