@@ -14,7 +14,7 @@ import { systemClock, systemIds } from '../../../src/server/adapters/system/syst
 import type { TestService } from '../../support/service.ts';
 import { chooseServicePort, register, startHookedService } from './support/hooked-service.ts';
 import { ABSENT_MEDIA } from './support/media-webhook.ts';
-import { type Receiver, startReceiver } from './support/receiver.ts';
+import { type Received, type Receiver, startReceiver } from './support/receiver.ts';
 
 /* Recordings and streams, which need workers that the embedded media server plays; its waits are short here. */
 
@@ -58,8 +58,13 @@ describe('events of recordings and streams', () => {
       .filter(({ body }) => body.room?.name === room)
       .toSorted((one, other) => (one.body.sequence ?? 0) - (other.body.sequence ?? 0))
       .map(({ body }) => body);
-  const until = (room: string, event: string) =>
-    receiver.waitFor(({ body }) => body.room?.name === room && body.event === event);
+  /** With all that the room has told before: deliveries go out side by side, and a later one may overtake others. */
+  const until = async (room: string, event: string) => {
+    const isOf = ({ body }: Received) => body.room?.name === room;
+    const found = await receiver.waitFor((one) => isOf(one) && one.body.event === event);
+    await receiver.waitFor(isOf, found[0]?.body.sequence ?? expect.unreachable());
+    return found;
+  };
 
   it('tell of a recording once, with a URL that gives its file, and not of its recorder', async () => {
     embedded.control.join('taped', { identity: 'ada' });

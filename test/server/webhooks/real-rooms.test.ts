@@ -58,8 +58,12 @@ describe('events of the real media server', () => {
         ...(body.participant === undefined ? [] : [body.participant.identity]),
         body.room.numParticipants,
       ]);
-  const untilFinished = (room: string) =>
-    receiver.waitFor((received) => ofRoom(room)(received) && received.body.event === 'room_finished');
+  /** Until all of the room has come: deliveries go out side by side, and the last one may overtake others. */
+  const untilFinished = async (room: string) => {
+    const isFinish = (one: Received) => ofRoom(room)(one) && one.body.event === 'room_finished';
+    const [finished] = await receiver.waitFor(isFinish);
+    await receiver.waitFor(ofRoom(room), finished?.body.sequence ?? expect.unreachable());
+  };
 
   it('come once each, in their order and with the right counts, as people join, publish, leave and come back', async () => {
     const room = 'life';
