@@ -93,7 +93,7 @@ describe('losing PostgreSQL', () => {
   });
 
   it('fails a statement that takes too long, and keeps the connection', async () => {
-    const impatient = await open({ databaseUrl: withParameter(database.url, 'statement_timeout', '200') });
+    const impatient = await open({ databaseUrl: withParameter(database.url, 'statement_timeout', '1000') });
     await impatient.ping();
     await locker.query('begin; lock table recordings');
     const { message } = await expectUnavailable(impatient.recordings.find('one'), { retryable: true });
@@ -145,7 +145,7 @@ describe('a network between us and PostgreSQL', () => {
 
   it('may go silent: the statement fails after a while, and its connection is not used again', async () => {
     const store = await open({
-      databaseUrl: withParameter(network.url(database.url), 'query_timeout', '300'),
+      databaseUrl: withParameter(network.url(database.url), 'query_timeout', '1500'),
     });
     await store.ping();
     network.silence();
