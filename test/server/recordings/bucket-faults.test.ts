@@ -33,8 +33,10 @@ function storageOf(changed: Partial<ObjectStorage> = {}): ObjectStorage {
   };
 }
 
-function filesOf(storage: ObjectStorage | undefined, clock: Clock = systemClock) {
-  return createRecordingFiles({ clock, storage, directory: '/nowhere', patienceMs: 500 });
+/** With the patience of the service, unless the test is about its end. */
+function filesOf(storage: ObjectStorage | undefined, clock: Clock = systemClock, patienceMs?: number) {
+  const settings = { clock, storage, directory: '/nowhere' };
+  return createRecordingFiles(patienceMs === undefined ? settings : { ...settings, patienceMs });
 }
 
 const at = (filepath: string, bucket = s3.bucket) => ({ filepath, bucket });
@@ -155,9 +157,9 @@ describe('what an object storage refuses', () => {
     storage: ObjectStorage | undefined,
     code: string,
     says: RegExp,
-    bucket = s3.bucket,
+    { bucket = s3.bucket, patienceMs }: { readonly bucket?: string; readonly patienceMs?: number } = {},
   ) {
-    const files = filesOf(storage);
+    const files = filesOf(storage, systemClock, patienceMs);
     for (const work of [
       () => files.find(at('demo/x.mp4', bucket)),
       () => files.delete(at('demo/x.mp4', bucket)),
@@ -180,7 +182,7 @@ describe('what an object storage refuses', () => {
   it('for its region names S3_REGION', () =>
     expectFault(storageOf({ region: 'eu-north-1' }), WRONG, /S3_REGION|S3_SECRET_KEY/));
   it('for a bucket that is not there names S3_BUCKET', () =>
-    expectFault(storageOf(), WRONG, /no bucket "nowhere".*S3_BUCKET/, 'nowhere'));
+    expectFault(storageOf(), WRONG, /no bucket "nowhere".*S3_BUCKET/, { bucket: 'nowhere' }));
   it('because there is none configured says so', () => expectFault(undefined, WRONG, /S3_BUCKET/));
   it('for a clock that is off names the clock', async () => {
     const clock = { ...systemClock, now: () => Date.now() - 3_600_000 };
@@ -209,7 +211,7 @@ describe('what an object storage refuses', () => {
     }
 
     it('that never answers, within the patience', async () => {
-      await expectFault(await serve(() => {}), DOWN, /does not answer/);
+      await expectFault(await serve(() => {}), DOWN, /does not answer/, { patienceMs: 500 });
     });
     it('that answers pages, by its endpoint', async () => {
       const storage = await serve((_request, response) => response.writeHead(404).end('<h1>Not here</h1>'));
@@ -233,7 +235,7 @@ describe('what an object storage refuses', () => {
         const timer = setInterval(() => response.write('x'.repeat(1000)), 5);
         response.once('close', () => clearInterval(timer));
       });
-      await expectFault(storage, DOWN, /does not answer/);
+      await expectFault(storage, DOWN, /does not answer/, { patienceMs: 500 });
     });
   });
 });
