@@ -547,13 +547,16 @@ describe('a worker', () => {
     await stage.beat('stt-post');
     const { recordingId } = await record(media.speech);
     const { transcriptionId } = await queue(recordingId);
+    const { promise: isHearing, resolve: hears } = Promise.withResolvers<void>();
     const { worker } = await work({
       recognise: async () => {
-        await systemClock.sleep(300);
+        hears();
+        // Longer than it takes to tell the worker to stop.
+        await systemClock.sleep(1_000);
         return 'word';
       },
     });
-    await until(transcriptionId, ({ status }) => status === 'processing');
+    await isHearing;
     await worker.close();
     expect(await stage.store.transcriptions.find(transcriptionId)).toMatchObject({
       status: 'queued',
