@@ -107,7 +107,7 @@ describe.runIf(process.platform === 'linux')('recognition that is slower than sp
       );
     }
     expect(log).toEqual([]);
-    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0);
+    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 20_000);
   }, 60_000);
 
   it('leaves nothing on the disk of a transcription that was stopped meanwhile', async () => {

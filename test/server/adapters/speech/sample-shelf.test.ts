@@ -63,7 +63,7 @@ describe('a shelf for samples', () => {
     expect(await namelessBytes(folder)).toBe(1_200_000);
     kept[0]?.drop();
     for (const { take } of kept.slice(1)) await take();
-    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0);
+    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 20_000);
     const { take } = await shelf.put(sound(10, 1));
     expect(await namelessBytes(folder)).toBe(40);
     await take();
