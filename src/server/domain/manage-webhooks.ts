@@ -66,7 +66,9 @@ export async function updateWebhook(
   const { store, clock, secretBox, outlet } = deps;
   const now = clock.now();
   const updated = await store.transaction(async (inside) => {
-    const webhook = await findWebhook(inside, id);
+    // Of two rotations at once the later one keeps the secret of the earlier one beside its own.
+    const webhook = await inside.webhooks.lock(id);
+    if (webhook === undefined) throw webhookNotFound(id);
     const change: WebhookChange = {
       updatedAt: now,
       ...(request.url === undefined ? {} : { url: request.url }),

@@ -16,6 +16,8 @@ export interface WebhookStore {
   /** By createdAt and id. */
   list(): Promise<readonly Webhook[]>;
   find(id: string): Promise<Webhook | undefined>;
+  /** The same within a transaction, to whose end nobody else changes it. */
+  lock(id: string): Promise<Webhook | undefined>;
   /** Undefined when there is no such webhook. */
   update(id: string, change: WebhookChange): Promise<Webhook | undefined>;
   /** Replaces sealed secrets, unless one of them is no longer what was `seen`: whether it did. */

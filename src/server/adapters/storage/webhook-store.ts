@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Webhook, WebhookChange, WebhookStore } from '../../ports/webhook-store.ts';
 import { cancelDeliveries } from './end-deliveries.ts';
 import type { Connection } from './engine.ts';
@@ -19,6 +20,11 @@ export function createWebhookStore(connection: Connection): WebhookStore {
     find: async (id) => {
       const row = await db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst();
       return row && toWebhook(row);
+    },
+    lock: async (id) => {
+      const { rows } = await sql<WebhookRow>`
+        select * from webhooks where id = ${id} ${connection.forms.lockRows}`.execute(db);
+      return rows[0] && toWebhook(rows[0]);
     },
     update: (id, change) => updateWebhook(connection, id, change),
     reseal: async ({ id, secret, previousSecret }, secrets) => {

@@ -156,6 +156,27 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       });
     });
 
+    it('webhooks that are locked are changed by one at a time', async () => {
+      await addWebhooks('hook');
+      const stores = await Promise.all([store, ground.open(), ground.open()]);
+      const rotate = (n: number) =>
+        stores[n % 3]?.transaction(async (inside) => {
+          const webhook = await inside.webhooks.lock('hook');
+          const history = `${webhook?.secret} ${n}`;
+          return await inside.webhooks.update('hook', { secret: history, updatedAt: n });
+        });
+      await Promise.all(numbers(30).map(rotate));
+      const { secret = '' } = (await store.webhooks.find('hook')) ?? {};
+      expect(
+        secret
+          .split(' ')
+          .slice(1)
+          .map(Number)
+          .toSorted((a, b) => a - b),
+      ).toEqual(numbers(30));
+      expect(await store.transaction((inside) => inside.webhooks.lock('nobody'))).toBeUndefined();
+    });
+
     describe('insert', () => {
       it('stores pending deliveries that nobody has tried', async () => {
         await addWebhooks('hook');
