@@ -25,9 +25,13 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
   const recogniserFor = (language: string): Promise<Recogniser> => {
     const folder = models[matchLanguage(language, languages) ?? ''];
     if (folder === undefined) throw unknownLanguage(language, languages);
-    const known = loaded.get(folder) ?? loadRecogniser(sherpa, readSherpaModel(folder), threads);
-    loaded.set(folder, known);
-    return known;
+    const known = loaded.get(folder);
+    if (known !== undefined) return known;
+    const loading = loadRecogniser(sherpa, readSherpaModel(folder), threads);
+    loaded.set(folder, loading);
+    // One that failed, for want of memory, may succeed when it is next asked for.
+    loading.catch(() => loaded.delete(folder));
+    return loading;
   };
   return {
     name: 'sherpa',
