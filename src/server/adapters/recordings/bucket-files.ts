@@ -46,7 +46,10 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
     read: async (location, start, length) => {
       const answer = await ask(deps, 'GET', location, { range: `bytes=${start}-${start + length - 1}` });
       if (answer.status === 206 && answer.body !== null) return Readable.fromWeb(answer.body);
-      if (answer.ok) throw unavailable(new Error(`a part was asked for, and the answer is ${answer.status}`));
+      if (answer.ok) {
+        await discard(answer);
+        throw unavailable(new Error(`a part was asked for, and the answer is ${answer.status}`));
+      }
       await undefinedOrThrow(answer, location);
       throw missingFile();
     },
@@ -101,8 +104,13 @@ async function send(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const answer = await ask(deps, method, location, headers);
-  if (answer.ok) await answer.body?.cancel();
+  if (answer.ok) await discard(answer);
   return answer;
+}
+
+/** Gives the body up with its connection, which may have broken meanwhile. */
+async function discard(answer: Response): Promise<void> {
+  await answer.body?.cancel().catch(() => {});
 }
 
 /** The patience is for the head of an answer, and for the body of a refusal: that of an object may take its time. */
