@@ -137,7 +137,11 @@ describe('a delivery that fails', () => {
     expect([again?.state, (again?.dueAt ?? 0) - START - (attemptedAt[4] ?? 0)]).toEqual(['pending', 5_000]);
   }, 60_000);
 
-  it('is tried again after 5 s and 30 s of true time, half a second late at most', async () => {
+  // True time is what this is about: it has another try where the machine was elsewhere for half a second.
+  it('is tried again after 5 s and 30 s of true time, half a second late at most', {
+    timeout: 60_000,
+    retry: 1,
+  }, async () => {
     const stage = await setStage();
     cleanUps.push(stage.close);
     const receiver = await startReceiver(answer(500));
@@ -154,5 +158,5 @@ describe('a delivery that fails', () => {
     }
     expect(new Set([first, second, third].map((received) => received?.body.id)).size).toBe(1);
     expect(new Set([first, second, third].map((received) => received?.headers['webhook-id'])).size).toBe(1);
-  }, 60_000);
+  });
 });
