@@ -1,5 +1,5 @@
 import { kill } from 'node:process';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Segment } from '../../../src/contract/transcription.ts';
 import { testSpeech } from '../../support/test-speech.ts';
 import { type CallStage, HEARD_IN_TIME, startCallStage } from './support/call-stage.ts';
@@ -17,6 +17,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stage?.close();
 });
+afterEach(() => stage.dismissWorkers());
 
 /** Of eleven and twelve: where a machine is too busy for sound in time, a word is another, or missing. */
 const MOST_OF_A_SENTENCE = 9;
@@ -30,7 +31,7 @@ const isWorking = async (): Promise<boolean> => {
 };
 
 describe('a live worker', () => {
-  it('is replaced within 15 s when it is killed, and what was stored stays', async () => {
+  it('is replaced within 15 s when it is killed, and what was stored stays', HEARD_IN_TIME, async () => {
     const [first, second] = await Promise.all([stage.speech(CHILDREN), stage.speech(HOSPITAL)]);
     const killed = await stage.startWorkerProcess();
     const room = await stage.newRoom();
@@ -61,9 +62,9 @@ describe('a live worker', () => {
     expect(new Set(after.map((one) => one.transcriptionId))).toEqual(new Set([transcriptionId]));
     expect((await stage.stop(room)).segmentCount).toBe(after.length);
     await successor.close();
-  }, 90_000);
+  });
 
-  it('prints its own log and nothing of what is said or written in the room', async () => {
+  it('prints its own log and nothing of what is said or written in the room', HEARD_IN_TIME, async () => {
     const worker = await stage.startWorkerProcess();
     const room = await stage.newRoom();
     const ada = await stage.enter(room, 'ada');
@@ -79,9 +80,9 @@ describe('a live worker', () => {
     expect(lines.filter((line) => !line.startsWith('{"level":"info"'))).toEqual([]);
     expect(worker.output()).toContain('"left the room"');
     expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
-  }, 60_000);
+  });
 
-  it('hands over at once when it is stopped in order, with what was just said', async () => {
+  it('hands over at once when it is stopped in order, with what was just said', HEARD_IN_TIME, async () => {
     const file = await stage.speech(`${CHILDREN}`);
     const leaving = await stage.startWorker();
     const room = await stage.newRoom();
@@ -98,9 +99,11 @@ describe('a live worker', () => {
     expect(performance.now() - closedAt).toBeLessThan(5_000);
     await stage.stop(room);
     await staying.close();
-  }, 60_000);
+  });
 
-  it('may be missing: what was said is read, stopped and deleted all the same', async () => {
+  it('may be missing: what was said is read, stopped and deleted all the same', {
+    timeout: 60_000,
+  }, async () => {
     const worker = await stage.startWorker(testSpeech());
     await vi.waitUntil(isWorking, 20_000);
     const room = await stage.newRoom();
@@ -124,9 +127,11 @@ describe('a live worker', () => {
     expect((await stage.stop(room)).segmentCount).toBe(segments.length);
     const deleted = await stage.service.call('DELETE', `/v1/transcriptions/${transcriptionId}`);
     expect(deleted.status).toBe(204);
-  }, 60_000);
+  });
 
-  it('shares rooms with others, and leaves languages to those who can do them', async () => {
+  it('shares rooms with others, and leaves languages to those who can do them', {
+    timeout: 60_000,
+  }, async () => {
     const prepared: string[] = [];
     const speak = (language: string, says: string) =>
       testSpeech({
@@ -151,7 +156,7 @@ describe('a live worker', () => {
     expect(prepared.toSorted()).toEqual(['en-GB by en', 'it by it']);
     await english.close();
     await italian.close();
-  }, 60_000);
+  });
 
   it(
     'tells of speech without text, which two tries in halves did not find either',

@@ -61,7 +61,8 @@ const film = (name: string, sound: string): Promise<string> =>
 
 const textOf = ({ segments }: PostTranscriptionDetail): string => segments.map(({ text }) => text).join(' ');
 
-describe('recorded speech', () => {
+// As long as a transcription is waited for, and its film made.
+describe('recorded speech', { timeout: 90_000 }, () => {
   it('of a machine comes back with at most 5 % wrong words', async () => {
     const sentence = 'We will send you the new plan for the garden before the end of the week.';
     const path = join(media.folder, 'plan.wav');

@@ -53,6 +53,8 @@ export type CallStage = {
   readonly startWorker: (speech?: Speech) => Promise<StageWorker>;
   /** In a process of its own. */
   readonly startWorkerProcess: () => Promise<RunningPart & { readonly pid: () => number }>;
+  /** Ends the workers that a test has left, as one does that failed: they would take the rooms of the next one. */
+  readonly dismissWorkers: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -77,6 +79,10 @@ export async function startCallStage(): Promise<CallStage> {
   const present: JoinedParticipant[] = [];
   const workers: RunningWorker[] = [];
   const processes: RunningPart[] = [];
+  const dismissWorkers = async (): Promise<void> => {
+    await Promise.all(workers.splice(0).map((worker) => worker.close()));
+    await Promise.all(processes.splice(0).map((part) => part.close()));
+  };
   const path = (room: string): string => `/v1/rooms/${room}/transcription`;
   const read = async (room: string) => (await service.call('GET', path(room))).json as LiveTranscription;
   return {
@@ -146,10 +152,10 @@ export async function startCallStage(): Promise<CallStage> {
       await vi.waitUntil(() => part.output().includes('"working"'), 20_000);
       return { ...part, pid: () => Number(/pid (\d+)/.exec(part.output())?.[1]) };
     },
+    dismissWorkers,
     close: async () => {
       await Promise.all(present.map((participant) => participant.leave()));
-      await Promise.all(workers.map((worker) => worker.close()));
-      await Promise.all(processes.map((part) => part.close()));
+      await dismissWorkers();
       await service.close();
       await livekit.close();
       await rm(dataDir, { recursive: true, force: true });
