@@ -248,7 +248,7 @@ describe('the sound of a recording', () => {
     const location = { filepath: media.speech, bucket: null };
     const decoded = audio.decode(location, new AbortController().signal)[Symbol.asyncIterator]();
     await expect(decoded.next()).rejects.toThrow('spawn no-such-program ENOENT');
-    await vi.waitFor(() => expect(listening()).toBe(before), { timeout: 5_000 });
+    await vi.waitFor(() => expect(listening()).toBe(before), { timeout: 20_000 });
   });
 });
 
