@@ -86,7 +86,9 @@ const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'method-not-allowed': HELP,
   'request-timeout': retryStep,
   conflict: always('look at its state, then try again'),
-  'recording-not-finished': always('stop it first: rtc recordings stop ROOM'),
+  'recording-not-finished': always(
+    'stop it if it runs (rtc recordings stop ROOM); else its file is complete in a moment',
+  ),
   'payload-too-large': always("send less, or raise the service's BODY_LIMIT"),
   'uri-too-long': always('use a shorter name'),
   'unsupported-media-type': always('the body must be JSON'),

@@ -40,7 +40,10 @@ export const PROBLEMS = {
   'method-not-allowed': { status: 405, meaning: 'The path exists, but not for this method; see Allow.' },
   'request-timeout': { status: 408, meaning: 'The request did not arrive in time.' },
   conflict: { status: 409, meaning: 'The state of the resource does not allow this now.' },
-  'recording-not-finished': { status: 409, meaning: 'The recording is still running; stop it first.' },
+  'recording-not-finished': {
+    status: 409,
+    meaning: 'The recording is still running, or its file is still being written.',
+  },
   'precondition-failed': {
     status: 412,
     meaning: 'If-Match or If-Unmodified-Since is of another version of the file.',
