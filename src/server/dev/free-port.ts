@@ -8,7 +8,9 @@ const STARTS = 5;
 
 /** The wanted port of the address, or the next free one after it. */
 export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<number> {
-  return await nextPort(wanted, host, isFree);
+  const { port, release } = await holdFreePort(wanted, host);
+  await release();
+  return port;
 }
 
 export type HeldPort = {
@@ -19,16 +21,17 @@ export type HeldPort = {
 
 /** The same, kept from others until it is needed: who connects meanwhile is turned away. */
 export async function holdFreePort(wanted: number, host: string): Promise<HeldPort> {
-  for (let port = wanted; port < wanted + TRIES; port += 1) {
+  return await firstOf(wanted, host, async (port) => {
     const server = await listenOn(port, host);
-    if (server !== undefined) return { port, release: () => closed(server) };
-  }
-  throw allTaken(wanted, host);
+    return server && { port, release: () => closed(server) };
+  });
 }
 
-/** The same for datagrams. */
+/** As nextFreePort, for datagrams. */
 export async function nextFreeUdpPort(wanted: number, host = '127.0.0.1'): Promise<number> {
-  return await nextPort(wanted, host, isFreeForDatagrams);
+  return await firstOf(wanted, host, async (port) =>
+    (await isFreeForDatagrams(port, host)) ? port : undefined,
+  );
 }
 
 /** Calls a start that looks for free ports again when another one, started at the same moment, took one of them. */
@@ -44,24 +47,17 @@ export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-type Check = (port: number, host: string) => Promise<boolean>;
-
-async function nextPort(wanted: number, host: string, check: Check): Promise<number> {
+/** What `take` makes of the first port, from the wanted one on, that it can take. */
+async function firstOf<T>(
+  wanted: number,
+  host: string,
+  take: (port: number) => Promise<T | undefined>,
+): Promise<T> {
   for (let port = wanted; port < wanted + TRIES; port += 1) {
-    if (await check(port, host)) return port;
+    const taken = await take(port);
+    if (taken !== undefined) return taken;
   }
-  throw allTaken(wanted, host);
-}
-
-function allTaken(wanted: number, host: string): Error {
-  return new Error(`All ports from ${wanted} to ${wanted + TRIES - 1} on ${host} are taken.`);
-}
-
-async function isFree(port: number, host: string): Promise<boolean> {
-  const server = await listenOn(port, host);
-  if (server === undefined) return false;
-  await closed(server);
-  return true;
+  throw new Error(`All ports from ${wanted} to ${wanted + TRIES - 1} on ${host} are taken.`);
 }
 
 function listenOn(port: number, host: string): Promise<Server | undefined> {
