@@ -4,10 +4,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { DeliveryOutlet } from '../ports/delivery-outlet.ts';
 import type { Store } from '../ports/store.ts';
 import type { Attempt, Delivery, DeliveryState } from '../ports/webhook-store.ts';
-import { cursorOf } from './cursor.ts';
 import { findWebhook } from './manage-webhooks.ts';
+import { pageReader } from './read-page.ts';
 
-const CURSOR = cursorOf('deliveries', 'number', 'string');
+const readPage = pageReader('deliveries');
 
 export type DeliveriesQuery = {
   readonly webhookId: string;
@@ -19,25 +19,18 @@ export type DeliveriesQuery = {
 /** The delivery log of a webhook, newest first, with every attempt. Throws webhook-not-found. */
 export async function listDeliveries(
   { store }: { readonly store: Store },
-  { webhookId, status: state, cursor, limit }: DeliveriesQuery,
+  { webhookId, status: state, ...asked }: DeliveriesQuery,
 ): Promise<DeliveryList> {
   await findWebhook(store, webhookId);
-  const after = cursor === undefined ? undefined : cursorRow(cursor);
-  const page = await store.deliveries.list({ webhookId, state, after, limit: limit + 1 });
-  const deliveries = page.slice(0, limit);
-  const attempts = await store.deliveries.listAttempts(deliveries.map((delivery) => delivery.id));
+  const { rows, nextCursor } = await readPage(asked, (wanted) =>
+    store.deliveries.list({ webhookId, state, ...wanted }),
+  );
+  const attempts = await store.deliveries.listAttempts(rows.map((delivery) => delivery.id));
   const byDelivery = Map.groupBy(attempts, (attempt) => attempt.deliveryId);
-  const last = deliveries.at(-1);
-  const hasMore = page.length > limit && last !== undefined;
   return {
-    deliveries: deliveries.map((delivery) => toRecord(delivery, byDelivery.get(delivery.id) ?? [])),
-    nextCursor: hasMore ? CURSOR.encode(last.createdAt, last.id) : null,
+    deliveries: rows.map((delivery) => toRecord(delivery, byDelivery.get(delivery.id) ?? [])),
+    nextCursor,
   };
-}
-
-function cursorRow(cursor: string): { readonly createdAt: number; readonly id: string } {
-  const [createdAt, id] = CURSOR.decode(cursor);
-  return { createdAt, id };
 }
 
 function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRecord {

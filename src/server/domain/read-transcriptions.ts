@@ -8,10 +8,10 @@ import type {
 } from '../../contract/transcription.ts';
 import type { Store } from '../ports/store.ts';
 import type { Transcription } from '../ports/transcription-store.ts';
-import { cursorOf } from './cursor.ts';
+import { pageReader } from './read-page.ts';
 import { toSegments } from './resolve-speakers.ts';
 
-const CURSOR = cursorOf('transcriptions', 'number', 'string');
+const readPage = pageReader('transcriptions');
 
 export type ReadTranscriptionsDeps = { readonly store: Pick<Store, 'transcriptions'> };
 
@@ -47,22 +47,12 @@ export type TranscriptionsQuery = {
 /** Post-call ones, newest first, without their segments. */
 export async function listTranscriptions(
   { store }: ReadTranscriptionsDeps,
-  { roomId: room, recordingId: egressId, status, cursor, limit }: TranscriptionsQuery,
+  { roomId: room, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
 ): Promise<PostTranscriptionList> {
-  const after = cursor === undefined ? undefined : cursorRow(cursor);
-  const page = await store.transcriptions.listPost({ room, egressId, status, after, limit: limit + 1 });
-  const rows = page.slice(0, limit);
-  const last = rows.at(-1);
-  const hasMore = page.length > limit && last !== undefined;
-  return {
-    transcriptions: rows.map(toPost),
-    nextCursor: hasMore ? CURSOR.encode(last.createdAt, last.id) : null,
-  };
-}
-
-function cursorRow(cursor: string): { readonly createdAt: number; readonly id: string } {
-  const [createdAt, id] = CURSOR.decode(cursor);
-  return { createdAt, id };
+  const { rows, nextCursor } = await readPage(asked, (wanted) =>
+    store.transcriptions.listPost({ room, egressId, status, ...wanted }),
+  );
+  return { transcriptions: rows.map(toPost), nextCursor };
 }
 
 /** With all its segments, whatever its state: a worker that has it in hand stops. Throws for an active live one. */

@@ -3,11 +3,11 @@ import type { RecordingList, Recording as RecordingRecord } from '../../contract
 import type { Log } from '../ports/log.ts';
 import type { OpenFile, RecordingFiles } from '../ports/recording-files.ts';
 import type { Recording } from '../ports/store.ts';
-import { cursorOf } from './cursor.ts';
+import { pageReader } from './read-page.ts';
 import { isPending, refreshRecording } from './refresh-recording.ts';
 import { isActive, type SettleDeps } from './settle-recording.ts';
 
-const CURSOR = cursorOf('recordings', 'number', 'string');
+const readPage = pageReader('recordings');
 
 export type LibraryDeps = SettleDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
 
@@ -24,22 +24,15 @@ export type RecordingsQuery = {
  */
 export async function listRecordings(
   { store }: Pick<SettleDeps, 'store'>,
-  { roomId: room, status, cursor, limit }: RecordingsQuery,
+  { roomId: room, status, ...asked }: RecordingsQuery,
 ): Promise<RecordingList> {
-  const after = cursor === undefined ? undefined : cursorRow(cursor);
-  const page = await store.recordings.list({ room, status, after, limit: limit + 1 });
-  const rows = page.slice(0, limit);
-  const last = rows.at(-1);
-  const hasMore = page.length > limit && last !== undefined;
+  const { rows, nextCursor } = await readPage(asked, (wanted) =>
+    store.recordings.list({ room, status, ...wanted }),
+  );
   return {
     recordings: rows.flatMap((row) => (row.status === 'starting' ? [] : [toRecord(row)])),
-    nextCursor: hasMore ? CURSOR.encode(last.createdAt, last.id) : null,
+    nextCursor,
   };
-}
-
-function cursorRow(cursor: string): { readonly createdAt: number; readonly id: string } {
-  const [createdAt, id] = CURSOR.decode(cursor);
-  return { createdAt, id };
 }
 
 /** Throws recording-not-found. What is not known yet is asked of the media server. */
