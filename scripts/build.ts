@@ -80,11 +80,11 @@ async function buildCli(): Promise<void> {
       groups: [
         {
           name: 'start',
-          test: /\/src\/cli\/(catalogue|root-help|leading-options|colour|failure)\.ts$/,
+          test: /\/src\/cli\/(registry|framework\/help\/root-help|framework\/leading-options|terminal\/colours|errors\/cli-error)\.ts$/,
           priority: 2,
         },
-        { name: 'cf', test: /\/src\/cli\/commands\/cf\.ts$/, priority: 0 },
-        { name: 'run', test: /\/src\/cli\/(run-noun|result)\.ts$/, priority: 1 },
+        { name: 'cf', test: /\/src\/cli\/commands\/cf\/commands\.ts$/, priority: 0 },
+        { name: 'run', test: /\/src\/cli\/(framework\/run-command|terminal\/result)\.ts$/, priority: 1 },
       ],
     },
     entryFileNames: '[name].js',
@@ -144,7 +144,9 @@ function slimCommander(): Plugin {
 }
 
 function isSlimImporter(importer: string | undefined): boolean {
-  return /\/(client\/transport|cli\/embedded-control|cli\/events\/post-event)\.ts$/.test(importer ?? '');
+  return /\/(client\/transport|cli\/commands\/dev\/embedded-control|cli\/commands\/events\/post-event)\.ts$/.test(
+    importer ?? '',
+  );
 }
 
 /** With its packages: a service that loads a dozen files listens in half the time, in three quarters of the memory. */

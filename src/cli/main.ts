@@ -1,9 +1,9 @@
-import { CATALOGUE, findNoun } from './catalogue.ts';
-import { colourLevel } from './colour.ts';
-import { EXIT, SEE_ROOT_HELP, usageError } from './failure.ts';
-import { helpWidth, type Io } from './io.ts';
-import { splitLeadingOptions, withLeadingOptions } from './leading-options.ts';
-import { rootHelp } from './root-help.ts';
+import { EXIT, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
+import { rootHelp } from './framework/help/root-help.ts';
+import { splitLeadingOptions, withLeadingOptions } from './framework/leading-options.ts';
+import { CATALOGUE, findNoun } from './registry.ts';
+import { colourLevel } from './terminal/colours.ts';
+import { helpWidth, type Io } from './terminal/io.ts';
 
 /**
  * One run of `rtc`.
@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const fault = pipe.fault();
   if (fault === undefined) return code;
   if (fault.code === 'EPIPE') return EXIT.success;
-  const { reportFailure } = await import('./report-failure.ts');
+  const { reportFailure } = await import('./framework/report-error.ts');
   return reportFailure(io, { error: fault, argv });
 }
 
@@ -36,13 +36,13 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     return EXIT.success;
   }
   if (noun === '__complete') {
-    const { complete } = await import('./completion/complete.ts');
+    const { complete } = await import('./framework/completion/complete.ts');
     await complete(rest, io);
     return EXIT.success;
   }
   const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);
   if (entry !== undefined) {
-    const { runNoun } = await import('./run-noun.ts');
+    const { runNoun } = await import('./framework/run-command.ts');
     const words = withLeadingOptions(entry, rest, leading);
     return runNoun({ entry, argv: words, helpOf: (subject) => helpOf(subject, io) }, io);
   }
@@ -51,18 +51,18 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
 
 /** The help command cannot know the catalogue, which knows it. */
 async function helpOf(words: readonly string[], io: Io): Promise<string> {
-  const module = await import('./help-of.ts');
+  const module = await import('./framework/help/command-help.ts');
   return module.helpOf(CATALOGUE, words, io);
 }
 
 async function refuse(io: Io, argv: readonly string[], error: Error): Promise<number> {
-  const { reportFailure } = await import('./report-failure.ts');
+  const { reportFailure } = await import('./framework/report-error.ts');
   return reportFailure(io, { error, argv });
 }
 
 async function unknownNoun(noun: string): Promise<Error> {
   if (noun.startsWith('-')) return usageError(`unknown option '${noun}'`, SEE_ROOT_HELP);
-  const { didYouMean } = await import('./nearest.ts');
+  const { didYouMean } = await import('./errors/did-you-mean.ts');
   const nouns = CATALOGUE.map((entry) => entry.noun);
   return usageError(`unknown command '${noun}'${didYouMean(noun, nouns)}`, SEE_ROOT_HELP);
 }

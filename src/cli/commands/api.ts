@@ -1,8 +1,8 @@
 import type { Answer } from '../../client/client-options.ts';
-import { type Command, defineCommand } from '../command.ts';
-import { usageError } from '../failure.ts';
-import { argument, asText, flag, oneOf, option } from '../parameters.ts';
-import { nothing, type Result, text } from '../result.ts';
+import { usageError } from '../errors/cli-error.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { argument, asText, flag, oneOf, option } from '../framework/parameters.ts';
+import { nothing, type Result, text } from '../terminal/result.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 

@@ -1,7 +1,7 @@
-import { type Command, defineCommand } from '../command.ts';
-import { COMPLETION_SCRIPTS } from '../completion/scripts.ts';
-import { argument } from '../parameters.ts';
-import { text } from '../result.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { COMPLETION_SCRIPTS } from '../framework/completion/scripts.ts';
+import { argument } from '../framework/parameters.ts';
+import { text } from '../terminal/result.ts';
 
 const SHELLS = Object.keys(COMPLETION_SCRIPTS);
 

@@ -1,7 +1,7 @@
-import { type Command, defineCommand } from '../command.ts';
-import { TOPICS } from '../help-topics.ts';
-import { optionalListArgument } from '../parameters.ts';
-import { text } from '../result.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { TOPICS } from '../framework/help/topics.ts';
+import { optionalListArgument } from '../framework/parameters.ts';
+import { text } from '../terminal/result.ts';
 
 const help = defineCommand({
   noun: 'help',

@@ -1,15 +1,15 @@
 import { INGRESS_TYPES } from '../../contract/choices.ts';
 import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
-import { type Command, defineCommand } from '../command.ts';
-import { WATCH, YES } from '../common-options.ts';
-import type { Context } from '../context.ts';
-import { listens } from '../listens.ts';
-import { argument, notEmpty, oneOf, option } from '../parameters.ts';
-import { confirmOrRefuse } from '../prompter.ts';
-import { type Column, done, type ListResult, list, record } from '../result.ts';
-import { warn } from '../screen.ts';
-import { shellQuoted } from '../shell-quoted.ts';
-import { watchList } from '../watch.ts';
+import { listens } from '../connection/accepts-connections.ts';
+import { shellQuoted } from '../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { WATCH, YES } from '../framework/common-options.ts';
+import type { Context } from '../framework/context.ts';
+import { argument, notEmpty, oneOf, option } from '../framework/parameters.ts';
+import { confirmOrRefuse } from '../framework/prompts.ts';
+import { watchList } from '../framework/watch-list.ts';
+import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
+import { warn } from '../terminal/terminal.ts';
 
 const FIELDS = [
   'ingressId',

@@ -10,12 +10,12 @@ import {
   provinces,
   regions,
 } from '../../fiscal/index.ts';
-import { type Command, defineCommand } from '../command.ts';
-import { CliError, EXIT, usageError } from '../failure.ts';
-import { nearest } from '../nearest.ts';
-import { argument, flag } from '../parameters.ts';
-import { type Column, list, type Result, record, text } from '../result.ts';
-import { shellQuoted } from '../shell-quoted.ts';
+import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
+import { nearest } from '../errors/did-you-mean.ts';
+import { shellQuoted } from '../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { argument, flag } from '../framework/parameters.ts';
+import { type Column, list, type Result, record, text } from '../terminal/result.ts';
 
 const PLACE_FIELDS = [
   'code',

@@ -1,15 +1,22 @@
 import type { Room, RoomCreate } from '../../contract/rooms.ts';
-import { type Command, defineCommand } from '../command.ts';
-import { WATCH, YES } from '../common-options.ts';
-import type { Context } from '../context.ts';
-import { forEachTarget } from '../for-each.ts';
-import { argument, asText, listArgument, option, wholeNumber, wholeSeconds } from '../parameters.ts';
-import { confirmOrRefuse } from '../prompter.ts';
-import { type Column, done, type ListResult, list, nothing, record } from '../result.ts';
-import { say, warn } from '../screen.ts';
-import { shellQuoted } from '../shell-quoted.ts';
-import { plural } from '../time.ts';
-import { watchList } from '../watch.ts';
+import { shellQuoted } from '../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { WATCH, YES } from '../framework/common-options.ts';
+import type { Context } from '../framework/context.ts';
+import { forEachTarget } from '../framework/for-each-target.ts';
+import {
+  argument,
+  asText,
+  listArgument,
+  option,
+  wholeNumber,
+  wholeSeconds,
+} from '../framework/parameters.ts';
+import { confirmOrRefuse } from '../framework/prompts.ts';
+import { watchList } from '../framework/watch-list.ts';
+import { type Column, done, type ListResult, list, nothing, record } from '../terminal/result.ts';
+import { say, warn } from '../terminal/terminal.ts';
+import { plural } from '../terminal/time.ts';
 
 const MAX_UINT32 = 4_294_967_295;
 

@@ -1,8 +1,8 @@
-import { type Command, defineCommand } from '../command.ts';
-import { EXIT } from '../failure.ts';
-import { flag, notEmpty, option, wholeNumber } from '../parameters.ts';
-import { done, nothing, type Result, text } from '../result.ts';
-import { startFailure } from '../start-failure.ts';
+import { EXIT } from '../errors/cli-error.ts';
+import { startFailure } from '../errors/start-error.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { flag, notEmpty, option, wholeNumber } from '../framework/parameters.ts';
+import { done, nothing, type Result, text } from '../terminal/result.ts';
 
 export const HOST = option('--host <address>', 'address to listen on (HOST)', { parse: notEmpty });
 export const PORT = option('--port <port>', 'port to listen on, 0 for a free one (PORT)', {

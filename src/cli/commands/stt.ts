@@ -1,11 +1,11 @@
-import { type Command, defineCommand } from '../command.ts';
-import { CancelledError, CliError, EXIT, usageError } from '../failure.ts';
-import type { SpeechModel } from '../io.ts';
-import { argument } from '../parameters.ts';
-import { formatBytes } from '../recordings/byte-size.ts';
-import { type Column, list, record } from '../result.ts';
-import { say } from '../screen.ts';
-import { startFailure } from '../start-failure.ts';
+import { CancelledError, CliError, EXIT, usageError } from '../errors/cli-error.ts';
+import { startFailure } from '../errors/start-error.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { argument } from '../framework/parameters.ts';
+import { formatBytes } from '../terminal/byte-size.ts';
+import type { SpeechModel } from '../terminal/io.ts';
+import { type Column, list, record } from '../terminal/result.ts';
+import { say } from '../terminal/terminal.ts';
 
 const FIELDS = [
   'name',

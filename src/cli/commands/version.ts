@@ -1,6 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' };
-import { type Command, defineCommand } from '../command.ts';
-import { text } from '../result.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { text } from '../terminal/result.ts';
 
 const version = defineCommand({
   noun: 'version',

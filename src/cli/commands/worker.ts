@@ -1,9 +1,9 @@
 import { WORKER_KINDS } from '../../contract/choices.ts';
-import { type Command, defineCommand } from '../command.ts';
-import { EXIT } from '../failure.ts';
-import { argument } from '../parameters.ts';
-import { nothing } from '../result.ts';
-import { startFailure } from '../start-failure.ts';
+import { EXIT } from '../errors/cli-error.ts';
+import { startFailure } from '../errors/start-error.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { argument } from '../framework/parameters.ts';
+import { nothing } from '../terminal/result.ts';
 
 const worker = defineCommand({
   noun: 'worker',

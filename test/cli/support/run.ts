@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import type { Io, ServiceLoaders } from '../../../src/cli/io.ts';
 import { main } from '../../../src/cli/main.ts';
+import type { Io, ServiceLoaders } from '../../../src/cli/terminal/io.ts';
 
 export type Run = { readonly code: number; readonly stdout: string; readonly stderr: string };
 

@@ -1,0 +1,78 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileFault } from '../../errors/file-error.ts';
+import { escapeCell } from '../../terminal/escape-for-terminal.ts';
+import type { Io } from '../../terminal/io.ts';
+import { type ByteOutput, createByteOutput } from './byte-output.ts';
+
+export type BadLine = {
+  readonly line: number;
+  readonly reason: string;
+  /** For people; holds nothing of the line. */
+  readonly message: string;
+  /** The line itself, for the file of rejects. */
+  readonly input: () => string;
+};
+
+/** Where a run over many writes: results to stdout, bad lines to stderr or into a file. */
+export type BatchOutputs = {
+  readonly out: ByteOutput;
+  readonly reportBad: (bad: BadLine) => void;
+  /** Writes what was gathered, and waits for it; rejects with the error of an output. */
+  readonly flush: () => Promise<void>;
+  readonly isStdoutBroken: () => boolean;
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * @param beforeStderr called before stderr is written to: a progress bar may stand there
+ * @throws CliError (usage) when the file of rejects cannot be written
+ */
+export async function openOutputs(
+  io: Io,
+  rejectsFile: string | undefined,
+  beforeStderr: () => void,
+): Promise<BatchOutputs> {
+  const rejects = await openRejects(io.workingDirectory, rejectsFile);
+  const out = createByteOutput(io.stdout);
+  const badLines = createByteOutput(io.stderr);
+  const rejected: string[] = [];
+  let isStdoutBroken = false;
+  const noteBroken = (): void => {
+    isStdoutBroken = true;
+  };
+  io.stdout.once('error', noteBroken);
+  return {
+    out,
+    reportBad: ({ line, reason, message, input }) => {
+      if (rejects === undefined) badLines.text(`line ${line}: ${reason}: ${message}\n`);
+      else rejected.push(`${line}\t${reason}\t${message}\t${escapeCell(input())}\n`);
+    },
+    flush: async () => {
+      await out.flush().catch((error: unknown) => {
+        noteBroken();
+        throw error;
+      });
+      if (rejects !== undefined && rejected.length > 0) await rejects.appendFile(rejected.splice(0).join(''));
+      if (badLines.isEmpty()) return;
+      beforeStderr();
+      // Nobody may be reading it: the results still count.
+      await badLines.flush().catch(() => undefined);
+    },
+    isStdoutBroken: () => isStdoutBroken,
+    close: async () => {
+      io.stdout.off('error', noteBroken);
+      await rejects?.close();
+    },
+  };
+}
+
+/** Only for its owner: it holds what people typed. */
+async function openRejects(directory: string, file: string | undefined): Promise<FileHandle | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await open(resolve(directory, file), 'w', 0o600);
+  } catch (cause) {
+    throw fileFault(cause, { path: file, doing: 'written' });
+  }
+}

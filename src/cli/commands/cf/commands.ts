@@ -1,0 +1,148 @@
+import { usageError } from '../../errors/cli-error.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
+import { checkCodes } from './check-codes.ts';
+import { CODES, COLUMN, codesOf, isStreamed, STREAM_OPTIONS } from './codes.ts';
+import { RULE_OPTIONS, rulesOf } from './rules.ts';
+
+/*
+ * Offline: no service, no settings. Only `check` of a few codes is here in full, so that it starts in little more than
+ * an empty process; the others load what they need.
+ */
+
+const MANY =
+  'Many codes come from stdin (-) or --file, one a line, or as a --column of CSV; bad lines are named by number, and the exit code is 7 if there was one.';
+
+const check = defineCommand({
+  noun: 'cf',
+  verb: 'check',
+  summary: 'Check fiscal codes, and mark what is wrong',
+  description: `Prints code, valid or invalid, and the reason. Exit code 7 for an invalid one. ${MANY}`,
+  needs: 'nothing',
+  arguments: { codes: CODES },
+  options: { ...RULE_OPTIONS, column: COLUMN, ...STREAM_OPTIONS },
+  examples: [
+    { line: 'rtc cf check RSSMRA80B01H501T', does: 'One code' },
+    {
+      line: 'rtc cf check - < codes.txt',
+      does: 'One a line, without showing them to other users of the machine',
+    },
+    {
+      line: 'rtc cf check --file people.csv --column cf --rejects bad.tsv > checked.tsv',
+      does: 'A column of a CSV file; bad lines go to a file',
+    },
+    { line: "rtc cf check - < codes.txt | awk -F'\\t' '$2 == \"invalid\"'", does: 'Only the invalid ones' },
+  ],
+  async run(context, input) {
+    const rules = rulesOf(context, input);
+    if (!isStreamed(input)) return checkCodes(context.screen, await codesOf(context, input.codes), rules);
+    const { checkMany } = await import('./check-many.ts');
+    return checkMany(context, input, rules);
+  },
+});
+
+const decode = defineCommand({
+  noun: 'cf',
+  verb: 'decode',
+  summary: 'Read what fiscal codes tell',
+  description: `Prints code, surname, name, gender, birthday, birthplace and province. ${MANY}`,
+  needs: 'nothing',
+  arguments: { codes: CODES },
+  options: {
+    ...RULE_OPTIONS,
+    details: flag('--details', 'with --json: all that is known, beside the ten fields of the API'),
+    column: COLUMN,
+    ...STREAM_OPTIONS,
+  },
+  examples: [
+    { line: 'rtc cf decode RSSMRA80B01H501T', does: 'One code' },
+    { line: 'rtc cf decode RSSMRA80B01H501T --json birthday,birthplace', does: 'Two fields, as JSON' },
+    { line: 'rtc cf decode - --json < codes.txt', does: 'Many, one JSON object a line' },
+  ],
+  async run(context, input) {
+    const rules = rulesOf(context, input);
+    if (isStreamed(input)) {
+      const { decodeMany } = await import('./decode-many.ts');
+      return decodeMany(context, input, rules);
+    }
+    const { decodeCodes } = await import('./decode-codes.ts');
+    return decodeCodes(context.screen, await codesOf(context, input.codes), {
+      rules,
+      withDetails: input.details,
+    });
+  },
+});
+
+const omocodie = defineCommand({
+  noun: 'cf',
+  verb: 'omocodie',
+  summary: 'List the other 127 forms of a fiscal code (omocodia)',
+  description: `One a line, the base code first. ${MANY} Of many, each line has the forms of one code, separated by tabs.`,
+  needs: 'nothing',
+  arguments: { codes: CODES },
+  options: { ...RULE_OPTIONS, column: COLUMN, ...STREAM_OPTIONS },
+  examples: [
+    { line: 'rtc cf omocodie RSSMRA80B01H501T', does: 'All forms of one code' },
+    { line: 'rtc cf omocodie RSSMRA80B01H501T | head -7', does: 'Some of them' },
+  ],
+  async run(context, input) {
+    const rules = rulesOf(context, input);
+    if (isStreamed(input)) {
+      const { omocodieMany } = await import('./decode-many.ts');
+      return omocodieMany(context, input, rules);
+    }
+    const [code = '', ...others] = await codesOf(context, input.codes);
+    if (others.length > 0) throw usageError('one code at a time', 'give one, or - to read many from stdin');
+    const { omocodieOfCode } = await import('./decode-codes.ts');
+    return omocodieOfCode(context.screen, code, rules);
+  },
+});
+
+const generate = defineCommand({
+  noun: 'cf',
+  verb: 'generate',
+  summary: "Make the fiscal code of a person's data",
+  description:
+    'On a terminal, what is missing is asked for; the place is found as you type. With - the person is read from stdin as JSON, with the fields of the API (name, surname, gender, day, month, year, city, province; or birthday for the date), or many with --csv or --ndjson. Only the tax office gives out codes: where two people would get the same, theirs has letters in place of digits.',
+  needs: 'nothing',
+  arguments: { input: optionalArgument('- reads people from stdin instead of the options') },
+  options: {
+    name: option('--name <name>', 'given name, or all of them', { parse: asText, source: 'typed-or-stdin' }),
+    surname: option('--surname <surname>', 'surname; of married women that of birth', {
+      parse: asText,
+      source: 'typed-or-stdin',
+    }),
+    gender: option('--gender <gender>', 'F or M', { parse: asText }),
+    date: option('--date <date>', 'birth date, YYYY-MM-DD or DD/MM/YYYY', { parse: asText }),
+    city: option('--city <city>', 'birthplace: a comune, a state in Italian, or a Belfiore code', {
+      parse: asText,
+    }),
+    province: option('--province <XX>', 'its province, EE abroad; only an ambiguous city needs it', {
+      parse: asText,
+    }),
+    strict: RULE_OPTIONS.strict,
+    asOf: RULE_OPTIONS.asOf,
+    csv: flag('--csv', 'the people are CSV with a header row'),
+    ndjson: flag('--ndjson', 'the people are JSON objects, one a line'),
+    ...STREAM_OPTIONS,
+  },
+  examples: [
+    { line: 'rtc cf generate', does: 'Asks for the person, on a terminal' },
+    {
+      line: 'rtc cf generate --name Mario --surname Rossi --gender M --date 1980-02-01 --city Roma',
+      does: 'Without questions',
+    },
+    { line: 'rtc cf generate - < person.json', does: 'One person, without showing them to other users' },
+    {
+      line: 'rtc cf generate --file people.csv --rejects bad.tsv > codes.txt',
+      does: 'Many people; a header row names the columns, in English or Italian',
+    },
+  ],
+  async run(context, input) {
+    const rules = rulesOf(context, { ...input, century: undefined });
+    const { generateOne, generateMany, isManyPeople } = await import('./generate.ts');
+    return isManyPeople(input) ? generateMany(context, input, rules) : generateOne(context, input, rules);
+  },
+});
+
+export const commands: readonly Command[] = [generate, decode, check, omocodie];

@@ -1,0 +1,116 @@
+import { decodedAnswer } from '../../../contract/fiscal-answers.ts';
+import type { DecodedCode as DecodedAnswer } from '../../../contract/fiscal-codes.ts';
+import { type CheckFailure, type DecodedCode, decode, omocodie } from '../../../fiscal/index.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { type Column, list, type Result, record, text } from '../../terminal/result.ts';
+import { type Screen, say } from '../../terminal/terminal.ts';
+import { markedCode } from './marked-code.ts';
+import type { Rules } from './rules.ts';
+
+export const DECODED_FIELDS = [
+  'name',
+  'surname',
+  'gender',
+  'day',
+  'month',
+  'year',
+  'birthday',
+  'birthplace',
+  'birthplaceProvincia',
+  'cf',
+] as const satisfies readonly (keyof DecodedAnswer)[];
+
+type Row = DecodedAnswer & { readonly decoded: DecodedCode };
+
+/** Also the columns of a run over many. */
+const LIST_COLUMNS: readonly Column<DecodedAnswer>[] = [
+  { heading: 'CODICE FISCALE', value: ({ cf }) => cf, paint: 'name' },
+  { heading: 'SURNAME', value: ({ surname }) => surname },
+  { heading: 'NAME', value: ({ name }) => name },
+  { heading: 'GENDER', value: ({ gender }) => gender },
+  { heading: 'BIRTHDAY', value: ({ birthday }) => birthday },
+  { heading: 'BIRTHPLACE', value: ({ birthplace }) => birthplace },
+  { heading: 'PROVINCE', value: ({ birthplaceProvincia }) => birthplaceProvincia },
+];
+
+type DecodeOptions = { readonly rules: Rules; readonly withDetails: boolean };
+
+/** A few codes. Those that are invalid are told on stderr, and the others still decoded. */
+export function decodeCodes(screen: Screen, codes: readonly string[], options: DecodeOptions): Result {
+  const { rules, withDetails } = options;
+  const answers: DecodedAnswer[] = [];
+  const rows: Row[] = [];
+  codes.forEach((code, index) => {
+    const decoded = decode(code, rules);
+    if (!decoded.ok) {
+      if (codes.length === 1) throw invalidCode(screen, code, decoded);
+      say(screen, `code ${index + 1}: ${decoded.reason}: ${decoded.message}`);
+      return;
+    }
+    answers.push(decodedAnswer(decoded, { withDetails }));
+    rows.push({ ...decodedAnswer(decoded, { withDetails }), decoded });
+  });
+  const fields = withDetails ? [...DECODED_FIELDS, 'details'] : DECODED_FIELDS;
+  const exitCode = rows.length === codes.length ? EXIT.success : EXIT.negative;
+  const [row] = rows;
+  if (codes.length === 1 && row !== undefined) {
+    const { decoded, ...answer } = row;
+    const columns: readonly Column<DecodedAnswer>[] = [...LIST_COLUMNS, ...detailColumns(decoded)];
+    return record({ answer, record: answer, fields, columns });
+  }
+  return list({
+    answer: answers,
+    records: answers,
+    fields,
+    columns: LIST_COLUMNS,
+    identify: ({ cf }) => cf,
+    empty: 'No code is valid.',
+    exitCode,
+  });
+}
+
+/** The 127 other forms, one a line. */
+export function omocodieOfCode(screen: Screen, code: string, rules: Rules): Result {
+  const found = omocodie(code, rules);
+  if (!found.ok) throw invalidCode(screen, code, found);
+  return text(found.omocodie.join('\n'), { answer: found.omocodie });
+}
+
+/** A line of a run over many. */
+export function decodedLine(answer: DecodedAnswer): string {
+  return LIST_COLUMNS.map((column) => column.value(answer)).join('\t');
+}
+
+/** What else a single code tells. */
+function detailColumns(decoded: DecodedCode): readonly Column<DecodedAnswer>[] {
+  const { birthplace, omocodia, baseCode, otherBirthDate, warnings } = decoded;
+  const today = birthplace.successor ?? birthplace.today;
+  const isRenamed =
+    today !== null && (today.name !== birthplace.name || today.province !== birthplace.province);
+  return [
+    { heading: 'PLACE-CODE', value: () => birthplace.codiceCatastale },
+    ...(isRenamed ? [{ heading: 'PLACE-TODAY', value: () => `${today.name} (${today.province})` }] : []),
+    ...(otherBirthDate === null ? [] : [{ heading: 'OR-BORN', value: () => otherBirthDate }]),
+    ...(omocodia.level === 0
+      ? []
+      : [
+          { heading: 'OMOCODIA', value: () => omocodia.level },
+          { heading: 'BASE-CODE', value: () => baseCode },
+        ]),
+    ...(warnings.length === 0
+      ? []
+      : [{ heading: 'WARNINGS', value: () => warnings.join(','), paint: 'warning' as const }]),
+  ];
+}
+
+/** The code itself, with the fault under it, only for the eyes of who typed it. */
+function invalidCode(screen: Screen, code: string, failure: CheckFailure): CliError {
+  const isSeen = screen.io.stderr.isTTY === true;
+  const cause = isSeen ? '' : `: ${failure.message}`;
+  return new CliError(
+    EXIT.negative,
+    `that is not a valid codice fiscale${cause}`,
+    'compare it with the card or document that it comes from',
+    { details: isSeen ? markedCode(code, failure.faults) : [] },
+  );
+}

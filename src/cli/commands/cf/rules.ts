@@ -1,0 +1,40 @@
+import { todayInItaly } from '../../../contract/today-in-italy.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import type { Context } from '../../framework/context.ts';
+import { flag, oneOf, option } from '../../framework/parameters.ts';
+import { isCalendarDay } from '../../terminal/time.ts';
+
+const CENTURIES = ['1800', '1900', '2000'] as const;
+
+/** How a code is judged; options of every command that reads codes. */
+export const RULE_OPTIONS = {
+  strict: flag('--strict', 'refuse a place that did not exist on the birth date'),
+  century: option('--century <year>', 'fix the century of the two-digit year', oneOf(CENTURIES)),
+  asOf: option('--as-of <date>', 'judge as of another day than today, YYYY-MM-DD', { parse: isoDate }),
+};
+
+/** The options of the fiscal library. */
+export type Rules = {
+  readonly asOf: string;
+  readonly strict: boolean;
+  readonly century: number | undefined;
+};
+
+type RuleInput = {
+  readonly strict: boolean;
+  readonly century: (typeof CENTURIES)[number] | undefined;
+  readonly asOf: string | undefined;
+};
+
+export function rulesOf(context: Context, input: RuleInput): Rules {
+  return {
+    asOf: input.asOf ?? todayInItaly(context.io.clock()),
+    strict: input.strict,
+    century: input.century === undefined ? undefined : Number(input.century),
+  };
+}
+
+function isoDate(text: string): string {
+  if (isCalendarDay(text)) return text;
+  throw usageError(`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31');
+}

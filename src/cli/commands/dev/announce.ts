@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join, relative } from 'node:path';
+import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
+import { explain } from '../../errors/describe-error.ts';
+import { shellQuoted } from '../../errors/shell-quote.ts';
+import type { Context } from '../../framework/context.ts';
+import type { DevReady, Io } from '../../terminal/io.ts';
+import { say, warn } from '../../terminal/terminal.ts';
+import { fitted } from '../../terminal/wrap-text.ts';
+
+const PROFILE = 'dev';
+
+const MEDIA = {
+  external: 'the media server of LIVEKIT_URL',
+  livekit: 'a real LiveKit server',
+  embedded: 'the embedded stand-in: it carries no sound and no pictures',
+} as const;
+
+/** Of `  Media server  ` and its like. */
+const LABEL_WIDTH = 16;
+
+/** Keeps the credentials as profile dev, and says what is there and what to try. */
+export async function announceDev(context: Context, ready: DevReady): Promise<void> {
+  const option = await keepProfile(context, ready);
+  const rtc = programName(context.io);
+  const { heading, name } = context.screen.palette;
+  const described = (text: string): string => fitted(context.io.stdout, text, LABEL_WIDTH);
+  const lines = [
+    '',
+    `${heading('The service is up')} at ${name(ready.url)}`,
+    `  Reference     ${ready.url}/docs`,
+    `  Media server  ${described(`${MEDIA[ready.media.kind]}, ${ready.media.url}`)}`,
+    ...ready.media.notes.map((note) => ' '.repeat(LABEL_WIDTH) + described(note)),
+    `  Profile       ${PROFILE}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,
+    `  Data          ${ready.dataDir}`,
+    '',
+    heading('Try, in another terminal:'),
+    `  ${rtc} rooms create demo${option}`,
+    `  ${rtc} tokens create --room demo --identity ada --role host${option}`,
+    ready.media.kind === 'embedded'
+      ? `  ${rtc} dev join demo ada${option}`
+      : `  ${rtc} participants list demo${option}`,
+    '',
+    'Ctrl-C stops it all.',
+    '',
+  ];
+  context.io.stdout.write(lines.join('\n'));
+}
+
+/** In a checkout there is no `rtc` on the PATH yet. */
+function programName(io: Io): string {
+  const folders = (io.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  if (folders.some((folder) => existsSync(join(folder, 'rtc')))) return 'rtc';
+  return `node ${shellQuoted(relative(io.workingDirectory, io.launcher))}`;
+}
+
+/**
+ * The profile becomes the current one where there is none; otherwise the commands to try must name it. A config file
+ * that cannot be used does not stop a service that runs.
+ */
+async function keepProfile(context: Context, ready: DevReady): Promise<string> {
+  const { url, apiKey, apiSecret } = ready;
+  try {
+    const store = await readProfiles(context.io);
+    const current = store.current ?? PROFILE;
+    await writeProfiles(context.io, {
+      current,
+      profiles: { ...store.profiles, [PROFILE]: { url, apiKey, apiSecret } },
+    });
+    return current === PROFILE ? '' : ` --profile ${PROFILE}`;
+  } catch (error) {
+    const { cause, next } = explain(error, context.io.clock());
+    warn(context.screen, `profile ${PROFILE} was not kept: ${cause}`);
+    if (next !== undefined) say(context.screen, next);
+    return ` --profile ${PROFILE}`;
+  }
+}

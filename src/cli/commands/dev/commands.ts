@@ -1,0 +1,159 @@
+import { ROLES, WORKER_KINDS, type WorkerKind } from '../../../contract/choices.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { shellQuoted } from '../../errors/shell-quote.ts';
+import { startFailure } from '../../errors/start-error.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { done, nothing } from '../../terminal/result.ts';
+import { say } from '../../terminal/terminal.ts';
+import { findParticipant } from '../participants/find-participant.ts';
+import { HOST, PORT } from '../serve.ts';
+import { announceDev } from './announce.ts';
+
+const MEDIA = ['livekit', 'embedded'] as const;
+
+const dev = defineCommand({
+  noun: 'dev',
+  verb: '',
+  summary: 'Bring up everything for development',
+  description:
+    'Starts a media server and the service, keeps their keys in the data directory and as profile dev, and says what to try. Ctrl-C stops it all.',
+  needs: 'nothing',
+  arguments: {},
+  options: {
+    media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', oneOf(MEDIA)),
+    with: option('--with <add-ons>', `transcription add-ons to start too: ${WORKER_KINDS.join(',')}`, {
+      parse: workerKinds,
+    }),
+    host: HOST,
+    port: PORT,
+  },
+  examples: [
+    { line: 'rtc dev', does: 'With a real LiveKit where there is one' },
+    { line: 'rtc dev --media embedded', does: 'With the stand-in, which carries no media' },
+    { line: 'rtc dev --with stt-live,stt-post', does: 'With speech to text' },
+  ],
+  async run(context, { media, host, port, with: workers }) {
+    const { signal, loaders } = context.io;
+    try {
+      const { dev: run } = await loaders.dev();
+      await run({
+        media,
+        workers: workers ?? [],
+        host,
+        port,
+        signal,
+        progress: (line) => say(context.screen, line),
+        announce: (ready) => announceDev(context, ready),
+      });
+    } catch (error) {
+      throw startFailure(error, { exitCode: EXIT.failure, signal });
+    }
+    return nothing();
+  },
+});
+
+function workerKinds(text: string): readonly WorkerKind[] {
+  const { parse } = oneOf(WORKER_KINDS);
+  return [...new Set(text.split(',').map((kind) => parse(kind.trim())))];
+}
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+const IDENTITY = argument('identity of the simulated participant');
+const ROLE = option('--role <role>', 'what it may do; default participant', oneOf(ROLES));
+
+const join = defineCommand({
+  noun: 'dev',
+  verb: 'join',
+  summary: 'Simulate a participant on the embedded media server',
+  description: 'It is listed, muted and removed like a real one, but says nothing.',
+  needs: 'service',
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: {
+    role: ROLE,
+    name: option('--name <name>', 'name that others see; default the identity', { parse: notEmpty }),
+    publish: option('--publish <kind>', 'also publish a track', oneOf(['audio', 'video'])),
+  },
+  examples: [
+    { line: 'rtc dev join demo ada', does: 'Somebody to list' },
+    { line: 'rtc dev join demo bob --publish audio', does: 'Somebody to mute' },
+  ],
+  async run(context, { room, identity, role, name, publish }) {
+    const control = await openControl(context, {
+      room,
+      identity,
+      role: role ?? 'participant',
+      name: name ?? identity,
+    });
+    await control('join', undefined);
+    if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
+    if (context.flags.isCurl) return nothing();
+    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${shellQuoted(room)}`] });
+  },
+});
+
+const leave = defineCommand({
+  noun: 'dev',
+  verb: 'leave',
+  summary: 'Let a simulated participant go',
+  needs: 'service',
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: {},
+  examples: [{ line: 'rtc dev leave demo ada', does: 'As if the browser had been closed' }],
+  async run(context, { room, identity }) {
+    await findParticipant(context, room, identity);
+    const control = await openControl(context, { room, identity, role: 'viewer', name: identity });
+    await control('leave', undefined);
+    if (context.flags.isCurl) return nothing();
+    return done(`${identity} has left ${room}.`);
+  },
+});
+
+export const commands: readonly Command[] = [dev, join, leave];
+
+const TRACKS = {
+  audio: { type: 'AUDIO', source: 'MICROPHONE' },
+  video: { type: 'VIDEO', source: 'CAMERA' },
+} as const;
+
+type Simulated = {
+  readonly room: string;
+  readonly identity: string;
+  readonly name: string;
+  readonly role: (typeof ROLES)[number];
+};
+
+/**
+ * The embedded media server's own control API, as the holder of a token of ours: POST <media>/embedded/<action> with
+ * the token as bearer.
+ */
+async function openControl(
+  context: Context,
+  { room, identity, name, role }: Simulated,
+): Promise<(action: string, body: object | undefined) => Promise<void>> {
+  // The act is the media server's: the token is asked for with --curl too.
+  const client = await context.lookingClient();
+  const { signal } = context.io;
+  const { token, url } = await client.createToken({ roomId: room, userId: identity, name, role }, { signal });
+  const { controlRequest, sendControl } = await import('./embedded-control.ts');
+  const { printCurl } = await import('../../connection/request-trace.ts');
+  return async (action, body) => {
+    const request = controlRequest({ url, token, action, body });
+    if (context.flags.isCurl) return printCurl(context.screen, request);
+    const { status, error } = await sendControl(request, signal);
+    if (status === 200) return;
+    if (error !== undefined) {
+      throw new CliError(
+        status === 409 ? EXIT.conflict : EXIT.failure,
+        `the media server refused: ${error}`,
+        `see who is there: rtc participants list ${shellQuoted(room)}`,
+      );
+    }
+    throw new CliError(
+      EXIT.failure,
+      `${url} is not the embedded media server (it answered ${status})`,
+      'join a real LiveKit with a real client: rtc tokens create',
+    );
+  };
+}

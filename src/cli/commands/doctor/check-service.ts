@@ -1,0 +1,157 @@
+import { RtcError } from '../../../client/rtc-error.ts';
+import type { Readiness } from '../../../contract/health.ts';
+import { openClient } from '../../connection/connect.ts';
+import { EXIT } from '../../errors/cli-error.ts';
+import { explain } from '../../errors/describe-error.ts';
+import type { Context } from '../../framework/context.ts';
+import {
+  CHECK_TIMEOUT_MS,
+  type Check,
+  type Credentials,
+  fault,
+  faultOf,
+  found,
+  ok,
+  skipped,
+} from './checks.ts';
+import { type ProbeDeps, probeEvents, probeIngress, probeRecording } from './probe.ts';
+
+/** A name that no user would choose; nothing is made in it. */
+export const NO_ROOM = 'rtc-doctor';
+/** The service tries the bucket in some steps of 4 s each at most. */
+const SELF_CHECK_TIMEOUT_MS = 30_000;
+
+type Deps = ProbeDeps;
+
+/** What only a signed request can tell; stops where the next check could not mean anything. */
+export async function checkService(
+  context: Context,
+  target: Credentials & { readonly url: string },
+  options: { readonly withProbe: boolean },
+): Promise<readonly Check[]> {
+  const client = await openClient(context, target);
+  const deps = { context, client };
+  try {
+    const roomsError = await errorOf(() => client.listRooms({ limit: 1, ...callOptions(context) }));
+    const signature = checkSignature(deps, roomsError);
+    if (signature.status === 'fault') return [signature];
+    const readiness = await client.ready(callOptions(context)).catch(() => undefined);
+    const media = checkMediaServer(deps, roomsError, readiness);
+    const database = checkDatabase(readiness);
+    const own = await checkSelf(deps);
+    if (media.status === 'fault') {
+      const why = 'needs the media server';
+      const needy = ['ingress', 'events', 'recording'] as const;
+      return [signature, media, database, ...own, ...needy.map((check) => skipped(check, why))];
+    }
+    const rest = options.withProbe ? await probe(deps, own) : await lookOnly(deps);
+    return [signature, media, database, ...own, ...rest, await checkAddons(deps)];
+  } finally {
+    await client.close();
+  }
+}
+
+async function lookOnly(deps: Deps): Promise<readonly Check[]> {
+  return [
+    await checkIngress(deps),
+    skipped('events', 'needs a room made for it', 'rtc doctor --probe'),
+    skipped('recording', 'needs a trial recording', 'rtc doctor --probe'),
+  ];
+}
+
+/** What is known to fail by the service's own checks would only be said twice. */
+async function probe(deps: Deps, own: readonly Check[]): Promise<readonly Check[]> {
+  const isMissing = (worker: string): boolean =>
+    own.some(({ check, status }) => check === worker && status === 'fault');
+  return [
+    isMissing('ingress worker') ? await checkIngress(deps) : await probeIngress(deps),
+    await probeEvents(deps),
+    isMissing('recorder') ? skipped('recording', 'needs a recorder') : await probeRecording(deps),
+  ];
+}
+
+function callOptions(context: Context): { readonly signal: AbortSignal; readonly timeoutMs: number } {
+  return { signal: context.io.signal, timeoutMs: CHECK_TIMEOUT_MS };
+}
+
+async function errorOf(call: () => Promise<unknown>): Promise<RtcError | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    if (error instanceof RtcError && error.code !== 'aborted') return error;
+    throw error;
+  }
+}
+
+function checkSignature({ context }: Deps, error: RtcError | undefined): Check {
+  if (error === undefined) return ok('signature', 'the service accepts our key and signature');
+  const nowMs = context.io.clock();
+  const isRefused = explain(error, nowMs).exitCode === EXIT.authentication;
+  if (isRefused) return faultOf('signature', error, nowMs);
+  // Whatever failed after that: authentication comes before any other work.
+  if (error.problem !== undefined) return ok('signature', 'the service accepts our key and signature');
+  return faultOf('signature', error, nowMs);
+}
+
+function checkMediaServer(
+  { context }: Deps,
+  error: RtcError | undefined,
+  readiness: Readiness | undefined,
+): Check {
+  if (error !== undefined) return faultOf('media server', error, context.io.clock());
+  if (readiness?.checks.mediaServer === false) {
+    return fault('media server', 'the service says that it is not ready', "look at the service's log");
+  }
+  return ok('media server', 'answers, and accepts the service’s key');
+}
+
+function checkDatabase(readiness: Readiness | undefined): Check {
+  if (readiness === undefined) return skipped('database', 'GET /ready gave no answer');
+  return readiness.checks.database
+    ? ok('database', 'answers')
+    : fault(
+        'database',
+        'does not answer',
+        "check DATABASE_URL or the disk of DATA_DIR, and the service's log",
+      );
+}
+
+/** What the service alone can try, having the keys. One that is older than this endpoint has none of it to say. */
+async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
+  try {
+    const { checks } = await client.checkSelf({
+      signal: context.io.signal,
+      timeoutMs: SELF_CHECK_TIMEOUT_MS,
+    });
+    return checks.map(found);
+  } catch (error) {
+    if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
+    if (error.status === 404) return [skipped('bucket', 'this service is too old to try it', 'update it')];
+    return [faultOf('bucket', error, context.io.clock())];
+  }
+}
+
+async function checkIngress({ context, client }: Deps): Promise<Check> {
+  const error = await errorOf(() => client.listIngress(NO_ROOM, callOptions(context)));
+  return error === undefined
+    ? ok('ingress', 'the media server hands out addresses for streams')
+    : faultOf('ingress', error, context.io.clock());
+}
+
+/** Add-ons are optional: one that does not run is no fault. */
+async function checkAddons({ context, client }: Deps): Promise<Check> {
+  try {
+    const { capabilities } = await client.health(callOptions(context));
+    const running = [
+      capabilities.transcriptionLive ? 'live transcription' : '',
+      capabilities.transcriptionPost ? 'post-call transcription' : '',
+    ].filter((name) => name !== '');
+    return running.length === 0
+      ? skipped('add-ons', 'no transcription worker runs (optional)')
+      : ok('add-ons', running.join(', '));
+  } catch (error) {
+    if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
+    return faultOf('add-ons', error, context.io.clock());
+  }
+}

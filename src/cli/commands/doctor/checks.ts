@@ -1,0 +1,142 @@
+import { RtcError } from '../../../client/rtc-error.ts';
+import type { SelfCheck } from '../../../contract/self-check.ts';
+import { TIMESTAMP_WINDOW_SECONDS } from '../../../contract/signing.ts';
+import { openClient } from '../../connection/connect.ts';
+import { maskKey } from '../../connection/mask-secrets.ts';
+import { readCredentials, type Settings } from '../../connection/settings.ts';
+import { explain } from '../../errors/describe-error.ts';
+import { describeSkew } from '../../errors/hints.ts';
+import type { Context } from '../../framework/context.ts';
+
+export type CheckStatus = 'ok' | 'fault' | 'warning' | 'skipped';
+
+/** One line of `rtc doctor`. */
+export type Check = {
+  readonly check: string;
+  readonly status: CheckStatus;
+  readonly detail: string;
+  /** What to do; empty where there is nothing to do. */
+  readonly next: string;
+};
+
+export type Credentials = { readonly apiKey: string; readonly apiSecret: string };
+
+/** Long enough for a slow service, short enough for somebody who waits. */
+export const CHECK_TIMEOUT_MS = 10_000;
+/** Well inside the window, but no clock that NTP keeps is that far off. */
+const NOTICEABLE_SKEW_SECONDS = 30;
+
+export function ok(check: string, detail: string): Check {
+  return { check, status: 'ok', detail, next: '' };
+}
+
+export function fault(check: string, detail: string, next: string): Check {
+  return { check, status: 'fault', detail, next };
+}
+
+export function skipped(check: string, detail: string, next = ''): Check {
+  return { check, status: 'skipped', detail, next };
+}
+
+/** What the service found out about itself. */
+export function found({ check, status, detail, next }: SelfCheck): Check {
+  return { check, status: status === 'unknown' ? 'skipped' : status, detail, next };
+}
+
+/** An error of a call as a fault: its own words and next step. */
+export function faultOf(check: string, error: unknown, nowMs: number): Check {
+  const { cause, next } = explain(error, nowMs);
+  return fault(check, cause, next ?? '');
+}
+
+/** Whether there are an address, a key and a secret, and where each comes from. */
+export async function checkSettings(context: Context): Promise<{
+  readonly url: string;
+  readonly credentials: Credentials | undefined;
+  readonly checks: readonly Check[];
+}> {
+  const settings = await context.settings();
+  const url = settings.url.value;
+  try {
+    const credentials = await readCredentials(settings);
+    return { url, credentials, checks: [ok('settings', describeSettings(settings))] };
+  } catch (error) {
+    return { url, credentials: undefined, checks: [faultOf('settings', error, context.io.clock())] };
+  }
+}
+
+/** Whether the service answers at its address, and how far its clock is from ours. */
+export async function checkAddress(
+  context: Context,
+  url: string,
+): Promise<{ readonly isService: boolean; readonly checks: readonly Check[] }> {
+  const client = await openClient(context, { url, apiKey: '', apiSecret: '' });
+  try {
+    const answer = await client.request('GET', '/v1/health', {
+      signed: false,
+      signal: context.io.signal,
+      timeoutMs: CHECK_TIMEOUT_MS,
+    });
+    const health = healthOf(answer.body);
+    if (health === undefined) {
+      return {
+        isService: false,
+        checks: [
+          fault('address', `${url} answers, but is not this service`, 'correct the URL: rtc profile show'),
+        ],
+      };
+    }
+    return {
+      isService: true,
+      checks: [
+        ok('address', `${url} answers, version ${health.version}`),
+        checkClock(context, answer.headers.date),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof RtcError)) throw error;
+    const { cause } = explain(error, context.io.clock());
+    const next =
+      error.code === 'unreachable' || error.code === 'timed-out'
+        ? 'start it (rtc serve, or rtc dev), or correct its address: rtc profile show'
+        : 'correct the URL, or look at the proxy in between: rtc doctor --debug';
+    return { isService: false, checks: [fault('address', cause, next)] };
+  } finally {
+    await client.close();
+  }
+}
+
+/** By the Date header, which has whole seconds: good enough for a window of five minutes. */
+function checkClock(context: Context, date: string | undefined): Check {
+  const serverMs = Date.parse(date ?? '');
+  if (Number.isNaN(serverMs)) return skipped('clock', 'the answer has no Date header');
+  const ahead = Math.round((context.io.clock() - serverMs) / 1000);
+  const skew = describeSkew(ahead);
+  if (Math.abs(ahead) > TIMESTAMP_WINDOW_SECONDS) {
+    return fault(
+      'clock',
+      `${skew}; requests are refused from ${TIMESTAMP_WINDOW_SECONDS} s`,
+      'set it right (NTP)',
+    );
+  }
+  if (Math.abs(ahead) > NOTICEABLE_SKEW_SECONDS) {
+    return { check: 'clock', status: 'warning', detail: skew, next: 'set it right (NTP)' };
+  }
+  return ok('clock', Math.abs(ahead) <= 1 ? "agrees with the server's" : skew);
+}
+
+function describeSettings(settings: Settings): string {
+  const { url, apiKey, apiSecret } = settings;
+  const key = apiKey === undefined ? '' : `key ${maskKey(apiKey.value)} (${apiKey.source})`;
+  return `${url.value} (${url.source}), ${key}, secret (${apiSecret?.source ?? ''})`;
+}
+
+function healthOf(body: string): { readonly version: string } | undefined {
+  try {
+    const { status, version } = (JSON.parse(body) ?? {}) as { status?: unknown; version?: unknown };
+    return status === 'ok' && typeof version === 'string' ? { version } : undefined;
+  } catch {
+    // Some page: not the service.
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { EXIT } from '../../errors/cli-error.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { flag } from '../../framework/parameters.ts';
+import { type Column, list } from '../../terminal/result.ts';
+import { checkService } from './check-service.ts';
+import { type Check, checkAddress, checkSettings } from './checks.ts';
+import { printRequests } from './print-requests.ts';
+
+const COLUMNS: readonly Column<Check>[] = [
+  {
+    heading: 'STATUS',
+    value: (check) => check.status,
+    display: (check) => LABELS[check.status],
+    paint: (check) => PAINTS[check.status],
+  },
+  { heading: 'CHECK', value: (check) => check.check },
+  { heading: 'DETAIL', value: (check) => check.detail },
+  { heading: 'NEXT', value: (check) => check.next },
+];
+
+const LABELS = { ok: '✓ ok', fault: '✗ fault', warning: '! warning', skipped: '- skipped' } as const;
+const PAINTS = { ok: 'good', fault: 'bad', warning: 'warning', skipped: 'faint' } as const;
+
+const doctor = defineCommand({
+  noun: 'doctor',
+  verb: '',
+  summary: 'Check the whole chain, and say what to do about each fault',
+  description:
+    'Settings, address, clock, signature, media server, database, bucket, ingress, recording. Exit code 7 when a fault is found.',
+  needs: 'service',
+  arguments: {},
+  options: {
+    probe: flag(
+      '--probe',
+      'also try the media server’s webhooks, an ingress and a recording, in rooms made for it (up to 35 s)',
+    ),
+  },
+  examples: [
+    { line: 'rtc doctor', does: 'Whether everything is as it should be' },
+    { line: 'rtc doctor --profile prod --probe', does: 'Webhooks and recording included' },
+    { line: 'rtc doctor --json check,status', does: 'For a monitor' },
+  ],
+  async run(context, { probe }) {
+    if (context.flags.isCurl) return printRequests(context);
+    const settings = await checkSettings(context);
+    const address = await checkAddress(context, settings.url);
+    const service =
+      settings.credentials === undefined || !address.isService
+        ? []
+        : await checkService(context, { url: settings.url, ...settings.credentials }, { withProbe: probe });
+    const checks = [...settings.checks, ...address.checks, ...service];
+    const isFaulty = checks.some((check) => check.status === 'fault');
+    const isTerminal = context.screen.isTerminal && context.screen.json === undefined;
+    return list({
+      answer: checks,
+      records: checks,
+      fields: ['check', 'status', 'detail', 'next'] satisfies (keyof Check)[],
+      // On a terminal the next steps follow the table, where they are not cut.
+      columns: isTerminal ? COLUMNS.slice(0, 3) : COLUMNS,
+      identify: (check) => check.check,
+      empty: '',
+      isWrapped: true,
+      exitCode: isFaulty ? EXIT.negative : EXIT.success,
+      notes: [isFaulty ? 'What to do next:' : 'No fault found.', ...checks.flatMap(nextOf)],
+    });
+  },
+});
+
+function nextOf({ check, status, next }: Check): readonly string[] {
+  return next === '' ? [] : [`  ${LABELS[status].slice(0, 1)} ${check}: ${next}`];
+}
+
+export const commands: readonly Command[] = [doctor];

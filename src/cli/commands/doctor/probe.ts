@@ -1,0 +1,92 @@
+import type { RtcClient } from '../../../client/client.ts';
+import { RtcError } from '../../../client/rtc-error.ts';
+import { PROBE_ROOM_PREFIX } from '../../../contract/probe-rooms.ts';
+import { listens } from '../../connection/accepts-connections.ts';
+import type { Context } from '../../framework/context.ts';
+import { CHECK_TIMEOUT_MS, type Check, fault, faultOf, ok } from './checks.ts';
+
+/* Trials in rooms made for them: what they make goes again, and no webhook hears of it. */
+
+export type ProbeDeps = { readonly context: Context; readonly client: RtcClient };
+
+/** The longest that RECORDER_PATIENCE allows, and the way there and back. */
+const PROBE_TIMEOUT_MS = 30_000;
+/** The media server's webhooks come within a second; its first retry too. */
+const EVENT_PATIENCE_SECONDS = 5;
+
+/** Whether the media server tells the service of a room that was just made. */
+export async function probeEvents(deps: ProbeDeps): Promise<Check> {
+  const { context, client } = deps;
+  const { signal } = context.io;
+  return await inRoom(deps, 'events', async (room) => {
+    const { nextCursor: cursor } = await client.listEvents({ cursor: 'latest', signal });
+    await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
+    const query = { cursor, room, wait: EVENT_PATIENCE_SECONDS };
+    const { events } = await client.listEvents({ ...query, signal, timeoutMs: PROBE_TIMEOUT_MS });
+    if (events.length > 0) return ok('events', 'the media server’s webhooks reach the service');
+    return fault(
+      'events',
+      'the media server’s webhooks do not reach the service',
+      'put <SERVICE_URL>/livekit/webhook into webhook.urls of its configuration, with its api_key',
+    );
+  });
+}
+
+/** A recording, stopped at once; what it leaves is an aborted recording, which is deleted. */
+export async function probeRecording(deps: ProbeDeps): Promise<Check> {
+  const { context, client } = deps;
+  const { signal } = context.io;
+  return await inRoom(deps, 'recording', async (room) => {
+    await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
+    const options = { signal, timeoutMs: PROBE_TIMEOUT_MS };
+    const { egressId } = await client.startRecording(room, options);
+    await client.stopRecording(room, options);
+    // Where it is not over yet, the record stays.
+    await client.deleteRecording(egressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+    return ok('recording', 'a recorder took a trial recording');
+  });
+}
+
+/** Whether somebody listens at the address that a stream would go to. */
+export async function probeIngress(deps: ProbeDeps): Promise<Check> {
+  const { context, client } = deps;
+  const { signal } = context.io;
+  return await inRoom(deps, 'ingress', async (room) => {
+    const { ingressId, url } = await client.createIngress(room, {}, { signal });
+    try {
+      if (url === '') {
+        const next = 'set ingress.rtmp_base_url (and whip_base_url) in the configuration of the media server';
+        return fault('ingress', 'the media server has no address for streams', next);
+      }
+      const isThere = await listens(url, signal);
+      if (isThere === true) return ok('ingress', `something accepts connections at ${url}`);
+      return fault('ingress', `nothing accepts connections at ${url} from here`, START_INGRESS);
+    } finally {
+      await client.deleteIngress(room, ingressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+    }
+  });
+}
+
+async function inRoom(
+  { context, client }: ProbeDeps,
+  check: 'events' | 'recording' | 'ingress',
+  work: (room: string) => Promise<Check>,
+): Promise<Check> {
+  const room = `${PROBE_ROOM_PREFIX}${check}-${context.io.clock().toString(36)}`;
+  try {
+    return await work(room);
+  } catch (error) {
+    const found = faultOf(check, error, context.io.clock());
+    if (!(error instanceof RtcError) || error.code !== 'media-worker-unavailable') return found;
+    return { ...found, next: check === 'ingress' ? START_INGRESS : START_RECORDER };
+  } finally {
+    // Not cancelled with the rest: the probe room goes in any case, at the latest by its empty timeout.
+    await client.deleteRoom(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+  }
+}
+
+const START_INGRESS =
+  'run the image livekit/ingress (INGRESS_CONFIG_BODY as of a recorder) where that address leads to; docs/doctor.md has the command';
+/** Said in one line; docs/doctor.md has the whole command. */
+const START_RECORDER =
+  'run the image livekit/egress (EGRESS_CONFIG_BODY with api_key, api_secret, ws_url and redis.address of the media server); docs/doctor.md has the command';

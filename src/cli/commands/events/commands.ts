@@ -1,0 +1,120 @@
+import type { RtcClient } from '../../../client/client.ts';
+import type { EventFilter } from '../../../client/follow-events.ts';
+import type { Event, EventList } from '../../../contract/events.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { option, wholeNumber } from '../../framework/parameters.ts';
+import { list, nothing } from '../../terminal/result.ts';
+import { hint } from '../../terminal/terminal.ts';
+import { FORWARD_TO, forward } from '../webhooks/listen-command.ts';
+import { EVENT_FILTER, KNOWN_EVENTS } from './event-options.ts';
+import { EVENT_FIELDS, eventColumns } from './event-view.ts';
+import { tailEvents } from './follow.ts';
+
+/** The API's own largest page. */
+const PAGE_SIZE = 1000;
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 100_000;
+/** Without --since: long enough for what one has just done, short enough to be read. */
+const DEFAULT_SINCE_MS = 3_600_000;
+
+const listEvents = defineCommand({
+  noun: 'events',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List what happened, oldest first',
+  description: `Without --since: in the last hour. Events are ${KNOWN_EVENTS.join(', ')}.`,
+  needs: 'service',
+  arguments: {},
+  options: {
+    ...EVENT_FILTER,
+    limit: option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
+      parse: wholeNumber(1, MAX_LIMIT),
+    }),
+  },
+  examples: [
+    { line: 'rtc events list', does: 'The last hour' },
+    {
+      line: 'rtc events list --room demo --types participant_joined,participant_left --since 1d',
+      does: 'Who came and went',
+    },
+    { line: 'rtc events list --since 7d --limit 10000 --json', does: 'As the API answers, with nextCursor' },
+  ],
+  async run(context, { room, events, since, limit, cursor }) {
+    const nowMs = context.io.clock();
+    const isAll = cursor !== undefined && since === undefined;
+    const from = isAll ? undefined : (since?.(nowMs) ?? new Date(nowMs - DEFAULT_SINCE_MS).toISOString());
+    const answer = await readEvents(context, await context.client(), {
+      filter: { room, types: events, since: from },
+      limit: limit ?? DEFAULT_LIMIT,
+      cursor,
+    });
+    const isFull = answer.events.length === (limit ?? DEFAULT_LIMIT);
+    return list({
+      answer,
+      records: answer.events,
+      fields: EVENT_FIELDS,
+      columns: eventColumns(context.screen),
+      identify: (event) => event.id,
+      empty:
+        since === undefined && !isAll
+          ? 'No such event in the last hour. Look further back: --since 7d'
+          : 'No such event.',
+      notes: isFull ? [`There may be more: --limit N, or --cursor ${answer.nextCursor}`] : [],
+    });
+  },
+});
+
+const tail = defineCommand({
+  noun: 'events',
+  verb: 'tail',
+  summary: 'Follow events as they happen',
+  description:
+    'A line an event on a terminal, a JSON object a line elsewhere. A service that goes away is waited for: a reconnect loses nothing. With --forward-to each is posted to a receiver too, as rtc webhooks listen does.',
+  needs: 'service',
+  arguments: {},
+  options: { ...EVENT_FILTER, forwardTo: FORWARD_TO },
+  examples: [
+    { line: 'rtc events tail', does: 'From now on, until Ctrl-C' },
+    { line: 'rtc events tail --room demo --since 10m', does: 'One room, with its last ten minutes' },
+    { line: 'rtc events tail | jq -r .event', does: 'For a program: a JSON object a line' },
+    { line: 'rtc events tail --since 1h --forward-to 4000', does: 'What a receiver has missed' },
+  ],
+  isStream: () => true,
+  async run(context, { room, events, since, cursor, forwardTo }) {
+    const from = since?.(context.io.clock());
+    if (forwardTo !== undefined) {
+      await forward(context, { url: forwardTo, room, events, since: from, cursor });
+      return nothing();
+    }
+    const client = await context.client();
+    const onReady = (): void => hint(context.screen, 'Following; Ctrl-C ends.');
+    await tailEvents(context, { client, room, events, since: from, cursor, onReady });
+    return nothing();
+  },
+});
+
+export const commands: readonly Command[] = [listEvents, tail];
+
+type Reading = {
+  readonly filter: EventFilter;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+};
+
+/** As many pages as it takes, in the shape of one. */
+async function readEvents(
+  { io }: Context,
+  client: RtcClient,
+  { filter, limit, cursor }: Reading,
+): Promise<EventList> {
+  const all: Event[] = [];
+  let after = cursor;
+  for (;;) {
+    const size = Math.min(PAGE_SIZE, limit - all.length);
+    const page = await client.listEvents({ ...filter, cursor: after, limit: size, signal: io.signal });
+    all.push(...page.events);
+    after = page.nextCursor;
+    if (page.events.length < size || all.length >= limit) return { events: all, nextCursor: after };
+  }
+}

@@ -1,0 +1,53 @@
+import { ALL_EVENTS, EVENT_NAMES, type EventName, isEventName } from '../../../contract/event-names.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { didYouMean } from '../../errors/did-you-mean.ts';
+import { notEmpty, option } from '../../framework/parameters.ts';
+import { isCalendarDay, parseDuration } from '../../terminal/time.ts';
+
+/** A moment given as so long ago or as an instant; ISO 8601 once the time is known. */
+export type PastMoment = (nowMs: number) => string;
+
+const INSTANT = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d))?$/;
+
+/** `90s`, `1h30m`, `7d`, `2026-01-31` (UTC) or `2026-01-31T09:30:00Z`. */
+export function pastMoment(text: string): PastMoment {
+  const agoSeconds = parseDuration(text);
+  if (agoSeconds !== undefined) {
+    return (nowMs) => new Date(Math.max(0, nowMs - agoSeconds * 1000)).toISOString();
+  }
+  const atMs = INSTANT.test(text) && isCalendarDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) {
+    throw usageError(
+      `${JSON.stringify(text)} is neither a duration nor an instant`,
+      'write it such as 10m or 7d (so long ago), or 2026-01-31T09:30:00Z',
+    );
+  }
+  return () => new Date(atMs).toISOString();
+}
+
+/** Event names separated by commas, of either table; `*` is all. */
+export function eventNames(text: string): readonly EventName[] {
+  return text.split(',').map((part) => {
+    const name = part.trim();
+    if (isEventName(name)) return name;
+    if (name === '') throw usageError('has an empty name', `choose from ${EVENT_NAMES.join(', ')}`);
+    throw usageError(
+      `${JSON.stringify(name)} is no event name${didYouMean(name, KNOWN_EVENTS)}`,
+      `choose from ${EVENT_NAMES.join(', ')}`,
+    );
+  });
+}
+
+/** Completed one by one; the help of `rtc events list` lists them all. */
+export const KNOWN_EVENTS = EVENT_NAMES.filter((name) => name !== ALL_EVENTS);
+
+/** Which events to read or to follow. The API's word is types, a webhook's is events: both are taken. */
+export const EVENT_FILTER = {
+  room: option('--room <room>', 'only events of this room', { parse: notEmpty, completes: 'rooms' }),
+  events: option('--types, --events <names>', 'only these events, separated by commas', {
+    parse: eventNames,
+    completes: 'events',
+  }),
+  since: option('--since <when>', 'from then on: 10m, 7d, or an instant', { parse: pastMoment }),
+  cursor: option('--cursor <cursor>', 'go on from the nextCursor of an earlier answer', { parse: notEmpty }),
+};

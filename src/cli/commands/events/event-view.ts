@@ -1,0 +1,120 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Event } from '../../../contract/events.ts';
+import { harmless } from '../../terminal/escape-for-terminal.ts';
+import type { Column } from '../../terminal/result.ts';
+import type { Screen } from '../../terminal/terminal.ts';
+import { formatDuration } from '../../terminal/time.ts';
+
+export const EVENT_FIELDS = [
+  'event',
+  'room',
+  'timestamp',
+  'id',
+  'sequence',
+  'reconciled',
+  'participant',
+  'track',
+  'recording',
+  'ingress',
+  'transcription',
+] as const satisfies readonly (keyof Event)[];
+
+const TIME: Column<Event> = {
+  heading: 'TIME',
+  value: (event) => ({ instantMs: Date.parse(event.timestamp) }),
+};
+const NAME: Column<Event> = { heading: 'EVENT', value: (event) => event.event, paint: 'name' };
+const ROOM: Column<Event> = { heading: 'ROOM', value: (event) => event.room?.name };
+const ABOUT: Column<Event> = { heading: 'ABOUT', value: aboutOf };
+const PARTICIPANTS: Column<Event> = {
+  heading: 'PARTICIPANTS',
+  value: (event) => event.room?.numParticipants,
+};
+const ID: Column<Event> = {
+  heading: 'EVENT-ID',
+  value: (event) => event.id,
+  paint: 'faint',
+  isWhole: true,
+};
+
+const WIDE: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT, PARTICIPANTS, ID];
+const NARROW: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT, ID];
+const NARROWEST: readonly Column<Event>[] = [TIME, NAME, ROOM, ABOUT];
+
+const WIDE_COLUMNS = 110;
+/** Below this an id, which is whole or worth nothing, would leave too little of what happened. */
+const NARROW_COLUMNS = 96;
+
+export function eventColumns(screen: Screen): readonly Column<Event>[] {
+  const { width = WIDE_COLUMNS } = screen;
+  if (width < NARROW_COLUMNS) return NARROWEST;
+  return width < WIDE_COLUMNS ? NARROW : WIDE;
+}
+
+/** Who or what an event is about: `ada`, `ada microphone`, `EG_… stopped 12s`. */
+function aboutOf(event: Event): string {
+  const { participant, track, recording, ingress, transcription } = event;
+  const words = [
+    participant?.identity,
+    track === undefined ? undefined : trackKind(track),
+    recording?.egressId,
+    recording?.status,
+    recording?.durationMs === undefined ? undefined : formatDuration(recording.durationMs / 1000),
+    recording?.error,
+    ingress?.ingressId,
+    transcription?.transcriptionId,
+  ];
+  return words.filter((word) => typeof word === 'string' && word !== '').join(' ');
+}
+
+/** LiveKit's TrackInfo: MICROPHONE says more than AUDIO. */
+function trackKind(track: object): string {
+  const { source, type } = track as { readonly source?: unknown; readonly type?: unknown };
+  const kind = typeof source === 'string' && source !== 'UNKNOWN' ? source : type;
+  return typeof kind === 'string' ? kind.toLowerCase().replaceAll('_', ' ') : 'track';
+}
+
+/** The longest of the names that are frequent. */
+export const NAME_WIDTH = 18;
+
+/** `09:30:04  participant_joined  demo  ada  evt_…` in the colours of a terminal. */
+export function eventLine(screen: Screen, event: Event, mark: string): string {
+  const { palette } = screen;
+  const about = harmless(aboutOf(event));
+  const parts = [
+    palette.faint(pastTime(Date.parse(event.timestamp), screen.io.clock())),
+    `${mark}${palette.name(harmless(event.event).padEnd(NAME_WIDTH))}`,
+    palette.heading(harmless(event.room?.name ?? '-')),
+    ...(about === '' ? [] : [about]),
+    ...(event.reconciled === true ? [palette.warning('found afterwards')] : []),
+  ];
+  return withId(screen, parts, event.id);
+}
+
+/** A live line, which ends with the id where the terminal has room for it. */
+export function withId(screen: Screen, parts: readonly string[], id: string): string {
+  const line = parts.join('  ');
+  const whole = `${line}  ${screen.palette.faint(harmless(id))}`;
+  const { width = Number.POSITIVE_INFINITY } = screen;
+  return stripVTControlCharacters(whole).length <= width ? whole : line;
+}
+
+/** Of the user's own clock and zone, as a live line is read at once: `09:30:04`. */
+export function clockTime(atMs: number): string {
+  const at = new Date(atMs);
+  return [at.getHours(), at.getMinutes(), at.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}
+
+/** The same, with the day where that is not today: `2026-01-30 09:30:04`. */
+function pastTime(atMs: number, nowMs: number): string {
+  const [day, today] = [localDay(atMs), localDay(nowMs)];
+  return day === today ? clockTime(atMs) : `${day} ${clockTime(atMs)}`;
+}
+
+function localDay(atMs: number): string {
+  const at = new Date(atMs);
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0'));
+  return `${at.getFullYear()}-${month}-${day}`;
+}

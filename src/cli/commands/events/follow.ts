@@ -1,0 +1,200 @@
+import manifest from '../../../../package.json' with { type: 'json' };
+import type { RtcClient } from '../../../client/client.ts';
+import type { FollowEventsOptions } from '../../../client/follow-events.ts';
+import { deliveredName, type EventName, eventTypeOf } from '../../../contract/event-names.ts';
+import type { Event } from '../../../contract/events.ts';
+import { explain } from '../../errors/describe-error.ts';
+import { shellQuoted } from '../../errors/shell-quote.ts';
+import type { Context } from '../../framework/context.ts';
+import { harmless } from '../../terminal/escape-for-terminal.ts';
+import { checkFields, jsonLine, select } from '../../terminal/output.ts';
+import { type Screen, say } from '../../terminal/terminal.ts';
+import { plural } from '../../terminal/time.ts';
+import { fitted } from '../../terminal/wrap-text.ts';
+import { clockTime, EVENT_FIELDS, eventLine, NAME_WIDTH, withId } from './event-view.ts';
+import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
+
+export type Following = {
+  readonly client: RtcClient;
+  readonly room: string | undefined;
+  readonly events: readonly EventName[] | undefined;
+  /** ISO 8601. */
+  readonly since: string | undefined;
+  /** Where to begin; without either, from now on. */
+  readonly cursor: string | undefined;
+  /** Called when the first answer has come: from then on nothing is missed. */
+  readonly onReady: () => void;
+};
+
+/** Shows each event as it comes until the signal: a line on a terminal, a JSON object a line elsewhere. */
+export async function tailEvents(context: Context, following: Following): Promise<void> {
+  const { screen } = context;
+  checkFields(screen.json, EVENT_FIELDS);
+  for await (const { event } of follow(context, following)) {
+    if (isForPeople(screen)) print(screen, eventLine(screen, event, ''));
+    else
+      printLine(
+        screen,
+        screen.json === undefined || screen.json === 'everything' ? event : select(event, screen.json),
+      );
+  }
+}
+
+export type Forwarding = Following & { readonly url: URL; readonly secret: string };
+
+/**
+ * The same, and posts each event to a receiver. Two lines an event, one when it comes and one for the answer; as JSON
+ * `{"type":"ready"|"event"|"answer"|"down"|"up"|"end", …}`.
+ */
+export async function forwardEvents(context: Context, { onReady, ...forwarding }: Forwarding): Promise<void> {
+  const { screen, io } = context;
+  const { url, secret } = forwarding;
+  const { createEventPoster } = await import('./post-event.ts');
+  const forwarder = new Forwarder({
+    url,
+    secret,
+    poster: createEventPoster(`rtc/${manifest.version}`),
+    clock: io.clock,
+    signal: io.signal,
+    onForwarded: (forwarded) => showAnswer(screen, forwarded),
+    onDown: (reason) => showDown(screen, url, reason),
+    onUp: (waiting) => showUp(screen, url, waiting),
+  });
+  const ready = (): void => {
+    if (!isForPeople(screen)) printLine(screen, { type: 'ready', forwardTo: url.href });
+    onReady();
+  };
+  try {
+    for await (const waiting of follow(context, { ...forwarding, onReady: ready })) {
+      showEvent(screen, waiting.event);
+      await forwarder.add(waiting);
+    }
+  } finally {
+    showEnd(screen, forwarding, await forwarder.close());
+  }
+}
+
+/** With news of the connection on stderr. An event comes under the name that was asked for, as a webhook gets it. */
+async function* follow(context: Context, following: Following): AsyncGenerator<Waiting, void, undefined> {
+  const { screen, io } = context;
+  const { client, room, events, since, onReady } = following;
+  let cursor = following.cursor;
+  let isReady = false;
+  const options: FollowEventsOptions = {
+    room,
+    since,
+    cursor,
+    types: events,
+    signal: io.signal,
+    onCursor: (reached) => {
+      cursor = reached;
+      if (!isReady) onReady();
+      isReady = true;
+    },
+    onInterruption: (error) =>
+      say(screen, `${clockTime(io.clock())}  ${explain(error, io.clock()).cause}; waiting for it`),
+    onResumption: () => say(screen, `${clockTime(io.clock())}  The service is back; no event was missed.`),
+  };
+  for await (const event of client.followEvents(options)) {
+    const type = eventTypeOf(event.event);
+    const name = type === undefined || events === undefined ? undefined : deliveredName(type, events);
+    yield { event: name === undefined ? event : { ...event, event: name }, cursor };
+  }
+}
+
+function isForPeople(screen: Screen): boolean {
+  return screen.isTerminal && screen.json === undefined;
+}
+
+function print(screen: Screen, line: string): void {
+  screen.io.stdout.write(`${line}\n`);
+}
+
+function printLine(screen: Screen, value: unknown): void {
+  print(screen, jsonLine(screen, value));
+}
+
+function showEvent(screen: Screen, event: Event): void {
+  if (isForPeople(screen)) print(screen, eventLine(screen, event, '--> '));
+  else printLine(screen, { type: 'event', event });
+}
+
+/** What fits beside the status; a page of HTML does not. */
+const SHOWN_ANSWER = 60;
+
+function showAnswer(screen: Screen, forwarded: Forwarded): void {
+  const { event, outcome, attempt, durationMs, isTriedAgain } = forwarded;
+  const isAnswered = outcome.kind === 'answered';
+  const statusCode = isAnswered ? outcome.statusCode : null;
+  const error = isAnswered ? faultOf(outcome.statusCode) : outcome.reason;
+  if (!isForPeople(screen)) {
+    const about = { eventId: event.id, event: event.event, attempt, statusCode, durationMs, error };
+    printLine(screen, { type: 'answer', ...about, isTriedAgain });
+    return;
+  }
+  const { palette } = screen;
+  const paint = error === null ? palette.good : palette.bad;
+  const excerpt = isAnswered && error !== null ? firstLine(outcome.text) : '';
+  const why = [error, excerpt, isTriedAgain ? 'trying again' : ''].filter(
+    (text) => text !== '' && text !== null,
+  );
+  const parts = [
+    palette.faint(clockTime(screen.io.clock())),
+    `<-- ${paint(String(statusCode ?? 'ERR').padEnd(3))}`,
+    harmless(event.event.padEnd(NAME_WIDTH)),
+    palette.faint(`${durationMs} ms`),
+    ...(why.length === 0 ? [] : [paint(harmless(why.join(': ')))]),
+  ];
+  print(screen, withId(screen, parts, event.id));
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split(/[\r\n]/, 1)[0] ?? '';
+  return line.length <= SHOWN_ANSWER ? line : `${line.slice(0, SHOWN_ANSWER)}…`;
+}
+
+/** Why an answer is not a delivery; null when it is one. */
+function faultOf(statusCode: number): string | null {
+  if (statusCode >= 200 && statusCode < 300) return null;
+  return statusCode >= 300 && statusCode < 400 ? 'redirects are not followed' : 'not accepted';
+}
+
+function showDown(screen: Screen, url: URL, reason: string): void {
+  if (!isForPeople(screen)) {
+    printLine(screen, { type: 'down', forwardTo: url.href, error: reason });
+    return;
+  }
+  printNews(screen, 'warning', `${url.origin}: ${reason}; events wait here until it is back`);
+}
+
+function showUp(screen: Screen, url: URL, waiting: number): void {
+  if (!isForPeople(screen)) {
+    printLine(screen, { type: 'up', forwardTo: url.href, waiting });
+    return;
+  }
+  printNews(screen, 'good', `${url.origin} is back; it gets the ${plural(waiting, 'event')} that waited`);
+}
+
+/** `09:30:04  !   ` */
+const NEWS_LABEL = 14;
+
+function printNews({ palette, io }: Screen, paint: 'warning' | 'good', text: string): void {
+  const shown = fitted(io.stdout, harmless(text), NEWS_LABEL);
+  io.stdout.write(`${palette.faint(clockTime(io.clock()))}  ${palette[paint](`!   ${shown}`)}\n`);
+}
+
+function showEnd(
+  screen: Screen,
+  { url, since, room, events }: Pick<Forwarding, 'url' | 'since' | 'room' | 'events'>,
+  { waiting, first }: { readonly waiting: number; readonly first: Waiting | undefined },
+): void {
+  const from = first === undefined ? {} : first.cursor === undefined ? { since } : { cursor: first.cursor };
+  if (!isForPeople(screen)) printLine(screen, { type: 'end', waiting, ...from });
+  if (first === undefined) return;
+  const options = { room, types: events?.join(','), ...from, 'forward-to': url.href };
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellQuoted(value)}`],
+  );
+  say(screen, `${plural(waiting, 'event')} did not reach ${url.origin}. To send what waited later:`);
+  say(screen, `  rtc events tail ${words.join(' ')}`);
+}

@@ -1,0 +1,125 @@
+import { Agent } from 'undici';
+import type { Event } from '../../../contract/events.ts';
+import {
+  STANDARD_SIGNATURE_HEADER,
+  signBody,
+  signStandard,
+  WEBHOOK_EVENT_HEADER,
+  WEBHOOK_ID_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+} from '../../../contract/webhook-signing.ts';
+
+/** As the service's own deliveries have it. */
+const PATIENCE_MS = 10_000;
+/** What is read of an answer: enough to see what went wrong. */
+const KEPT_BYTES = 4096;
+
+/**
+ * How a receiver took an event: `down` when there was no connection, so that it cannot have seen it; `broken` when the
+ * connection ended without an answer, as when it is restarted; `failed` when trying again would not help.
+ */
+export type PostOutcome =
+  | { readonly kind: 'answered'; readonly statusCode: number; readonly text: string }
+  | { readonly kind: 'down' | 'broken' | 'failed'; readonly reason: string };
+
+export type Post = {
+  readonly url: URL;
+  readonly secret: string;
+  readonly event: Event;
+  readonly nowMs: number;
+};
+
+export type EventPoster = {
+  post(post: Post, signal: AbortSignal): Promise<PostOutcome>;
+  close(): Promise<void>;
+};
+
+/** Posts events to a receiver as the service does: both signatures, no redirects, 10 s. */
+export function createEventPoster(userAgent: string): EventPoster {
+  const agent = new Agent({ connect: { timeout: PATIENCE_MS } });
+  return {
+    post: (post, signal) => send(agent, { ...post, userAgent }, signal),
+    close: () => agent.destroy(),
+  };
+}
+
+async function send(
+  agent: Agent,
+  { url, userAgent, ...post }: Post & { readonly userAgent: string },
+  signal: AbortSignal,
+): Promise<PostOutcome> {
+  const body = JSON.stringify(post.event);
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    const answer = await agent.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...signed(post, body) },
+      body,
+      signal: AbortSignal.any([signal, patience]),
+    });
+    return { kind: 'answered', statusCode: answer.statusCode, text: await readStart(answer.body) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    if (patience.aborted) return { kind: 'failed', reason: `no answer within ${PATIENCE_MS / 1000} s` };
+    return explainFault(codeOf(error), error);
+  }
+}
+
+function signed({ secret, event, nowMs }: Omit<Post, 'url'>, body: string): Record<string, string> {
+  const timestamp = Math.floor(nowMs / 1000);
+  return {
+    [WEBHOOK_SIGNATURE_HEADER]: signBody(body, secret),
+    [WEBHOOK_EVENT_HEADER]: event.event,
+    [WEBHOOK_ID_HEADER]: event.id,
+    [WEBHOOK_TIMESTAMP_HEADER]: String(timestamp),
+    [STANDARD_SIGNATURE_HEADER]: signStandard({ id: event.id, timestamp, body }, secret),
+  };
+}
+
+/** Leaving the loop gives the rest of the answer up. */
+async function readStart(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= KEPT_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, KEPT_BYTES).toString('utf8');
+}
+
+const NO_CONNECTION: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'its name cannot be looked up',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+};
+
+const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+const TLS_FAULT = /^(?:CERT|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/;
+
+function explainFault(code: string, error: unknown): PostOutcome {
+  const down = NO_CONNECTION[code];
+  if (down !== undefined) return { kind: 'down', reason: `${down} (${code})` };
+  if (BROKEN.has(code)) return { kind: 'broken', reason: 'the connection ended without an answer' };
+  if (code.startsWith('HPE_')) return { kind: 'failed', reason: 'what answered does not speak HTTP' };
+  if (TLS_FAULT.test(code)) {
+    return { kind: 'failed', reason: `the TLS certificate or handshake is not valid (${code})` };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: 'failed', reason: message === '' ? code : message };
+}
+
+/** Code of the error, of its cause, or of the first of several: one per address of localhost. */
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
+  if (typeof code === 'string') return code;
+  return codeOf(Array.isArray(errors) ? errors[0] : cause);
+}

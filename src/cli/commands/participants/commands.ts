@@ -1,0 +1,172 @@
+import type { Participant } from '../../../contract/participants.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { shellQuoted } from '../../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { WATCH, YES } from '../../framework/common-options.ts';
+import type { Context } from '../../framework/context.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
+import { argument, flag, notEmpty, option } from '../../framework/parameters.ts';
+import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { watchList } from '../../framework/watch-list.ts';
+import { type Column, done, type ListResult, list, nothing } from '../../terminal/result.ts';
+import { plural } from '../../terminal/time.ts';
+import { findParticipant } from './find-participant.ts';
+
+type Track = Participant['tracks'][number];
+
+const FIELDS = [
+  'sid',
+  'identity',
+  'name',
+  'state',
+  'kind',
+  'metadata',
+  'joinedAt',
+  'isPublisher',
+  'attributes',
+  'tracks',
+] as const satisfies readonly (keyof Participant)[];
+
+const COLUMNS: readonly Column<Participant>[] = [
+  { heading: 'IDENTITY', value: (participant) => participant.identity, paint: 'name' },
+  { heading: 'NAME', value: (participant) => participant.name },
+  { heading: 'ROLE', value: (participant) => participant.attributes['rtc.role'] },
+  {
+    heading: 'STATE',
+    value: (participant) => participant.state,
+    display: (participant) => participant.state.toLowerCase(),
+    paint: (participant) => (participant.state === 'ACTIVE' ? 'good' : 'faint'),
+  },
+  {
+    heading: 'TRACKS',
+    value: (participant) => participant.tracks.map((track) => track.sid).join(','),
+    display: (participant) => participant.tracks.map(describeTrack).join(', '),
+  },
+  { heading: 'JOINED', value: joinedAt },
+];
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+const IDENTITY = argument('identity of the participant');
+
+const listParticipants = defineCommand({
+  noun: 'participants',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List who is in a room',
+  description: 'Recorders are not listed.',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: { watch: WATCH },
+  examples: [
+    { line: 'rtc participants list demo', does: 'Who is there, and what they publish' },
+    { line: 'rtc participants list demo --watch', does: 'See them come and go' },
+    { line: 'rtc participants list demo --json identity,tracks', does: 'With the sids of their tracks' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, input) {
+    const read = async (): Promise<ListResult> => {
+      const client = await context.client();
+      const answer = await client.listParticipants(input.room, { signal: context.io.signal });
+      return list({
+        answer,
+        records: answer.participants,
+        fields: FIELDS,
+        columns: COLUMNS,
+        identify: (participant) => participant.sid,
+        empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${shellQuoted(input.room)} --identity ada --role host`,
+      });
+    };
+    return input.watch ? watchList(context, read) : read();
+  },
+});
+
+const remove = defineCommand({
+  noun: 'participants',
+  verb: 'remove',
+  aliases: ['rm'],
+  summary: 'Disconnect a participant',
+  description: 'Who still has a valid token may come back.',
+  needs: 'service',
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: { yes: YES },
+  examples: [
+    { line: 'rtc participants remove demo ada', does: 'Asks first' },
+    { line: 'rtc participants remove demo ada --yes', does: 'At once' },
+  ],
+  async run(context, { room, identity, yes }) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes || context.flags.isCurl,
+      what: 'removing a participant',
+      question: async () => {
+        const { tracks } = await findParticipant(context, room, identity);
+        const loss = tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
+        return `Remove ${identity} from ${room}? ${loss}.`;
+      },
+    });
+    await client.removeParticipant(room, identity, { signal: context.io.signal });
+    return done(`Removed ${identity} from ${room}.`);
+  },
+});
+
+const mute = defineCommand({
+  noun: 'participants',
+  verb: 'mute',
+  summary: "Mute a participant's tracks",
+  description: 'Without --track or --all: the only track, or a choice on a terminal.',
+  needs: 'service',
+  arguments: { room: ROOM, identity: IDENTITY },
+  options: {
+    track: option('--track <sid>', 'this track', { parse: notEmpty }),
+    all: flag('--all', 'every track that is not muted'),
+  },
+  examples: [
+    { line: 'rtc participants mute demo ada --all', does: 'Everything that ada publishes' },
+    { line: 'rtc participants mute demo ada --track TR_AMDuaW8eDvbDmz', does: 'One track' },
+  ],
+  async run(context, { room, identity, track, all }) {
+    if (track !== undefined && all)
+      throw usageError('--track and --all exclude each other', 'give one of them');
+    const client = await context.client();
+    const sids = track === undefined ? await chooseTracks(context, { room, identity, all }) : [track];
+    if (sids.length === 0) return done(`${identity} publishes nothing that is not muted.`);
+    const { exitCode, succeeded } = await forEachTarget(context, sids, (trackSid) =>
+      client.muteTrack({ room, identity, trackSid }, { signal: context.io.signal }),
+    );
+    return succeeded.length === 0
+      ? nothing({ exitCode })
+      : done(`Muted ${succeeded.join(', ')} of ${identity}.`, { exitCode });
+  },
+});
+
+export const commands: readonly Command[] = [listParticipants, remove, mute];
+
+type Choice = { readonly room: string; readonly identity: string; readonly all: boolean };
+
+async function chooseTracks(context: Context, choice: Choice): Promise<readonly string[]> {
+  const { tracks } = await findParticipant(context, choice.room, choice.identity);
+  const audible = tracks.filter((track) => !track.muted);
+  if (choice.all || audible.length <= 1) return audible.map((track) => track.sid);
+  const labels = audible.map((track) => `${track.sid} ${describeTrack(track)}`);
+  if (!context.prompter.isInteractive) {
+    throw usageError(
+      `${choice.identity} has ${audible.length} tracks: ${labels.join(', ')}`,
+      'add --track SID or --all',
+    );
+  }
+  const chosen = await context.prompter.choose('Which track?', [...labels, 'all of them']);
+  const sid = chosen.split(' ')[0] ?? '';
+  return chosen === 'all of them' ? audible.map((track) => track.sid) : [sid];
+}
+
+/** `microphone`, `screen share (muted)`. */
+function describeTrack(track: Track): string {
+  const source = track.source === 'UNKNOWN' ? track.type : track.source;
+  const words = source.toLowerCase().replaceAll('_', ' ');
+  return track.muted ? `${words} (muted)` : words;
+}
+
+function joinedAt(participant: Participant): { instantMs: number } | undefined {
+  const seconds = Number(participant.joinedAt);
+  return seconds > 0 ? { instantMs: seconds * 1000 } : undefined;
+}

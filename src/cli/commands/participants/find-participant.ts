@@ -1,0 +1,24 @@
+import type { Participant } from '../../../contract/participants.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { shellQuoted } from '../../errors/shell-quote.ts';
+import type { Context } from '../../framework/context.ts';
+
+/** @throws CliError (not found) that names who is there */
+export async function findParticipant(
+  context: Context,
+  room: string,
+  identity: string,
+): Promise<Participant> {
+  const client = await context.lookingClient();
+  const { participants } = await client.listParticipants(room, { signal: context.io.signal });
+  const found = participants.find((participant) => participant.identity === identity);
+  if (found !== undefined) return found;
+  const there = participants.map((participant) => participant.identity);
+  throw new CliError(
+    EXIT.notFound,
+    `there is no participant ${JSON.stringify(identity)} in room ${JSON.stringify(room)}`,
+    there.length === 0
+      ? `nobody is there; see: rtc participants list ${shellQuoted(room)}`
+      : `choose from those who are there: ${there.join(', ')}`,
+  );
+}

@@ -1,0 +1,180 @@
+import type { RecordingStart, RecordingStatus, RecordingStop } from '../../../contract/recordings.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { shellQuoted } from '../../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { argument } from '../../framework/parameters.ts';
+import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
+import { type Column, type Result, record } from '../../terminal/result.ts';
+import { hint, say } from '../../terminal/terminal.ts';
+import { download } from './download-command.ts';
+import { get, listRecordings, remove } from './library-commands.ts';
+import { recordingRecord } from './recording-view.ts';
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+
+const START_COLUMNS: readonly Column<RecordingStart>[] = [
+  { heading: 'ROOM', value: (start) => start.roomId, paint: 'name' },
+  { heading: 'STATUS', value: (start) => start.status, paint: 'active' },
+  { heading: 'EGRESS-ID', value: (start) => start.egressId },
+  { heading: 'STARTED', value: (start) => ({ instantMs: Date.parse(start.startedAt) }) },
+];
+
+const start = defineCommand({
+  noun: 'recordings',
+  verb: 'start',
+  summary: 'Record a room',
+  description: 'A room that is being recorded already stays so: that is no failure.',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: WAIT_OPTIONS,
+  examples: [
+    { line: 'rtc recordings start demo', does: 'Starts the recorder' },
+    {
+      line: 'rtc recordings start demo --wait --timeout 30s',
+      does: 'And waits until the recorder is in the room',
+    },
+  ],
+  async run(context, { room, wait, timeout }) {
+    const client = await context.client();
+    hint(context.screen, 'Starting a recorder, which may take some seconds …');
+    const started = await client.startRecording(room, { signal: context.io.signal });
+    if (started.status === 'already_recording') say(context.screen, `${room} is being recorded already.`);
+    if (wait) {
+      await untilRecorderIsThere(context, started, timeout);
+    }
+    return record({
+      answer: started,
+      record: started,
+      fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
+      columns: START_COLUMNS,
+      notes: [`Stop it: rtc recordings stop ${shellQuoted(room)}`],
+    });
+  },
+});
+
+const STOP_COLUMNS: readonly Column<RecordingStop>[] = [
+  { heading: 'ROOM', value: (stop) => stop.roomId, paint: 'name' },
+  { heading: 'STATUS', value: (stop) => stop.status },
+  { heading: 'EGRESS-ID', value: (stop) => stop.egressId },
+  { heading: 'STOPPED', value: (stop) => ({ instantMs: Date.parse(stop.stoppedAt) }) },
+];
+
+const stop = defineCommand({
+  noun: 'recordings',
+  verb: 'stop',
+  summary: 'Stop recording a room',
+  description:
+    'With --wait it shows the recording when its file is complete; exit code 1 when it failed, 8 when the time is up.',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: WAIT_OPTIONS,
+  examples: [
+    { line: 'rtc recordings stop demo', does: 'Stops the recorder' },
+    { line: 'rtc recordings stop demo --wait', does: 'And waits until its file is complete' },
+  ],
+  async run(context, { room, wait, timeout }) {
+    const client = await context.client();
+    const stopped = await client.stopRecording(room, { signal: context.io.signal });
+    if (wait) return await whenComplete(context, stopped, timeout);
+    return record({
+      answer: stopped,
+      record: stopped,
+      fields: ['egressId', 'roomId', 'status', 'stoppedAt'] satisfies (keyof RecordingStop)[],
+      columns: STOP_COLUMNS,
+      notes: [`Its file is complete in a moment: rtc recordings download ${stopped.egressId}`],
+    });
+  },
+});
+
+const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
+  {
+    heading: 'RECORDING',
+    value: (status) => status.isRecording,
+    paint: (status) => (status.isRecording ? 'active' : undefined),
+    display: (status) => (status.isRecording ? '● on' : 'off'),
+  },
+  { heading: 'EGRESS-ID', value: (status) => status.egressId ?? undefined },
+  {
+    heading: 'STARTED',
+    value: (status) => (status.startedAt === null ? undefined : { instantMs: Date.parse(status.startedAt) }),
+  },
+];
+
+const status = defineCommand({
+  noun: 'recordings',
+  verb: 'status',
+  summary: 'Show whether a room is being recorded',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: {},
+  examples: [
+    { line: 'rtc recordings status demo', does: 'Whether, and since when' },
+    { line: 'rtc recordings status demo --json isRecording', does: 'For a script' },
+  ],
+  async run(context, { room }) {
+    const answer = await readStatus(context, room);
+    return record({
+      answer,
+      record: answer,
+      fields: ['isRecording', 'egressId', 'startedAt'] satisfies (keyof RecordingStatus)[],
+      columns: STATUS_COLUMNS,
+    });
+  },
+});
+
+export const commands: readonly Command[] = [start, stop, status, listRecordings, get, download, remove];
+
+async function readStatus(context: Context, room: string): Promise<RecordingStatus> {
+  const client = await context.client();
+  return client.recordingStatus(room, { signal: context.io.signal });
+}
+
+/** The recorder, seen in the room. It may have ended before: then there is nothing to wait for. */
+async function untilRecorderIsThere(
+  context: Context,
+  { egressId, roomId }: RecordingStart,
+  timeoutSeconds: number | undefined,
+): Promise<void> {
+  const client = await context.client();
+  const { signal } = context.io;
+  await waitFor(context, {
+    what: `the recorder of ${roomId}`,
+    timeoutSeconds,
+    read: async () => {
+      const { status, error } = await client.getRecording(egressId, { signal });
+      if (status !== 'recording') throw endedEarly(egressId, status, error);
+      return (await client.getRoom(roomId, { signal })).activeRecording;
+    },
+    isReached: (isRecording) => isRecording,
+  });
+}
+
+function endedEarly(egressId: string, status: string, error: string | null): CliError {
+  const reason = error === null ? '' : `: ${error}`;
+  return new CliError(
+    EXIT.failure,
+    `the recording is ${status}${reason}`,
+    `see: rtc recordings get ${egressId}`,
+  );
+}
+
+/** The recording, when its file is complete or it is known that there will be none. */
+async function whenComplete(
+  context: Context,
+  { egressId }: RecordingStop,
+  timeoutSeconds: number | undefined,
+): Promise<Result> {
+  const client = await context.client();
+  const recording = await waitFor(context, {
+    what: `the file of ${egressId}`,
+    timeoutSeconds,
+    read: () => client.getRecording(egressId, { signal: context.io.signal }),
+    isReached: ({ endedAt }) => endedAt !== null,
+  });
+  if (recording.status === 'aborted') say(context.screen, 'No media ever came: nothing was recorded.');
+  return recordingRecord(recording, {
+    exitCode: recording.status === 'failed' ? EXIT.failure : EXIT.success,
+    notes: recording.file === null ? [] : [`Download it: rtc recordings download ${egressId}`],
+  });
+}

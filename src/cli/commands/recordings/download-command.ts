@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { usageError } from '../../errors/cli-error.ts';
+import { defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { argument, flag, optionalArgument } from '../../framework/parameters.ts';
+import { formatBytes } from '../../terminal/byte-size.ts';
+import { nothing, type Result, text } from '../../terminal/result.ts';
+import { createTransferBar } from './transfer-bar.ts';
+
+export const download = defineCommand({
+  noun: 'recordings',
+  verb: 'download',
+  summary: 'Download the file of a recording',
+  description:
+    'Into ID.mp4, unless a file or folder is named; - writes to stdout. Prints the path. What was broken off is gone on with by the same command.',
+  needs: 'service',
+  arguments: {
+    id: argument('id of the recording'),
+    file: optionalArgument('file or folder to write, or - for stdout'),
+  },
+  options: { force: flag('-f, --force', 'overwrite the file, or write to a terminal') },
+  examples: [
+    { line: 'rtc recordings download EG_tH8vdkRoTDWY', does: 'Into EG_tH8vdkRoTDWY.mp4' },
+    { line: 'rtc recordings download EG_tH8vdkRoTDWY lesson.mp4 --force', does: 'Over a file that is there' },
+    { line: 'rtc recordings download EG_tH8vdkRoTDWY - | ffmpeg -i - lesson.mp3', does: 'Only its sound' },
+  ],
+  async run(context, { id, file, force }) {
+    if (file === '-') return await toStdout(context, id, force);
+    const client = await context.client();
+    const { signal } = context.io;
+    const { saveFile, chooseTarget } = await import('./save-file.ts');
+    // With --curl the request to see is the download's.
+    const known = context.flags.isCurl ? undefined : await client.getRecording(id, { signal });
+    const target = await chooseTarget(context, { id: known?.recordingId ?? id, file, isForced: force });
+    const sizeBytes = await saveFile(context, target, (from) =>
+      client.downloadRecording(id, { from, signal }),
+    );
+    return text(target.path, {
+      answer: { file: target.path, sizeBytes },
+      fields: ['file', 'sizeBytes'],
+      notes: [formatBytes(sizeBytes)],
+    });
+  },
+});
+
+async function toStdout(context: Context, id: string, isForced: boolean): Promise<Result> {
+  const { io, screen } = context;
+  if (screen.isTerminal && !isForced) {
+    throw usageError('stdout is a terminal, and a recording is no text', 'name a file, or pipe it somewhere');
+  }
+  const client = await context.client();
+  const { body, sizeBytes } = await client.downloadRecording(id, { signal: io.signal });
+  const bar = createTransferBar(io, { from: 0, sizeBytes });
+  const counted = async function* () {
+    let done = 0;
+    for await (const chunk of body) {
+      done += chunk.length;
+      bar.show(done);
+      yield chunk;
+    }
+  };
+  let isStdoutBroken = false;
+  const noteBroken = (): void => {
+    isStdoutBroken = true;
+  };
+  io.stdout.once('error', noteBroken);
+  try {
+    await pipeline(Readable.from(counted()), io.stdout, { end: false });
+  } catch (error) {
+    // Main tells of a full disk, and keeps silent about a reader that has gone away.
+    if (!isStdoutBroken) throw error;
+  } finally {
+    io.stdout.off('error', noteBroken);
+    bar.clear();
+  }
+  return nothing();
+}

@@ -1,0 +1,86 @@
+import type { Recording } from '../../../contract/recordings.ts';
+import { formatBytes } from '../../terminal/byte-size.ts';
+import { type Column, type RecordResult, record } from '../../terminal/result.ts';
+
+export const RECORDING_FIELDS = [
+  'recordingId',
+  'roomId',
+  'status',
+  'startedAt',
+  'stoppedAt',
+  'endedAt',
+  'durationMs',
+  'sizeBytes',
+  'error',
+  'file',
+] as const satisfies readonly (keyof Recording)[];
+
+const ID: Column<Recording> = { heading: 'ID', value: ({ recordingId }) => recordingId };
+const ROOM: Column<Recording> = { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' };
+const STATUS: Column<Recording> = {
+  heading: 'STATUS',
+  value: ({ status }) => status,
+  paint: ({ status }) => PAINT_OF_STATUS[status],
+  display: (recording) => (isBeingWritten(recording) ? 'stopped, writing' : recording.status),
+};
+const STARTED = instant('STARTED', ({ startedAt }) => startedAt);
+const DURATION: Column<Recording> = {
+  heading: 'DURATION',
+  value: ({ durationMs }) => (durationMs === null ? undefined : { seconds: durationMs / 1000 }),
+};
+const SIZE: Column<Recording> = {
+  heading: 'SIZE',
+  value: ({ sizeBytes }) => sizeBytes ?? undefined,
+  display: ({ sizeBytes }) => (sizeBytes === null ? '' : formatBytes(sizeBytes)),
+};
+
+const PAINT_OF_STATUS = {
+  recording: 'active',
+  stopped: undefined,
+  aborted: 'warning',
+  failed: 'bad',
+} as const;
+
+export const RECORDING_LIST: readonly Column<Recording>[] = [ID, ROOM, STATUS, STARTED, DURATION, SIZE];
+
+const RECORDING_RECORD: readonly Column<Recording>[] = [
+  ID,
+  ROOM,
+  STATUS,
+  STARTED,
+  instant('STOPPED', ({ stoppedAt }) => stoppedAt),
+  instant('ENDED', ({ endedAt }) => endedAt),
+  DURATION,
+  SIZE,
+  { heading: 'BUCKET', value: ({ file }) => file?.bucket ?? undefined },
+  { heading: 'PATH', value: ({ file }) => file?.path },
+  { heading: 'ERROR', value: ({ error }) => error ?? undefined },
+];
+
+export function recordingRecord(
+  recording: Recording,
+  more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
+): RecordResult {
+  return record({
+    answer: recording,
+    record: recording,
+    fields: RECORDING_FIELDS,
+    columns: RECORDING_RECORD,
+    ...more,
+  });
+}
+
+/** Stopped, but its file is not complete, or not known to be. */
+export function isBeingWritten({ status, endedAt }: Recording): boolean {
+  return status === 'stopped' && endedAt === null;
+}
+
+function instant(heading: string, of: (recording: Recording) => string | null): Column<Recording> {
+  return {
+    heading,
+    value: (recording) => {
+      const at = of(recording);
+      return at === null ? undefined : { instantMs: Date.parse(at) };
+    },
+  };
+}

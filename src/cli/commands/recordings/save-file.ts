@@ -1,0 +1,127 @@
+import { type FileHandle, open, rename, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Download } from '../../../client/call-options.ts';
+import { RtcError } from '../../../client/rtc-error.ts';
+import { CancelledError, CliError, EXIT } from '../../errors/cli-error.ts';
+import type { Context } from '../../framework/context.ts';
+import { formatBytes } from '../../terminal/byte-size.ts';
+import { say } from '../../terminal/terminal.ts';
+import { createTransferBar } from './transfer-bar.ts';
+
+/*
+ * A download grows beside its target as `<target>.<recording id>.part`, and is renamed when it is whole: what has the
+ * target's name is complete. A recording never changes, so a part with its id is the beginning of its file, and the
+ * next run goes on behind it.
+ */
+
+export type Target = { readonly path: string; readonly part: string };
+
+/** @throws CliError with exit code 5 when the file is there, 1 when its folder is not */
+export async function chooseTarget(
+  context: Context,
+  {
+    id,
+    file,
+    isForced,
+  }: { readonly id: string; readonly file: string | undefined; readonly isForced: boolean },
+): Promise<Target> {
+  // Ids are chosen by servers: nothing but plain characters of them becomes part of a path.
+  const safeId = id.replace(/[^\w-]/g, '_');
+  const asked = resolve(context.io.workingDirectory, file ?? `${safeId}.mp4`);
+  const isFolder = (await stat(asked).catch(undefinedWhenMissing))?.isDirectory() === true;
+  const path = isFolder ? join(asked, `${safeId}.mp4`) : asked;
+  const found = await stat(path).catch(undefinedWhenMissing);
+  if (found !== undefined && !(isForced && found.isFile())) {
+    throw new CliError(
+      EXIT.conflict,
+      `${path} is there already`,
+      found.isFile() ? 'add --force to overwrite it, or name another file' : 'name another file',
+    );
+  }
+  if ((await stat(dirname(path)).catch(undefinedWhenMissing))?.isDirectory() !== true) {
+    throw new CliError(EXIT.failure, `there is no folder ${dirname(path)}`, 'make it, or name another file');
+  }
+  return { path, part: `${path}.${safeId}.part` };
+}
+
+export type Fetch = (from: number) => Promise<Download>;
+
+/** The size of the whole file, once it is there. */
+export async function saveFile(context: Context, target: Target, fetch: Fetch): Promise<number> {
+  const kept = (await stat(target.part).catch(undefinedWhenMissing))?.size ?? 0;
+  if (kept > 0) say(context.screen, `Going on after ${formatBytes(kept)} that are here already.`);
+  await receive(context, target, await fetchAfter(kept, fetch));
+  await rename(target.part, target.path);
+  return (await stat(target.path)).size;
+}
+
+/** From the last byte that is here, as there is nothing after a part that is whole; anew, when it is more than that. */
+async function fetchAfter(kept: number, fetch: Fetch): Promise<Download> {
+  try {
+    return await fetch(Math.max(0, kept - 1));
+  } catch (error) {
+    const isBehindTheEnd = error instanceof RtcError && error.status === RANGE_NOT_SATISFIABLE && kept > 0;
+    if (!isBehindTheEnd) throw error;
+    return await fetch(0);
+  }
+}
+
+const RANGE_NOT_SATISFIABLE = 416;
+
+async function receive(context: Context, target: Target, download: Download): Promise<void> {
+  const handle = await open(target.part, download.start === 0 ? 'w' : 'r+');
+  try {
+    await handle.truncate(download.start);
+    await write(context, target, { handle, download });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function write(
+  context: Context,
+  target: Target,
+  { handle, download }: { readonly handle: FileHandle; readonly download: Download },
+): Promise<void> {
+  const { start, sizeBytes, body } = download;
+  const bar = createTransferBar(context.io, { from: start, sizeBytes });
+  let done = start;
+  try {
+    for await (const chunk of body) {
+      await writeAll(handle, chunk, done);
+      done += chunk.length;
+      bar.show(done);
+    }
+  } catch (error) {
+    bar.clear();
+    if (context.io.signal.aborted)
+      throw new CancelledError(`stopped; run it again to go on after ${formatBytes(done)}`);
+    throw error instanceof RtcError ? brokenOff(target, done, error.detail, error) : error;
+  }
+  bar.clear();
+  if (sizeBytes !== undefined && done !== sizeBytes)
+    throw brokenOff(target, done, 'the connection ended early');
+}
+
+/** One write may take less than it is given. */
+async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
+  let written = 0;
+  while (written < chunk.length) {
+    const { bytesWritten } = await handle.write(chunk, written, chunk.length - written, position + written);
+    written += bytesWritten;
+  }
+}
+
+function brokenOff({ part }: Target, done: number, reason: string, cause?: unknown): CliError {
+  return new CliError(
+    EXIT.unavailable,
+    `the download broke off after ${formatBytes(done)}: ${reason}`,
+    `run it again to go on; what came is kept in ${part}`,
+    { cause },
+  );
+}
+
+function undefinedWhenMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT') return undefined;
+  throw error;
+}

@@ -1,0 +1,129 @@
+import { ROLES } from '../../../contract/choices.ts';
+import type { Token, TokenRequest } from '../../../contract/tokens.ts';
+import { EXIT, usageError } from '../../errors/cli-error.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import {
+  jsonObject,
+  notEmpty,
+  oneOf,
+  option,
+  optionalArgument,
+  requiredOption,
+} from '../../framework/parameters.ts';
+import { type Column, record, text } from '../../terminal/result.ts';
+import { readStdin } from '../../terminal/source-text.ts';
+import { formatRelative } from '../../terminal/time.ts';
+import { inspectToken, type TokenClaims } from './access-token.ts';
+
+const FIELDS = ['token', 'url', 'expiresAt'] as const satisfies readonly (keyof Token)[];
+
+const create = defineCommand({
+  noun: 'tokens',
+  verb: 'create',
+  summary: 'Make an access token for one person and one room',
+  description: 'stdout is the token and nothing else, so that it can be put into a variable.',
+  needs: 'service',
+  arguments: {},
+  options: {
+    room: requiredOption('--room <room>', 'name of the room', { parse: notEmpty, completes: 'rooms' }),
+    identity: requiredOption('--identity <id>', 'unique identity of the person', {
+      parse: notEmpty,
+      source: 'typed-or-stdin',
+    }),
+    role: requiredOption('--role <role>', 'what the person may do', oneOf(ROLES)),
+    name: option('--name <name>', 'name that others see; default the identity', {
+      parse: notEmpty,
+      source: 'typed-or-stdin',
+    }),
+    metadata: option('--metadata <json>', 'JSON object that others see', {
+      parse: jsonObject,
+      source: 'typed-or-file',
+    }),
+  },
+  examples: [
+    { line: 'rtc tokens create --room demo --identity ada --role host', does: 'A token for Ada' },
+    {
+      line: 'TOKEN=$(rtc tokens create --room demo --identity bob --role viewer --name "Bob B.")',
+      does: 'In a script',
+    },
+    {
+      line: 'rtc tokens create --room demo --identity eve --role participant --json url,token',
+      does: 'With the address to connect to',
+    },
+  ],
+  async run(context, { room, identity, role, name, metadata }) {
+    const client = await context.client();
+    const request: TokenRequest = {
+      roomId: room,
+      userId: identity,
+      name: name ?? identity,
+      role,
+      ...(metadata === undefined ? {} : { metadata }),
+    };
+    const token = await client.createToken(request, { signal: context.io.signal });
+    const expires = formatRelative(Date.parse(token.expiresAt), context.io.clock());
+    return text(token.token, {
+      answer: token,
+      fields: FIELDS,
+      notes: [`For ${identity} in ${room} as ${role}, at ${token.url}; expires ${expires}.`],
+    });
+  },
+});
+
+/** Columns from what the claims mean; the record stays the payload, for `--json exp`. */
+function claimColumns(claims: TokenClaims): readonly Column<object>[] {
+  return [
+    { heading: 'IDENTITY', value: () => claims.identity, paint: 'name' },
+    { heading: 'NAME', value: () => claims.name },
+    { heading: 'ROOM', value: () => claims.room },
+    { heading: 'ROLE', value: () => claims.role },
+    { heading: 'GRANTS', value: () => claims.grants.join(',') },
+    { heading: 'METADATA', value: () => claims.metadata },
+    { heading: 'ISSUER', value: () => claims.issuer },
+    {
+      heading: 'EXPIRES',
+      value: () => (claims.expiresAtMs === undefined ? undefined : { instantMs: claims.expiresAtMs }),
+      paint: claims.isExpired ? 'bad' : 'good',
+    },
+  ];
+}
+
+const inspect = defineCommand({
+  noun: 'tokens',
+  verb: 'inspect',
+  summary: 'Show what an access token says',
+  description:
+    'Offline; the signature is not checked, as only the media server has its key. Exit code 7 for an expired one.',
+  needs: 'nothing',
+  arguments: {
+    token: optionalArgument('the token; left out, stdin is read too', { source: 'typed-or-stdin' }),
+  },
+  options: {},
+  examples: [
+    {
+      line: 'rtc tokens create --room demo --identity ada --role host | rtc tokens inspect',
+      does: 'What a token grants',
+    },
+    { line: 'rtc tokens inspect - --json < token.txt', does: 'Its claims as JSON' },
+  ],
+  async run(context, input) {
+    const token = input.token ?? (await readStdin(context.io)).trim();
+    const claims = inspectToken(token, context.io.clock());
+    if (claims === undefined) {
+      throw usageError(
+        'that is no access token (a JWT: three parts of base64url, separated by dots)',
+        'give one whole: rtc tokens create … | rtc tokens inspect',
+      );
+    }
+    return record({
+      answer: claims.payload,
+      record: claims.payload,
+      fields: Object.keys(claims.payload),
+      columns: claimColumns(claims),
+      exitCode: claims.isExpired ? EXIT.negative : EXIT.success,
+      notes: ['The signature was not checked.'],
+    });
+  },
+});
+
+export const commands: readonly Command[] = [create, inspect];

@@ -1,0 +1,148 @@
+import type { LiveStart, LiveStarted, LiveStopped } from '../../../contract/transcription.ts';
+import { shellQuoted } from '../../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { argument, flag, listArgument } from '../../framework/parameters.ts';
+import { type Column, done, record, text } from '../../terminal/result.ts';
+import { follow } from './follow-command.ts';
+import { transcriptText } from './read-transcript.ts';
+import {
+  FORMAT,
+  LANGUAGE,
+  parseSpeakerChanges,
+  parseSpeakers,
+  SINCE,
+  SPEAKERS,
+} from './transcript-options.ts';
+import { segmentList } from './transcript-view.ts';
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+
+const STARTED: readonly Column<LiveStarted>[] = [
+  { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' },
+  { heading: 'STATUS', value: ({ status }) => status, paint: 'active' },
+  { heading: 'LANGUAGE', value: ({ language }) => language },
+  { heading: 'ID', value: ({ transcriptionId }) => transcriptionId },
+  { heading: 'STARTED', value: ({ startedAt }) => ({ instantMs: Date.parse(startedAt) }) },
+];
+
+const start = defineCommand({
+  noun: 'transcription',
+  verb: 'start',
+  summary: 'Transcribe a room while it talks',
+  description:
+    'Needs a running worker (rtc worker stt-live). A room that is being transcribed already stays so: that is no failure.',
+  needs: 'service',
+  arguments: { room: ROOM, speakers: SPEAKERS },
+  options: {
+    language: LANGUAGE,
+    partialResults: flag('--partial-results', 'captions in the room also before a sentence has ended'),
+    withoutPunctuation: flag('--without-punctuation', 'neither punctuation nor capitals'),
+    profanityFilter: flag('--profanity-filter', 'mask profanity with asterisks'),
+  },
+  examples: [
+    { line: 'rtc transcription start demo', does: 'In English' },
+    { line: 'rtc transcription start demo --language it ada=Ada bob=Bob', does: 'In Italian, with names' },
+  ],
+  async run(context, { room, speakers, language, partialResults, withoutPunctuation, profanityFilter }) {
+    const client = await context.client();
+    const body: LiveStart = {
+      ...(language === undefined ? {} : { language }),
+      ...(speakers.length === 0 ? {} : { participants: parseSpeakers(speakers) }),
+      options: { partialResults, punctuation: !withoutPunctuation, profanityFilter },
+    };
+    const started = await client.startTranscription(room, body, { signal: context.io.signal });
+    return record({
+      answer: started,
+      record: started,
+      fields: [
+        'transcriptionId',
+        'roomId',
+        'status',
+        'language',
+        'startedAt',
+      ] satisfies (keyof LiveStarted)[],
+      columns: STARTED,
+      notes: [
+        `Follow it: rtc transcription follow ${shellQuoted(room)}`,
+        `Stop it: rtc transcription stop ${shellQuoted(room)}`,
+      ],
+    });
+  },
+});
+
+const STOPPED: readonly Column<LiveStopped>[] = [
+  { heading: 'ID', value: ({ transcriptionId }) => transcriptionId },
+  { heading: 'STATUS', value: ({ status }) => status },
+  { heading: 'SEGMENTS', value: ({ segmentCount }) => segmentCount },
+  { heading: 'STOPPED', value: ({ stoppedAt }) => ({ instantMs: Date.parse(stoppedAt) }) },
+];
+
+const stop = defineCommand({
+  noun: 'transcription',
+  verb: 'stop',
+  summary: 'Stop transcribing a room',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: {},
+  examples: [{ line: 'rtc transcription stop demo', does: 'What was said stays' }],
+  async run(context, { room }) {
+    const client = await context.client();
+    const stopped = await client.stopTranscription(room, { signal: context.io.signal });
+    return record({
+      answer: stopped,
+      record: stopped,
+      fields: ['transcriptionId', 'status', 'stoppedAt', 'segmentCount'] satisfies (keyof LiveStopped)[],
+      columns: STOPPED,
+      notes: [`Read it: rtc transcription get ${shellQuoted(room)} --format text`],
+    });
+  },
+});
+
+const get = defineCommand({
+  noun: 'transcription',
+  verb: 'get',
+  summary: 'Show what was said in a room',
+  description: 'Of the transcription that runs, or else the last one: also after the room has ended.',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: { format: FORMAT, since: SINCE },
+  examples: [
+    { line: 'rtc transcription get demo', does: 'As a table' },
+    { line: 'rtc transcription get demo --format vtt > demo.vtt', does: 'As captions for a player' },
+    { line: 'rtc transcription get demo --since 10m', does: 'The last ten minutes' },
+  ],
+  async run(context, { room, format, since: moment }) {
+    const client = await context.client();
+    const since = moment?.(context.io.clock());
+    const options = { since, signal: context.io.signal };
+    if (format !== undefined && format !== 'json') {
+      return transcriptText(await client.getRoomTranscript(room, format, options));
+    }
+    const transcription = await client.getRoomTranscription(room, options);
+    if (format === 'json') return text(JSON.stringify(transcription), { answer: transcription });
+    const empty = `Nothing has been said in ${room} ${since === undefined ? 'yet' : `after ${since}`}.`;
+    return segmentList(transcription, { empty, notes: [] });
+  },
+});
+
+const speakers = defineCommand({
+  noun: 'transcription',
+  verb: 'speakers',
+  summary: 'Name the speakers of a room',
+  description: 'Also in what was said before. An empty name (ada=) removes the one that is there.',
+  needs: 'service',
+  arguments: { room: ROOM, names: listArgument('KEY=NAME; the key is a track id or an identity') },
+  options: {},
+  examples: [
+    { line: 'rtc transcription speakers demo ada="Ada Lovelace"', does: 'By identity' },
+    { line: 'rtc transcription speakers demo ada=', does: 'Back to the name in the room' },
+  ],
+  async run(context, { room, names }) {
+    const changes = parseSpeakerChanges(names);
+    const client = await context.client();
+    await client.nameSpeakers(room, changes, { signal: context.io.signal });
+    return done(`Named ${Object.keys(changes).join(', ')} in ${room}.`);
+  },
+});
+
+export const commands: readonly Command[] = [start, stop, get, follow, speakers];

@@ -1,0 +1,98 @@
+import type { LiveTranscription, Segment } from '../../../contract/transcription.ts';
+import { explain } from '../../errors/describe-error.ts';
+import { defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { argument } from '../../framework/parameters.ts';
+import { harmless } from '../../terminal/escape-for-terminal.ts';
+import { checkFields, jsonLine, select } from '../../terminal/output.ts';
+import { nothing } from '../../terminal/result.ts';
+import { hint, type Screen, say } from '../../terminal/terminal.ts';
+import { plural } from '../../terminal/time.ts';
+import { clockTime } from '../events/event-view.ts';
+import { SINCE } from './transcript-options.ts';
+import { clockOf, SEGMENT_FIELDS } from './transcript-view.ts';
+
+export const follow = defineCommand({
+  noun: 'transcription',
+  verb: 'follow',
+  summary: 'Show what is said in a room, as it is said',
+  description:
+    'Begins with what has been said so far, and ends with the transcription. A line a segment on a terminal, coloured by speaker; a JSON object a line elsewhere. A service that goes away is waited for: nothing is missed.',
+  needs: 'service',
+  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  options: { since: SINCE },
+  examples: [
+    { line: 'rtc transcription follow demo', does: 'Captions, until the transcription is stopped' },
+    { line: 'rtc transcription follow demo --since 0s', does: 'From now on' },
+    { line: 'rtc transcription follow demo | jq -r .text', does: 'For a program: a JSON object a line' },
+  ],
+  isStream: () => true,
+  async run(context, { room, since }) {
+    const { screen, io } = context;
+    checkFields(screen.json, SEGMENT_FIELDS);
+    const client = await context.client();
+    const captions = new Captions(screen);
+    const segments = client.followTranscription(room, {
+      since: since?.(io.clock()),
+      signal: io.signal,
+      onStart: (transcription) => greet(screen, transcription),
+      ...interruptions(context),
+    });
+    for await (const segment of segments) captions.show(segment);
+    hint(screen, `The transcription is over: ${plural(captions.count, 'segment')}.`);
+    return nothing();
+  },
+});
+
+function greet(screen: Screen, { status }: LiveTranscription): void {
+  if (status === 'active') hint(screen, 'Following; Ctrl-C ends.');
+}
+
+function interruptions({ screen, io }: Context) {
+  const note = (text: string): void => say(screen, `${clockTime(io.clock())}  ${text}`);
+  return {
+    onInterruption: (error: unknown) => note(`${explain(error, io.clock()).cause}; waiting for it`),
+    onResumption: () => note('The service is back; nothing was missed.'),
+  };
+}
+
+/** Colours of speakers, in the order of their first words; with more of them, they begin again. */
+const COLOURS = ['name', 'good', 'warning', 'active'] as const;
+
+class Captions {
+  readonly #screen: Screen;
+  readonly #colours = new Map<string | null, (typeof COLOURS)[number]>();
+  count = 0;
+
+  constructor(screen: Screen) {
+    this.#screen = screen;
+  }
+
+  show(segment: Segment): void {
+    const { json, isTerminal, io } = this.#screen;
+    this.count += 1;
+    const isForPeople = isTerminal && json === undefined;
+    io.stdout.write(`${isForPeople ? this.#line(segment) : this.#json(segment)}\n`);
+  }
+
+  #line({ start, speaker, participantIdentity, text }: Segment): string {
+    const { palette } = this.#screen;
+    const time = palette.faint(clockOf(start).padStart(5));
+    if (speaker === null) return `${time}  ${harmless(text)}`;
+    const paint = palette[this.#colourOf(participantIdentity ?? speaker)];
+    return `${time}  ${paint(`${harmless(speaker)}:`)} ${harmless(text)}`;
+  }
+
+  #json(segment: Segment): string {
+    const { json } = this.#screen;
+    const isWhole = json === undefined || json === 'everything';
+    return jsonLine(this.#screen, isWhole ? segment : select(segment, json));
+  }
+
+  /** Whoever is renamed keeps the colour. */
+  #colourOf(key: string): (typeof COLOURS)[number] {
+    const known = this.#colours.get(key) ?? COLOURS[this.#colours.size % COLOURS.length] ?? 'name';
+    this.#colours.set(key, known);
+    return known;
+  }
+}

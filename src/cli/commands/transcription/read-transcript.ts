@@ -1,0 +1,21 @@
+import type { TranscriptFormat } from '../../../contract/choices.ts';
+import type { Context } from '../../framework/context.ts';
+import { nothing, type Result, text } from '../../terminal/result.ts';
+
+/** The transcript in the format, for stdout as it is. */
+export async function readTranscript(
+  context: Context,
+  id: string,
+  format: TranscriptFormat,
+): Promise<Result> {
+  const client = await context.client();
+  const { signal } = context.io;
+  if (format !== 'json') return transcriptText(await client.getTranscript(id, format, { signal }));
+  const answer = await client.getTranscription(id, { signal });
+  return text(JSON.stringify(answer), { answer });
+}
+
+/** Of silence there is no line, not an empty one. */
+export function transcriptText(transcript: string): Result {
+  return transcript === '' ? nothing() : text(transcript);
+}

@@ -1,0 +1,43 @@
+import { TRANSCRIPT_FORMATS } from '../../../contract/choices.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { notEmpty, oneOf, option, optionalListArgument } from '../../framework/parameters.ts';
+import { pastMoment } from '../events/event-options.ts';
+
+export const LANGUAGE = option('--language <tag>', 'language that is spoken (BCP 47); default en-US', {
+  parse: notEmpty,
+});
+
+export const FORMAT = option('--format <format>', 'print the transcript as this', oneOf(TRANSCRIPT_FORMATS));
+
+export const SINCE = option('--since <when>', 'only what ended after then: 10m, 2h, or an instant', {
+  parse: pastMoment,
+});
+
+export const SPEAKERS = optionalListArgument('speakers as KEY=NAME; the key is a track id or an identity');
+
+/** `ada=Ada`, of which the key ends at the first `=`. */
+export function parseSpeakers(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(pairs.map(parsePair));
+}
+
+/** The same, where an empty name (`ada=`) removes the one that is there. */
+export function parseSpeakerChanges(pairs: readonly string[]): Record<string, string | null> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [key, name] = splitPair(pair);
+      return [key, name === '' ? null : name];
+    }),
+  );
+}
+
+function parsePair(pair: string): readonly [key: string, name: string] {
+  const [key, name] = splitPair(pair);
+  if (name === '') throw usageError(`the speaker ${JSON.stringify(key)} has no name`, `such as ${key}=Ada`);
+  return [key, name];
+}
+
+function splitPair(pair: string): readonly [key: string, name: string] {
+  const mark = pair.indexOf('=');
+  if (mark > 0) return [pair.slice(0, mark), pair.slice(mark + 1)];
+  throw usageError(`${JSON.stringify(pair)} is not KEY=NAME`, 'such as ada=Ada, or TR_AMDuaW8eDvbDmz=Ada');
+}

@@ -1,0 +1,132 @@
+import type {
+  LiveTranscription,
+  PostTranscription,
+  PostTranscriptionDetail,
+  Segment,
+} from '../../../contract/transcription.ts';
+import { type Column, type ListResult, list, type RecordResult, record } from '../../terminal/result.ts';
+
+const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
+  { heading: 'START', value: ({ start }) => start, display: ({ start }) => clockOf(start) },
+  { heading: 'SPEAKER', value: ({ speaker }) => speaker ?? undefined, paint: 'name' },
+  { heading: 'TEXT', value: ({ text }) => text },
+];
+
+/** What was said, a row each; --json is the whole answer. */
+export function segmentList(
+  transcription: LiveTranscription | PostTranscriptionDetail,
+  { empty, notes }: Pick<ListResult, 'empty' | 'notes'>,
+): ListResult {
+  return list({
+    answer: transcription,
+    records: transcription.segments,
+    fields: SEGMENT_FIELDS,
+    columns: SEGMENT_COLUMNS,
+    identify: ({ id }) => id,
+    isWrapped: true,
+    empty,
+    ...(notes === undefined ? {} : { notes }),
+  });
+}
+
+export const SEGMENT_FIELDS = [
+  'id',
+  'transcriptionId',
+  'trackId',
+  'participantIdentity',
+  'speaker',
+  'text',
+  'language',
+  'start',
+  'end',
+  'startedAt',
+  'endedAt',
+  'final',
+  'confidence',
+] as const satisfies readonly (keyof Segment)[];
+
+/** `1:02:03`, or `2:03`. */
+export function clockOf(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+export const POST_FIELDS = [
+  'transcriptionId',
+  'recordingId',
+  'roomId',
+  'status',
+  'language',
+  'participants',
+  'progress',
+  'queuedAt',
+  'startedAt',
+  'completedAt',
+  'durationMs',
+  'error',
+] as const satisfies readonly (keyof PostTranscription)[];
+
+const PAINT_OF_STATUS = {
+  queued: undefined,
+  processing: 'active',
+  completed: undefined,
+  failed: 'bad',
+} as const;
+
+const ID: Column<PostTranscription> = { heading: 'ID', value: ({ transcriptionId }) => transcriptionId };
+const RECORDING: Column<PostTranscription> = {
+  heading: 'RECORDING',
+  value: ({ recordingId }) => recordingId,
+};
+const ROOM: Column<PostTranscription> = { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' };
+const STATUS: Column<PostTranscription> = {
+  heading: 'STATUS',
+  value: ({ status }) => status,
+  paint: ({ status }) => PAINT_OF_STATUS[status],
+  display: ({ status, progress }) =>
+    status === 'processing' ? `processing, ${Math.floor(progress * 100)} %` : status,
+};
+const LANGUAGE: Column<PostTranscription> = { heading: 'LANGUAGE', value: ({ language }) => language };
+const QUEUED: Column<PostTranscription> = {
+  heading: 'QUEUED',
+  value: ({ queuedAt }) => ({ instantMs: Date.parse(queuedAt) }),
+};
+
+export const POST_LIST: readonly Column<PostTranscription>[] = [
+  ID,
+  RECORDING,
+  ROOM,
+  STATUS,
+  LANGUAGE,
+  QUEUED,
+];
+
+const POST_RECORD: readonly Column<PostTranscription>[] = [
+  ...POST_LIST,
+  { heading: 'STARTED', value: ({ startedAt }) => instantOf(startedAt) },
+  { heading: 'COMPLETED', value: ({ completedAt }) => instantOf(completedAt) },
+  { heading: 'PROGRESS', value: ({ progress }) => progress },
+  {
+    heading: 'DURATION',
+    value: ({ durationMs }) => (durationMs === null ? undefined : { seconds: durationMs / 1000 }),
+  },
+  {
+    heading: 'ERROR',
+    value: ({ error }) => (error === null ? undefined : `${error.code}: ${error.message}`),
+  },
+];
+
+/** Its state, without what was said. */
+export function postRecord(
+  transcription: PostTranscription,
+  more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
+): RecordResult {
+  const fields = [...POST_FIELDS, 'segments'];
+  return record({ answer: transcription, record: transcription, fields, columns: POST_RECORD, ...more });
+}
+
+function instantOf(text: string | null): { readonly instantMs: number } | undefined {
+  return text === null ? undefined : { instantMs: Date.parse(text) };
+}

@@ -1,0 +1,120 @@
+import type { RtcClient } from '../../../client/client.ts';
+import { POST_STATUSES } from '../../../contract/choices.ts';
+import type { PostTranscriptionList } from '../../../contract/transcription.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { WATCH, YES } from '../../framework/common-options.ts';
+import type { Context } from '../../framework/context.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
+import { argument, listArgument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
+import { watchList } from '../../framework/watch-list.ts';
+import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
+import { plural } from '../../terminal/time.ts';
+import { readTranscript } from '../transcription/read-transcript.ts';
+import { FORMAT } from '../transcription/transcript-options.ts';
+import { POST_FIELDS, POST_LIST, postRecord, segmentList } from '../transcription/transcript-view.ts';
+import { create } from './create-command.ts';
+
+const listTranscriptions = defineCommand({
+  noun: 'transcriptions',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the transcriptions of recordings, newest first',
+  needs: 'service',
+  arguments: {},
+  options: {
+    room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
+    recording: option('--recording <id>', 'only of this recording', { parse: notEmpty }),
+    status: option('--status <status>', 'only these', oneOf(POST_STATUSES)),
+    limit: LIMIT,
+    watch: WATCH,
+  },
+  examples: [
+    { line: 'rtc transcriptions list', does: 'The last 50' },
+    { line: 'rtc transcriptions list --status processing --watch', does: 'How far the workers are' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { room, recording, status, limit, watch }) {
+    const client = await context.client();
+    const query = { roomId: room, recordingId: recording, status, signal: context.io.signal };
+    const read = async (): Promise<ListResult> => {
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const answer = await client.listTranscriptions({ ...query, ...page });
+        return { records: answer.transcriptions, nextCursor: answer.nextCursor };
+      });
+      return list({
+        answer: { transcriptions: records, nextCursor } satisfies PostTranscriptionList,
+        records,
+        fields: POST_FIELDS,
+        columns: POST_LIST,
+        identify: ({ transcriptionId }) => transcriptionId,
+        empty: 'There is no such transcription. Make one: rtc transcriptions create RECORDING',
+        notes: moreNotes(limit, nextCursor),
+      });
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+const get = defineCommand({
+  noun: 'transcriptions',
+  verb: 'get',
+  summary: 'Show one transcription',
+  needs: 'service',
+  arguments: { id: argument('id of the transcription') },
+  options: { format: FORMAT },
+  examples: [
+    { line: 'rtc transcriptions get tr_4bPp8Vi9S6DdAbCd', does: 'Its state' },
+    { line: 'rtc transcriptions get tr_4bPp8Vi9S6DdAbCd --format srt > call.srt', does: 'What was said' },
+  ],
+  async run(context, { id, format }) {
+    if (format !== undefined) return await readTranscript(context, id, format);
+    const client = await context.client();
+    const transcription = await client.getTranscription(id, { signal: context.io.signal });
+    // A live one has no state beside what was said.
+    if (!('recordingId' in transcription)) {
+      return segmentList(transcription, { empty: 'Nothing was said.', notes: [] });
+    }
+    const isRead = transcription.segments.length > 0;
+    return postRecord(transcription, {
+      notes: isRead ? [`Read it: rtc transcriptions get ${id} --format text`] : [],
+    });
+  },
+});
+
+const remove = defineCommand({
+  noun: 'transcriptions',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete transcriptions with all that was said',
+  needs: 'service',
+  arguments: { ids: listArgument('id of the transcription, or of several') },
+  options: { yes: YES },
+  examples: [{ line: 'rtc transcriptions delete tr_4bPp8Vi9S6DdAbCd', does: 'Asks first' }],
+  async run(context, { ids, yes }) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes || context.flags.isCurl,
+      what: 'deleting transcriptions',
+      question: () => whatIsLost(context, client, ids),
+    });
+    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+      client.deleteTranscription(id, { signal: context.io.signal }),
+    );
+    return succeeded.length === 0
+      ? nothing({ exitCode })
+      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+  },
+});
+
+export const commands: readonly Command[] = [create, listTranscriptions, get, remove];
+
+async function whatIsLost(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
+  let segments = 0;
+  for (const id of ids) {
+    segments += (await client.getTranscription(id, { signal: context.io.signal })).segments.length;
+  }
+  const what = ids.length === 1 ? `transcription ${ids[0]}` : plural(ids.length, 'transcription');
+  return `Delete ${what}? ${plural(segments, 'segment')} of what was said will be gone.`;
+}

@@ -1,0 +1,130 @@
+import { RtcError } from '../../../client/rtc-error.ts';
+import type { PostQueue, PostQueued, PostTranscriptionDetail } from '../../../contract/transcription.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { argument } from '../../framework/parameters.ts';
+import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
+import { type Column, record } from '../../terminal/result.ts';
+import { hint } from '../../terminal/terminal.ts';
+import { readTranscript } from '../transcription/read-transcript.ts';
+import { FORMAT, LANGUAGE, parseSpeakers, SPEAKERS } from '../transcription/transcript-options.ts';
+import { postRecord } from '../transcription/transcript-view.ts';
+
+const QUEUED: readonly Column<PostQueued>[] = [
+  { heading: 'ID', value: ({ transcriptionId }) => transcriptionId },
+  { heading: 'RECORDING', value: ({ recordingId }) => recordingId },
+  { heading: 'STATUS', value: ({ status }) => status },
+  { heading: 'QUEUED', value: ({ queuedAt }) => ({ instantMs: Date.parse(queuedAt) }) },
+];
+
+export const create = defineCommand({
+  noun: 'transcriptions',
+  verb: 'create',
+  summary: 'Transcribe a recording',
+  description:
+    'Needs a running worker (rtc worker stt-post). A recording that has a transcription in this language keeps it, unless it failed. With --wait exit code 1 when it fails, 8 when the time is up.',
+  needs: 'service',
+  arguments: { recording: argument('id of the recording'), speakers: SPEAKERS },
+  options: { language: LANGUAGE, format: FORMAT, ...WAIT_OPTIONS },
+  examples: [
+    { line: 'rtc transcriptions create EG_tH8vdkRoTDWY', does: 'Queues it' },
+    {
+      line: 'rtc transcriptions create EG_tH8vdkRoTDWY --wait --timeout 30m --format srt > call.srt',
+      does: 'And waits for the subtitles',
+    },
+  ],
+  async run(context, { recording, speakers, language, format, wait, timeout }) {
+    const body: PostQueue = {
+      ...(language === undefined ? {} : { language }),
+      ...(speakers.length === 0 ? {} : { participants: parseSpeakers(speakers) }),
+    };
+    if (!wait) {
+      const client = await context.client();
+      const queued = await client.createTranscription(recording, body, { signal: context.io.signal });
+      return record({
+        answer: queued,
+        record: queued,
+        fields: ['transcriptionId', 'recordingId', 'status', 'queuedAt'] satisfies (keyof PostQueued)[],
+        columns: QUEUED,
+        notes: [
+          `Read it when it is completed: rtc transcriptions get ${queued.transcriptionId} --format text`,
+        ],
+      });
+    }
+    const patience = { timeoutSeconds: timeout, sinceMs: context.io.clock() };
+    const { transcriptionId } = await queuePatiently(context, recording, { body, ...patience });
+    const ended = await untilEnded(context, transcriptionId, patience);
+    if (ended.status === 'failed') throw failure(ended);
+    return format === undefined ? postRecord(ended) : await readTranscript(context, transcriptionId, format);
+  },
+});
+
+/** One for both: the file, and then the transcription. */
+type Patience = { readonly timeoutSeconds: number | undefined; readonly sinceMs: number };
+
+type Queue = Patience & { readonly body: PostQueue };
+
+/** The file of a recording that was just stopped is still being written: that is waited for too. */
+async function queuePatiently(
+  context: Context,
+  recording: string,
+  { body, ...patience }: Queue,
+): Promise<PostQueued> {
+  const client = await context.client();
+  const { signal } = context.io;
+  const queued = await waitFor<PostQueued | undefined>(context, {
+    what: `the file of ${recording} to be complete`,
+    ...patience,
+    read: async () => {
+      try {
+        return await client.createTranscription(recording, body, { signal });
+      } catch (error) {
+        if (!(error instanceof RtcError) || error.code !== 'recording-not-finished') throw error;
+        const { status } = await client.getRecording(recording, { signal });
+        if (status === 'recording') throw error;
+        return undefined;
+      }
+    },
+    isReached: (value) => value !== undefined,
+  });
+  if (queued === undefined) {
+    throw new CliError(
+      EXIT.failure,
+      `${recording} was not queued`,
+      `see: rtc transcriptions list --recording ${recording}`,
+    );
+  }
+  return queued;
+}
+
+async function untilEnded(
+  context: Context,
+  id: string,
+  patience: Patience,
+): Promise<PostTranscriptionDetail> {
+  const client = await context.client();
+  let shown = -1;
+  return await waitFor(context, {
+    what: `${id} to be completed`,
+    ...patience,
+    read: async () => {
+      const read = await client.getTranscription(id, { signal: context.io.signal });
+      const transcription = read as PostTranscriptionDetail;
+      const tenth = Math.floor(transcription.progress * 10);
+      if (tenth > shown) hint(context.screen, `${transcription.status}, ${tenth * 10} % …`);
+      shown = Math.max(shown, tenth);
+      return transcription;
+    },
+    isReached: ({ status }) => status === 'completed' || status === 'failed',
+  });
+}
+
+function failure({ transcriptionId, error }: PostTranscriptionDetail): CliError {
+  const why = error === null ? '' : `: ${error.message} (${error.code})`;
+  return new CliError(
+    EXIT.failure,
+    `the transcription ${transcriptionId} failed${why}`,
+    'correct it, and create the transcription again',
+  );
+}

@@ -1,0 +1,214 @@
+import type { Webhook, WebhookCreate, WebhookPatch } from '../../../contract/webhooks.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { WATCH, YES } from '../../framework/common-options.ts';
+import type { Context } from '../../framework/context.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
+import { argument, listArgument, optionalArgument } from '../../framework/parameters.ts';
+import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { watchList } from '../../framework/watch-list.ts';
+import { done, type ListResult, list, nothing, type Result, record } from '../../terminal/result.ts';
+import { plural } from '../../terminal/time.ts';
+import { deliveries, replay, test } from './delivery-commands.ts';
+import { listen } from './listen-command.ts';
+import { hostOf, isLoopback, warnOfPrivateAddress } from './private-address.ts';
+import { rotate } from './rotate-command.ts';
+import { verify } from './verify-command.ts';
+import { WEBHOOK_EVENTS, WEBHOOK_ID } from './webhook-arguments.ts';
+import { readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
+import { WEBHOOK_FIELDS, WEBHOOK_LIST, WEBHOOK_RECORD, WEBHOOK_WITHOUT_SECRET } from './webhook-view.ts';
+
+const create = defineCommand({
+  noun: 'webhooks',
+  verb: 'create',
+  summary: 'Register a URL that gets events',
+  description:
+    'Prints the signing secret, this once: nothing shows it again. With --secret-stdin the secret is yours.',
+  needs: 'service',
+  arguments: { url: argument('http or https address on a public network') },
+  options: { events: WEBHOOK_EVENTS, secretStdin: SECRET_STDIN },
+  examples: [
+    { line: 'rtc webhooks create https://example.org/hooks/rtc', does: 'All events, with a new secret' },
+    {
+      line: 'rtc webhooks create https://example.org/hooks/rtc --events room_started,room_finished --json secret',
+      does: 'Two events; only the secret, as JSON',
+    },
+    {
+      line: 'pass show hook | rtc webhooks create https://example.org/hook --secret-stdin',
+      does: 'With a secret of your own',
+    },
+  ],
+  async run(context, { url, events, secretStdin }) {
+    const secret = await readGivenSecret(context, secretStdin);
+    const body: WebhookCreate = {
+      url,
+      ...(events === undefined ? {} : { events: [...events] }),
+      ...(secret === undefined ? {} : { secret }),
+    };
+    const client = await context.client();
+    const webhook = await client.createWebhook(body, { signal: context.io.signal });
+    warnOfPrivateAddress(context.screen, url);
+    const isOurs = secret !== undefined;
+    return record({
+      answer: webhook,
+      record: webhook,
+      fields: WEBHOOK_FIELDS,
+      columns: isOurs ? WEBHOOK_WITHOUT_SECRET : WEBHOOK_RECORD,
+      notes: [
+        ...(isOurs ? [] : ['Keep the secret now: it is not shown again.']),
+        `Try it: rtc webhooks test ${webhook.id}`,
+        ...(isLoopback(hostOf(url))
+          ? ['To receive on this machine without registering: rtc webhooks listen']
+          : []),
+      ],
+    });
+  },
+});
+
+const listWebhooks = defineCommand({
+  noun: 'webhooks',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the webhooks',
+  needs: 'service',
+  arguments: {},
+  options: { watch: WATCH },
+  examples: [
+    { line: 'rtc webhooks list', does: 'All of them, without their secrets' },
+    { line: 'rtc webhooks list --json id,url', does: 'Ids and URLs, as JSON' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { watch }) {
+    const read = async (): Promise<ListResult> => {
+      const client = await context.client();
+      const answer = await client.listWebhooks({ signal: context.io.signal });
+      return list({
+        answer,
+        records: answer.webhooks,
+        fields: WEBHOOK_FIELDS,
+        columns: WEBHOOK_LIST,
+        identify: (webhook) => webhook.id,
+        empty: 'There is no webhook. Register one: rtc webhooks create URL',
+      });
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+const get = defineCommand({
+  noun: 'webhooks',
+  verb: 'get',
+  summary: 'Show one webhook',
+  needs: 'service',
+  arguments: { id: WEBHOOK_ID },
+  options: {},
+  examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about it but the secret' }],
+  async run(context, { id }) {
+    const client = await context.client();
+    return shown(await client.getWebhook(id, { signal: context.io.signal }));
+  },
+});
+
+const update = defineCommand({
+  noun: 'webhooks',
+  verb: 'update',
+  summary: 'Change the URL or the events of a webhook',
+  description: 'Pending deliveries and retries go to the new URL.',
+  needs: 'service',
+  arguments: { id: WEBHOOK_ID, url: optionalArgument('new address') },
+  options: { events: WEBHOOK_EVENTS },
+  examples: [
+    {
+      line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C https://example.org/new-hook',
+      does: 'To another address',
+    },
+    {
+      line: 'rtc webhooks update wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --events room_started,room_finished',
+      does: 'Only these events from now on',
+    },
+  ],
+  async run(context, { id, url, events }) {
+    if (url === undefined && events === undefined) {
+      throw usageError(
+        'nothing to change',
+        'give a new URL or --events; for a new secret: rtc webhooks rotate',
+      );
+    }
+    const body: WebhookPatch = {
+      ...(url === undefined ? {} : { url }),
+      ...(events === undefined ? {} : { events: [...events] }),
+    };
+    const client = await context.client();
+    const webhook = await client.updateWebhook(id, body, { signal: context.io.signal });
+    if (url !== undefined) warnOfPrivateAddress(context.screen, url);
+    return shown(webhook);
+  },
+});
+
+const remove = defineCommand({
+  noun: 'webhooks',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete webhooks with their delivery logs',
+  needs: 'service',
+  arguments: { ids: listArgument('id of the webhook, or of several', { completes: 'webhooks' }) },
+  options: { yes: YES },
+  examples: [
+    { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first, naming what is lost' },
+    { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --yes', does: 'Without asking' },
+  ],
+  async run(context, { ids, yes }) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes || context.flags.isCurl,
+      what: 'deleting webhooks',
+      question: () => whatIsLost(context, ids),
+    });
+    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+      client.deleteWebhook(id, { signal: context.io.signal }),
+    );
+    return succeeded.length === 0
+      ? nothing({ exitCode })
+      : done(`Deleted ${succeeded.join(', ')}.`, { exitCode });
+  },
+});
+
+export const commands: readonly Command[] = [
+  create,
+  listWebhooks,
+  get,
+  update,
+  remove,
+  test,
+  deliveries,
+  replay,
+  rotate,
+  verify,
+  listen,
+];
+
+function shown(webhook: Webhook): Result {
+  return record({ answer: webhook, record: webhook, fields: WEBHOOK_FIELDS, columns: WEBHOOK_RECORD });
+}
+
+async function whatIsLost(context: Context, ids: readonly string[]): Promise<string> {
+  const client = await context.client();
+  const { signal } = context.io;
+  let pending = 0;
+  let isMore = false;
+  for (const id of ids) {
+    const page = await client.listDeliveries(id, { status: 'pending', limit: 200, signal });
+    pending += page.deliveries.length;
+    isMore ||= page.nextCursor !== null;
+  }
+  const what =
+    ids.length === 1 && ids[0] !== undefined
+      ? `webhook ${(await client.getWebhook(ids[0], { signal })).url}`
+      : plural(ids.length, 'webhook');
+  const loss =
+    pending === 0
+      ? 'nothing is pending'
+      : `${plural(pending, 'pending delivery', 'pending deliveries')}${isMore ? ' and more' : ''} will be cancelled`;
+  const log = ids.length === 1 ? 'its delivery log' : 'their delivery logs';
+  return `Delete ${what} with ${log}? ${loss}.`;
+}

@@ -1,0 +1,176 @@
+import type { Delivery, DeliveryList, WebhookTest } from '../../../contract/webhooks.ts';
+import { EXIT, usageError } from '../../errors/cli-error.ts';
+import { defineCommand } from '../../framework/command.ts';
+import { WATCH } from '../../framework/common-options.ts';
+import type { Context } from '../../framework/context.ts';
+import { flag, oneOf, option, optionalArgument } from '../../framework/parameters.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
+import { watchList } from '../../framework/watch-list.ts';
+import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
+import { pastMoment } from '../events/event-options.ts';
+import { WEBHOOK_ID } from './webhook-arguments.ts';
+import {
+  ATTEMPT_FIELDS,
+  attemptColumns,
+  attemptRows,
+  DELIVERY_FIELDS,
+  deliveryColumns,
+} from './webhook-view.ts';
+
+const TEST_COLUMNS: readonly Column<WebhookTest>[] = [
+  {
+    heading: 'DELIVERED',
+    value: (answer) => answer.delivered,
+    paint: (answer) => (answer.delivered ? 'good' : 'bad'),
+  },
+  {
+    heading: 'STATUS-CODE',
+    value: (answer) => answer.statusCode,
+    display: ({ statusCode }) => (statusCode === 0 ? 'no answer' : `${statusCode}`),
+  },
+];
+const TEST_ERROR: Column<WebhookTest> = { heading: 'ERROR', value: (answer) => answer.error };
+
+export const test = defineCommand({
+  noun: 'webhooks',
+  verb: 'test',
+  summary: 'Send a test delivery now, and see how it is taken',
+  description: 'One try of the event webhook_test. Exit code 7 when the receiver does not answer 2xx.',
+  needs: 'service',
+  arguments: { id: WEBHOOK_ID },
+  options: {},
+  examples: [
+    { line: 'rtc webhooks test wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Waits for the answer, at most 10 s' },
+  ],
+  async run(context, { id }) {
+    const client = await context.client();
+    const answer = await client.testWebhook(id, { signal: context.io.signal });
+    return record({
+      answer,
+      record: answer,
+      fields: ['delivered', 'statusCode', 'error'],
+      columns: answer.error === undefined ? TEST_COLUMNS : [...TEST_COLUMNS, TEST_ERROR],
+      exitCode: answer.delivered ? EXIT.success : EXIT.negative,
+      notes: answer.delivered ? [] : [`What it answered: rtc webhooks deliveries ${id} --attempts --limit 1`],
+    });
+  },
+});
+
+const STATUSES = [
+  'pending',
+  'delivered',
+  'failed',
+  'cancelled',
+] as const satisfies readonly Delivery['status'][];
+
+export const deliveries = defineCommand({
+  noun: 'webhooks',
+  verb: 'deliveries',
+  summary: 'Show the delivery log of a webhook, newest first',
+  description:
+    'With the status code and the error of the last try; --attempts shows every try and its answer.',
+  needs: 'service',
+  arguments: { id: WEBHOOK_ID },
+  options: {
+    status: option('--status <status>', 'only these', oneOf(STATUSES)),
+    limit: LIMIT,
+    attempts: flag('--attempts', 'a row for every try, with what the receiver answered'),
+    watch: WATCH,
+  },
+  examples: [
+    { line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'The last 50' },
+    {
+      line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --status failed --attempts',
+      does: 'Why some failed',
+    },
+    {
+      line: 'rtc webhooks deliveries wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --watch',
+      does: 'The same, kept up to date',
+    },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { id, status, limit, attempts, watch }) {
+    const client = await context.client();
+    const read = async (): Promise<ListResult> => {
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const answer = await client.listDeliveries(id, { status, ...page, signal: context.io.signal });
+        return { records: answer.deliveries, nextCursor: answer.nextCursor };
+      });
+      const notes = moreNotes(limit, nextCursor);
+      const answer = { deliveries: records, nextCursor };
+      return attempts ? attemptList(context, answer, notes) : deliveryList(context, answer, notes);
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+export const replay = defineCommand({
+  noun: 'webhooks',
+  verb: 'replay',
+  summary: 'Send deliveries again: one that has ended, or all that failed',
+  description: 'With the same event id, signed anew, in a new round of tries.',
+  needs: 'service',
+  arguments: { id: WEBHOOK_ID, delivery: optionalArgument('id of the delivery; without it all that failed') },
+  options: {
+    since: option('--since <when>', 'only what failed since then: 10m, 7d, or an instant', {
+      parse: pastMoment,
+    }),
+  },
+  examples: [
+    { line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All that failed' },
+    {
+      line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --since 2h',
+      does: 'What failed in the last two hours',
+    },
+    {
+      line: 'rtc webhooks replay wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
+      does: 'One, also if it was delivered',
+    },
+  ],
+  async run(context, { id, delivery, since }) {
+    if (delivery !== undefined && since !== undefined) {
+      throw usageError('--since and a delivery exclude each other', 'leave one of them out');
+    }
+    const client = await context.client();
+    const { signal, clock } = context.io;
+    const from = since?.(clock()) ?? new Date(0).toISOString();
+    const answer =
+      delivery === undefined
+        ? await client.replayFailedDeliveries(id, from, { signal })
+        : await client.replayDelivery(id, delivery, { signal });
+    return record({
+      answer,
+      record: answer,
+      fields: ['replayed'],
+      columns: [{ heading: 'REPLAYED', value: ({ replayed }) => replayed }],
+      notes:
+        answer.replayed === 0
+          ? ['Nothing has failed.']
+          : [`How they fare: rtc webhooks deliveries ${id} --watch`],
+    });
+  },
+});
+
+function deliveryList({ screen }: Context, answer: DeliveryList, notes: readonly string[]): ListResult {
+  return list({
+    answer,
+    records: answer.deliveries,
+    fields: DELIVERY_FIELDS,
+    columns: deliveryColumns(screen),
+    identify: (delivery) => delivery.id,
+    empty: 'There is no such delivery.',
+    notes,
+  });
+}
+
+function attemptList({ screen }: Context, answer: DeliveryList, notes: readonly string[]): ListResult {
+  return list({
+    answer,
+    records: attemptRows(answer.deliveries),
+    fields: ATTEMPT_FIELDS,
+    columns: attemptColumns(screen),
+    identify: (row) => `${row.deliveryId} ${row.number}`,
+    empty: 'Nothing has been tried.',
+    notes,
+  });
+}

@@ -1,0 +1,82 @@
+import { RtcError } from '../../../client/rtc-error.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
+import { EXIT } from '../../errors/cli-error.ts';
+import { defineCommand } from '../../framework/command.ts';
+import { YES } from '../../framework/common-options.ts';
+import type { Context } from '../../framework/context.ts';
+import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { done, type Result, text } from '../../terminal/result.ts';
+import { say, warn } from '../../terminal/terminal.ts';
+import { WEBHOOK_ID } from './webhook-arguments.ts';
+import { generateSecret, readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
+import { WEBHOOK_FIELDS } from './webhook-view.ts';
+
+export const rotate = defineCommand({
+  noun: 'webhooks',
+  verb: 'rotate',
+  summary: 'Give a webhook a new secret',
+  description:
+    'The secret is made here and printed this once. For 24 hours the header webhook-signature carries both signatures; X-Service-Webhook-Signature holds one, the new secret’s.',
+  needs: 'service',
+  arguments: { id: WEBHOOK_ID },
+  options: { secretStdin: SECRET_STDIN, yes: YES },
+  examples: [
+    {
+      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
+      does: 'Asks first; prints the new secret and nothing else',
+    },
+    {
+      line: 'rtc webhooks rotate wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C --yes | pass insert -m hook',
+      does: 'Without asking, straight into a safe',
+    },
+  ],
+  async run(context, { id, secretStdin, yes }) {
+    const client = await context.client();
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes || context.flags.isCurl,
+      what: 'rotating the secret of a webhook',
+      question: async () => {
+        const { url } = await client.getWebhook(id, { signal: context.io.signal });
+        return `Give ${url} a new secret? X-Service-Webhook-Signature will not match until the receiver has it.`;
+      },
+    });
+    const given = await readGivenSecret(context, secretStdin);
+    const secret = given ?? generateSecret();
+    try {
+      const webhook = await client.putWebhook(id, { secret }, { signal: context.io.signal });
+      return given === undefined ? rotated(webhook, secret) : done(`${id} has the new secret.`);
+    } catch (error) {
+      if (given !== undefined || !mayHaveBeenTaken(error)) throw error;
+      return unconfirmed(context, id, secret);
+    }
+  },
+});
+
+function rotated(webhook: Webhook, secret: string): Result {
+  return text(secret, {
+    answer: { ...webhook, secret },
+    fields: WEBHOOK_FIELDS,
+    notes: [
+      'Keep the secret now: it is not shown again.',
+      'For 24 hours webhook-signature carries the old signature too; X-Service-Webhook-Signature only the new one.',
+    ],
+  });
+}
+
+/** The request may have arrived, and only its answer been lost. */
+function mayHaveBeenTaken(error: unknown): boolean {
+  if (!(error instanceof RtcError)) return false;
+  const isRefused = error.status !== undefined && error.status >= 400 && error.status < 500;
+  return !isRefused;
+}
+
+/** Without its secret a webhook that took it would be lost: it is printed all the same. */
+function unconfirmed(context: Context, id: string, secret: string): Result {
+  warn(context.screen, `the service has not confirmed it; it may or may not have taken this secret`);
+  say(context.screen, `Find out: rtc webhooks test ${id}`);
+  return text(secret, {
+    answer: { id, secret },
+    fields: ['id', 'secret'],
+    exitCode: context.io.signal.aborted ? EXIT.cancelled : EXIT.unavailable,
+  });
+}

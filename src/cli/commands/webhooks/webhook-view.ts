@@ -1,0 +1,148 @@
+import type { Delivery, Webhook } from '../../../contract/webhooks.ts';
+import type { Palette } from '../../terminal/colours.ts';
+import type { Column } from '../../terminal/result.ts';
+import type { Screen } from '../../terminal/terminal.ts';
+import { formatDuration } from '../../terminal/time.ts';
+
+export const WEBHOOK_FIELDS = [
+  'id',
+  'url',
+  'events',
+  'secret',
+  'createdAt',
+] as const satisfies readonly (keyof Webhook)[];
+
+const ID: Column<Webhook> = { heading: 'ID', value: (webhook) => webhook.id, paint: 'name' };
+const URL_COLUMN: Column<Webhook> = { heading: 'URL', value: (webhook) => webhook.url };
+const EVENTS: Column<Webhook> = {
+  heading: 'EVENTS',
+  value: (webhook) => webhook.events.join(','),
+  display: ({ events }) => (events.includes('*') ? 'all' : events.join(', ')),
+};
+const SECRET: Column<Webhook> = {
+  heading: 'SECRET',
+  value: (webhook) => webhook.secret,
+  paint: ({ secret }) => (secret === '***' ? undefined : 'warning'),
+};
+const CREATED: Column<Webhook> = {
+  heading: 'CREATED',
+  value: (webhook) => ({ instantMs: Date.parse(webhook.createdAt) }),
+};
+
+export const WEBHOOK_LIST: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
+export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, SECRET, CREATED];
+/** Where the secret is the user's own: it is not shown once more. */
+export const WEBHOOK_WITHOUT_SECRET: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
+
+export const DELIVERY_FIELDS = [
+  'id',
+  'webhookId',
+  'eventId',
+  'event',
+  'status',
+  'createdAt',
+  'nextAttemptAt',
+  'attempts',
+] as const satisfies readonly (keyof Delivery)[];
+
+type Attempt = Delivery['attempts'][number];
+
+const STATUS_PAINT: Readonly<Record<string, keyof Palette>> = {
+  pending: 'warning',
+  delivered: 'good',
+  failed: 'bad',
+  cancelled: 'faint',
+};
+
+const DELIVERY: Column<Delivery> = { heading: 'DELIVERY', value: (delivery) => delivery.id, paint: 'name' };
+const EVENT: Column<Delivery> = { heading: 'EVENT', value: (delivery) => delivery.event };
+const CODE: Column<Delivery> = {
+  heading: 'CODE',
+  value: (delivery) => delivery.attempts.at(-1)?.statusCode ?? '',
+  paint: (delivery) => paintOfCode(delivery.attempts.at(-1)),
+};
+const TRIES: Column<Delivery> = { heading: 'TRIES', value: (delivery) => delivery.attempts.length };
+const DELIVERY_CREATED: Column<Delivery> = {
+  heading: 'CREATED',
+  value: (delivery) => ({ instantMs: Date.parse(delivery.createdAt) }),
+};
+const ERROR: Column<Delivery> = {
+  heading: 'ERROR',
+  value: (delivery) => delivery.attempts.at(-1)?.error ?? '',
+};
+
+/** Below this the delivery's id would be cut, and it is what replay takes. */
+const WIDE_COLUMNS = 110;
+
+export function deliveryColumns(screen: Screen): readonly Column<Delivery>[] {
+  const status = statusColumn(screen.io.clock());
+  if (screen.width !== undefined && screen.width < WIDE_COLUMNS)
+    return [DELIVERY, EVENT, status, CODE, ERROR];
+  return [DELIVERY, EVENT, status, CODE, TRIES, DELIVERY_CREATED, ERROR];
+}
+
+/** On a terminal a pending one says when it is tried again. */
+function statusColumn(nowMs: number): Column<Delivery> {
+  return {
+    heading: 'STATUS',
+    value: (delivery) => delivery.status,
+    paint: (delivery) => STATUS_PAINT[delivery.status],
+    display: ({ status, nextAttemptAt, attempts }) => {
+      if (nextAttemptAt === null || attempts.length === 0) return status;
+      const leftMs = Date.parse(nextAttemptAt) - nowMs;
+      return leftMs < 1000 ? 'again now' : `again in ${formatDuration(leftMs / 1000)}`;
+    },
+  };
+}
+
+/** One try of a delivery, for `deliveries --attempts`. */
+export type AttemptRow = Attempt & { readonly deliveryId: string; readonly event: string };
+
+export const ATTEMPT_FIELDS = [
+  'deliveryId',
+  'event',
+  'number',
+  'startedAt',
+  'durationMs',
+  'statusCode',
+  'error',
+  'responseBody',
+] as const satisfies readonly (keyof AttemptRow)[];
+
+const ATTEMPT_DELIVERY: Column<AttemptRow> = {
+  heading: 'DELIVERY',
+  value: (row) => row.deliveryId,
+  paint: 'name',
+};
+const ATTEMPT_EVENT: Column<AttemptRow> = { heading: 'EVENT', value: (row) => row.event };
+const TRY: Column<AttemptRow> = { heading: 'TRY', value: (row) => row.number };
+const SENT: Column<AttemptRow> = {
+  heading: 'SENT',
+  value: (row) => ({ instantMs: Date.parse(row.startedAt) }),
+};
+const ATTEMPT_CODE: Column<AttemptRow> = {
+  heading: 'CODE',
+  value: (row) => row.statusCode ?? '',
+  paint: paintOfCode,
+};
+const MS: Column<AttemptRow> = { heading: 'MS', value: (row) => row.durationMs };
+const ATTEMPT_ERROR: Column<AttemptRow> = { heading: 'ERROR', value: (row) => row.error ?? '' };
+const ANSWER: Column<AttemptRow> = { heading: 'ANSWER', value: (row) => row.responseBody ?? '' };
+
+export function attemptColumns({ width }: Screen): readonly Column<AttemptRow>[] {
+  if (width !== undefined && width < WIDE_COLUMNS) {
+    return [ATTEMPT_DELIVERY, TRY, ATTEMPT_CODE, ATTEMPT_ERROR, ANSWER];
+  }
+  return [ATTEMPT_DELIVERY, ATTEMPT_EVENT, TRY, SENT, ATTEMPT_CODE, MS, ATTEMPT_ERROR, ANSWER];
+}
+
+export function attemptRows(deliveries: readonly Delivery[]): readonly AttemptRow[] {
+  return deliveries.flatMap(({ id, event, attempts }) =>
+    attempts.map((attempt) => ({ ...attempt, deliveryId: id, event })),
+  );
+}
+
+function paintOfCode(attempt: Attempt | undefined): keyof Palette | undefined {
+  if (attempt?.statusCode === undefined || attempt.statusCode === null) return undefined;
+  return attempt.error === null ? 'good' : 'bad';
+}

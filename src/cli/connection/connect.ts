@@ -1,0 +1,78 @@
+import type { Dispatcher } from 'undici';
+import manifest from '../../../package.json' with { type: 'json' };
+import { RtcClient } from '../../client/client.ts';
+import type { Observer, RtcClientOptions } from '../../client/client-options.ts';
+import { usageError } from '../errors/cli-error.ts';
+import type { Context } from '../framework/context.ts';
+import type { Environment } from '../terminal/io.ts';
+import { curlObserver, debugObserver, lookObserver } from './request-trace.ts';
+import { DEFAULT_URL, readCredentials, type Sourced } from './settings.ts';
+
+/** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
+export async function connect(context: Context): Promise<RtcClient> {
+  const settings = await context.settings();
+  const credentials = await readCredentials(settings);
+  return openClient(context, { url: settings.url.value, ...credentials });
+}
+
+/** As connect, but with --curl its requests are sent: they only read, for what a command must know before it acts. */
+export async function connectToLook(context: Context): Promise<RtcClient> {
+  const settings = await context.settings();
+  const credentials = await readCredentials(settings);
+  return openWith(context, { url: settings.url.value, ...credentials }, lookObserver(context.screen));
+}
+
+/** As connect, with credentials of the caller's choice: doctor asks unsigned things before there are any. */
+export async function openClient(context: Context, target: Target): Promise<RtcClient> {
+  return openWith(context, target, observerOf(context));
+}
+
+type Target = Pick<RtcClientOptions, 'url' | 'apiKey' | 'apiSecret'>;
+
+async function openWith(
+  context: Context,
+  target: Target,
+  observer: Observer | undefined,
+): Promise<RtcClient> {
+  const dispatcher = await proxyFor(target.url, context.io.env);
+  try {
+    return new RtcClient({
+      ...target,
+      clock: context.io.clock,
+      userAgent: `rtc/${manifest.version}`,
+      ...(dispatcher === undefined ? {} : { dispatcher }),
+      ...(observer === undefined ? {} : { observer }),
+    });
+  } catch (error) {
+    if (error instanceof TypeError) throw badUrl(error, (await context.settings()).url);
+    throw error;
+  }
+}
+
+/** Names where the address comes from: a variable that was forgotten is looked for everywhere else first. */
+function badUrl({ message }: TypeError, { source }: Sourced): Error {
+  const rest = message.replace("the service's URL ", '').replace(/ such as \S+$/, '');
+  const profile = /^profile (.*)$/.exec(source)?.[1];
+  if (profile === undefined) return usageError(`${source} ${rest}`, `write it such as ${DEFAULT_URL}`);
+  return usageError(`the URL of ${source}: ${rest}`, `put it right: rtc profile add ${profile}`);
+}
+
+function observerOf(context: Context): Observer | undefined {
+  if (context.flags.isCurl) return curlObserver(context.screen);
+  return context.flags.isDebug ? debugObserver(context.screen) : undefined;
+}
+
+/** HTTPS_PROXY and its kind are rare and their agent is large: loaded only when one is set. */
+async function proxyFor(url: string, env: Environment): Promise<Dispatcher | undefined> {
+  const lower = url.toLowerCase();
+  const proxy = lower.startsWith('https:')
+    ? (env.https_proxy ?? env.HTTPS_PROXY)
+    : (env.http_proxy ?? env.HTTP_PROXY);
+  if (proxy === undefined || proxy === '') return undefined;
+  const { EnvHttpProxyAgent } = await import('undici');
+  return new EnvHttpProxyAgent({
+    httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',
+    httpsProxy: env.https_proxy ?? env.HTTPS_PROXY ?? '',
+    noProxy: env.no_proxy ?? env.NO_PROXY ?? 'localhost,127.0.0.1,::1',
+  });
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { makeFolder } from '../../folders/make-folder.ts';
+import { CliError, EXIT } from '../errors/cli-error.ts';
+import { fileFault } from '../errors/file-error.ts';
+import { shellQuoted } from '../errors/shell-quote.ts';
+import type { Environment, Io } from '../terminal/io.ts';
+
+/** A named service. The secret itself, or where to get it: exactly one of the three. */
+export type Profile = {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret?: string;
+  /** A shell command that prints the secret, such as `pass show rtc`. */
+  readonly apiSecretCommand?: string;
+  /** A file that holds the secret. */
+  readonly apiSecretFile?: string;
+};
+
+export type ProfileStore = {
+  /** The profile that is used when none is named. */
+  readonly current: string | undefined;
+  readonly profiles: Readonly<Record<string, Profile>>;
+};
+
+const EMPTY: ProfileStore = { current: undefined, profiles: {} };
+
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export function profilesPath(env: Environment): string {
+  const base = env.XDG_CONFIG_HOME;
+  const config = base?.startsWith('/') ? base : join(env.HOME ?? homedir(), '.config');
+  return join(config, 'rtc', 'config.json');
+}
+
+/** @throws CliError when others could read or change the file, or when it is not what we wrote */
+export async function readProfiles(io: Io): Promise<ProfileStore> {
+  const path = profilesPath(io.env);
+  const text = await readPrivately(path, io.runtime.platform);
+  return text === undefined ? EMPTY : parseStore(path, text);
+}
+
+/** Replaces the file in one step, so that a reader or a crash never sees half of it. */
+export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> {
+  const path = profilesPath(io.env);
+  const directory = dirname(path);
+  const draft = `${path}.${randomUUID()}.draft`;
+  try {
+    await makeFolder(directory, DIRECTORY_MODE);
+    await chmod(directory, DIRECTORY_MODE);
+    await writeFile(draft, `${JSON.stringify(store, undefined, 2)}\n`, { mode: FILE_MODE, flag: 'wx' });
+    await rename(draft, path);
+  } catch (cause) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw fileFault(cause, { path, doing: 'written', exitCode: EXIT.failure });
+  }
+}
+
+async function readPrivately(path: string, platform: string): Promise<string | undefined> {
+  try {
+    // Windows has no such modes: a profile directory there is the user's own.
+    if (platform !== 'win32') {
+      await refuseLooseMode(dirname(path), DIRECTORY_MODE);
+      await refuseLooseMode(path, FILE_MODE);
+    }
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof CliError) throw cause;
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw fileFault(cause, { path, doing: 'read', exitCode: EXIT.failure });
+  }
+}
+
+async function refuseLooseMode(path: string, allowed: number): Promise<void> {
+  const mode = (await stat(path)).mode & 0o777;
+  if ((mode & ~allowed) === 0) return;
+  throw new CliError(
+    EXIT.failure,
+    `${path} holds secrets, and its mode ${mode.toString(8).padStart(4, '0')} lets others in`,
+    `run: chmod ${allowed.toString(8)} ${shellQuoted(path)}`,
+  );
+}
+
+function parseStore(path: string, text: string): ProfileStore {
+  const broken = (why: string): CliError =>
+    new CliError(
+      EXIT.failure,
+      `${path} is broken: ${why}`,
+      'repair it, or move it away and run: rtc profile add',
+    );
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's message quotes the file, and with it perhaps a secret.
+    throw broken('it is not JSON');
+  }
+  const { current, profiles } = (value ?? {}) as { current?: unknown; profiles?: unknown };
+  if (typeof profiles !== 'object' || profiles === null) throw broken('it has no "profiles" object');
+  if (current !== undefined && typeof current !== 'string') throw broken('"current" is not a name');
+  for (const [name, profile] of Object.entries(profiles)) {
+    const fault = faultOf(profile);
+    if (fault !== undefined) throw broken(`profile ${JSON.stringify(name)} ${fault}`);
+  }
+  return { current, profiles: profiles as Record<string, Profile> };
+}
+
+function faultOf(profile: unknown): string | undefined {
+  if (typeof profile !== 'object' || profile === null) return 'is not an object';
+  const { url, apiKey, ...rest } = profile as Record<string, unknown>;
+  if (typeof url !== 'string' || typeof apiKey !== 'string') return 'lacks "url" or "apiKey"';
+  const { apiSecret, apiSecretCommand, apiSecretFile } = rest;
+  const sources = [apiSecret, apiSecretCommand, apiSecretFile].filter((source) => source !== undefined);
+  if (sources.length !== 1 || typeof sources[0] !== 'string') {
+    return 'needs exactly one of "apiSecret", "apiSecretCommand" and "apiSecretFile"';
+  }
+  return undefined;
+}

@@ -1,0 +1,146 @@
+import { isHeaderValue } from '../../client/header-value.ts';
+import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
+import { didYouMean } from '../errors/did-you-mean.ts';
+import type { Environment, Io } from '../terminal/io.ts';
+import { type Profile, type ProfileStore, profilesPath, readProfiles } from './profiles.ts';
+import { readSecretFile, runSecretCommand } from './secrets.ts';
+
+export const DEFAULT_URL = 'http://127.0.0.1:3000';
+
+/** The connection options of a command line. */
+export type ConnectionFlags = {
+  readonly url: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly apiSecretFile: string | undefined;
+  readonly profile: string | undefined;
+};
+
+/** A value with where it comes from, for doctor and for messages. */
+export type Sourced = { readonly value: string; readonly source: string };
+
+export type Settings = {
+  readonly url: Sourced;
+  readonly apiKey: Sourced | undefined;
+  /** Read only when a request is signed: a command may ask for a passphrase. */
+  readonly apiSecret: { readonly source: string; readonly read: () => Promise<string> } | undefined;
+  readonly profile: string | undefined;
+};
+
+/**
+ * Flag, then environment, then profile, then default, each setting on its own. A profile that --profile names counts
+ * as a flag: who names one must not end up on another server because of a variable.
+ */
+export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<Settings> {
+  const { env } = io;
+  const needsProfile =
+    flags.profile !== undefined ||
+    !(hasAny(env, URL_VARIABLES) && hasAny(env, KEY_VARIABLES) && hasAny(env, SECRET_VARIABLES));
+  const store = needsProfile ? await readProfiles(io) : undefined;
+  const name = store === undefined ? undefined : (flags.profile ?? filled(env.RTC_PROFILE) ?? store.current);
+  const profile = name === undefined ? undefined : pickProfile(io, store, name);
+  const origin = `profile ${name}`;
+  const named = flags.profile === undefined ? undefined : profile;
+
+  const url = sourced(flags.url, '--url') ??
+    sourced(named?.url, origin) ??
+    fromEnvironment(env, URL_VARIABLES) ??
+    sourced(profile?.url, origin) ?? { value: DEFAULT_URL, source: 'default' };
+  const apiKey =
+    sourced(flags.apiKey, '--api-key') ??
+    sourced(named?.apiKey, origin) ??
+    fromEnvironment(env, KEY_VARIABLES) ??
+    sourced(profile?.apiKey, origin);
+  const apiSecret =
+    secretFromFlag(io, flags.apiSecretFile) ??
+    secretFromProfile(io, named, origin) ??
+    secretFromEnvironment(env) ??
+    secretFromProfile(io, profile, origin);
+  return { url, apiKey, apiSecret, profile: name };
+}
+
+/** Key and secret, or what is missing and how to set it. */
+export async function readCredentials(
+  settings: Settings,
+): Promise<{ readonly apiKey: string; readonly apiSecret: string }> {
+  if (settings.apiKey === undefined || settings.apiSecret === undefined) {
+    const missing = [
+      settings.apiKey === undefined ? 'API key' : '',
+      settings.apiSecret === undefined ? 'API secret' : '',
+    ].filter((name) => name !== '');
+    throw new CliError(
+      EXIT.authentication,
+      `no ${missing.join(' and no ')} for ${settings.url.value}`,
+      'run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET',
+    );
+  }
+  const { value: apiKey, source } = settings.apiKey;
+  if (!isHeaderValue(apiKey)) {
+    throw new CliError(
+      EXIT.authentication,
+      `the API key (${source}) has a character that no header can carry`,
+      'look for a line end or a quotation mark that was copied with it',
+    );
+  }
+  return { apiKey, apiSecret: await settings.apiSecret.read() };
+}
+
+const URL_VARIABLES = ['RTC_URL'];
+const KEY_VARIABLES = ['RTC_API_KEY', 'API_KEY'];
+const SECRET_VARIABLES = ['RTC_API_SECRET', 'API_SECRET'];
+
+function pickProfile(io: Io, store: ProfileStore | undefined, name: string): Profile {
+  const profiles = store?.profiles ?? {};
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profile !== undefined) return profile;
+  const known = Object.keys(profiles);
+  const next = known.length === 0 ? 'run: rtc profile add NAME' : `choose from ${known.join(', ')}`;
+  const suggestion = didYouMean(name, known);
+  throw usageError(
+    `there is no profile ${JSON.stringify(name)} in ${profilesPath(io.env)}${suggestion}`,
+    next,
+  );
+}
+
+function secretFromFlag(io: Io, path: string | undefined): Settings['apiSecret'] {
+  if (path === undefined) return undefined;
+  return { source: '--api-secret-file', read: () => readSecretFile(io, path) };
+}
+
+function secretFromEnvironment(env: Environment): Settings['apiSecret'] {
+  const found = fromEnvironment(env, SECRET_VARIABLES);
+  if (found === undefined) return undefined;
+  return { source: found.source, read: async () => found.value };
+}
+
+function secretFromProfile(io: Io, profile: Profile | undefined, origin: string): Settings['apiSecret'] {
+  if (profile === undefined) return undefined;
+  const { apiSecret, apiSecretCommand, apiSecretFile } = profile;
+  if (apiSecretCommand !== undefined) {
+    return { source: `${origin} (command)`, read: () => runSecretCommand(io, apiSecretCommand) };
+  }
+  if (apiSecretFile !== undefined) {
+    return { source: `${origin} (file)`, read: () => readSecretFile(io, apiSecretFile) };
+  }
+  return apiSecret === undefined ? undefined : { source: origin, read: async () => apiSecret };
+}
+
+function fromEnvironment(env: Environment, names: readonly string[]): Sourced | undefined {
+  for (const name of names) {
+    const found = sourced(filled(env[name]), name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function hasAny(env: Environment, names: readonly string[]): boolean {
+  return fromEnvironment(env, names) !== undefined;
+}
+
+function sourced(value: string | undefined, source: string): Sourced | undefined {
+  return value === undefined ? undefined : { value, source };
+}
+
+/** A variable set to nothing counts as not set. */
+function filled(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}

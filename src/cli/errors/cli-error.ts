@@ -1,0 +1,114 @@
+import type { ClientFault } from '../../client/rtc-error.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+
+/** Exit codes of `rtc`, documented by `rtc help exit-codes`. */
+export const EXIT = {
+  success: 0,
+  failure: 1,
+  usage: 2,
+  notFound: 3,
+  authentication: 4,
+  conflict: 5,
+  unavailable: 6,
+  negative: 7,
+  pending: 8,
+  cancelled: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+type Details = { readonly cause?: unknown; readonly details?: readonly string[] };
+
+/** What to do where nothing better is known; explain() puts the command's own name in. */
+export const SEE_HELP = 'see: rtc COMMAND --help';
+/** What to do where no command was understood. */
+export const SEE_ROOT_HELP = 'see: rtc --help';
+
+/** A failure of the command itself: one line of cause, and always one of what to do next. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+  readonly next: string;
+  /** Further lines between cause and next step: one for each of several faults. */
+  readonly details: readonly string[];
+
+  constructor(exitCode: ExitCode, message: string, next: string, more: Details = {}) {
+    super(message, { cause: more.cause });
+    this.exitCode = exitCode;
+    this.next = next;
+    this.details = more.details ?? [];
+  }
+}
+
+/** A wrong command line; without a step of its own the command's help is the next one. */
+export function usageError(message: string, next: string = SEE_HELP): CliError {
+  return new CliError(EXIT.usage, message, next);
+}
+
+/** Ctrl-C, at a prompt or while waiting. */
+export class CancelledError extends Error {
+  override readonly name = 'CancelledError';
+}
+
+/** A new code does not compile until it is mapped. */
+export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, ExitCode>> = {
+  'invalid-request': EXIT.usage,
+  'missing-credentials': EXIT.authentication,
+  'invalid-api-key': EXIT.authentication,
+  'timestamp-out-of-window': EXIT.authentication,
+  'invalid-signature': EXIT.authentication,
+  'room-not-found': EXIT.notFound,
+  'participant-not-found': EXIT.notFound,
+  'track-not-found': EXIT.notFound,
+  'recording-not-found': EXIT.notFound,
+  'recording-file-not-found': EXIT.notFound,
+  'no-active-recording': EXIT.notFound,
+  'ingress-not-found': EXIT.notFound,
+  'transcription-not-found': EXIT.notFound,
+  'webhook-not-found': EXIT.notFound,
+  'delivery-not-found': EXIT.notFound,
+  'route-not-found': EXIT.notFound,
+  'method-not-allowed': EXIT.failure,
+  'request-timeout': EXIT.unavailable,
+  conflict: EXIT.conflict,
+  'recording-not-finished': EXIT.conflict,
+  'payload-too-large': EXIT.usage,
+  'uri-too-long': EXIT.failure,
+  'unsupported-media-type': EXIT.failure,
+  'range-not-satisfiable': EXIT.failure,
+  'precondition-failed': EXIT.failure,
+  'rate-limited': EXIT.unavailable,
+  'headers-too-large': EXIT.failure,
+  'internal-error': EXIT.failure,
+  'media-server-error': EXIT.failure,
+  'recording-storage-error': EXIT.failure,
+  'media-server-unavailable': EXIT.unavailable,
+  'media-worker-unavailable': EXIT.unavailable,
+  'addon-unavailable': EXIT.unavailable,
+  'shutting-down': EXIT.unavailable,
+  'storage-unavailable': EXIT.unavailable,
+  unreachable: EXIT.unavailable,
+  'timed-out': EXIT.unavailable,
+  aborted: EXIT.cancelled,
+  'unexpected-answer': EXIT.failure,
+  'answer-too-large': EXIT.failure,
+};
+
+/** Exit code of an answer that carries no problem of ours: a proxy's page, or a newer service's problem. */
+export function exitCodeOfStatus(status: number | undefined): ExitCode {
+  if (status === undefined) return EXIT.failure;
+  return EXIT_OF_STATUS[status] ?? EXIT.failure;
+}
+
+const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
+  400: EXIT.usage,
+  401: EXIT.authentication,
+  403: EXIT.authentication,
+  404: EXIT.notFound,
+  408: EXIT.unavailable,
+  409: EXIT.conflict,
+  413: EXIT.usage,
+  429: EXIT.unavailable,
+  503: EXIT.unavailable,
+  504: EXIT.failure,
+};

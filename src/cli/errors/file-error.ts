@@ -1,0 +1,59 @@
+import { dirname } from 'node:path';
+import { CliError, EXIT, type ExitCode } from './cli-error.ts';
+import { shellQuoted } from './shell-quote.ts';
+
+export type FileUse = {
+  /** As the user gave it; default that of the error. */
+  readonly path?: string;
+  readonly doing: 'read' | 'written' | 'used';
+  /** Default usage: the user named the file. */
+  readonly exitCode?: ExitCode;
+};
+
+type SystemFault = Error & { readonly code: string; readonly path?: string };
+
+/** Whether an error is the file system's, rather than a fault of ours. */
+export function isFileFault(error: unknown): error is SystemFault {
+  if (!(error instanceof Error)) return false;
+  const { code, path } = error as { readonly code?: unknown; readonly path?: unknown };
+  return typeof code === 'string' && (typeof path === 'string' || FULL.has(code));
+}
+
+/** A file that cannot be used, in words, and what to do about it; never with what is in it. */
+export function fileFault(cause: unknown, { path, doing, exitCode = EXIT.usage }: FileUse): CliError {
+  const { code = '', path: own } = (cause ?? {}) as Partial<SystemFault>;
+  const file = path ?? own ?? 'the output';
+  const [message, next] = explainCode(code, file, doing);
+  return new CliError(exitCode, message, next, { cause });
+}
+
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
+
+function explainCode(
+  code: string,
+  file: string,
+  doing: FileUse['doing'],
+): readonly [message: string, next: string] {
+  const failed = `${file} cannot be ${doing}`;
+  if (FULL.has(code)) return [`${failed}: the disk is full`, 'free some space, then run it again'];
+  switch (code) {
+    case 'ENOENT':
+      return doing === 'written'
+        ? [`${failed}: its folder does not exist`, `make it: mkdir -p ${shellQuoted(dirname(file))}`]
+        : [
+            `${failed}: there is no such file`,
+            'correct the path; a relative one starts at the current folder',
+          ];
+    case 'EISDIR':
+      return [`${failed}: it is a directory`, 'name a file'];
+    case 'ENOTDIR':
+      return [`${failed}: a part of its path is no directory`, 'correct the path'];
+    case 'EACCES':
+    case 'EPERM':
+      return [`${failed}: permission denied`, `look at its owner and mode: ls -ld ${shellQuoted(file)}`];
+    case 'EROFS':
+      return [`${failed}: the file system is read-only`, 'name a file somewhere else'];
+    default:
+      return [`${failed}${code === '' ? '' : ` (${code})`}`, `look at it: ls -ld ${shellQuoted(file)}`];
+  }
+}

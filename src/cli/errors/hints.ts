@@ -1,0 +1,115 @@
+import type { ClientFault, RtcError } from '../../client/rtc-error.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+import { SEE_HELP } from './cli-error.ts';
+import { shellQuoted } from './shell-quote.ts';
+
+type Step = (error: RtcError, nowMs: number) => string | undefined;
+
+/** What to do about a failed call, in one line. */
+export function nextStep(error: RtcError, nowMs: number): string | undefined {
+  return splitClientAdvice(error).advice ?? STEP_OF_ERROR[error.code](error, nowMs);
+}
+
+/** What the client found wrong with a connection, and what it says to do about it, after a semicolon. */
+export function splitClientAdvice({ code, detail }: RtcError): {
+  readonly fault: string;
+  readonly advice: string | undefined;
+} {
+  const isOurs = code === 'unreachable' || code === 'unexpected-answer';
+  const [, fault, advice] = (isOurs ? /^([^;]+); ([^;]+)$/.exec(detail) : null) ?? [];
+  return fault === undefined ? { fault: detail, advice: undefined } : { fault, advice };
+}
+
+/** "your clock is 412 s behind the server's"; `aheadBySeconds` may be negative. */
+export function describeSkew(aheadBySeconds: number): string {
+  return `your clock is ${Math.abs(aheadBySeconds)} s ${aheadBySeconds > 0 ? 'ahead of' : 'behind'} the server's`;
+}
+
+const always =
+  (text: string): Step =>
+  () =>
+    text;
+
+/** `rtc participants list <room>` with the room of the request, quoted for a shell where it needs to be. */
+const inRoom =
+  (text: string, command: string): Step =>
+  (error) =>
+    `${text}: ${command} ${roomOf(error.path)}`;
+
+function roomOf(path: string): string {
+  const encoded = /^\/v1\/rooms\/([^/?]+)/.exec(path)?.[1];
+  try {
+    return encoded === undefined ? 'ROOM' : shellQuoted(decodeURIComponent(encoded));
+  } catch {
+    // Of rtc api: sent as it was typed.
+    return 'ROOM';
+  }
+}
+
+const LOG_HAS_IT = always("look up the request id in the service's log");
+const HELP = always(SEE_HELP);
+const LIST_ROOMS = always('see which rooms are open: rtc rooms list');
+
+const clockStep: Step = (error, nowMs) => {
+  if (error.serverTime === undefined) return 'compare your clock with the server’s (rtc doctor)';
+  const ahead = Math.round(nowMs / 1000) - error.serverTime;
+  return `${describeSkew(ahead)}; set it right (NTP)`;
+};
+
+const retryStep: Step = (error) =>
+  error.retryAfterSeconds === undefined
+    ? 'try again in a moment'
+    : `try again in ${error.retryAfterSeconds} s`;
+
+const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
+  'invalid-request': HELP,
+  'missing-credentials': always('run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET'),
+  'invalid-api-key': always("compare the API key with the service's API_KEY: rtc profile show"),
+  'timestamp-out-of-window': clockStep,
+  'invalid-signature': always(
+    "compare the API secret with the service's API_SECRET; a proxy that rewrites the path has the same effect",
+  ),
+  'room-not-found': LIST_ROOMS,
+  'participant-not-found': inRoom('see who is there', 'rtc participants list'),
+  'track-not-found': inRoom("see everybody's tracks", 'rtc participants list --json identity,tracks'),
+  'recording-not-found': always('see which there are: rtc recordings list'),
+  'recording-file-not-found': always('look at its status and error: rtc recordings get ID'),
+  'no-active-recording': inRoom('start one', 'rtc recordings start'),
+  'ingress-not-found': inRoom('see which there are', 'rtc ingress list'),
+  'transcription-not-found': (error) =>
+    error.path.startsWith('/v1/rooms/')
+      ? `start one: rtc transcription start ${roomOf(error.path)}; after its end, get reads it`
+      : 'see which there are: rtc transcriptions list',
+  'webhook-not-found': always('see which there are: rtc webhooks list'),
+  'delivery-not-found': always('see which there are: rtc webhooks deliveries ID'),
+  'route-not-found': always('the service may be older than this rtc, or its URL wrong: rtc doctor'),
+  'method-not-allowed': HELP,
+  'request-timeout': retryStep,
+  conflict: always('look at its state, then try again'),
+  'recording-not-finished': always(
+    'stop it if it runs (rtc recordings stop ROOM); else its file is complete in a moment',
+  ),
+  'payload-too-large': always("send less, or raise the service's BODY_LIMIT"),
+  'uri-too-long': always('use a shorter name'),
+  'unsupported-media-type': always('the body must be JSON'),
+  'headers-too-large': always('a proxy in between adds headers: try without it'),
+  'range-not-satisfiable': always('download it anew'),
+  'precondition-failed': always('download it anew'),
+  'rate-limited': retryStep,
+  'internal-error': LOG_HAS_IT,
+  'media-server-error': always("check the service's LIVEKIT_URL and its key: rtc doctor"),
+  'recording-storage-error': always("check the service's S3_ settings, or RECORDING_DIR"),
+  'media-server-unavailable': always('check that the media server runs: rtc doctor'),
+  'media-worker-unavailable': (error) => {
+    const worker = error.path.includes('/ingress') ? 'ingress worker' : 'recorder (egress)';
+    return `start the ${worker}, on the Redis of the media server; rtc doctor --probe tries it`;
+  },
+  'addon-unavailable': always('start a worker of that add-on: rtc worker stt-live, or stt-post'),
+  'shutting-down': retryStep,
+  'storage-unavailable': always('check the database and the disk of the service: rtc doctor'),
+  unreachable: always('is the service running, and is this its address? rtc doctor checks the whole chain'),
+  'timed-out': always('try again; rtc doctor checks the whole chain'),
+  aborted: () => undefined,
+  'unexpected-answer': always('a proxy in between, or a wrong URL: rtc doctor, or --debug to see the answer'),
+  'answer-too-large': always('ask for less'),
+};

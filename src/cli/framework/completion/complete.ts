@@ -1,0 +1,142 @@
+import { CATALOGUE, findNoun } from '../../registry.ts';
+import type { Io } from '../../terminal/io.ts';
+import { type Command, isCalled } from '../command.ts';
+import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
+import { splitLeadingOptions } from '../leading-options.ts';
+import type { Parameter } from '../parameters.ts';
+import { type Candidate, findNames } from './names.ts';
+
+/** `rtc __complete <words> --current=<word>`: never fails and says nothing but candidates. */
+export async function complete(argv: readonly string[], io: Io): Promise<void> {
+  const current = (argv.at(-1) ?? '').replace(/^--current=/, '');
+  const candidates = await candidatesFor(argv.slice(0, -1), current, io).catch(() => []);
+  const lines = candidates
+    .filter(({ value }) => value.startsWith(current) && !/\p{Cc}/u.test(value))
+    .map(({ value, description }) => `${value}\t${description.replace(/\p{Cc}/gu, ' ')}\n`);
+  io.stdout.write(lines.join(''));
+}
+
+async function candidatesFor(
+  words: readonly string[],
+  current: string,
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const { noun, rest, leading, lacksValue } = splitLeadingOptions(words);
+  if (lacksValue !== undefined) return valuesOfLeading(lacksValue, { words, current }, io);
+  if (noun === undefined) {
+    return CATALOGUE.map((entry) => ({ value: entry.noun, description: entry.summary }));
+  }
+  const entry = findNoun(noun);
+  if (entry === undefined) return [];
+  const { commands } = await entry.load();
+  const behind = splitLeadingOptions(rest);
+  const verb = commands.find((command) => isCalled(command, behind.noun));
+  const command = verb ?? commands.find((each) => each.verb === '');
+  if (command === undefined && behind.lacksValue !== undefined) {
+    return valuesOfLeading(behind.lacksValue, { words, current }, io);
+  }
+  const isOpen = behind.noun === undefined && behind.lacksValue === undefined;
+  const verbs = isOpen ? commands.filter((each) => each.verb !== '').map(asCandidate) : [];
+  if (command === undefined) return verbs;
+  const line =
+    verb === undefined
+      ? { given: rest, leading, current }
+      : { given: behind.rest, leading: [...leading, ...behind.leading], current };
+  return [...verbs, ...(await wordsOf(command, line, io))];
+}
+
+/** Of an option that stands before the verb, or before the noun. */
+async function valuesOfLeading(
+  name: string,
+  { words, current }: { readonly words: readonly string[]; readonly current: string },
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const option = Object.values(CONNECTION_OPTIONS).find((each) => namesOf(each).includes(name));
+  return option === undefined ? [] : valuesOf(option, { words, current }, io);
+}
+
+/** A command's own words, those before its noun, and the one under the cursor. */
+type Line = {
+  readonly given: readonly string[];
+  readonly leading: readonly string[];
+  readonly current: string;
+};
+
+async function wordsOf(
+  command: Command,
+  { given, leading, current }: Line,
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const words = [...leading, ...given];
+  const options = optionsOf(command);
+  const pending = options.find(
+    (option) => takesValue(option) && namesOf(option).includes(given.at(-1) ?? ''),
+  );
+  if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, { words, current }, io);
+  if (current.startsWith('-')) return options.flatMap(flagsOf);
+  const operands = operandsOf(given, options);
+  const parameters = Object.values(command.arguments);
+  const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
+  if (parameter === undefined) return [];
+  const values = await valuesOf(parameter, { words, current }, io);
+  return values.filter(({ value }) => !operands.includes(value));
+}
+
+function optionsOf(command: Command): readonly Parameter<unknown>[] {
+  return [
+    ...Object.values(command.options),
+    ...Object.values(COMMON_OPTIONS),
+    ...(command.needs === 'service' ? Object.values(CONNECTION_OPTIONS) : []),
+  ];
+}
+
+async function valuesOf(
+  parameter: Parameter<unknown>,
+  { words, current }: { readonly words: readonly string[]; readonly current: string },
+  io: Io,
+): Promise<readonly Candidate[]> {
+  const { choices = [], completes } = parameter;
+  if (completes === undefined) return choices.map((value) => ({ value, description: '' }));
+  return completes === 'events' ? eventLists(current) : findNames(completes, words, io);
+}
+
+/** The list so far with each name that is not in it yet: `room_started,` becomes `room_started,room_finished`. */
+async function eventLists(current: string): Promise<readonly Candidate[]> {
+  const { EVENT_NAMES } = await import('../../../contract/event-names.ts');
+  const head = current.slice(0, current.lastIndexOf(',') + 1);
+  const taken = head.split(',');
+  const left = EVENT_NAMES.filter((name) => !taken.includes(name) && (head === '' || name !== '*'));
+  return left.map((name) => ({ value: head + name, description: '' }));
+}
+
+/** The words that are neither an option nor an option's value. */
+function operandsOf(given: readonly string[], options: readonly Parameter<unknown>[]): readonly string[] {
+  return given.filter((word, index) => {
+    if (word.startsWith('-') && word !== '-') return false;
+    const before = given[index - 1] ?? '';
+    return !options.some(
+      (option) => takesValue(option) && !isOptional(option) && namesOf(option).includes(before),
+    );
+  });
+}
+
+function asCandidate(command: Command): Candidate {
+  return { value: command.verb, description: command.summary };
+}
+
+function flagsOf(option: Parameter<unknown>): readonly Candidate[] {
+  const long = namesOf(option).filter((name) => name.startsWith('--'));
+  return long.map((value) => ({ value, description: option.description }));
+}
+
+function namesOf(option: Parameter<unknown>): readonly string[] {
+  return (option.flags ?? '').split(/[ ,]+/).filter((word) => word.startsWith('-'));
+}
+
+function takesValue(option: Parameter<unknown>): boolean {
+  return /[<[]/.test(option.flags ?? '');
+}
+
+function isOptional(option: Parameter<unknown>): boolean {
+  return (option.flags ?? '').includes('[');
+}

@@ -1,0 +1,27 @@
+import type { RtcClient } from '../../client/client.ts';
+import type { ConnectionFlags, Settings } from '../connection/settings.ts';
+import type { Io } from '../terminal/io.ts';
+import type { Screen } from '../terminal/terminal.ts';
+import type { Prompter } from './prompts.ts';
+
+/** The options that every command takes, apart from its own. */
+export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonly isCurl: boolean };
+
+/** What a command gets beside its input. */
+export type Context = {
+  readonly io: Io;
+  /** The command that runs, such as `rooms create`, and the words that it was given. */
+  readonly command: string;
+  readonly argv: readonly string[];
+  readonly screen: Screen;
+  readonly prompter: Prompter;
+  readonly flags: CommonFlags;
+  /** The help of a topic or of the command that the words name, of all without words. */
+  helpOf(words: readonly string[]): Promise<string>;
+  /** Where the service is and who we are; read on first use. */
+  settings(): Promise<Settings>;
+  /** The signing client, made on first use. With --curl its requests are printed instead of sent. */
+  client(): Promise<RtcClient>;
+  /** For what a command must know before it acts: with --curl it still asks, so that the act can be printed. */
+  lookingClient(): Promise<RtcClient>;
+};

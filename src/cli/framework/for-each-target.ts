@@ -1,0 +1,31 @@
+import { CurlPrinted } from '../connection/request-trace.ts';
+import { EXIT, type ExitCode } from '../errors/cli-error.ts';
+import type { Context } from './context.ts';
+import { reportFailure } from './report-error.ts';
+
+/**
+ * Does the same to each target, and goes on after one that fails: each failure is reported as it comes, and the exit
+ * code is that of the first.
+ */
+export async function forEachTarget(
+  context: Context,
+  targets: readonly string[],
+  act: (target: string) => Promise<void>,
+): Promise<{ readonly exitCode: ExitCode; readonly succeeded: readonly string[] }> {
+  let exitCode: ExitCode = EXIT.success;
+  const succeeded: string[] = [];
+  for (const target of targets) {
+    try {
+      await act(target);
+      succeeded.push(target);
+    } catch (error) {
+      if (error instanceof CurlPrinted) continue;
+      // A single target, or the end of everything: main reports it.
+      if (targets.length === 1 || context.io.signal.aborted) throw error;
+      const { command, argv } = context;
+      const code = await reportFailure(context.io, { error, argv, command, target });
+      if (exitCode === EXIT.success) exitCode = code;
+    }
+  }
+  return { exitCode, succeeded };
+}

@@ -1,0 +1,44 @@
+import { SEE_ROOT_HELP, usageError } from '../../errors/cli-error.ts';
+import { didYouMean } from '../../errors/did-you-mean.ts';
+import { helpWidth, type Io } from '../../terminal/io.ts';
+import { isCalled } from '../command.ts';
+import type { NounEntry } from '../command-group.ts';
+import { parseNoun } from '../parse.ts';
+import { rootHelp } from './root-help.ts';
+import { TOPICS } from './topics.ts';
+
+/**
+ * The help of a topic, of a noun, or of the command that the words name; of all without words.
+ * @throws CliError (usage) for words that name nothing
+ */
+export async function helpOf(
+  catalogue: readonly NounEntry[],
+  [first, ...rest]: readonly string[],
+  io: Io,
+): Promise<string> {
+  if (first === undefined) return rootHelp(catalogue, { hasColours: false, width: helpWidth(io) });
+  const topic = Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
+  if (topic !== undefined) return topic;
+  const entry = catalogue.find(({ noun }) => noun === first);
+  if (entry === undefined) throw unknownSubject(first, catalogue);
+  const { commands } = await entry.load();
+  const [verb, ...others] = rest;
+  const isKnown = verb === undefined || commands.some((command) => isCalled(command, verb));
+  if (!isKnown || others.length > 0) throw unknownVerb(entry, rest);
+  const parsed = await parseNoun(entry, [...rest, '--help'], { width: helpWidth(io), hasColours: false });
+  return parsed.kind === 'help' ? parsed.text : '';
+}
+
+function unknownVerb({ noun, verbs }: NounEntry, rest: readonly string[]): Error {
+  const [verb = ''] = rest;
+  const suggestion = rest.length > 1 ? '' : didYouMean(verb, verbs);
+  return usageError(
+    `there is no help for '${noun} ${rest.join(' ')}'${suggestion}`,
+    `see: rtc ${noun} --help`,
+  );
+}
+
+function unknownSubject(subject: string, catalogue: readonly NounEntry[]): Error {
+  const known = [...Object.keys(TOPICS), ...catalogue.map(({ noun }) => noun)];
+  return usageError(`there is no help for '${subject}'${didYouMean(subject, known)}`, SEE_ROOT_HELP);
+}

@@ -1,0 +1,170 @@
+import { usageError } from '../errors/cli-error.ts';
+import { didYouMean } from '../errors/did-you-mean.ts';
+import { parseDuration } from '../terminal/time.ts';
+
+/** Where completion finds values. */
+export type Completes = 'rooms' | 'profiles' | 'webhooks' | 'events';
+
+/** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */
+export type Source = 'typed' | 'typed-or-stdin' | 'typed-or-file';
+
+/** One argument or option; T is what the command gets. */
+export type Parameter<T> = {
+  readonly description: string;
+  /** Commander's flags for an option; undefined for an argument. */
+  readonly flags?: string;
+  readonly isRequired: boolean;
+  /** Takes all that is left. */
+  readonly isList: boolean;
+  readonly source: Source;
+  readonly choices?: readonly string[];
+  readonly completes?: Completes;
+  /** From text to value; throws a usage error whose message follows the parameter's name. Undefined for a flag. */
+  readonly parse?: (text: string) => T;
+  /** Of a list: throws for a word that will not do, as parse does. */
+  readonly checkEach?: (text: string) => void;
+  /** Never set: carries T for the compiler. */
+  readonly type?: T;
+};
+
+type ListExtras = {
+  readonly completes?: Completes;
+  readonly choices?: readonly string[];
+  readonly checkEach?: (text: string) => void;
+};
+
+type ArgumentExtras<T extends string> = {
+  readonly completes?: Completes;
+  readonly choices?: readonly T[];
+  readonly source?: Source;
+  /** Default: one of the choices where there are some, else anything but nothing. */
+  readonly parse?: (text: string) => T;
+};
+
+/** An argument that must be there: asked for on a terminal, a usage error without one. */
+export function argument<const T extends string = string>(
+  description: string,
+  extras: ArgumentExtras<T> = {},
+): Parameter<T> {
+  const parse = extras.choices === undefined ? notEmpty : oneOf(extras.choices).parse;
+  // Sound: without choices T is string.
+  const typed = parse as (text: string) => T;
+  return { description, isRequired: true, isList: false, source: 'typed', parse: typed, ...extras };
+}
+
+export function optionalArgument(
+  description: string,
+  extras: ArgumentExtras<string> = {},
+): Parameter<string | undefined> {
+  return { ...argument(description, extras), isRequired: false };
+}
+
+/** One or more. */
+export function listArgument(description: string, extras: ListExtras = {}): Parameter<readonly string[]> {
+  return {
+    description,
+    isRequired: true,
+    isList: true,
+    source: 'typed',
+    checkEach: (text) => void notEmpty(text),
+    ...extras,
+  };
+}
+
+/** None, one or more. */
+export function optionalListArgument(
+  description: string,
+  extras: ListExtras = {},
+): Parameter<readonly string[]> {
+  return { ...listArgument(description, extras), isRequired: false };
+}
+
+/** An option without a value: false unless given. */
+export function flag(flags: string, description: string): Parameter<boolean> {
+  return { description, flags, isRequired: false, isList: false, source: 'typed' };
+}
+
+type OptionExtras<T> = {
+  readonly parse: (text: string) => T;
+  readonly source?: Source;
+  readonly choices?: readonly string[];
+  readonly completes?: Completes;
+};
+
+export function option<T>(
+  flags: string,
+  description: string,
+  extras: OptionExtras<T>,
+): Parameter<T | undefined> {
+  return { description, flags, isRequired: false, isList: false, source: 'typed', ...extras };
+}
+
+/** An option that must be there: asked for on a terminal, a usage error without one. */
+export function requiredOption<T>(flags: string, description: string, extras: OptionExtras<T>): Parameter<T> {
+  return { description, flags, isRequired: true, isList: false, source: 'typed', ...extras };
+}
+
+export function asText(text: string): string {
+  return text;
+}
+
+export function notEmpty(text: string): string {
+  if (text === '') throw usageError('must not be empty');
+  return text;
+}
+
+export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    throw usageError(`${JSON.stringify(text)} is not a whole number from ${minimum} to ${maximum}`);
+  };
+}
+
+/** Whole seconds, from `90`, `90s`, `10m` or `1h30m`. */
+export function wholeSeconds(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const seconds = parseDuration(text);
+    if (seconds !== undefined && Number.isInteger(seconds) && seconds >= minimum && seconds <= maximum) {
+      return seconds;
+    }
+    throw usageError(
+      `${JSON.stringify(text)} is not a duration`,
+      `write it such as 90s, 10m or 1h30m; at least ${minimum} s`,
+    );
+  };
+}
+
+export function oneOf<const T extends string>(choices: readonly T[]): OptionExtras<T> {
+  return {
+    choices,
+    parse: (text) => {
+      const choice = choices.find((candidate) => candidate === text);
+      if (choice !== undefined) return choice;
+      throw usageError(
+        `${JSON.stringify(text)} is not one of ${choices.join(', ')}${didYouMean(text, choices)}`,
+      );
+    },
+  };
+}
+
+export function jsonObject(text: string): Record<string, unknown> {
+  const value = parseJson(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw usageError('is JSON, but not an object', OBJECT_EXAMPLE);
+}
+
+const OBJECT_EXAMPLE = 'write it such as \'{"team":"blue"}\', in single quotes; or @file, or - for stdin';
+
+/** The value may be personal: it stays out of the message, which only says where it is broken. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const at = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    const where = at === undefined ? '' : ` at character ${Number(at) + 1}`;
+    throw usageError(`is not well-formed JSON${where}`, OBJECT_EXAMPLE);
+  }
+}

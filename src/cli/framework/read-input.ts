@@ -1,0 +1,110 @@
+import { CliError, usageError } from '../errors/cli-error.ts';
+import type { Io } from '../terminal/io.ts';
+import type { Parameters } from './command.ts';
+import { labelOf } from './parameter-names.ts';
+import type { Parameter } from './parameters.ts';
+import type { Invocation } from './program.ts';
+import type { Prompter } from './prompts.ts';
+
+/** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
+export async function readInput(
+  io: Io,
+  invocation: Invocation,
+  prompter: Prompter,
+): Promise<Readonly<Record<string, unknown>>> {
+  const parameters: Parameters = { ...invocation.command.arguments, ...invocation.command.options };
+  const input: Record<string, unknown> = {};
+  refuseMissing(parameters, invocation, prompter);
+  refuseSecondReader(parameters, invocation);
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const word = invocation.words[name];
+    if (parameter.isList) {
+      input[name] = await readList(name, parameter, word, prompter);
+    } else if (parameter.parse === undefined) {
+      input[name] = word === true;
+    } else if (typeof word === 'string') {
+      input[name] = await readOne(io, name, parameter, word);
+    } else if (parameter.isRequired) {
+      input[name] = checked(labelOf(name, parameter), parameter.parse, await question(prompter, parameter));
+    }
+  }
+  return input;
+}
+
+/** All that is missing in one message, rather than one after the other. */
+function refuseMissing(parameters: Parameters, invocation: Invocation, prompter: Prompter): void {
+  const missing = Object.entries(parameters).filter(([name, parameter]) => {
+    const word = invocation.words[name];
+    return parameter.isRequired && (word === undefined || (Array.isArray(word) && word.length === 0));
+  });
+  if (missing.length === 0 || prompter.isInteractive) return;
+  const names = missing.map(([name, parameter]) => labelOf(name, parameter));
+  throw usageError(`missing ${names.join(', ')}`);
+}
+
+/** The second would find nothing, and be told that it is empty. */
+function refuseSecondReader(parameters: Parameters, { words, common }: Invocation): void {
+  const readers = Object.entries(parameters)
+    .filter(([name, { source }]) => source !== 'typed' && words[name] === '-')
+    .map(([name, parameter]) => labelOf(name, parameter));
+  if (common.apiSecretFile === '-') readers.push('--api-secret-file');
+  if (readers.length < 2) return;
+  throw usageError(`${readers.join(' and ')} cannot both read stdin`, 'give one of them in another way');
+}
+
+async function readList(
+  name: string,
+  parameter: Parameter<unknown>,
+  word: unknown,
+  prompter: Prompter,
+): Promise<readonly string[]> {
+  const words = Array.isArray(word) ? (word as string[]) : [];
+  const given = words.length === 0 && parameter.isRequired ? [await question(prompter, parameter)] : words;
+  for (const each of given) checked(labelOf(name, parameter), parameter.checkEach, each);
+  return given;
+}
+
+async function readOne(io: Io, name: string, parameter: Parameter<unknown>, word: string): Promise<unknown> {
+  return checked(labelOf(name, parameter), parameter.parse, await readSource(io, parameter, word));
+}
+
+/** A single line end is the editor's or echo's, not part of a name or a token; a file is taken as it is. */
+async function readSource(io: Io, { source }: Parameter<unknown>, word: string): Promise<string> {
+  if (source === 'typed') return word;
+  // Only on use: node:fs/promises takes longer to load than an offline command to run.
+  const { readSourceText, readStdin } = await import('../terminal/source-text.ts');
+  if (source === 'typed-or-file') return readSourceText(io, word);
+  return word === '-' ? (await readStdin(io)).replace(/\r?\n$/, '') : word;
+}
+
+/** A fault is told as said of the parameter: `--port "x" is not a whole number`, `ROOM must not be empty`. */
+function checked(label: string, parse: ((value: string) => unknown) | undefined, value: string): unknown {
+  try {
+    return parse?.(value);
+  } catch (error) {
+    if (error instanceof CliError) throw usageError(`${label} ${error.message}`, error.next);
+    throw error;
+  }
+}
+
+async function question(prompter: Prompter, parameter: Parameter<unknown>): Promise<string> {
+  const message = `${sentence(parameter.description)}:`;
+  if (parameter.choices !== undefined) return prompter.choose(message, parameter.choices);
+  const { parse } = parameter.isList ? { parse: parameter.checkEach } : parameter;
+  return prompter.text(message, (typed) => faultOf(parse, typed));
+}
+
+/** Why what was typed will not do; undefined when it does. */
+export function faultOf(parse: ((value: string) => unknown) | undefined, typed: string): string | undefined {
+  try {
+    parse?.(typed);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return sentence(error.message);
+    throw error;
+  }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

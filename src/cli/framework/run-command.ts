@@ -1,0 +1,94 @@
+import { EXIT, usageError } from '../errors/cli-error.ts';
+import { colourLevel } from '../terminal/colours.ts';
+import { helpWidth, type Io } from '../terminal/io.ts';
+import { printResult } from '../terminal/output.ts';
+import { type JsonChoice, openScreen } from '../terminal/terminal.ts';
+import { nameOf } from './command.ts';
+import type { NounEntry } from './command-group.ts';
+import type { CommonFlags, Context } from './context.ts';
+import { openContext } from './open-context.ts';
+import { kebab } from './parameter-names.ts';
+import { parseNoun } from './parse.ts';
+import type { Invocation } from './program.ts';
+import { readInput } from './read-input.ts';
+
+/** A noun, the words after it, and what the context has from main. */
+export type NounCall = {
+  readonly entry: NounEntry;
+  readonly argv: readonly string[];
+  readonly helpOf: Context['helpOf'];
+};
+
+/** Parses the words after a noun, runs the command that they name, prints its result; the exit code. */
+export async function runNoun(call: NounCall, io: Io): Promise<number> {
+  const { entry, argv } = call;
+  let command: string | undefined;
+  try {
+    const isColourRefused = argv.includes('--no-color');
+    const parsed = await parseNoun(entry, argv, {
+      width: helpWidth(io),
+      hasColours: colourLevel(io.stdout, io.env, isColourRefused) > 0,
+    });
+    if (parsed.kind === 'help') {
+      io.stdout.write(parsed.text);
+      return EXIT.success;
+    }
+    command = nameOf(parsed.invocation.command);
+    return await runInvocation(parsed.invocation, call, io);
+  } catch (error) {
+    const { reportFailure } = await import('./report-error.ts');
+    return reportFailure(io, { error, argv, command });
+  }
+}
+
+async function runInvocation(invocation: Invocation, { argv, helpOf }: NounCall, io: Io): Promise<number> {
+  const { common, command } = invocation;
+  const json = jsonChoice(common.json);
+  const screen = await openScreen(io, { json, isColourRefused: common.color === false });
+  const opened = openContext(io, screen, {
+    command: nameOf(command),
+    argv,
+    flags: commonFlags(common),
+    helpOf,
+  });
+  try {
+    const input = await readInput(io, invocation, opened.context.prompter);
+    try {
+      const result = await command.run(opened.context, input);
+      await printResult(screen, result);
+      return result.exitCode ?? EXIT.success;
+    } catch (error) {
+      // Ending by a signal is how a stream ends.
+      if (io.signal.aborted && command.isStream?.(input) === true) return EXIT.success;
+      throw error;
+    }
+  } finally {
+    await opened.close();
+  }
+}
+
+function jsonChoice(given: unknown): JsonChoice {
+  if (given === undefined || given === false) return undefined;
+  if (typeof given !== 'string') return 'everything';
+  const fields = given.split(',').map((field) => field.trim());
+  if (fields.some((field) => field === '')) {
+    throw usageError('--json: a field name is empty', 'such as --json name,numParticipants');
+  }
+  return fields;
+}
+
+function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
+  const textOf = (name: string): string | undefined => {
+    const value = common[name];
+    if (value === '') throw usageError(`--${kebab(name)} must not be empty`);
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    url: textOf('url'),
+    apiKey: textOf('apiKey'),
+    apiSecretFile: textOf('apiSecretFile'),
+    profile: textOf('profile'),
+    isDebug: common.debug === true,
+    isCurl: common.curl === true,
+  };
+}

@@ -1,0 +1,105 @@
+import { pause } from '../../client/retry.ts';
+import { RtcError } from '../../client/rtc-error.ts';
+import { EXIT } from '../errors/cli-error.ts';
+import { explain } from '../errors/describe-error.ts';
+import { checkFields, jsonLine, renderList, select } from '../terminal/output.ts';
+import { type ListResult, nothing, type Result, type Row } from '../terminal/result.ts';
+import { say } from '../terminal/terminal.ts';
+import { formatInstant } from '../terminal/time.ts';
+import type { Context } from './context.ts';
+
+const INTERVAL_MS = 2000;
+/** Home, then erase what is below: redraws without the flicker of clearing first. */
+const REDRAW = '\u001b[H\u001b[J';
+/** A screen of its own, as less and top have: what was there before comes back at the end. */
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+
+/**
+ * Asks again every two seconds until the signal: on a terminal the table is redrawn, elsewhere each change is one
+ * JSON line `{"change":"added"|"changed"|"removed","record":{…}}`. A service that is away for a while is said and waited for.
+ */
+export async function watchList(context: Context, read: () => Promise<ListResult>): Promise<Result> {
+  const { screen, io } = context;
+  const isDrawn = screen.isTerminal && screen.json === undefined;
+  if (isDrawn) io.stdout.write(ENTER);
+  try {
+    await follow(context, read, isDrawn);
+  } finally {
+    if (isDrawn) io.stdout.write(LEAVE);
+  }
+  return nothing();
+}
+
+async function follow(context: Context, read: () => Promise<ListResult>, isDrawn: boolean): Promise<void> {
+  const { screen, io } = context;
+  let before: ReadonlyMap<string, Row> = new Map();
+  let isFirst = true;
+  while (!io.signal.aborted) {
+    const result = await readPatiently(context, read, isFirst);
+    if (result !== undefined) {
+      if (isFirst) checkFields(screen.json, [...result.fields]);
+      if (isDrawn) await draw(context, result);
+      else before = printChanges(context, before, result);
+      isFirst = false;
+    }
+    await pause(INTERVAL_MS, io.signal).catch(() => undefined);
+  }
+}
+
+/** A fault that may pass is reported and forgiven; the first answer must come, and no other fault is forgiven. */
+async function readPatiently(
+  context: Context,
+  read: () => Promise<ListResult>,
+  isFirst: boolean,
+): Promise<ListResult | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    const explanation = explain(error, context.io.clock());
+    const mayPass = error instanceof RtcError && explanation.exitCode === EXIT.unavailable;
+    if (isFirst || !mayPass || context.io.signal.aborted) throw error;
+    say(context.screen, `${explanation.cause}; watching on`);
+    return undefined;
+  }
+}
+
+async function draw(context: Context, result: ListResult): Promise<void> {
+  const { screen, io } = context;
+  const body = result.rows.length === 0 ? `${result.empty}\n` : await renderList(screen, result);
+  const { text, hidden } = firstLines(body, (io.stdout.rows || Number.POSITIVE_INFINITY) - STATUS_LINES);
+  const more = hidden === 0 ? '' : `${hidden} more · `;
+  const status = screen.palette.faint(`${more}${formatInstant(io.clock())} · every 2 s · Ctrl-C ends`);
+  io.stdout.write(`${REDRAW}${text}\n${status}`);
+}
+
+/** The empty line and the status: below more than fits, a terminal would scroll the headings away. */
+const STATUS_LINES = 2;
+
+function firstLines(body: string, most: number): { readonly text: string; readonly hidden: number } {
+  const lines = body.trimEnd().split('\n');
+  const hidden = Math.max(0, lines.length - Math.max(1, most));
+  return { text: `${lines.slice(0, lines.length - hidden).join('\n')}\n`, hidden };
+}
+
+function printChanges(
+  context: Context,
+  before: ReadonlyMap<string, Row>,
+  result: ListResult,
+): ReadonlyMap<string, Row> {
+  const now = new Map(result.rows.map((row) => [row.key, row]));
+  const { screen } = context;
+  const { json } = screen;
+  const shown = (row: Row): object =>
+    json === undefined || json === 'everything' ? row.record : select(row.record, json);
+  const print = (change: string, row: Row): void => {
+    context.io.stdout.write(`${jsonLine(screen, { change, record: shown(row) })}\n`);
+  };
+  for (const [key, row] of now) {
+    const earlier = before.get(key);
+    if (earlier === undefined) print('added', row);
+    else if (JSON.stringify(shown(earlier)) !== JSON.stringify(shown(row))) print('changed', row);
+  }
+  for (const [key, row] of before) if (!now.has(key)) print('removed', row);
+  return now;
+}

@@ -1,0 +1,118 @@
+import type { Readable, Writable } from 'node:stream';
+import type { WorkerKind } from '../../contract/choices.ts';
+
+/** What a process gives a command; tests give their own. Nothing in src/cli reads `process`. */
+export type Io = {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: TerminalStream;
+  readonly stderr: TerminalStream;
+  readonly env: Environment;
+  readonly workingDirectory: string;
+  /** The launcher's own file: how to call it where `rtc` is not installed. */
+  readonly launcher: string;
+  readonly runtime: { readonly node: string; readonly platform: string; readonly arch: string };
+  /** Aborted by Ctrl-C and by a request to terminate. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** The server's parts, which the CLI never imports: the launcher knows where they are. */
+  readonly loaders: ServiceLoaders;
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type TerminalStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
+
+/** Columns of a terminal. One without a size (a container's, a serial line) says 0. */
+export function columnsOf({ columns }: TerminalStream): number {
+  return columns === undefined || columns === 0 ? 80 : columns;
+}
+
+/** Of the help: not wider than one reads with ease. */
+export function helpWidth({ stdout }: Io): number {
+  return Math.min(stdout.columns || 100, 110);
+}
+
+export type ServiceLoaders = {
+  readonly serve: () => Promise<{
+    serve(options: ServeOptions): Promise<unknown>;
+    /** The effective settings by variable name, secrets masked; unset ones are empty. */
+    readSettings(options: Pick<ServeOptions, 'host' | 'port'>): Readonly<Record<string, string>>;
+  }>;
+  readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
+  readonly worker: () => Promise<{ runWorker(options: WorkerOptions): Promise<unknown> }>;
+  readonly stt: () => Promise<SpeechModels>;
+};
+
+/** `rtc stt`: what is on this machine. */
+export type SpeechModels = {
+  listModels(): readonly SpeechModel[];
+  /** Resolves with the folder. */
+  install(
+    name: string,
+    installation: { readonly onProgress: (line: string) => void; readonly signal: AbortSignal },
+  ): Promise<string>;
+};
+
+export type SpeechModel = {
+  readonly name: string;
+  readonly status: 'installed' | 'installable';
+  /** BCP 47. */
+  readonly languages: readonly string[];
+  readonly licence: string;
+  readonly about: string;
+  readonly downloadBytes: number;
+  readonly folder: string | null;
+};
+
+/** `rtc worker`: resolves when the worker has closed after `signal`. */
+export type WorkerOptions = { readonly kind: WorkerKind; readonly signal: AbortSignal };
+
+/** `rtc serve`: resolves when the service has closed after `signal`. */
+export type ServeOptions = {
+  readonly check: boolean;
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly signal: AbortSignal;
+};
+
+/** `rtc dev`: resolves when everything it started has closed after `signal`. */
+export type DevOptions = {
+  readonly media: 'livekit' | 'embedded' | undefined;
+  /** Add-ons to start beside it. */
+  readonly workers: readonly WorkerKind[];
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+  readonly signal: AbortSignal;
+  /** Lines for the person in front of it, while things start. */
+  readonly progress: (line: string) => void;
+  /** Called once, when everything answers. */
+  readonly announce: (ready: DevReady) => Promise<void>;
+};
+
+export type DevReady = {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly areCredentialsNew: boolean;
+  readonly dataDir: string;
+  readonly media: {
+    readonly kind: 'external' | 'livekit' | 'embedded';
+    readonly url: string;
+    readonly notes: readonly string[];
+  };
+};
+
+/** A terminal on both ends of a dialogue, and nobody who said that there is none. */
+export function canPrompt(io: Io): boolean {
+  return io.stdin.isTTY === true && io.stderr.isTTY === true && !isSet(io.env.CI);
+}
+
+/** CI=false and CI=0 are how people turn it off. */
+export function isSet(value: string | undefined): boolean {
+  return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase());
+}

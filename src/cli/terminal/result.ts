@@ -1,0 +1,135 @@
+import type { ExitCode } from '../errors/cli-error.ts';
+import type { Palette } from './colours.ts';
+
+/** One value. An instant is relative on a terminal and RFC 3339 elsewhere; a duration likewise `10m` or seconds. */
+export type Value =
+  | string
+  | number
+  | boolean
+  | undefined
+  | { readonly instantMs: number }
+  | { readonly seconds: number };
+
+export type Column<R> = {
+  readonly heading: string;
+  readonly value: (record: R) => Value;
+  /** On a terminal: which word of the palette. */
+  readonly paint?: keyof Palette | ((record: R) => keyof Palette | undefined);
+  /** On a terminal: another text than the value's own. */
+  readonly display?: (record: R) => string;
+  /** On a terminal: cut after all others, as what is copied from it must be whole. The first column always is. */
+  readonly isWhole?: boolean;
+};
+
+export type Cell = {
+  readonly value: Value;
+  readonly paint: keyof Palette | undefined;
+  readonly display: string | undefined;
+};
+
+export type Row = {
+  /** What stays the same while the record changes; --watch compares by it. */
+  readonly key: string;
+  /** The record as answered, for `--json a,b`. */
+  readonly record: object;
+  readonly cells: readonly Cell[];
+};
+
+type Common = {
+  /** Other than 0 when the answer is a negative one. */
+  readonly exitCode?: ExitCode;
+  /** Said on stderr, on a terminal only: what else is known, what to do next. */
+  readonly notes?: readonly string[];
+};
+
+type Table = Common & {
+  /** What the API answered, for --json. */
+  readonly answer: unknown;
+  /** Known names for `--json a,b`. */
+  readonly fields: readonly string[];
+  readonly headings: readonly string[];
+};
+
+export type ListResult = Table & {
+  readonly kind: 'list';
+  readonly rows: readonly Row[];
+  /** Said on stderr when there is none. */
+  readonly empty: string;
+  /** By column: see Column. */
+  readonly areWhole: readonly boolean[];
+  /** On a terminal: wide cells are wrapped rather than cut. */
+  readonly isWrapped?: boolean;
+};
+
+export type RecordResult = Table & { readonly kind: 'record'; readonly row: Row };
+
+/** Text for stdout as it is, such as a token or a script. */
+export type TextResult = Common & {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly answer?: unknown;
+  readonly fields?: readonly string[];
+};
+
+/** Done, and nothing to print but that it is: the API answered 204. */
+export type DoneResult = Common & { readonly kind: 'done'; readonly message: string };
+
+/** The command printed what there was to print, as it came. */
+export type NothingResult = Common & { readonly kind: 'nothing' };
+
+export type Result = ListResult | RecordResult | TextResult | DoneResult | NothingResult;
+
+type ListOptions<R> = Common & {
+  readonly answer: unknown;
+  readonly fields: readonly string[];
+  readonly columns: readonly Column<R>[];
+  readonly records: readonly R[];
+  readonly identify: (record: R) => string;
+  readonly empty: string;
+  readonly isWrapped?: boolean;
+};
+
+export function list<R extends object>(options: ListOptions<R>): ListResult {
+  const { columns, records, identify, ...rest } = options;
+  return {
+    ...rest,
+    kind: 'list',
+    headings: columns.map((column) => column.heading),
+    areWhole: columns.map((column, index) => index === 0 || column.isWhole === true),
+    rows: records.map((record) => rowOf(record, columns, identify(record))),
+  };
+}
+
+type RecordOptions<R> = Common & {
+  readonly answer: unknown;
+  readonly fields: readonly string[];
+  readonly columns: readonly Column<R>[];
+  readonly record: R;
+};
+
+export function record<R extends object>(options: RecordOptions<R>): RecordResult {
+  const { columns, record: subject, ...rest } = options;
+  const headings = columns.map((column) => column.heading);
+  return { ...rest, kind: 'record', headings, row: rowOf(subject, columns, '') };
+}
+
+export function text(value: string, rest: Omit<TextResult, 'kind' | 'text'> = {}): TextResult {
+  return { kind: 'text', text: value, ...rest };
+}
+
+export function done(message: string, rest: Common = {}): DoneResult {
+  return { kind: 'done', message, ...rest };
+}
+
+export function nothing(rest: Common = {}): NothingResult {
+  return { kind: 'nothing', ...rest };
+}
+
+function rowOf<R extends object>(subject: R, columns: readonly Column<R>[], key: string): Row {
+  const cells = columns.map((column) => ({
+    value: column.value(subject),
+    paint: typeof column.paint === 'function' ? column.paint(subject) : column.paint,
+    display: column.display?.(subject),
+  }));
+  return { key, record: subject, cells };
+}

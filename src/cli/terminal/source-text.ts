@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { CancelledError, usageError } from '../errors/cli-error.ts';
+import { fileFault } from '../errors/file-error.ts';
+import type { Io } from './io.ts';
+
+/** More than any argument of ours may be (metadata: 512 KiB); what is longer is a mistake. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** `-` for stdin, `@file` for a file, `@@text` for a text that starts with an at sign; anything else is itself. */
+export async function readSourceText(io: Io, value: string): Promise<string> {
+  if (value === '-') return readStdin(io);
+  if (value.startsWith('@@')) return value.slice(1);
+  if (value.startsWith('@')) return readTextFile(io, value.slice(1));
+  return value;
+}
+
+/** All of stdin; says on a terminal that it waits for it. */
+export async function readStdin(io: Io): Promise<string> {
+  if (io.stdin.isTTY === true) io.stderr.write('Reading from stdin; end with Ctrl-D.\n');
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const stop = (): void => {
+    io.stdin.destroy(new Error('cancelled'));
+  };
+  // An aborted signal tells no listener any more.
+  if (io.signal.aborted) stop();
+  io.signal.addEventListener('abort', stop, { once: true });
+  try {
+    for await (const chunk of io.stdin) {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : (chunk as Buffer);
+      size += bytes.length;
+      if (size > MAX_BYTES) {
+        throw usageError(
+          `stdin holds more than ${MAX_BYTES} bytes`,
+          'send less: no text of rtc is that long',
+        );
+      }
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    if (io.signal.aborted) throw new CancelledError('stopped while reading stdin');
+    throw error;
+  } finally {
+    io.signal.removeEventListener('abort', stop);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function readTextFile(io: Io, path: string): Promise<string> {
+  if (path === '')
+    throw usageError('@ names no file', 'write @FILE, - for stdin, or @@ for a text that begins with @');
+  try {
+    return await readFile(resolve(io.workingDirectory, path), 'utf8');
+  } catch (cause) {
+    throw fileFault(cause, { path, doing: 'read' });
+  }
+}

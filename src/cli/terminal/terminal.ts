@@ -1,0 +1,55 @@
+import { colourLevel, loadPalette, type Palette } from './colours.ts';
+import { harmless } from './escape-for-terminal.ts';
+import { columnsOf, type Io } from './io.ts';
+import { fitted } from './wrap-text.ts';
+
+/** `--json`: not given, everything, or these fields. */
+export type JsonChoice = undefined | 'everything' | readonly string[];
+
+/** Where and how a command's result is shown. */
+export type Screen = {
+  readonly io: Io;
+  readonly json: JsonChoice;
+  readonly isTerminal: boolean;
+  /** Columns of the terminal; undefined where nothing is cut. */
+  readonly width: number | undefined;
+  readonly palette: Palette;
+  readonly errorPalette: Palette;
+};
+
+export async function openScreen(
+  io: Io,
+  choice: { readonly json: JsonChoice; readonly isColourRefused: boolean },
+): Promise<Screen> {
+  const isTerminal = io.stdout.isTTY === true;
+  return {
+    io,
+    json: choice.json,
+    isTerminal,
+    // Asked each time: who watches a list may draw the window larger.
+    get width() {
+      return isTerminal ? columnsOf(io.stdout) : undefined;
+    },
+    palette: await loadPalette(colourLevel(io.stdout, io.env, choice.isColourRefused)),
+    errorPalette: await loadPalette(colourLevel(io.stderr, io.env, choice.isColourRefused)),
+  };
+}
+
+/** One line for the user on stderr; `text` may hold names that strangers chose. */
+export function say(screen: Screen, text: string): void {
+  const { stderr } = screen.io;
+  stderr.write(`${fitted(stderr, harmless(text))}\n`);
+}
+
+/** As say, but only to a human: a script's log does not need it. */
+export function hint(screen: Screen, text: string): void {
+  const { stderr } = screen.io;
+  if (stderr.isTTY !== true) return;
+  stderr.write(`${screen.errorPalette.faint(fitted(stderr, harmless(text)))}\n`);
+}
+
+export function warn(screen: Screen, text: string): void {
+  const { stderr } = screen.io;
+  const label = 'Warning:';
+  stderr.write(`${screen.errorPalette.warning(label)} ${fitted(stderr, harmless(text), label.length + 1)}\n`);
+}

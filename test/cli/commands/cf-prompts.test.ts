@@ -1,0 +1,97 @@
+import { tmpdir } from 'node:os';
+import { stripVTControlCharacters } from 'node:util';
+import { type IPty, spawn } from '@lydell/node-pty';
+import { afterEach, describe, expect, it } from 'vitest';
+import { LAUNCHER } from '../support/process.ts';
+
+const DOWN = '\u001b[B';
+const ENTER = '\r';
+const CTRL_C = '\u0003';
+const CTRL_U = '\u0015';
+
+let pty: IPty | undefined;
+afterEach(() => pty?.kill());
+
+/** `rtc cf generate` in a pseudo-terminal; each step waits for its question before it types. */
+async function generate(
+  words: readonly string[],
+  steps: readonly (readonly [question: RegExp, keys: string])[],
+): Promise<{ readonly code: number; readonly shown: string }> {
+  const terminal = spawn(process.execPath, [LAUNCHER, 'cf', 'generate', ...words], {
+    cols: 100,
+    rows: 30,
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm-256color', HOME: tmpdir() },
+  });
+  pty = terminal;
+  let shown = '';
+  let left = [...steps];
+  return new Promise((resolve) => {
+    // What was typed before must not answer the next question.
+    let from = 0;
+    terminal.onData((data) => {
+      shown += stripVTControlCharacters(data);
+      const [next] = left;
+      if (next === undefined || !next[0].test(shown.slice(from))) return;
+      left = left.slice(1);
+      from = shown.length;
+      terminal.write(next[1]);
+    });
+    terminal.onExit(({ exitCode }) => resolve({ code: exitCode, shown }));
+  });
+}
+
+describe('rtc cf generate on a terminal', () => {
+  it('asks for the person, and finds the place as it is typed', async () => {
+    const { code, shown } = await generate(
+      [],
+      [
+        [/Given name/, `Mario${ENTER}`],
+        [/Surname/, `Rossi${ENTER}`],
+        [/Gender/, `${DOWN}${ENTER}`],
+        [/Birth date/, `01/02/1980${ENTER}`],
+        [/Birthplace/, 'rom'],
+        [/ROMA \(RM\) H501/, ENTER],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(shown).toContain('RSSMRA80B01H501T');
+    expect(shown).toContain('Birthplace: ROMA (RM) H501.');
+  });
+
+  it('asks only for what the options leave out', async () => {
+    const { code, shown } = await generate(
+      ['--name', 'Mario', '--surname', 'Rossi', '--gender', 'M', '--city', 'Roma'],
+      [[/Birth date/, `1980-02-01${ENTER}`]],
+    );
+    expect(code).toBe(0);
+    expect(shown).not.toMatch(/Given name|Surname|Gender|type to search/);
+    expect(shown).toContain('RSSMRA80B01H501T');
+  });
+
+  it('asks again where an answer will not do', async () => {
+    const { code, shown } = await generate(
+      ['--name', 'Mario', '--surname', 'Rossi', '--gender', 'M', '--city', 'Roma'],
+      [
+        [/Birth date/, `31/02/1980${ENTER}`],
+        [/the birth date is on no calendar/, `${CTRL_U}01/02/1980${ENTER}`],
+      ],
+    );
+    expect(code).toBe(0);
+    expect(shown).toContain('RSSMRA80B01H501T');
+  });
+
+  it('asks which place of an ambiguous name is meant', async () => {
+    const { code, shown } = await generate(
+      ['--name', 'Mario', '--surname', 'Rossi', '--gender', 'M', '--date', '1980-02-01', '--city', 'castro'],
+      [[/CASTRO \(LE\) M261/, `${DOWN}${ENTER}`]],
+    );
+    expect(code).toBe(0);
+    expect(shown).toMatch(/RSSMRA80B01M261[A-Z]/);
+  });
+
+  it('is left with Ctrl-C', async () => {
+    const { code, shown } = await generate([], [[/Given name/, CTRL_C]]);
+    expect(code).toBe(130);
+    expect(shown).toContain('Cancelled');
+  });
+});

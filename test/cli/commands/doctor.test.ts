@@ -1,0 +1,252 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { portOf } from '../../server/adapters/storage/network.ts';
+import { bucketSettings } from '../../server/recordings/support/stage.ts';
+import { freePort } from '../../support/parts/run-part.ts';
+import { startS3 } from '../../support/parts/s3.ts';
+import { sharedLivekit } from '../../support/parts/shared.ts';
+import { startTestService } from '../../support/service.ts';
+import { json, problem, startHttpServer } from '../support/http-server.ts';
+import { type Run, run } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+type Check = {
+  readonly check: string;
+  readonly status: string;
+  readonly detail: string;
+  readonly next: string;
+};
+
+async function doctor(
+  env: Readonly<Record<string, string>>,
+  options: { readonly argv?: readonly string[]; readonly clock?: () => number } = {},
+): Promise<{
+  readonly run: Run;
+  readonly checks: readonly Check[];
+  status(check: string): string | undefined;
+}> {
+  const { argv = [], ...rest } = options;
+  const result = await run(['doctor', '--json', ...argv], { env, ...rest });
+  const checks = JSON.parse(result.stdout) as Check[];
+  return { run: result, checks, status: (name) => checks.find(({ check }) => check === name)?.status };
+}
+
+async function withStack(
+  settings: Parameters<typeof startStack>[0],
+  use: (stack: Stack) => Promise<void>,
+): Promise<void> {
+  const stack = await startStack(settings);
+  try {
+    await use(stack);
+  } finally {
+    await stack.close();
+  }
+}
+
+describe('rtc doctor', () => {
+  it('finds no fault where there is none, and leaves no room behind', async () => {
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const ingressUrls = { rtmp: `rtmp://127.0.0.1:${portOf(listener)}/live` };
+    await withStack({ ingressUrls }, async (stack) => {
+      const now = Date.now();
+      const options = { argv: ['--probe'], clock: () => now };
+      const { run: result, checks, status } = await doctor(stack.environment, options);
+      expect(checks.filter((check) => check.status === 'fault')).toEqual([]);
+      expect(result.code).toBe(0);
+      const tried = ['recording folder', 'ingress', 'events', 'recording'];
+      expect(tried.map(status)).toEqual(tried.map(() => 'ok'));
+      const probed = `rtc-doctor-probe-ingress-${now.toString(36)}`;
+      const left = await run(['ingress', 'list', probed, '--json'], { env: stack.environment });
+      expect(left.stdout).toBe('{"ingress":[]}\n');
+      expect((await run(['rooms', 'list', '--json'], { env: stack.environment })).stdout).toBe(
+        '{"rooms":[]}\n',
+      );
+    });
+    listener.close();
+  });
+
+  it('finds that nobody listens where a stream would go, or that there is no address', async () => {
+    const rtmp = `rtmp://127.0.0.1:${await freePort()}/live`;
+    for (const [ingressUrls, detail] of [
+      [{ rtmp }, `nothing accepts connections at ${rtmp} from here`],
+      [{}, 'the media server has no address for streams'],
+    ] as const) {
+      await withStack({ ingressUrls }, async (stack) => {
+        const { checks } = await doctor(stack.environment, { argv: ['--probe'] });
+        const { next, ...found } = checks.find(({ check }) => check === 'ingress') ?? { next: '' };
+        expect(found).toEqual({ check: 'ingress', status: 'fault', detail });
+        expect(next).not.toBe('');
+      });
+    }
+  });
+
+  it('says once that no worker is connected, where the service knows the Redis', async () => {
+    const { redis, ...livekit } = await sharedLivekit();
+    const service = await startTestService({ livekit, environment: { REDIS_URL: redis.url } });
+    try {
+      const environment = {
+        RTC_URL: service.url,
+        RTC_API_KEY: service.apiKey,
+        RTC_API_SECRET: service.apiSecret,
+      };
+      const { status } = await doctor(environment, { argv: ['--probe'] });
+      expect(['recorder', 'ingress worker', 'ingress', 'recording'].map(status)).toEqual([
+        'fault',
+        'fault',
+        'ok',
+        'skipped',
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('finds that the media server does not tell the service what happens', async () => {
+    await withStack({ webhookUrls: [] }, async (stack) => {
+      const { run: result, status } = await doctor(stack.environment, { argv: ['--probe'] });
+      expect([result.code, status('events')]).toEqual([7, 'fault']);
+    });
+  });
+
+  it('finds that there is no Redis, for ingress and for recording', async () => {
+    await withStack({ faults: { redis: 'absent' } }, async (stack) => {
+      const { run: result, checks, status } = await doctor(stack.environment, { argv: ['--probe'] });
+      expect(result.code).toBe(7);
+      expect([status('media server'), status('ingress'), status('recording')]).toEqual([
+        'ok',
+        'fault',
+        'fault',
+      ]);
+      for (const { status: found, next } of checks) if (found === 'fault') expect(next).not.toBe('');
+    });
+  });
+
+  it('finds that the media server is gone', async () => {
+    await withStack({}, async (stack) => {
+      await stack.media.close();
+      const { run: result, status } = await doctor(stack.environment);
+      expect(result.code).toBe(7);
+      expect([status('signature'), status('media server'), status('ingress')]).toEqual([
+        'ok',
+        'fault',
+        'skipped',
+      ]);
+    });
+  });
+
+  it('finds that the key or the secret is wrong', async () => {
+    await withStack({}, async (stack) => {
+      for (const wrong of [{ RTC_API_KEY: 'wrong' }, { RTC_API_SECRET: 'wrong' }]) {
+        const { run: result, status } = await doctor({ ...stack.environment, ...wrong });
+        expect([result.code, status('signature'), status('media server')]).toEqual([7, 'fault', undefined]);
+      }
+    });
+  });
+
+  it('finds that the clock is off, from 301 s on', async () => {
+    await withStack({}, async (stack) => {
+      const at = async (seconds: number) =>
+        (await doctor(stack.environment, { clock: () => Date.now() + seconds * 1000 })).status('clock');
+      expect(await at(0)).toBe('ok');
+      expect(await at(120)).toBe('warning');
+      expect(await at(-320)).toBe('fault');
+      expect(await at(320)).toBe('fault');
+    });
+  });
+
+  it('finds that nothing listens, or something else', async () => {
+    const { run: result, status } = await doctor({
+      RTC_URL: 'http://127.0.0.1:9',
+      API_KEY: 'k',
+      API_SECRET: 's',
+    });
+    expect([result.code, status('settings'), status('address')]).toEqual([7, 'ok', 'fault']);
+    const other = await startHttpServer((_request, response) => json(response, 200, { hello: 'world' }));
+    const checked = await doctor({ RTC_URL: other.url, API_KEY: 'k', API_SECRET: 's' });
+    await other.close();
+    expect([checked.run.code, checked.status('address')]).toEqual([7, 'fault']);
+  });
+
+  it('finds that the settings are missing, and still looks at the address', async () => {
+    const server = await startHttpServer((request, response) =>
+      request.url === '/v1/health'
+        ? json(response, 200, { status: 'ok', version: '9.9.9', capabilities: {} })
+        : problem(response, 401, 'missing-credentials'),
+    );
+    const { run: result, status } = await doctor({ RTC_URL: server.url });
+    await server.close();
+    expect([result.code, status('settings'), status('address')]).toEqual([7, 'fault', 'ok']);
+    expect(server.received.map(({ url }) => url)).toEqual(['/v1/health']);
+  });
+
+  it('finds that the keys of the bucket are wrong', async () => {
+    const s3 = await startS3();
+    const environment = { ...bucketSettings(s3), S3_SECRET_KEY: 'wrong' };
+    try {
+      await withStack({ environment }, async (stack) => {
+        const { run: result, checks } = await doctor(stack.environment);
+        expect(result.code).toBe(7);
+        expect(checks).toContainEqual({
+          check: 'bucket',
+          status: 'fault',
+          detail: 'cannot write: the object storage refuses the signature',
+          next: 'check S3_SECRET_KEY',
+        });
+      });
+    } finally {
+      await s3.close();
+    }
+  });
+
+  it('says what to start where a trial recording finds no recorder', async () => {
+    await withStack({ faults: { recorder: 'absent' } }, async (stack) => {
+      const { checks } = await doctor(stack.environment, { argv: ['--probe'] });
+      expect(checks.find(({ check }) => check === 'recording')).toMatchObject({
+        status: 'fault',
+        next: expect.stringMatching(/livekit\/egress.*redis/),
+      });
+    });
+  });
+
+  it('finds that the database does not answer', async () => {
+    const server = await startHttpServer((request, response) => {
+      if (request.url === '/ready') {
+        const body = JSON.stringify({ ready: false, checks: { mediaServer: true, database: false } });
+        response.writeHead(503, { 'content-type': 'application/json' }).end(body);
+      } else if (request.url === '/v1/health') {
+        const capabilities = { transcriptionLive: true, transcriptionPost: false };
+        json(response, 200, { status: 'ok', version: '1.0.0', capabilities });
+      } else if (request.url === '/v1/self-check') {
+        // A service from before that endpoint.
+        problem(response, 404, 'route-not-found');
+      } else json(response, 200, { rooms: [], ingress: [] });
+    });
+    const {
+      run: result,
+      checks,
+      status,
+    } = await doctor({ RTC_URL: server.url, API_KEY: 'k', API_SECRET: 's' });
+    await server.close();
+    expect([result.code, status('database'), status('add-ons')]).toEqual([7, 'fault', 'ok']);
+    expect(status('bucket')).toBe('skipped');
+    expect(checks.find(({ check }) => check === 'add-ons')?.detail).toBe('live transcription');
+  });
+
+  it('still tells what it found where the service goes away meanwhile', async () => {
+    let healths = 0;
+    const server = await startHttpServer(({ url }, response) => {
+      healths += url === '/v1/health' ? 1 : 0;
+      const capabilities = { transcriptionLive: false, transcriptionPost: false };
+      if (url === '/v1/health' && healths > 1) response.destroy();
+      else if (url === '/v1/health') json(response, 200, { status: 'ok', version: '1.0.0', capabilities });
+      else if (url === '/ready')
+        json(response, 200, { ready: true, checks: { mediaServer: true, database: true } });
+      else json(response, 200, { rooms: [], ingress: [], checks: [] });
+    });
+    const { status } = await doctor({ RTC_URL: server.url, API_KEY: 'k', API_SECRET: 's' });
+    await server.close();
+    expect([status('signature'), status('database'), status('add-ons')]).toEqual(['ok', 'ok', 'fault']);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { run } from '../support/run.ts';
+
+const rtc = (...words: readonly string[]) => run(['it', ...words]);
+const linesOf = (stdout: string) => stdout.trimEnd().split('\n');
+
+describe('rtc it', () => {
+  it('lists the regions with their provinces', async () => {
+    const { code, stdout } = await rtc('regions');
+    expect([code, linesOf(stdout).length]).toEqual([0, 20]);
+    expect(linesOf(stdout)).toContain('Umbria\tPG TR');
+    const [first] = JSON.parse((await rtc('regions', '--json')).stdout);
+    expect(first.provinces[0]).toEqual({ name: 'Torino', abbreviation: 'TO' });
+  });
+
+  it('lists the provinces with their capitals, as JSON the four fields of the API', async () => {
+    const { stdout } = await rtc('provinces');
+    expect(linesOf(stdout)).toContain('MB\tMonza e della Brianza\tMONZA\tF704');
+    const records = JSON.parse((await rtc('provinces', '--json')).stdout);
+    expect(Object.keys(records[0])).toEqual(['code', 'belfiore_code', 'province', 'name']);
+  });
+
+  it('lists the places of a province, those of today with --current', async () => {
+    const all = linesOf((await rtc('cities', 'bo')).stdout);
+    expect(all).toContain('D158\tCRESPELLANO\tBO\tM320');
+    const current = linesOf((await rtc('cities', 'BO', '--current')).stdout);
+    expect(current).toContain('M320\tVALSAMOGGIA\tBO\tM320');
+    expect(current.length).toBeLessThan(all.length);
+    expect(current.some((line) => line.startsWith('D158'))).toBe(false);
+  });
+
+  it('lists postal codes with five digits, as JSON as integers', async () => {
+    expect(linesOf((await rtc('caps', 'RM', 'Roma')).stdout)[0]).toBe('00118');
+    expect(JSON.parse((await rtc('caps', 'RM', 'Roma', '--json')).stdout)[0]).toBe(118);
+  });
+
+  it('tells where the data come from', async () => {
+    const sources = JSON.parse((await rtc('--sources', '--json')).stdout);
+    expect(sources.version).toMatch(/^\d{4}-\d\d$/);
+    expect(sources.notice).toContain('CC BY 4.0');
+    expect((await rtc('--sources')).stdout).toContain('ISTAT');
+  });
+
+  it.each([
+    [['cities', 'XX'], 3, 'no province has the abbreviation "XX"'],
+    [['caps', 'XX', 'Roma'], 3, 'no province has the abbreviation "XX"'],
+    [['caps', 'RM', 'Romma'], 3, 'ROMA (RM) H501'],
+    [['caps', 'EE', 'Francia'], 3, 'no postal codes are known'],
+    [['caps', 'TN', 'San Martino'], 2, 'SAN MARTINO IN BADIA (BZ) H988'],
+    [['caps', 'RM'], 2, 'missing CITY'],
+    [['region'], 2, 'did you mean regions?'],
+    [[], 2, 'missing a verb'],
+    [['regions', '--json', 'nonsense'], 2, 'known fields: name, provinces'],
+  ])('refuses %o', async (words, exitCode, message) => {
+    const { code, stdout, stderr } = await rtc(...words);
+    expect([code, stdout]).toEqual([exitCode, '']);
+    expect(stderr).toContain(message);
+  });
+});

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LiveStarted } from '../../../src/contract/transcription.ts';
+import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
+import { loadConfig } from '../../../src/server/config/config.ts';
+import { type RunningWorker, startWorker } from '../../../src/server/worker.ts';
+import { type MediaFiles, makeMediaFiles } from '../../server/adapters/ffmpeg/media-files.ts';
+import {
+  segment,
+  startTranscriptionStage,
+  type TranscriptionStage,
+} from '../../server/transcription/support/transcription-stage.ts';
+import { keepingLog } from '../../support/app.ts';
+import { testSpeech } from '../../support/test-speech.ts';
+import { type Run, type RunOptions, run } from '../support/run.ts';
+
+let stage: TranscriptionStage;
+let media: MediaFiles;
+let worker: RunningWorker;
+beforeAll(async () => {
+  media = await makeMediaFiles();
+  stage = await startTranscriptionStage();
+  await stage.beat('stt-live', ['en', 'it']);
+  const settings = {
+    API_KEY: 'k',
+    API_SECRET: 's',
+    DATA_DIR: stage.dataDir,
+    RECORDING_DIR: stage.recordingDir,
+  };
+  const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+  worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech: testSpeech() });
+});
+afterAll(async () => {
+  await worker?.close();
+  await stage?.close();
+  await media?.remove();
+});
+
+function rtc(argv: readonly string[], options: RunOptions = {}): Promise<Run> {
+  const { url, apiKey, apiSecret } = stage.service;
+  const env = { RTC_URL: url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret, ...options.env };
+  return run(argv, { ...options, env });
+}
+
+async function ok(argv: readonly string[], options?: RunOptions): Promise<string> {
+  const { code, stdout, stderr } = await rtc(argv, options);
+  expect(code, stderr).toBe(0);
+  return stdout;
+}
+
+describe('rtc transcription', () => {
+  it('starts, names, shows and stops', async () => {
+    const room = `room-${randomUUID()}`;
+    await stage.open(room);
+    const argv = [
+      'transcription',
+      'start',
+      room,
+      'bob=Bob',
+      '--language',
+      'it',
+      '--profanity-filter',
+      '--json',
+    ];
+    const started = JSON.parse(await ok(argv)) as LiveStarted;
+    expect(started).toMatchObject({ roomId: room, status: 'active', language: 'it' });
+    expect(await stage.store.transcriptions.find(started.transcriptionId)).toMatchObject({
+      speakers: { bob: 'Bob' },
+      options: { partialResults: false, punctuation: true, profanityFilter: true },
+    });
+    const origin = Date.parse(started.startedAt);
+    await stage.say(started.transcriptionId, [
+      segment(`1-${room}`, { startedAt: origin + 61_500, endedAt: origin + 63_000, text: 'Good morning.' }),
+    ]);
+    expect(await ok(['transcription', 'get', room])).toBe('61.5\tAda Lovelace\tGood morning.\n');
+    expect(await ok(['transcription', 'speakers', room, 'ada=Countess = A', 'bob='])).toBe('');
+    expect(await ok(['transcription', 'get', room, '--format', 'text'])).toBe(
+      '[00:01:01] Countess = A: Good morning.\n',
+    );
+    expect((await stage.store.transcriptions.find(started.transcriptionId))?.speakers).toEqual({
+      ada: 'Countess = A',
+    });
+    const since = new Date(origin + 63_000).toISOString();
+    expect(await ok(['transcription', 'get', room, '--since', since, '--format', 'srt'])).toBe('');
+    const atItsEnd = { clock: () => origin + 63_000 };
+    expect(await ok(['transcription', 'get', room, '--since', '0s'], atItsEnd)).toBe('');
+    expect(await ok(['transcription', 'get', room, '--since', '1s'], atItsEnd)).toContain('Good morning.');
+    const terminal = stripVTControlCharacters(
+      await ok(['transcription', 'get', room], { terminals: ['stdout'] }),
+    );
+    expect(terminal).toMatch(/1:01\s+Countess = A\s+Good morning\./);
+    const stopped = JSON.parse(await ok(['transcription', 'stop', room, '--json']));
+    expect(stopped).toMatchObject({ transcriptionId: started.transcriptionId, segmentCount: 1 });
+    const api = await stage.service.call('GET', `/v1/rooms/${room}/transcription`);
+    for (const format of [['--json'], ['--format', 'json']]) {
+      expect(JSON.parse(await ok(['transcription', 'get', room, ...format]))).toEqual(api.json);
+    }
+  });
+
+  it.each([
+    [3, ['transcription', 'stop', 'nobody-is-here'], 'is not being transcribed'],
+    [3, ['transcription', 'get', 'nobody-is-here'], 'was never transcribed'],
+    [3, ['transcription', 'start', 'nobody-is-here'], 'There is no room'],
+    [2, ['transcription', 'start', 'demo', '--language', 'de'], 'there are en, it'],
+    [2, ['transcription', 'start', 'demo', 'ada'], 'is not KEY=NAME'],
+    [2, ['transcription', 'start', 'demo', 'ada='], 'has no name'],
+    [2, ['transcription', 'get', 'demo', '--since', 'yesterday'], 'since'],
+    [2, ['transcription', 'get', 'demo', '--format', 'pdf'], 'json, text, vtt, srt'],
+  ])('ends with %i for %j', async (code, argv, words) => {
+    const refused = await rtc(argv);
+    expect([refused.code, refused.stdout]).toEqual([code, '']);
+    expect(refused.stderr).toContain(words);
+  });
+
+  it('ends with 6 without a worker, and says how to start one', async () => {
+    await stage.die('stt-live');
+    const refused = await rtc(['transcription', 'start', 'demo']);
+    await stage.beat('stt-live', ['en', 'it']);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain('start the profile stt-live');
+    expect(refused.stderr).toContain('rtc worker stt-live');
+  });
+});
+
+describe('rtc transcriptions', () => {
+  const record = async (file: string): Promise<string> => {
+    const recording = await stage.recordWhole(`room-${randomUUID()}`);
+    await copyFile(file, recording.file?.path ?? '');
+    return recording.recordingId;
+  };
+
+  it('creates, waits and prints the subtitles; lists, gets and deletes', async () => {
+    const recording = await record(media.speech);
+    const srt = await ok(['transcriptions', 'create', recording, 'x=Ada', '--wait', '--format', 'srt']);
+    expect(srt).toMatch(/^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nAda: \d\.\d seconds\n/);
+    const [line, ...others] = (await ok(['transcriptions', 'list', '--recording', recording]))
+      .trimEnd()
+      .split('\n');
+    expect(others).toEqual([]);
+    const [id = '', recordingId, , status, language] = (line ?? '').split('\t');
+    expect([recordingId, status, language]).toEqual([recording, 'completed', 'en-US']);
+    expect(await ok(['transcriptions', 'get', id, '--format', 'srt'])).toBe(srt);
+    expect(await ok(['transcriptions', 'get', id])).toContain('STATUS\tcompleted\n');
+    const api = await stage.service.call('GET', `/v1/transcriptions/${id}`);
+    expect(JSON.parse(await ok(['transcriptions', 'get', id, '--json']))).toEqual(api.json);
+    expect(JSON.parse(await ok(['transcriptions', 'get', id, '--json', 'status,progress']))).toEqual({
+      status: 'completed',
+      progress: 1,
+    });
+    const again = JSON.parse(await ok(['transcriptions', 'create', recording, '--json']));
+    expect(again).toMatchObject({ transcriptionId: id, status: 'completed' });
+    expect((await rtc(['transcriptions', 'delete', id])).code).toBe(2);
+    expect(await ok(['transcriptions', 'delete', id, '--yes'])).toBe('');
+    expect((await rtc(['transcriptions', 'get', id])).code).toBe(3);
+  });
+
+  it('ends with 1 when it failed, and says why', async () => {
+    const path = `${media.folder}/text.mp4`;
+    await writeFile(path, 'This is no film.');
+    const failed = await rtc(['transcriptions', 'create', await record(path), '--wait']);
+    expect([failed.code, failed.stdout]).toEqual([1, '']);
+    expect(failed.stderr).toContain('recording-not-media');
+  });
+
+  it('waits for the file of a recording that was just stopped, but not for one that runs', async () => {
+    const { egressId, roomId } = await stage.record();
+    const running = await rtc(['transcriptions', 'create', egressId, '--wait']);
+    expect(running.code).toBe(5);
+    const stop = stage.service.call('POST', `/v1/rooms/${roomId}/recording/stop`);
+    await stop;
+    expect(await ok(['transcriptions', 'create', egressId, '--wait', '--json', 'status'])).toBe(
+      '{"status":"completed"}\n',
+    );
+  });
+
+  it('ends with 8 when the time is up', async () => {
+    await stage.beat('stt-post', ['it']);
+    const waiting = await rtc([
+      ...['transcriptions', 'create', await record(media.speech)],
+      ...['--language', 'it', '--wait', '--timeout', '1s'],
+    ]);
+    expect([waiting.code, waiting.stdout]).toEqual([8, '']);
+  });
+
+  it.each([
+    [3, ['transcriptions', 'create', 'EG_unknown']],
+    [3, ['transcriptions', 'get', 'tr_unknown']],
+    [2, ['transcriptions', 'list', '--status', 'stopped']],
+    [2, ['transcriptions', 'create', 'EG_unknown', '--language', 'klingon!']],
+  ])('ends with %i for %j', async (code, argv) => {
+    const refused = await rtc(argv);
+    expect([refused.code, refused.stdout]).toEqual([code, '']);
+  });
+});
+
+describe('rtc worker', () => {
+  it('runs the worker of its kind until the signal', async () => {
+    const kinds: string[] = [];
+    const runWorker = async ({ kind }: { readonly kind: string }) => kinds.push(kind);
+    const { code } = await run(['worker', 'stt-post'], { loaders: { worker: async () => ({ runWorker }) } });
+    expect([code, kinds]).toEqual([0, ['stt-post']]);
+  });
+
+  it('ends with 2 for a kind that is none, and with 1 and what to do when it cannot start', async () => {
+    expect(await run(['worker', 'stt'])).toMatchObject({ code: 2, stdout: '' });
+    const runWorker = async () => {
+      throw new Error('There is no speech model yet. Install the small English one');
+    };
+    const failed = await run(['worker', 'stt-live'], { loaders: { worker: async () => ({ runWorker }) } });
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain('There is no speech model yet');
+  });
+});
+
+describe('rtc dev --with', () => {
+  const withAddOns = async (argv: readonly string[]) => {
+    const given: unknown[] = [];
+    const dev = async ({ workers }: { readonly workers: readonly string[] }) => given.push(workers);
+    const { code, stderr } = await run(['dev', ...argv], { loaders: { dev: async () => ({ dev }) } });
+    return { code, stderr, workers: given[0] };
+  };
+
+  it('names the add-ons to start', async () => {
+    expect(await withAddOns([])).toMatchObject({ code: 0, workers: [] });
+    expect(await withAddOns(['--with', 'stt-live,stt-post'])).toMatchObject({
+      workers: ['stt-live', 'stt-post'],
+    });
+    expect(await withAddOns(['--with', 'stt-post, stt-post'])).toMatchObject({ workers: ['stt-post'] });
+    expect(await withAddOns(['--with', 'stt'])).toMatchObject({ code: 2, workers: undefined });
+  });
+});

@@ -1,0 +1,412 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { explain } from '../../../src/cli/errors/describe-error.ts';
+import { type Command, nameOf } from '../../../src/cli/framework/command.ts';
+import type { Parameter } from '../../../src/cli/framework/parameters.ts';
+import { CATALOGUE } from '../../../src/cli/registry.ts';
+import { json, problem, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
+import { type Run, type RunOptions, run } from '../support/run.ts';
+
+/*
+ * Whatever is wrong with a command line: a line of what is wrong, lines of detail if there are several faults, and a
+ * line of what to do. First every command with every kind of wrong word, from the commands themselves; then what is
+ * said of particular faults, to the letter.
+ */
+
+const CAUSE_AND_STEP = /^Error: \S.*\n(?: {7}.*\n)*Next: {2}\S.*\n$/;
+
+const commands: readonly Command[] = (
+  await Promise.all(CATALOGUE.map(async (entry) => (await entry.load()).commands))
+).flat();
+
+/** A value for each argument and required option, so that only the word under test is wrong. */
+function goodWords(command: Command, without?: string): string[] {
+  const named = [...Object.entries(command.arguments), ...Object.entries(command.options)];
+  return named
+    .filter(([name, { isRequired }]) => isRequired && name !== without)
+    .flatMap(([, parameter]) => {
+      const value = parameter.choices?.[0] ?? '/x';
+      return parameter.flags === undefined ? [value] : [longFlag(parameter), value];
+    });
+}
+
+function longFlag({ flags = '' }: Parameter<unknown>): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? '';
+}
+
+const wrongLines = commands.flatMap((command): (readonly string[])[] => {
+  const name = nameOf(command).split(' ');
+  const good = goodWords(command);
+  const parameters = Object.entries(command.arguments);
+  const hasList = parameters.some(([, { isList }]) => isList);
+  const isEmptyRefused = (parameter: Parameter<unknown>): boolean => refuses(parameter, '');
+  return [
+    [...name, ...good, '--no-such-option'],
+    ...(good.length === 0 ? [] : [name]),
+    ...(hasList ? [] : [[...name, ...good, ...parameters.map(() => 'more'), 'more', 'still-more']]),
+    ...parameters
+      .filter(([, parameter]) => isEmptyRefused(parameter))
+      .map(([own]) => [...name, ...parameters.map(([other]) => (other === own ? '' : 'x'))]),
+    ...Object.values(command.options)
+      .filter((option) => option.flags?.includes('<'))
+      .flatMap((option) => [
+        [...name, ...good, longFlag(option)],
+        ...['', '\u0001 nonsense'].flatMap((value) =>
+          refuses(option, value) ? [[...name, ...good, `${longFlag(option)}=${value}`]] : [],
+        ),
+      ]),
+  ];
+});
+
+function refuses({ parse, checkEach }: Parameter<unknown>, word: string): boolean {
+  try {
+    (checkEach ?? parse)?.(word);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+describe('a wrong command line', () => {
+  it('is tried for every command', () => {
+    const tried = new Set(wrongLines.map((words) => words[0]));
+    expect([...tried].sort()).toEqual(CATALOGUE.map(({ noun }) => noun).sort());
+    expect(wrongLines.length).toBeGreaterThan(200);
+  });
+
+  it.each(wrongLines.map((words) => [words.map((word) => JSON.stringify(word)).join(' '), words] as const))(
+    'rtc %s is refused with what is wrong and what to do',
+    async (_title, words) => {
+      const { code, stdout, stderr } = await run(words);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toMatch(CAUSE_AND_STEP);
+      expect(stderr).not.toMatch(/COMMAND|undefined|\[object/);
+      expect((await run([...words, '--json'])).stderr).toMatch(
+        /^(?:\{.*"next":"[^"]+.*\}|Error: .*\nNext: .*)\n$/,
+      );
+    },
+  );
+});
+
+describe('the fault of', () => {
+  it.each<readonly [words: readonly string[], cause: string, next: string]>([
+    [['rooms', 'create', ''], 'NAME must not be empty', 'see: rtc rooms create --help'],
+    [
+      ['rooms', 'create', 'demo', '--empty-timeout', '10x'],
+      '--empty-timeout "10x" is not a duration',
+      'write it such as 90s, 10m or 1h30m; at least 1 s',
+    ],
+    [
+      ['rooms', 'create', 'my', 'room'],
+      'rtc rooms create takes 1 argument, but got 2',
+      "quote what holds a space, 'like this'; see: rtc rooms create --help",
+    ],
+    [['rooms', 'list', 'demo'], 'rtc rooms list takes no argument, but got 1', 'see: rtc rooms list --help'],
+    [['rooms', 'create', 'demo', '--metadata'], '--metadata needs a value', 'see: rtc rooms create --help'],
+    [
+      ['rooms', 'create', 'demo', '--metadata', '@'],
+      '@ names no file',
+      'write @FILE, - for stdin, or @@ for a text that begins with @',
+    ],
+    [
+      ['tokens', 'create', '--room', 'demo', '--role', 'host', '--identity', '-', '--name', '-'],
+      '--identity and --name cannot both read stdin',
+      'give one of them in another way',
+    ],
+    [
+      ['rooms', 'create', 'demo', '--metadata', '-', '--api-secret-file', '-'],
+      '--metadata and --api-secret-file cannot both read stdin',
+      'give one of them in another way',
+    ],
+    [['rooms', 'lst'], "unknown command 'rooms lst', did you mean list?", 'see: rtc rooms --help'],
+    [
+      ['--profile', 'dev', 'rooms'],
+      'rtc rooms needs a verb first: create, list, get, delete',
+      'see: rtc rooms --help',
+    ],
+    [
+      ['rooms', '--watch', 'list'],
+      'rtc rooms needs a verb first: create, list, get, delete',
+      'see: rtc rooms --help',
+    ],
+    [
+      ['rooms', '--profile'],
+      'rtc rooms needs a verb first: create, list, get, delete',
+      'see: rtc rooms --help',
+    ],
+    [
+      ['rooms', '--profile', 'dev', 'lst'],
+      "unknown command 'rooms lst', did you mean list?",
+      'see: rtc rooms --help',
+    ],
+    [['rooms', 'rename'], "unknown command 'rooms rename'", 'see: rtc rooms --help'],
+    [['dev', 'jion'], "unknown command 'dev jion', did you mean join?", 'see: rtc dev --help'],
+    [
+      ['dev', 'join', 'demo', 'ada', '--role', 'king'],
+      '--role "king" is not one of host, moderator, participant, viewer',
+      'see: rtc dev join --help',
+    ],
+    [
+      ['dev', 'join', 'demo', 'ada', '--role', 'Hots'],
+      '--role "Hots" is not one of host, moderator, participant, viewer, did you mean host?',
+      'see: rtc dev join --help',
+    ],
+    [
+      ['tokens', 'inspect', 'foo'],
+      'that is no access token (a JWT: three parts of base64url, separated by dots)',
+      'give one whole: rtc tokens create … | rtc tokens inspect',
+    ],
+    [
+      ['api', 'FOO', '/x'],
+      'METHOD "FOO" is not one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+      'see: rtc api --help',
+    ],
+    [
+      ['api', 'GET', '/v1/rooms/a b#è'],
+      'PATH must be percent-encoded: no spaces, no letters outside ASCII, no #',
+      'write it such as /v1/rooms/a%20b%23%C3%A8',
+    ],
+    [['it', 'region'], "unknown command 'it region', did you mean regions?", 'see: rtc it --help'],
+    [
+      ['cf', 'check', '--file', '/no/such'],
+      '/no/such cannot be read: there is no such file',
+      'correct the path; a relative one starts at the current folder',
+    ],
+    [
+      ['cf', 'check', '-', '--rejects', '/no/such folder/x'],
+      '/no/such folder/x cannot be written: its folder does not exist',
+      "make it: mkdir -p '/no/such folder'",
+    ],
+    [
+      ['profile', 'add', 'x', '--url', 'ftp://x'],
+      '--url must start with http:// or https://, not ftp://',
+      'write it such as http://127.0.0.1:3000',
+    ],
+    [
+      ['help', 'rooms', 'creat'],
+      "there is no help for 'rooms creat', did you mean create?",
+      'see: rtc rooms --help',
+    ],
+    [['--profile'], '--profile needs a value', 'see: rtc --help'],
+    [['rooms', 'list', '--api-key', ''], '--api-key must not be empty', 'see: rtc rooms list --help'],
+    [['rooms', 'list', '--url='], '--url must not be empty', 'see: rtc rooms list --help'],
+  ])('rtc %j', async (words, cause, next) => {
+    const { code, stderr } = await run(words);
+    expect(stderr).toBe(`Error: ${cause}\nNext:  ${next}\n`);
+    expect(code).toBe(2);
+  });
+
+  it.each<readonly [variable: string, cause: string]>([
+    ['foo', 'RTC_URL "foo" is not a URL'],
+    ['ftp://h', 'RTC_URL must start with http:// or https://, not ftp://'],
+    ['http://u:p@h', 'RTC_URL must not contain a user name or password'],
+  ])('RTC_URL=%s names the variable', async (url, cause) => {
+    const env = { RTC_URL: url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { code, stderr } = await run(['rooms', 'list'], { env });
+    expect(stderr).toBe(`Error: ${cause}\nNext:  write it such as http://127.0.0.1:3000\n`);
+    expect(code).toBe(2);
+  });
+
+  it('a place names one that is near', async () => {
+    const { code, stderr } = await run(['it', 'caps', 'RM', 'Rma']);
+    expect(code).toBe(3);
+    expect(stderr).toBe(
+      'Error: no place of RM is called "Rma"\n       ROMA (RM) H501\nNext:  one of these may be meant; a Belfiore code is always clear\n',
+    );
+  });
+
+  it('a code is told once: in words, or on a terminal under the code', async () => {
+    const words = ['cf', 'decode', 'RSSMRA80B01H501X'];
+    const next = 'Next:  compare it with the card or document that it comes from\n';
+    const fault = 'the check character does not fit the fifteen before it';
+    expect((await run(words)).stderr).toBe(`Error: that is not a valid codice fiscale: ${fault}\n${next}`);
+    const shown = await run(words, { terminals: ['stderr'], env: { NO_COLOR: '1' } });
+    expect(shown.stderr.split(fault)).toHaveLength(2);
+    expect(shown.stderr).toMatch(/^Error: that is not a valid codice fiscale\n {7}RSSMRA80B01H501X\n {22}\^/);
+  });
+});
+
+describe('a start that fails', () => {
+  it.each([
+    [
+      'Cannot listen on 127.0.0.1:80: that is not allowed. Choose a PORT above 1023.',
+      'Error: Cannot listen on 127.0.0.1:80: that is not allowed\nNext:  choose a PORT above 1023\n',
+    ],
+    [
+      'No PostgreSQL answers at localhost:5432. Start it, or correct DATABASE_URL.',
+      'Error: No PostgreSQL answers at localhost:5432\nNext:  start it, or correct DATABASE_URL\n',
+    ],
+    [
+      'The database file /d.d/rtc.sqlite is not a SQLite database. Move it away, or set DATA_DIR to another folder.',
+      'Error: The database file /d.d/rtc.sqlite is not a SQLite database\nNext:  move it away, or set DATA_DIR to another folder\n',
+    ],
+    [
+      'PostgreSQL at h:5432 did not answer in time.',
+      'Error: PostgreSQL at h:5432 did not answer in time\nNext:  check the settings: rtc serve --check, rtc serve --print-config\n',
+    ],
+    ['It is so. PORT is bad.', 'Error: It is so\nNext:  PORT is bad\n'],
+  ])('says what to do on its own line: %s', async (message, expected) => {
+    const serve = { serve: () => Promise.reject(new Error(message)), readSettings: () => ({}) };
+    const loaders = { serve: async () => serve };
+    const { code, stderr } = await run(['serve'], { loaders });
+    expect(stderr).toBe(expected);
+    expect(code).toBe(1);
+  });
+});
+
+describe('a start that fails by a fault', () => {
+  it.each([
+    [new TypeError('x is not a function'), /fault of rtc itself/],
+    [
+      Object.assign(new Error('EROFS'), { code: 'EROFS', path: '/data/x' }),
+      /^Error: \/data\/x cannot be used: the file/,
+    ],
+  ])('of ours or of the disk blames no setting: %s', async (error, expected) => {
+    const serve = { serve: () => Promise.reject(error), readSettings: () => ({}) };
+    const { code, stderr } = await run(['serve'], { loaders: { serve: async () => serve } });
+    expect(stderr).toMatch(expected);
+    expect(stderr).not.toContain('--print-config');
+    expect(code).toBe(1);
+  });
+});
+
+describe('an error that nobody foresaw', () => {
+  it.each([
+    [new TypeError('x is not a function'), /fault of rtc itself/],
+    [Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }), /free some space/],
+    [Object.assign(new Error('EACCES'), { code: 'EACCES', path: '/p' }), /ls -ld \/p/],
+    ['a text', /fault of rtc itself/],
+  ])('%s has a next step too', (error, next) => {
+    expect(explain(error, 0).next).toMatch(next);
+  });
+});
+
+describe('a request that the service refuses', () => {
+  let server: TestHttpServer;
+  let answer: Parameters<typeof startHttpServer>[0];
+  beforeAll(async () => {
+    server = await startHttpServer((...all) => answer(...all));
+  });
+  afterAll(() => server.close());
+
+  const rtc = (words: readonly string[], options: RunOptions = {}): Promise<Run> =>
+    run(words, {
+      ...options,
+      env: { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's', ...options.env },
+    });
+
+  it.each(['#', ''])('for its whole body (pointer %j) is told of the body', async (pointer) => {
+    const errors = [{ pointer, detail: 'is not well-formed JSON' }];
+    answer = (_request, response) => problem(response, 400, 'invalid-request', { errors });
+    const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms', '-d', '{bad']);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      'Error: the body is not well-formed JSON (request request-1)\nNext:  see: rtc api --help\n',
+    );
+  });
+
+  it('of a path that nobody can decode has a next step too', async () => {
+    answer = (_request, response) => problem(response, 404, 'no-active-recording');
+    const { code, stderr } = await rtc(['api', 'POST', '/v1/rooms/%zz/recording/stop']);
+    expect(code).toBe(3);
+    expect(stderr).toContain('Next:  start one: rtc recordings start ROOM\n');
+  });
+
+  it('leads to the help of the command that sent it, also of one of several targets', async () => {
+    const errors = [{ parameter: 'roomId', detail: 'is too long' }];
+    answer = (_request, response) => problem(response, 400, 'invalid-request', { errors });
+    const { stderr } = await rtc(['rooms', 'delete', 'a', 'b', '--yes']);
+    expect(stderr.match(/Next: {2}see: rtc rooms delete --help\n/g)).toHaveLength(2);
+  });
+
+  it('is told in colour or not for each of several targets, as asked', async () => {
+    answer = (_request, response) => problem(response, 404, 'room-not-found');
+    const env = { FORCE_COLOR: '1' };
+    expect((await rtc(['rooms', 'rm', 'a', 'b', '--yes'], { env })).stderr).toContain('\u001b[');
+    expect((await rtc(['rooms', 'rm', 'a', 'b', '--yes', '--no-color'], { env })).stderr).not.toContain(
+      '\u001b[',
+    );
+  });
+
+  it('as nobody of that name is there names who is', async () => {
+    const participants = [{ identity: 'ada', tracks: [] }];
+    answer = (_request, response) => json(response, 200, { participants });
+    for (const words of [
+      ['participants', 'mute', 'demo', 'bob'],
+      ['dev', 'leave', 'demo', 'bob'],
+    ]) {
+      const { code, stderr } = await rtc(words);
+      expect(stderr).toBe(
+        'Error: there is no participant "bob" in room "demo"\nNext:  choose from those who are there: ada\n',
+      );
+      expect(code).toBe(3);
+    }
+  });
+});
+
+describe('a command that a note proposes', () => {
+  const NAME = "the lion's den";
+  const QUOTED = `'the lion'\\''s den'`;
+  let server: TestHttpServer;
+  beforeAll(async () => {
+    const instants = { startedAt: '2026-01-01T00:00:00.000Z', stoppedAt: '2026-01-01T00:00:00.000Z' };
+    const answer = {
+      name: NAME,
+      creationTime: '1',
+      roomId: NAME,
+      participants: [],
+      ingress: [],
+      ...instants,
+    };
+    server = await startHttpServer((_request, response) => json(response, 200, answer));
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    ['rooms create', `rtc tokens create --room ${QUOTED} --identity`],
+    ['participants list', `rtc tokens create --room ${QUOTED} --identity`],
+    ['recordings start', `rtc recordings stop ${QUOTED}`],
+    ['ingress list', `rtc ingress create ${QUOTED}`],
+    ['transcription start', `rtc transcription stop ${QUOTED}`],
+    ['transcription stop', `rtc transcription get ${QUOTED} --format text`],
+  ])('by rtc %s has the name of the room as a shell takes it', async (words, command) => {
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { code, stderr } = await run([...words.split(' '), NAME], {
+      env,
+      terminals: ['stderr'],
+      columns: 200,
+    });
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(command);
+  });
+});
+
+describe('a list that is longer than was asked for', () => {
+  let server: TestHttpServer;
+  beforeAll(async () => {
+    const delivery = {
+      id: 'dlv_1',
+      event: 'room_started',
+      status: 'failed',
+      attempts: [],
+      createdAt: '2026-01-01',
+    };
+    server = await startHttpServer(({ url }, response) => {
+      const limit = Number(new URL(url, server.url).searchParams.get('limit'));
+      json(response, 200, { deliveries: Array.from({ length: limit }, () => delivery), nextCursor: 'c' });
+    });
+  });
+  afterAll(() => server.close());
+
+  it.each([
+    [[], 50, 'There are more: --limit 100\n'],
+    [['--limit', '201'], 201, 'There are more: --limit 402\n'],
+    [['--limit', '5001'], 5001, 'There are more: --limit 10000\n'],
+    [['--limit', '10000'], 10_000, 'There are more; choose among them.\n'],
+  ])('%j says how to see more, as far as that goes', async (words, count, note) => {
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's', NO_COLOR: '1' };
+    const argv = ['webhooks', 'deliveries', 'wh_1', ...words];
+    const { stdout, stderr } = await run(argv, { env, terminals: ['stderr'] });
+    expect(stdout.split('\n')).toHaveLength(count + 1);
+    expect(stderr).toContain(note);
+  });
+});

@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const HOSTILE = `it's $(touch /tmp/never) \`x\` "y"; z`;
+
+let stack: Stack;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'rtc-completion-'));
+  stack = await startStack();
+  for (const room of ['demo', 'dessert', HOSTILE]) {
+    await run(['rooms', 'create', room], { env: stack.environment });
+  }
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function complete(
+  line: string,
+  env: Readonly<Record<string, string>> = stack.environment,
+): Promise<string[]> {
+  const words = line.split(' ');
+  const current = words.pop() ?? '';
+  const { code, stdout, stderr } = await run(['__complete', ...words, `--current=${current}`], { env });
+  expect([code, stderr]).toEqual([0, '']);
+  return stdout.split('\n').flatMap((each) => (each === '' ? [] : [each.split('\t')[0] ?? '']));
+}
+
+describe('completion', () => {
+  it.each([
+    ['ro', ['rooms']],
+    ['rooms ', ['create', 'list', 'get', 'delete']],
+    ['rooms l', ['list']],
+    ['--profile dev rooms l', ['list']],
+    ['rooms --profile dev l', ['list']],
+    ['rooms --debug get de', ['demo', 'dessert']],
+    ['dev ', ['join', 'leave']],
+    ['rooms get de', ['demo', 'dessert']],
+    ['rooms delete demo de', ['dessert']],
+    ['rooms get demo de', []],
+    ['rooms list --w', ['--watch']],
+    ['tokens create --ro', ['--room', '--role']],
+    ['tokens create --role ', ['host', 'moderator', 'participant', 'viewer']],
+    ['tokens create --room de', ['demo', 'dessert']],
+    ['completion ', ['bash', 'zsh', 'fish', 'powershell']],
+    ['help ex', ['exit-codes']],
+    [
+      'webhooks create https://h --events room_',
+      ['room_closed', 'room_created', 'room_finished', 'room_started'],
+    ],
+    [
+      'events tail --types room_started,room_',
+      ['room_started,room_closed', 'room_started,room_created', 'room_started,room_finished'],
+    ],
+    ['webhooks create https://h --events *,room_c', ['*,room_closed', '*,room_created']],
+    ['nonsense ', []],
+  ])('of "%s"', async (line, expected) => {
+    expect((await complete(line)).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('of webhooks is their ids, with where they lead', async () => {
+    const { stdout } = await run(['webhooks', 'create', 'https://example.org/hook', '--json', 'id'], {
+      env: stack.environment,
+    });
+    const { id } = JSON.parse(stdout) as { readonly id: string };
+    for (const line of ['webhooks get wh_', 'webhooks replay ', 'webhooks delete wh_'])
+      expect(await complete(line)).toEqual([id]);
+    const words = ['__complete', 'webhooks', 'rotate', '--current='];
+    const described = await run(words, { env: stack.environment });
+    expect(described.stdout).toBe(`${id}\thttps://example.org/hook\n`);
+  });
+
+  it('is silent where nothing answers', async () => {
+    expect(await complete('rooms get de', { ...stack.environment, RTC_URL: 'http://127.0.0.1:9' })).toEqual(
+      [],
+    );
+    expect(await complete('rooms get de', {})).toEqual([]);
+  });
+
+  it('runs no secret command', async () => {
+    const env = { XDG_CONFIG_HOME: directory };
+    const argv = ['--url', stack.service.url, '--api-key', stack.service.apiKey];
+    await run(['profile', 'add', 'asking', ...argv, '--secret-command', `echo ${stack.service.apiSecret}`], {
+      env,
+    });
+    expect((await run(['rooms', 'list'], { env })).stdout).toContain('demo');
+    expect(await complete('rooms get de', env)).toEqual([]);
+    for (const line of ['profile show a', '--profile a', 'rooms --profile a', 'rooms list --profile a'])
+      expect(await complete(line, env), line).toEqual(['asking']);
+  });
+
+  // zsh and fish are not on every machine.
+  const shells = ['bash', 'zsh', 'fish'].filter((shell) => spawnSync(shell, ['--version']).status === 0);
+  it.each(shells)('script of %s is one that the shell accepts', async (shell) => {
+    const { stdout } = await run(['completion', shell]);
+    const path = join(directory, shell);
+    await writeFile(path, stdout);
+    const { status, stderr } = spawnSync(shell, ['-n', path], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('in bash quotes what a stranger named', async () => {
+    const { stdout: script } = await run(['completion', 'bash']);
+    const candidates = (await run(['__complete', 'rooms', 'get', '--current=it'], { env: stack.environment }))
+      .stdout;
+    const program = `
+      rtc() { printf '%s' "$CANDIDATES"; }
+      ${script}
+      COMP_WORDS=(rtc rooms get it) COMP_CWORD=3; _rtc
+      eval "printf '%s' \${COMPREPLY[0]}"`;
+    const { stdout } = spawnSync('bash', ['-c', program], {
+      encoding: 'utf8',
+      env: { ...process.env, CANDIDATES: candidates },
+    });
+    expect(stdout).toBe(HOSTILE);
+  });
+
+  it('of an unknown shell names the known ones', async () => {
+    const { code, stderr } = await run(['completion', 'tcsh']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('bash, zsh, fish, powershell');
+  });
+});

@@ -1,0 +1,206 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { type IPty, spawn } from '@lydell/node-pty';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { LAUNCHER } from '../support/process.ts';
+import { run } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+let home: string;
+beforeAll(async () => {
+  stack = await startStack();
+  home = await mkdtemp(join(tmpdir(), 'rtc-prompts-'));
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+const DOWN = '\u001b[B';
+const ENTER = '\r';
+const CTRL_C = '\u0003';
+/** Ctrl-U. */
+const CLEAR = '\u0015';
+
+let terminal: Terminal | undefined;
+afterEach(() => terminal?.kill());
+
+/** rtc in a pseudo-terminal of its own. */
+class Terminal {
+  readonly #pty: IPty;
+  #text = '';
+  #waiting: (() => void)[] = [];
+  readonly ended: Promise<number>;
+
+  constructor(argv: readonly string[], env: Readonly<Record<string, string>>) {
+    this.#pty = spawn(process.execPath, [LAUNCHER, ...argv], {
+      cols: 100,
+      rows: 30,
+      env: {
+        PATH: process.env.PATH ?? '',
+        TERM: 'xterm-256color',
+        XDG_CONFIG_HOME: home,
+        HOME: home,
+        ...env,
+      },
+    });
+    this.#pty.onData((data) => {
+      this.#text += data;
+      for (const check of this.#waiting) check();
+    });
+    this.ended = new Promise((resolve) => this.#pty.onExit(({ exitCode }) => resolve(exitCode)));
+  }
+
+  get raw(): string {
+    return this.#text;
+  }
+
+  /** Resolves when what was shown so far, without escapes, matches. */
+  async sees(pattern: RegExp): Promise<void> {
+    const isSeen = new Promise<void>((resolve) => {
+      const check = (): void => {
+        if (pattern.test(stripVTControlCharacters(this.#text))) resolve();
+      };
+      this.#waiting.push(check);
+      check();
+    });
+    const hasEnded = this.ended.then((code) => {
+      if (!pattern.test(stripVTControlCharacters(this.#text))) {
+        throw new Error(`ended with ${code} without ${pattern}: ${this.#text}`);
+      }
+    });
+    await Promise.race([isSeen, hasEnded]);
+  }
+
+  type(text: string): void {
+    this.#pty.write(text);
+  }
+
+  kill(): void {
+    this.#pty.kill();
+  }
+}
+
+function open(argv: readonly string[], env: Readonly<Record<string, string>> = stack.environment): Terminal {
+  terminal = new Terminal(argv, env);
+  return terminal;
+}
+
+const exists = async (room: string): Promise<boolean> =>
+  (await run(['rooms', 'get', room], { env: stack.environment })).code === 0;
+
+async function createRoom(room: string, ...people: readonly string[]): Promise<void> {
+  await run(['rooms', 'create', room], { env: stack.environment });
+  for (const person of people) await run(['dev', 'join', room, person], { env: stack.environment });
+}
+
+describe('at a terminal', () => {
+  it('a deletion names what is lost, and yes does it', async () => {
+    await createRoom('doomed', 'ada', 'bob', 'eve');
+    const rtc = open(['rooms', 'delete', 'doomed']);
+    await rtc.sees(/Delete room doomed\? 3 participants will be disconnected/);
+    rtc.type(`y${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    expect(await exists('doomed')).toBe(false);
+  });
+
+  it.each([
+    ['no', `n${ENTER}`],
+    ['Enter', ENTER],
+    ['Ctrl-C', CTRL_C],
+  ])('%s changes nothing and exits with 130', async (_what, keys) => {
+    await createRoom('spared');
+    const rtc = open(['rooms', 'delete', 'spared']);
+    await rtc.sees(/Delete room spared\? nobody is in it/);
+    rtc.type(keys);
+    expect(await rtc.ended).toBe(130);
+    await rtc.sees(/Cancelled: nothing was changed/);
+    expect(await exists('spared')).toBe(true);
+  });
+
+  it('a new secret of a webhook is made after a yes, and not without', async () => {
+    const words = ['webhooks', 'create', 'https://example.org/hook', '--json', 'id'];
+    const { id } = JSON.parse((await run(words, { env: stack.environment })).stdout) as {
+      readonly id: string;
+    };
+    const refused = open(['webhooks', 'rotate', id]);
+    await refused.sees(/Give https:\/\/example\.org\/hook a new secret\?/);
+    refused.type(ENTER);
+    expect(await refused.ended).toBe(130);
+    expect(refused.raw).not.toContain('whsec_');
+    const rtc = open(['webhooks', 'rotate', id]);
+    await rtc.sees(/a new secret\?/);
+    rtc.type(`y${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    await rtc.sees(/whsec_\S{44}/);
+  });
+
+  it('what is missing is asked for', async () => {
+    const rtc = open(['tokens', 'create']);
+    await rtc.sees(/Name of the room:/);
+    rtc.type(`demo${ENTER}`);
+    await rtc.sees(/Unique identity of the person:/);
+    rtc.type(`ada${ENTER}`);
+    await rtc.sees(/What the person may do:/);
+    rtc.type(`${DOWN}${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    await rtc.sees(/For ada in demo as moderator/);
+  });
+
+  it('an empty answer is asked for again', async () => {
+    const rtc = open(['rooms', 'create']);
+    await rtc.sees(/Name of the room:/);
+    rtc.type(ENTER);
+    await rtc.sees(/Please type a value/);
+    rtc.type(`typed${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    expect(await exists('typed')).toBe(true);
+  });
+
+  it('a profile is asked for, its secret never shown', async () => {
+    const rtc = open(['profile', 'add', 'asked'], {});
+    await rtc.sees(/Address of the service:/);
+    rtc.type(`ftp://x${ENTER}`);
+    await rtc.sees(/Must start with http/);
+    rtc.type(`${CLEAR}${stack.service.url}${ENTER}`);
+    await rtc.sees(/API key:/);
+    rtc.type(`${stack.service.apiKey}${ENTER}`);
+    await rtc.sees(/API secret:/);
+    rtc.type(`${stack.service.apiSecret}${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    expect(rtc.raw).not.toContain(stack.service.apiSecret);
+    expect((await stat(join(home, 'rtc', 'config.json'))).mode & 0o777).toBe(0o600);
+    expect((await run(['rooms', 'list'], { env: { XDG_CONFIG_HOME: home } })).code).toBe(0);
+  });
+
+  it('nothing is asked with CI set', async () => {
+    const rtc = open(['rooms', 'create'], { ...stack.environment, CI: '1' });
+    expect(await rtc.ended).toBe(2);
+    await rtc.sees(/missing NAME/);
+  });
+
+  it('a list is a coloured table, and plain with TERM=dumb', async () => {
+    await createRoom('shown');
+    const coloured = open(['rooms', 'list']);
+    expect(await coloured.ended).toBe(0);
+    expect(coloured.raw).toContain('\u001b[36mshown');
+    await coloured.sees(/NAME +PARTICIPANTS +RECORDING +CREATED/);
+    const plain = open(['rooms', 'list'], { ...stack.environment, TERM: 'dumb' });
+    expect(await plain.ended).toBe(0);
+    expect(plain.raw).not.toContain('\u001b');
+  });
+
+  it('a watch redraws on a screen of its own, and Ctrl-C gives the old one back', async () => {
+    await createRoom('first');
+    const rtc = open(['rooms', 'list', '--watch']);
+    await rtc.sees(/first[\s\S]*Ctrl-C ends/);
+    await createRoom('second');
+    await rtc.sees(/second/);
+    rtc.type(CTRL_C);
+    expect(await rtc.ended).toBe(0);
+    expect(rtc.raw).toMatch(/^\u001b\[\?1049h[\s\S]*\u001b\[\?1049l$/);
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/errors/cli-error.ts';
+import { type Command, nameOf } from '../../src/cli/framework/command.ts';
+import { TOPICS } from '../../src/cli/framework/help/topics.ts';
+import { splitLeadingOptions, withLeadingOptions } from '../../src/cli/framework/leading-options.ts';
+import { parseNoun } from '../../src/cli/framework/parse.ts';
+import { CATALOGUE } from '../../src/cli/registry.ts';
+import { run } from './support/run.ts';
+
+const loaded = await Promise.all(
+  CATALOGUE.map(async (entry) => ({ entry, commands: (await entry.load()).commands })),
+);
+const commands: readonly Command[] = loaded.flatMap((each) => each.commands);
+
+const WIDTH = { width: 100, hasColours: false };
+
+describe('the catalogue', () => {
+  it.each(loaded.map(({ entry, commands: all }) => [entry.noun, entry, all] as const))(
+    'names the verbs of %s as its commands do',
+    (noun, entry, all) => {
+      expect(all.map((command) => command.noun)).toEqual(all.map(() => noun));
+      expect(all.map((command) => command.verb).filter((verb) => verb !== '')).toEqual(entry.verbs);
+    },
+  );
+
+  it('is what rtc --help shows, on stdout', async () => {
+    for (const argv of [[], ['--help'], ['-h'], ['help']]) {
+      const { code, stdout, stderr } = await run(argv, { columns: 100 });
+      expect([code, stderr]).toEqual([0, '']);
+      // Its summary stands beside a noun, or under it where the noun has many verbs.
+      for (const { noun, summary } of CATALOGUE)
+        expect(stdout).toMatch(new RegExp(`^ {2}${noun}\\b[^\n]*\\n? +${summary}$`, 'm'));
+      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
+    }
+  });
+});
+
+describe.each(commands.map((command) => [nameOf(command), command] as const))('rtc %s', (name, command) => {
+  it('has help with every argument, option and example', async () => {
+    const { code, stdout } = await run([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Usage: rtc ${name}`);
+    for (const { flags } of Object.values(command.options)) expect(stdout).toContain(flags?.split(' ')[0]);
+    for (const { line, does } of command.examples) {
+      expect(stdout).toContain(`# ${does}`);
+      expect(stdout).toContain(`$ ${line}`);
+    }
+    expect((await run(['help', ...name.split(' ')])).stdout).toBe(stdout);
+  });
+
+  it('has examples that it understands', async () => {
+    expect(command.examples.length).toBeGreaterThan(0);
+    const uses = command.examples.flatMap(({ line }) => rtcCalls(line));
+    expect(uses.length).toBeGreaterThan(0);
+    for (const words of uses) {
+      const { noun, rest, leading } = splitLeadingOptions(words);
+      const own = CATALOGUE.find((entry) => entry.noun === noun);
+      const all = own === undefined ? [] : withLeadingOptions(own, rest, leading);
+      const parsed = own === undefined ? undefined : await parseNoun(own, all, WIDTH);
+      expect(parsed?.kind).toBe('invocation');
+    }
+  });
+});
+
+describe('rtc help', () => {
+  it('names every exit code', async () => {
+    const { stdout } = await run(['help', 'exit-codes']);
+    for (const code of Object.values(EXIT)) expect(stdout).toMatch(new RegExp(`^ +${code} {2}\\S`, 'm'));
+  });
+
+  it.each(Object.keys(TOPICS))('shows %s within 80 columns', async (topic) => {
+    const { code, stdout } = await run(['help', topic]);
+    expect(code).toBe(0);
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it('of a noun says what it is, lists its verbs with what they take, and shows examples', async () => {
+    const { code, stdout } = await run(['rooms']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Usage: rtc rooms <verb> \[arguments\] \[options\]\n\nRooms that are open now\.\n/,
+    );
+    for (const verb of ['create <name>', 'list|ls', 'get <room>', 'delete|rm <rooms...>'])
+      expect(stdout).toContain(`  ${verb} `);
+    expect(stdout).toContain('Examples:\n  # ');
+    expect(stdout).toContain('  $ rtc rooms create demo\n');
+    expect(stdout.trimEnd().endsWith('rtc rooms create --help')).toBe(true);
+    expect((await run(['rooms', '--help'])).stdout).toBe(stdout);
+    expect((await run(['help', 'rooms'])).stdout).toBe(stdout);
+  });
+
+  it('of a noun that is a command too shows both ways to use it', async () => {
+    const { stdout } = await run(['dev', '--help']);
+    expect(stdout).toContain('Usage: rtc dev [options]\n       rtc dev <verb> [arguments] [options]\n');
+    expect(stdout).toContain('  leave <room> <identity> ');
+  });
+
+  it.each(commands.map((command) => [nameOf(command), command] as const))(
+    'of %s speaks of the API only where it is asked, and says nothing twice',
+    async (name, { needs }) => {
+      const { stdout } = await run([...name.split(' '), '--help']);
+      expect(/print the API's answer/.test(stdout)).toBe(needs === 'service');
+      expect(/--debug/.test(stdout)).toBe(needs === 'service');
+      expect(stdout).not.toMatch(/reads stdin[^\n]*reads stdin/);
+      expect(stdout.match(/^ +-h, --help/gm)).toHaveLength(1);
+      // A heading has something under it.
+      expect(stdout).not.toMatch(/:\n\n(?=\S)/);
+    },
+  );
+});
+
+describe('rtc version', () => {
+  it.each([['version'], ['--version'], ['-V']])('answers to %s', async (word) => {
+    expect((await run([word])).stdout).toMatch(/^rtc \d+\.\d+\.\d+ \(Node /);
+  });
+});
+
+/** The words of every `rtc …` in a line of shell. */
+function rtcCalls(line: string): string[][] {
+  return [...line.matchAll(/(?:^|[\s(])rtc ([^|<>)]*)/g)].map((match) =>
+    [...(match[1] ?? '').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+      (word) => word[1] ?? word[2] ?? word[3] ?? '',
+    ),
+  );
+}

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { json, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
+import { type Run, run } from '../support/run.ts';
+
+const TERMINAL = { terminals: ['stdin', 'stdout', 'stderr'] } as const;
+
+let server: TestHttpServer;
+let answer: { readonly status: number; readonly body: object };
+beforeAll(async () => {
+  server = await startHttpServer((_request, response) => json(response, answer.status, answer.body));
+});
+afterAll(() => server.close());
+
+function rtc(argv: readonly string[], columns: number, terminals = [...TERMINAL.terminals]): Promise<Run> {
+  const env = { NO_COLOR: '1', RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+  return run(argv, { env, columns, terminals });
+}
+
+const problem = (type: string, detail: string) => ({
+  type: `urn:problem-type:rtc:${type}`,
+  title: 'Unauthorized',
+  status: 401,
+  detail,
+});
+
+const widest = (text: string): number => Math.max(...text.split('\n').map((line) => line.length));
+
+describe('on a narrow terminal', () => {
+  it('an error breaks between words, and goes on below its first line', async () => {
+    answer = {
+      status: 401,
+      body: problem('invalid-api-key', 'The key is not the one that the service has.'),
+    };
+    const { stderr } = await rtc(['rooms', 'list'], 40);
+    expect(stderr).toBe(
+      [
+        'Error: The key is not the one that the',
+        '       service has',
+        'Next:  compare the API key with the',
+        "       service's API_KEY:",
+        '       rtc profile show',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('a text breaks at the column after the last one, and not at the last one', async () => {
+    answer = { status: 404, body: { ...problem('webhook-not-found', 'a'.repeat(26)), status: 404 } };
+    const fits = 'Next:  see which there are: rtc webhooks list';
+    expect((await rtc(['webhooks', 'get', 'x'], fits.length)).stderr).toContain(`${fits}\n`);
+    expect((await rtc(['webhooks', 'get', 'x'], fits.length - 1)).stderr).toContain(
+      'Next:  see which there are:\n       rtc webhooks list\n',
+    );
+  });
+
+  it('a command to copy stays on one line', async () => {
+    answer = { status: 200, body: { participants: [] } };
+    const { stderr } = await rtc(['participants', 'list', 'demo'], 40);
+    expect(stderr).toBe(
+      'Nobody is in demo. Let somebody in:\n  rtc tokens create --room demo --identity ada --role host\n',
+    );
+  });
+
+  it('the mark below a wrong code stays below it', async () => {
+    const { stderr } = await rtc(['cf', 'decode', 'RSSMRA80B01H501X'], 50);
+    expect(stderr).toContain(
+      '       RSSMRA80B01H501X\n' +
+        '                      ^ the check character does\n' +
+        '                      not fit the fifteen before\n' +
+        '                      it: T would\n',
+    );
+  });
+
+  it.each([60, 80])('the help fits %i columns', async (columns) => {
+    const { stdout } = await rtc([], columns);
+    expect(widest(stdout.slice(stdout.indexOf('Rooms:'), stdout.indexOf('Start here')))).toBeLessThanOrEqual(
+      columns,
+    );
+    expect(stdout.replace(/\s+/g, '')).toContain(
+      'webhookscreate|list|get|update|delete|test|deliveries|replay|rotate|verify|listen' +
+        'URLsthatgetevents,andtheirdeliverylogs',
+    );
+  });
+});
+
+describe('in a table whose cells go on in the next line', () => {
+  const saying = (text: string, speaker = 'ada') => ({
+    status: 200,
+    body: { transcriptionId: 'tr_1', segments: [{ id: 'seg_1', start: 61.5, speaker, text }] },
+  });
+  const get = ['transcription', 'get', 'demo'];
+
+  it('words stay whole, and what is longer than a line is broken within', async () => {
+    answer = saying(`one two three ${'x'.repeat(30)} four`);
+    expect((await rtc(get, 32)).stdout).toBe(
+      [
+        'START  SPEAKER  TEXT',
+        '1:01   ada      one two three',
+        `                ${'x'.repeat(16)}`,
+        `                ${'x'.repeat(14)}`,
+        '                four',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('a text without spaces is broken by columns, not by characters', async () => {
+    answer = saying('会議'.repeat(6));
+    expect((await rtc(get, 27)).stdout.split('\n').slice(1, 4)).toEqual([
+      '1:01   ada      会議会議会',
+      '                議会議会議',
+      '                会議',
+    ]);
+  });
+
+  it('each line has the colour of the whole', async () => {
+    answer = saying('hello', 'Ada Lovelace of London');
+    const env = { FORCE_COLOR: '1', RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { stdout } = await run(get, { env, columns: 26, terminals: ['stdout'] });
+    for (const words of ['Ada Lovelace', 'of London'])
+      expect(stdout).toMatch(new RegExp(`\u001b\\[36m${words}[^\n]*\u001b\\[39m`));
+  });
+
+  it.each(['word ', 'x', '会', 'a\u0301', '👩‍👩‍👧'])(
+    '300 kB of %j are shown whole, and soon',
+    async (part) => {
+      const text = `${part.repeat(300_000 / Buffer.byteLength(part))}.`;
+      answer = saying(text);
+      const startedAt = performance.now();
+      const { stdout } = await rtc(get, 80);
+      expect(performance.now() - startedAt).toBeLessThan(15_000);
+      expect(
+        stdout
+          .split('1:01')
+          .at(-1)
+          ?.replace(/^ +ada|\s/g, ''),
+      ).toBe(text.replace(/\s/g, ''));
+    },
+  );
+});
+
+describe('a watched list', () => {
+  const room = (index: number) => ({
+    sid: `RM_${index}`,
+    name: `room-${index}`,
+    creationTime: `${1000 - index}`,
+  });
+  const watch = async (rows: number): Promise<string> => {
+    const stop = new AbortController();
+    const env = { NO_COLOR: '1', RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { stdout } = await run(['rooms', 'list', '--watch'], {
+      ...{ env, rows, terminals: ['stdout'], signal: stop.signal },
+      onStdout: (soFar) => {
+        if (soFar.includes('Ctrl-C ends')) stop.abort();
+      },
+    });
+    return stdout.slice(stdout.indexOf('NAME'), stdout.indexOf('\u001b[?25h'));
+  };
+
+  it.each([
+    [5, ['NAME', 'room-0', 'room-1', '', '1 more · ']],
+    [6, ['NAME', 'room-0', 'room-1', 'room-2', '']],
+  ])('shows the first that fit %i rows, and says how many do not', async (rows, beginnings) => {
+    answer = { status: 200, body: { rooms: [0, 1, 2].map(room) } };
+    const lines = (await watch(rows)).split('\n');
+    for (const [index, beginning] of beginnings.entries())
+      expect(lines[index]).toMatch(new RegExp(`^${beginning}`));
+    expect(lines).toHaveLength(rows);
+  });
+});
+
+describe('on a terminal that does not know its width', () => {
+  const room = {
+    ...{
+      sid: 'RM_1',
+      name: 'demo',
+      emptyTimeout: 300,
+      departureTimeout: 20,
+      metadata: '',
+      maxParticipants: 0,
+    },
+    ...{ creationTime: '1767225600', creationTimeMs: '1767225600000', numParticipants: 2, numPublishers: 1 },
+    activeRecording: false,
+  };
+
+  it('a list is as wide as on one of 80 columns', async () => {
+    answer = { status: 200, body: { rooms: [room] } };
+    const { stdout } = await rtc(['rooms', 'list'], 0);
+    expect(stdout).toContain('PARTICIPANTS  RECORDING  CREATED');
+    expect(stdout).toBe((await rtc(['rooms', 'list'], 80)).stdout);
+  });
+
+  it('an error is broken as on one of 80 columns', async () => {
+    answer = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
+    const { stderr } = await rtc(['rooms', 'list'], 0);
+    expect(widest(stderr)).toBeGreaterThan(70);
+    expect(widest(stderr)).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('elsewhere', () => {
+  it('an error is one line of cause and one of what to do next', async () => {
+    answer = { status: 401, body: problem('invalid-api-key', 'word '.repeat(30)) };
+    const { stderr } = await rtc(['rooms', 'list'], 40, []);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(2);
+  });
+});
