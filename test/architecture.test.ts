@@ -69,16 +69,19 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   pino: ['src/server/adapters/system/'],
   'prom-client': ['src/server/adapters/system/'],
   typebox: ['src/contract/', 'src/server/http/'],
-  undici: ['src/client/', 'src/cli/', 'src/server/adapters/'],
+  // The client takes the type of a dispatcher only: it runs without undici.
+  undici: ['src/client/dispatcher-exchange.ts', 'src/cli/', 'src/server/adapters/'],
 };
 
 /** Rooms that may import of Node itself only what is listed; the others are free. */
 const NODE_MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/': [],
+  // It runs in Bun, Deno and edge workers too.
+  'src/client/': [],
   'src/server/ports/': [],
-  // Domain and contract compute; hashes and reason phrases are no input or output.
+  // Domain and contract compute; hashes are no input or output.
   'src/server/domain/': ['node:crypto'],
-  'src/contract/': ['node:crypto', 'node:http'],
+  'src/contract/': ['node:crypto'],
 };
 
 /** Parts of Node that reach outside, and where they may. */

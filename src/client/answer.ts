@@ -1,42 +1,37 @@
-import type { Dispatcher } from 'undici';
 import type { Answer } from './client-options.ts';
+import type { HttpResponse } from './http-exchange.ts';
 import { parseRetryAfter } from './retry.ts';
 import { codeOfProblem, isProblem, RtcError } from './rtc-error.ts';
 
 export type Asked = { readonly method: string; readonly path: string };
 
 /** Reads the whole body, and gives up past `maxBytes`: an answer must not fill the memory. */
-export async function readAnswer(
-  response: Dispatcher.ResponseData,
-  asked: Asked,
-  maxBytes: number,
-): Promise<Answer> {
-  const headers = flatten(response.headers);
+export async function readAnswer(response: HttpResponse, asked: Asked, maxBytes: number): Promise<Answer> {
+  const { status, statusText, headers } = response;
   const tooLarge = (): RtcError =>
     new RtcError({
       ...asked,
       code: 'answer-too-large',
-      status: response.statusCode,
+      status,
       requestId: headers['x-request-id'],
       detail: `the answer is larger than ${maxBytes} bytes`,
     });
   // That of a HEAD tells of what a GET would answer.
   const announced = asked.method === 'HEAD' ? 0 : Number(headers['content-length'] ?? 0);
   if (announced > maxBytes) {
-    // Destroyed unread it reports an error, which nobody but this would hear.
-    response.body.on('error', () => undefined).destroy();
+    response.discard();
     throw tooLarge();
   }
-  const chunks: Buffer[] = [];
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let body = '';
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.length;
     // Leaving the loop destroys the stream, and with it the connection.
     if (size > maxBytes) throw tooLarge();
-    chunks.push(chunk);
+    body += decoder.decode(chunk, { stream: true });
   }
-  const { statusCode: status, statusText } = response;
-  return { status, statusText, headers, body: Buffer.concat(chunks).toString('utf8') };
+  return { status, statusText, headers, body: body + decoder.decode() };
 }
 
 /** The body as JSON; undefined for an empty one. */
@@ -122,12 +117,4 @@ function tryParse(text: string): unknown {
     // Not JSON after all: reported as such by the caller.
     return undefined;
   }
-}
-
-function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;
-  }
-  return flat;
 }

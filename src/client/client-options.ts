@@ -3,6 +3,12 @@
  * imports the client needs no types besides its own.
  */
 
+import type { Fetch } from './fetch-exchange.ts';
+import type { HttpExchange, WireRequest } from './http-exchange.ts';
+import type { RequestSigner } from './sign-request.ts';
+
+export type { WireRequest };
+
 export type RtcClientOptions = {
   /** Base address, such as `https://rtc.example.org`. */
   readonly url: string;
@@ -10,8 +16,14 @@ export type RtcClientOptions = {
   readonly apiSecret: string;
   /** Milliseconds since the epoch; default Date.now. The signature carries it. */
   readonly clock?: () => number;
-  /** Default an Agent of its own, which close() closes; one that is given stays open. */
+  /** Default the runtime's own. */
+  readonly fetch?: Fetch;
+  /** Sends the requests instead of fetch, such as a ProxyAgent of undici. It stays open when the client is closed. */
   readonly dispatcher?: HttpDispatcher;
+  /** Sends the requests instead of both, and is closed with the client. */
+  readonly exchange?: HttpExchange;
+  /** Default HMAC-SHA256 with WebCrypto and `apiSecret`. */
+  readonly sign?: RequestSigner;
   /** Whole attempt, connection included, in milliseconds; default 30 000 (a recorder may take 25 s to start). */
   readonly timeoutMs?: number;
   /** Default 32 MiB. */
@@ -30,15 +42,6 @@ export type RtcClientOptions = {
 export type Observer = {
   onRequest?(request: WireRequest): void;
   onAnswer?(request: WireRequest, answer: Answer, elapsedMs: number): void;
-};
-
-export type WireRequest = {
-  readonly method: string;
-  readonly origin: string;
-  /** With the base address's prefix and the query: what is signed. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
 };
 
 export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number };

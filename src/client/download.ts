@@ -1,6 +1,7 @@
-import type { Dispatcher } from 'undici';
 import type { Download, DownloadOptions } from './call-options.ts';
+import type { HttpResponse } from './http-exchange.ts';
 import { RtcError } from './rtc-error.ts';
+import { parseUrl } from './service-url.ts';
 import type { Transport } from './transport.ts';
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -13,17 +14,17 @@ export async function download(
 ): Promise<Download> {
   const headers = from === 0 ? {} : { range: `bytes=${from}-` };
   const first = await transport.open(path, { headers, signal });
-  if (!REDIRECTS.includes(first.statusCode)) return toDownload(transport, { from, path, signal }, first);
-  await first.body.dump();
+  if (!REDIRECTS.includes(first.status)) return toDownload(transport, { from, path, signal }, first);
+  first.discard();
   const url = targetOf(first, path);
   const second = await transport.openForeign(url, { headers, signal });
   return toDownload(transport, { from, path: url.pathname, signal, origin: url.origin }, second);
 }
 
-function targetOf({ statusCode, headers }: Dispatcher.ResponseData, path: string): URL {
-  const url = URL.parse(String(headers.location));
+function targetOf({ status, headers }: HttpResponse, path: string): URL {
+  const url = parseUrl(headers.location ?? '');
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return url;
-  throw unexpected(path, statusCode, 'a redirect to nowhere');
+  throw unexpected(path, status, 'a redirect to nowhere');
 }
 
 type Source = {
@@ -33,15 +34,15 @@ type Source = {
   readonly origin?: string;
 };
 
-function toDownload(transport: Transport, source: Source, response: Dispatcher.ResponseData): Download {
-  const { statusCode, headers } = response;
+function toDownload(transport: Transport, source: Source, response: HttpResponse): Download {
+  const { status, headers } = response;
   const body = readBody(transport, source, response);
-  if (statusCode === 200) {
+  if (status === 200) {
     const length = headers['content-length'];
     return { start: 0, sizeBytes: length === undefined ? undefined : Number(length), body };
   }
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers['content-range']));
-  if (statusCode === 206 && Number(range?.[1]) === source.from) {
+  if (status === 206 && Number(range?.[1]) === source.from) {
     const size = range?.[2];
     return {
       start: source.from,
@@ -49,17 +50,17 @@ function toDownload(transport: Transport, source: Source, response: Dispatcher.R
       body,
     };
   }
-  response.body.on('error', () => undefined).destroy();
-  throw unexpected(source.path, statusCode, 'no file');
+  response.discard();
+  throw unexpected(source.path, status, 'no file');
 }
 
 async function* readBody(
   transport: Transport,
   { path, signal, origin = 'the service' }: Source,
-  { body }: Dispatcher.ResponseData,
+  { body }: HttpResponse,
 ): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) yield chunk;
+    yield* body;
   } catch (cause) {
     throw transport.explain(cause, { method: 'GET', path }, { origin, signal });
   }

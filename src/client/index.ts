@@ -16,9 +16,12 @@ export type {
   SendOptions,
   WireRequest,
 } from './client-options.ts';
+export type { Fetch, FetchInit, FetchResponse } from './fetch-exchange.ts';
 export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
 export type { FollowTranscriptionOptions } from './follow-transcription.ts';
+export type { HttpExchange, HttpRequest, HttpResponse } from './http-exchange.ts';
 export { type ClientFault, problemOf, RtcError } from './rtc-error.ts';
+export type { RequestSigner } from './sign-request.ts';
 export type {
   ListTranscriptionsOptions,
   ReadTranscriptionOptions,

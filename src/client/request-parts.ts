@@ -31,8 +31,13 @@ export function withBody(body: object, options: CallOptions | undefined): SendOp
 /** Query string with the values that are there, each percent-encoded; empty without any. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
-  const encoded = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  const encoded = pairs.map(([name, value]) => `${name}=${encodeValue(String(value))}`);
   return encoded.length === 0 ? '' : `?${encoded.join('&')}`;
+}
+
+/** fetch escapes the apostrophe of a query, and what is signed has to be what is sent. */
+function encodeValue(text: string): string {
+  return encodeURIComponent(text).replaceAll("'", '%27');
 }
 
 export function splitList(header: string | undefined): readonly string[] {

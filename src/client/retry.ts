@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /*
  * Only GET and DELETE are sent again, and only on 429 and 503: the service states these before it has done
  * anything, and both methods may be repeated. Retry-After is honoured up to a bound; a server that asks for a
@@ -44,5 +42,17 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
 
 /** Waits, or rejects at once with the signal's reason. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await delay(ms, undefined, signal === undefined ? {} : { signal });
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(end, ms);
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    function end(): void {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }
+  });
 }

@@ -7,8 +7,9 @@ export type ServiceUrl = { readonly origin: string; readonly prefix: string };
  * @throws TypeError saying what is wrong with the address
  */
 export function parseServiceUrl(text: string): ServiceUrl {
-  const url = URL.parse(text);
-  if (url === null) throw new TypeError(`${JSON.stringify(text)} is not a URL such as http://127.0.0.1:3000`);
+  const url = parseUrl(text);
+  if (url === undefined)
+    throw new TypeError(`${JSON.stringify(text)} is not a URL such as http://127.0.0.1:3000`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new TypeError(`the service's URL must start with http:// or https://, not ${url.protocol}//`);
   }
@@ -20,6 +21,11 @@ export function parseServiceUrl(text: string): ServiceUrl {
     throw new TypeError("the service's URL must not contain a query or a fragment");
   }
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
+}
+
+/** URL.parse, which Node 20 does not have. */
+export function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined;
 }
 
 /** Path from its segments, each percent-encoded; also dots, so that no proxy takes a room named `..` for a parent. */

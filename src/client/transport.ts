@@ -1,12 +1,15 @@
-import type { Agent, Dispatcher } from 'undici';
-import { API_KEY_HEADER, SIGNATURE_HEADER, signRequest, TIMESTAMP_HEADER } from '../contract/signing.ts';
+import { API_KEY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../contract/canonical-request.ts';
 import { type Asked, errorOfAnswer, readAnswer } from './answer.ts';
 import type { Answer, RtcClientOptions, SendOptions, WireRequest } from './client-options.ts';
 import { explainConnection } from './connection-fault.ts';
+import { createDispatcherExchange } from './dispatcher-exchange.ts';
+import { createFetchExchange } from './fetch-exchange.ts';
 import { isHeaderValue } from './header-value.ts';
+import { type HttpExchange, type HttpResponse, UnsendablePathError } from './http-exchange.ts';
 import { parseRetryAfter, pause, retryPauseMs } from './retry.ts';
 import { RtcError } from './rtc-error.ts';
 import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
+import { createWebCryptoSigner, type RequestSigner } from './sign-request.ts';
 
 export type OpenOptions = {
   readonly headers?: Readonly<Record<string, string>>;
@@ -21,7 +24,8 @@ const DEFAULT_MAX_ATTEMPTS = 3;
 export class Transport {
   readonly #options: RtcClientOptions;
   readonly #url: ServiceUrl;
-  #ownDispatcher: Promise<Agent> | undefined;
+  readonly #exchange: HttpExchange;
+  readonly #sign: RequestSigner;
   #isClosed = false;
   readonly #clock: () => number;
 
@@ -32,6 +36,8 @@ export class Transport {
     this.#options = options;
     this.#url = parseServiceUrl(options.url);
     this.#clock = options.clock ?? Date.now;
+    this.#sign = options.sign ?? createWebCryptoSigner(options.apiSecret);
+    this.#exchange = options.exchange ?? openExchange(options);
   }
 
   /** @throws RtcError for every answer of 300 or more, and for none */
@@ -60,9 +66,9 @@ export class Transport {
    * time, but not stand still. Redirects are answered as they are.
    * @throws RtcError for every answer of 400 or more, and for none
    */
-  async open(path: string, options: OpenOptions = {}): Promise<Dispatcher.ResponseData> {
+  async open(path: string, options: OpenOptions = {}): Promise<HttpResponse> {
     const asked: Asked = { method: 'GET', path };
-    const { headers, ...request } = this.#compose(asked, {});
+    const { headers, ...request } = await this.#compose(asked, {});
     return await this.#open(
       asked,
       { ...request, headers: { ...headers, ...options.headers } },
@@ -71,7 +77,7 @@ export class Transport {
   }
 
   /** The same of any other address, unsigned. Its query may be a secret and is in no error. */
-  async openForeign(url: URL, options: OpenOptions = {}): Promise<Dispatcher.ResponseData> {
+  async openForeign(url: URL, options: OpenOptions = {}): Promise<HttpResponse> {
     const asked: Asked = { method: 'GET', path: url.pathname };
     const path = url.pathname + url.search;
     const headers = { 'user-agent': this.#options.userAgent ?? 'rtc-service-client', ...options.headers };
@@ -79,29 +85,18 @@ export class Transport {
     return await this.#open(asked, request, options.signal);
   }
 
-  async #open(
-    asked: Asked,
-    request: WireRequest,
-    signal: AbortSignal | undefined,
-  ): Promise<Dispatcher.ResponseData> {
+  async #open(asked: Asked, request: WireRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
     // What comes from elsewhere carries its signature in its address: it is not shown.
     if (request.origin === this.#url.origin) this.#options.observer?.onRequest?.(request);
-    const dispatcher = await this.#dispatcher(asked);
+    this.#requireOpen(asked);
     try {
-      const response = await dispatcher.request({
-        origin: request.origin,
-        path: request.path,
-        method: 'GET',
-        headers: request.headers,
-        headersTimeout: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        bodyTimeout: this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-        signal: signal ?? null,
-      });
-      if (response.statusCode < 400) return response;
+      const idleTimeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+      const response = await this.#exchange.send({ ...request, signal, idleTimeoutMs });
+      if (response.status < 400) return response;
       const maxBytes = this.#options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
       throw errorOfAnswer(await readAnswer(response, asked, maxBytes), asked, this.#clock());
     } catch (cause) {
-      if (cause instanceof RtcError) throw cause;
+      if (cause instanceof RtcError || cause instanceof UnsendablePathError) throw cause;
       throw this.explain(cause, asked, { origin: request.origin, signal });
     }
   }
@@ -117,47 +112,35 @@ export class Transport {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // One that could not be opened has been reported by the call that wanted it.
-    const own = await this.#ownDispatcher?.catch(() => undefined);
-    await own?.destroy();
+    await this.#exchange.close();
   }
 
-  async #dispatcher(asked: Asked): Promise<Dispatcher> {
-    const given = this.#options.dispatcher as Dispatcher | undefined;
-    if (given !== undefined) return given;
-    if (this.#isClosed) throw new RtcError({ ...asked, code: 'aborted', detail: 'the client is closed' });
-    this.#ownDispatcher ??= openAgent();
-    return this.#ownDispatcher;
+  /** A dispatcher that was given outlives the client: its owner closes it. */
+  #requireOpen(asked: Asked): void {
+    if (!this.#isClosed || this.#options.dispatcher !== undefined) return;
+    throw new RtcError({ ...asked, code: 'aborted', detail: 'the client is closed' });
   }
 
   async #attempt(asked: Asked, options: SendOptions): Promise<Answer> {
-    const request = this.#compose(asked, options);
+    const request = await this.#compose(asked, options);
     const timeout = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
     const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
     this.#options.observer?.onRequest?.(request);
-    const dispatcher = await this.#dispatcher(asked);
+    this.#requireOpen(asked);
     const startedAt = performance.now();
     try {
-      signal.throwIfAborted();
-      const response = await dispatcher.request({
-        origin: request.origin,
-        path: request.path,
-        method: request.method as Dispatcher.HttpMethod,
-        headers: request.headers,
-        body: request.body ?? null,
-        signal,
-      });
+      const response = await this.#exchange.send({ ...request, signal });
       const maxBytes = this.#options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
       const answer = await readAnswer(response, asked, maxBytes);
       this.#options.observer?.onAnswer?.(request, answer, performance.now() - startedAt);
       return answer;
     } catch (cause) {
-      if (cause instanceof RtcError) throw cause;
+      if (cause instanceof RtcError || cause instanceof UnsendablePathError) throw cause;
       throw explainConnection(cause, asked, { origin: request.origin, signal: options.signal, timeout });
     }
   }
 
-  #compose(asked: Asked, options: SendOptions): WireRequest {
+  async #compose(asked: Asked, options: SendOptions): Promise<WireRequest> {
     const path = this.#url.prefix + asked.path;
     const headers: Record<string, string> = {
       accept: 'application/json, application/problem+json, */*;q=0.1',
@@ -169,7 +152,7 @@ export class Transport {
       const signable = { method: asked.method, path, timestamp, body: options.body };
       headers[API_KEY_HEADER] = this.#options.apiKey;
       headers[TIMESTAMP_HEADER] = timestamp;
-      headers[SIGNATURE_HEADER] = signRequest(signable, this.#options.apiSecret);
+      headers[SIGNATURE_HEADER] = await this.#sign(signable);
     }
     return { method: asked.method, origin: this.#url.origin, path, headers, body: options.body };
   }
@@ -183,12 +166,6 @@ export class Transport {
   }
 }
 
-/** Loaded with the first call: an import of ours must not fail on a Node that undici does not run on. */
-async function openAgent(): Promise<Agent> {
-  const { Agent } = await import('undici').catch((cause: unknown) => {
-    if ((cause as { readonly code?: unknown }).code === 'ERR_MODULE_NOT_FOUND') throw cause;
-    // Without the cause: what undici misses of an old Node is in none of the reader's code.
-    throw new Error(`rtc-service/client needs Node 24.15 or later; this is ${process.versions.node}`);
-  });
-  return new Agent();
+function openExchange({ dispatcher, fetch = globalThis.fetch }: RtcClientOptions): HttpExchange {
+  return dispatcher === undefined ? createFetchExchange(fetch) : createDispatcherExchange(dispatcher);
 }

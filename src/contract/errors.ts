@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { REASON_PHRASES } from './reason-phrases.ts';
 
 /**
  * Every error that the service can answer with: its slug (the code), HTTP status, and what a reader of the
@@ -105,7 +105,7 @@ export function errorCodeOfType(type: string): ErrorCode | undefined {
 
 /** The HTTP reason phrase, which RFC 9457 problems of this service carry as `title`. */
 export function reasonPhrase(status: number): string {
-  return STATUS_CODES[status] ?? 'Error';
+  return REASON_PHRASES[status] ?? 'Error';
 }
 
 /** One bad field (`pointer`, a JSON pointer as URI fragment) or query or path parameter (`parameter`). */

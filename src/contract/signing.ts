@@ -1,32 +1,12 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { canonicalLines, type SignableRequest } from './canonical-request.ts';
 
-/*
- * Request signing, as the specification states it. The canonical string is four lines joined by LF, without
- * a trailing one: method in upper case, path with query exactly as sent, the timestamp header's value, and the
- * hex SHA-256 of the raw body (of the empty string when there is none). The signature is its hex HMAC-SHA256,
- * keyed with API_SECRET.
- */
-
-export const API_KEY_HEADER = 'x-api-key';
-export const TIMESTAMP_HEADER = 'x-service-timestamp';
-export const SIGNATURE_HEADER = 'x-service-signature';
-
-/** How far a request's timestamp may be from the server's clock, in seconds, either way. */
-export const TIMESTAMP_WINDOW_SECONDS = 300;
+export * from './canonical-request.ts';
 
 const EMPTY_BODY_HASH = hash('sha256', '', 'hex');
 
-export type SignableRequest = {
-  readonly method: string;
-  /** Path and query exactly as they go over the wire, such as `/v1/rooms?limit=5`. */
-  readonly path: string;
-  /** Unix time in seconds, as the header carries it. */
-  readonly timestamp: string;
-  readonly body?: Uint8Array | string | undefined;
-};
-
 export function canonicalString(request: SignableRequest): string {
-  return `${request.method.toUpperCase()}\n${request.path}\n${request.timestamp}\n${bodyHash(request.body)}`;
+  return canonicalLines(request, bodyHash(request.body));
 }
 
 /** Hex HMAC-SHA256 of the canonical string. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import type { ServerResponse } from 'node:http';
+import { Agent } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RtcClient, type RtcClientOptions, RtcError } from '../../src/client/index.ts';
 import {
@@ -102,9 +103,44 @@ describe('the client', () => {
     ['a/b?c#d', '/v1/rooms/a%2Fb%3Fc%23d'],
     ['会議 %', '/v1/rooms/%E4%BC%9A%E8%AD%B0%20%25'],
   ])('encodes the room name %s', async (room, path) => {
-    await start((_request, response) => json(response, 200, {}));
+    const dispatcher = new Agent();
+    await start((_request, response) => json(response, 200, {}), { dispatcher });
     await client.getRoom(room);
+    await dispatcher.close();
     expect(server.received[0]?.url).toBe(path);
+  });
+
+  it.each(['..', '.'])('refuses the room name %s, which fetch would drop from the path', async (room) => {
+    await start((_request, response) => json(response, 200, {}));
+    await expect(client.deleteRoom(room)).rejects.toThrow(TypeError);
+    await expect(client.deleteRoom(room)).rejects.toThrow(
+      /^fetch would send \/v1\/\S* instead of \/v1\/rooms/,
+    );
+    expect(server.received).toEqual([]);
+  });
+
+  it.each(["it's", 'a+b&c=d#e', '会議 %'])('signs the query value %s as fetch sends it', async (cursor) => {
+    await start((_request, response) => json(response, 200, { rooms: [] }));
+    await client.listRooms({ cursor });
+    const { url = '', headers } = server.received[0] ?? {};
+    const signed = signatureHeaders(
+      { method: 'GET', path: url },
+      { ...KEY, timestamp: Math.floor(NOW_MS / 1000) },
+    );
+    expect(headers?.['x-service-signature']).toBe(signed['X-Service-Signature']);
+    expect(new URL(url, server.url).searchParams.get('cursor')).toBe(cursor);
+  });
+
+  it('sends with the fetch that it is given', async () => {
+    const asked: string[] = [];
+    await start((_request, response) => json(response, 200, { rooms: [] }), {
+      fetch: (url, init) => {
+        asked.push(`${init.method} ${url}`);
+        return fetch(url, init);
+      },
+    });
+    await client.listRooms();
+    expect(asked).toEqual([`GET ${server.url}/v1/rooms`]);
   });
 
   it('takes the answer to a HEAD, however large what it tells of is', async () => {
@@ -269,11 +305,11 @@ describe('a failed call', () => {
 
   it('says that nothing listens', async () => {
     await start(() => undefined);
-    const absent = new RtcClient({ url: 'http://127.0.0.1:9', ...KEY });
-    const error = await failure(absent.listRooms());
-    await absent.close();
+    const { url } = server;
+    await server.close();
+    const error = await failure(client.listRooms());
     expect(error.code).toBe('unreachable');
-    expect(error.detail).toContain('http://127.0.0.1:9');
+    expect(error.detail).toContain(url);
     expect(error.detail).toContain('ECONNREFUSED');
   });
 
@@ -367,7 +403,7 @@ describe('retrying', () => {
 });
 
 describe('the module', () => {
-  it('loads no TypeBox', async () => {
+  it('loads nothing but its own files and those of the contract: no package, nothing of Node', async () => {
     await start(() => undefined);
     const script = `
       import { registerHooks } from 'node:module';
@@ -381,5 +417,6 @@ describe('the module', () => {
     const loaded = JSON.parse(stdout) as string[];
     expect(loaded.some((url) => url.endsWith('/client/client.ts'))).toBe(true);
     expect(loaded.filter((url) => url.includes('typebox'))).toEqual([]);
+    expect(loaded.filter((url) => !/\/src\/(client|contract)\//.test(url))).toEqual([]);
   });
 });

@@ -2,11 +2,13 @@ import type { Dispatcher } from 'undici';
 import manifest from '../../../package.json' with { type: 'json' };
 import { RtcClient } from '../../client/client.ts';
 import type { Observer, RtcClientOptions } from '../../client/client-options.ts';
+import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Context } from '../framework/context.ts';
 import type { Environment } from '../terminal/io.ts';
 import { curlObserver, debugObserver, lookObserver } from './request-trace.ts';
 import { DEFAULT_URL, readCredentials, type Sourced } from './settings.ts';
+import { createUndiciExchange } from './undici-exchange.ts';
 
 /** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
 export async function connect(context: Context): Promise<RtcClient> {
@@ -34,13 +36,12 @@ async function openWith(
   target: Target,
   observer: Observer | undefined,
 ): Promise<RtcClient> {
-  const dispatcher = await proxyFor(target.url, context.io.env);
   try {
     return new RtcClient({
       ...target,
+      ...createWire(target, context.io.env),
       clock: context.io.clock,
       userAgent: `rtc/${manifest.version}`,
-      ...(dispatcher === undefined ? {} : { dispatcher }),
       ...(observer === undefined ? {} : { observer }),
     });
   } catch (error) {
@@ -62,13 +63,26 @@ function observerOf(context: Context): Observer | undefined {
   return context.flags.isDebug ? debugObserver(context.screen) : undefined;
 }
 
-/** HTTPS_PROXY and its kind are rare and their agent is large: loaded only when one is set. */
-async function proxyFor(url: string, env: Environment): Promise<Dispatcher | undefined> {
+type Wire = Required<Pick<RtcClientOptions, 'exchange' | 'sign'>>;
+
+/** undici and node:crypto: both are quicker to start with than Node's own fetch and WebCrypto. */
+export function createWire({ url, apiSecret }: Target, env: Environment): Wire {
+  return {
+    exchange: createUndiciExchange(isProxied(url, env) ? () => openProxyAgent(env) : undefined),
+    sign: (request) => signRequest(request, apiSecret),
+  };
+}
+
+function isProxied(url: string, env: Environment): boolean {
   const lower = url.toLowerCase();
   const proxy = lower.startsWith('https:')
     ? (env.https_proxy ?? env.HTTPS_PROXY)
     : (env.http_proxy ?? env.HTTP_PROXY);
-  if (proxy === undefined || proxy === '') return undefined;
+  return proxy !== undefined && proxy !== '';
+}
+
+/** HTTPS_PROXY and its kind are rare and their agent is large: loaded only when one is set. */
+async function openProxyAgent(env: Environment): Promise<Dispatcher> {
   const { EnvHttpProxyAgent } = await import('undici');
   return new EnvHttpProxyAgent({
     httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',

@@ -1,4 +1,5 @@
 import { RtcClient } from '../../../client/client.ts';
+import { createWire } from '../../connection/connect.ts';
 import { readProfiles } from '../../connection/profiles.ts';
 import { readCredentials, resolveSettings } from '../../connection/settings.ts';
 import type { Io } from '../../terminal/io.ts';
@@ -29,9 +30,10 @@ export async function findNames(
   // A secret command may ask for a passphrase, and that in the middle of a line being typed.
   if (settings.apiSecret?.source.endsWith('(command)') === true) return [];
   const credentials = await readCredentials(settings);
+  const target = { url: settings.url.value, ...credentials };
   const client = new RtcClient({
-    url: settings.url.value,
-    ...credentials,
+    ...target,
+    ...createWire(target, {}),
     clock: io.clock,
     timeoutMs: TIMEOUT_MS,
     maxAttempts: 1,
