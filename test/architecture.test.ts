@@ -8,6 +8,18 @@ import { importCycles, parseModule, readSourceModules, type SourceModule } from 
  * dynamic and type imports count alike. Change a table only in a commit that says why.
  */
 
+const CLI_BELOW_FRAMEWORK = ['src/cli/connection/', 'src/cli/terminal/', 'src/cli/errors/'];
+
+/** A noun of the command line imports no other noun, but for these. */
+const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
+  // `rtc dev` listens where `rtc serve` would, and `rtc dev leave` names the participants that are there.
+  'src/cli/commands/dev/': ['src/cli/commands/serve.ts', 'src/cli/commands/participants/'],
+  // Live transcripts and those of recordings are shown alike.
+  'src/cli/commands/transcriptions/': ['src/cli/commands/transcription/'],
+  // `rtc webhooks listen` forwards as `rtc events tail --forward-to` does.
+  'src/cli/commands/webhooks/': ['src/cli/commands/events/'],
+};
+
 /** A room and the rooms that it may import, besides itself. The first one whose path begins a file's is its room. */
 const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[] = [
   // The launcher loads what is built, so that the published package and the checkout start alike.
@@ -26,7 +38,27 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ['src/folders/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
-  ['src/cli/', ['src/client/', 'src/contract/', 'src/fiscal/index.ts', 'src/folders/']],
+  ['src/cli/errors/', ['src/client/', 'src/contract/']],
+  ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/']],
+  [
+    'src/cli/connection/',
+    ['src/cli/terminal/', 'src/cli/errors/', 'src/client/', 'src/contract/', 'src/folders/'],
+  ],
+  // The context of a command opens its connection.
+  ['src/cli/framework/', [...CLI_BELOW_FRAMEWORK, 'src/client/', 'src/contract/']],
+  ...nounPaths().map((path): readonly [string, readonly string[]] => [
+    path,
+    [
+      'src/cli/framework/',
+      ...CLI_BELOW_FRAMEWORK,
+      ...(CLI_NOUN_ARROWS[path] ?? []),
+      'src/client/',
+      'src/contract/',
+      'src/fiscal/index.ts',
+    ],
+  ]),
+  // The composition of the command line: main and the registry of nouns.
+  ['src/cli/', ['src/cli/', 'src/contract/']],
   ['src/server/ports/', ['src/contract/']],
   ['src/server/domain/', ['src/server/ports/', 'src/contract/']],
   ['src/server/workers/', ['src/server/domain/', 'src/server/ports/', 'src/contract/']],
@@ -141,6 +173,13 @@ const modules = readSourceModules(root, ['bin', 'src']);
 
 function adapterNames(): readonly string[] {
   return readdirSync(join(import.meta.dirname, '../src/server/adapters'));
+}
+
+/** Each noun's file or folder. */
+function nounPaths(): readonly string[] {
+  const folder = 'src/cli/commands';
+  const entries = readdirSync(join(import.meta.dirname, '..', folder), { withFileTypes: true });
+  return entries.map((entry) => `${folder}/${entry.name}${entry.isDirectory() ? '/' : ''}`);
 }
 
 function roomOf(path: string): readonly [room: string, mayImport: readonly string[]] | undefined {
@@ -274,6 +313,11 @@ describe('the rules', () => {
     ['src/server/ports/some.ts', '../domain/find-room.ts'],
     ['src/cli/some.ts', '../server/main.ts'],
     ['src/cli/some.ts', '../fiscal/check.ts'],
+    ['src/cli/errors/some.ts', '../terminal/table.ts'],
+    ['src/cli/terminal/some.ts', '../framework/context.ts'],
+    ['src/cli/framework/some.ts', '../commands/rooms.ts'],
+    ['src/cli/commands/rooms.ts', './events/commands.ts'],
+    ['src/cli/commands/events/some.ts', '../webhooks/commands.ts'],
     ['src/client/some.ts', '../cli/main.ts'],
     ['src/contract/some.ts', '../client/index.ts'],
     ['src/fiscal/some.ts', '../contract/index.ts'],

@@ -37,7 +37,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   }
   if (noun === '__complete') {
     const { complete } = await import('./framework/completion/complete.ts');
-    await complete(rest, io);
+    await complete(CATALOGUE, rest, io);
     return EXIT.success;
   }
   const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);

@@ -4,35 +4,52 @@ import { RtcClient } from '../../client/client.ts';
 import type { Observer, RtcClientOptions } from '../../client/client-options.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
-import type { Context } from '../framework/context.ts';
-import type { Environment } from '../terminal/io.ts';
+import type { Environment, Io } from '../terminal/io.ts';
+import type { Screen } from '../terminal/terminal.ts';
 import { curlObserver, debugObserver, lookObserver } from './request-trace.ts';
-import { DEFAULT_URL, readCredentials, type Sourced } from './settings.ts';
+import {
+  type ConnectionFlags,
+  DEFAULT_URL,
+  readCredentials,
+  type Settings,
+  type Sourced,
+} from './settings.ts';
 import { createUndiciExchange } from './undici-exchange.ts';
 
+/** The options that every command takes, apart from its own. */
+export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonly isCurl: boolean };
+
+/** The part of a command's context that a connection is made from. */
+type Connecting = {
+  readonly io: Io;
+  readonly screen: Screen;
+  readonly flags: CommonFlags;
+  settings(): Promise<Settings>;
+};
+
 /** The client of a command: signs with the resolved settings, goes through the proxy that the environment names. */
-export async function connect(context: Context): Promise<RtcClient> {
+export async function connect(context: Connecting): Promise<RtcClient> {
   const settings = await context.settings();
   const credentials = await readCredentials(settings);
   return openClient(context, { url: settings.url.value, ...credentials });
 }
 
 /** As connect, but with --curl its requests are sent: they only read, for what a command must know before it acts. */
-export async function connectToLook(context: Context): Promise<RtcClient> {
+export async function connectToLook(context: Connecting): Promise<RtcClient> {
   const settings = await context.settings();
   const credentials = await readCredentials(settings);
   return openWith(context, { url: settings.url.value, ...credentials }, lookObserver(context.screen));
 }
 
 /** As connect, with credentials of the caller's choice: doctor asks unsigned things before there are any. */
-export async function openClient(context: Context, target: Target): Promise<RtcClient> {
+export async function openClient(context: Connecting, target: Target): Promise<RtcClient> {
   return openWith(context, target, observerOf(context));
 }
 
 type Target = Pick<RtcClientOptions, 'url' | 'apiKey' | 'apiSecret'>;
 
 async function openWith(
-  context: Context,
+  context: Connecting,
   target: Target,
   observer: Observer | undefined,
 ): Promise<RtcClient> {
@@ -58,7 +75,7 @@ function badUrl({ message }: TypeError, { source }: Sourced): Error {
   return usageError(`the URL of ${source}: ${rest}`, `put it right: rtc profile add ${profile}`);
 }
 
-function observerOf(context: Context): Observer | undefined {
+function observerOf(context: Connecting): Observer | undefined {
   if (context.flags.isCurl) return curlObserver(context.screen);
   return context.flags.isDebug ? debugObserver(context.screen) : undefined;
 }

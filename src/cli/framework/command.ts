@@ -7,8 +7,8 @@ import type { Parameter } from './parameters.ts';
  * output.ts does, in the way that the user's terminal, pipe or --json asks for.
  *
  * To add a command:
- * 1. write it in commands/<noun>.ts with defineCommand, and put it into that file's `commands` list;
- * 2. name its verb (for a new noun: a line) in catalogue.ts, which is what `rtc --help` and completion read without
+ * 1. write it in commands/<noun>.ts, or in a file of commands/<noun>/, with defineCommand, and put it into that file's `commands` list;
+ * 2. name its verb (for a new noun: a line) in registry.ts, which is what `rtc --help` and completion read without
  *    loading any command; a test holds the two together.
  * Help, prompts for missing arguments, --json, tables, --debug, --curl, exit codes and completion come from the value.
  *

@@ -1,11 +1,9 @@
 import type { RtcClient } from '../../client/client.ts';
-import type { ConnectionFlags, Settings } from '../connection/settings.ts';
+import type { CommonFlags } from '../connection/connect.ts';
+import type { Settings } from '../connection/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Screen } from '../terminal/terminal.ts';
 import type { Prompter } from './prompts.ts';
-
-/** The options that every command takes, apart from its own. */
-export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonly isCurl: boolean };
 
 /** What a command gets beside its input. */
 export type Context = {

@@ -1,3 +1,4 @@
+import type { CommonFlags } from '../connection/connect.ts';
 import { EXIT, usageError } from '../errors/cli-error.ts';
 import { colourLevel } from '../terminal/colours.ts';
 import { helpWidth, type Io } from '../terminal/io.ts';
@@ -5,7 +6,7 @@ import { printResult } from '../terminal/output.ts';
 import { type JsonChoice, openScreen } from '../terminal/terminal.ts';
 import { nameOf } from './command.ts';
 import type { NounEntry } from './command-group.ts';
-import type { CommonFlags, Context } from './context.ts';
+import type { Context } from './context.ts';
 import { openContext } from './open-context.ts';
 import { kebab } from './parameter-names.ts';
 import { parseNoun } from './parse.ts';

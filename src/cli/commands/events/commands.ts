@@ -6,10 +6,10 @@ import type { Context } from '../../framework/context.ts';
 import { option, wholeNumber } from '../../framework/parameters.ts';
 import { list, nothing } from '../../terminal/result.ts';
 import { hint } from '../../terminal/terminal.ts';
-import { FORWARD_TO, forward } from '../webhooks/listen-command.ts';
 import { EVENT_FILTER, KNOWN_EVENTS } from './event-options.ts';
 import { EVENT_FIELDS, eventColumns } from './event-view.ts';
 import { tailEvents } from './follow.ts';
+import { FORWARD_TO, forward } from './forward.ts';
 
 /** The API's own largest page. */
 const PAGE_SIZE = 1000;

@@ -3,7 +3,7 @@ import type { Event } from '../../../contract/events.ts';
 import { harmless } from '../../terminal/escape-for-terminal.ts';
 import type { Column } from '../../terminal/result.ts';
 import type { Screen } from '../../terminal/terminal.ts';
-import { formatDuration } from '../../terminal/time.ts';
+import { clockTime, formatDuration } from '../../terminal/time.ts';
 
 export const EVENT_FIELDS = [
   'event',
@@ -97,14 +97,6 @@ export function withId(screen: Screen, parts: readonly string[], id: string): st
   const whole = `${line}  ${screen.palette.faint(harmless(id))}`;
   const { width = Number.POSITIVE_INFINITY } = screen;
   return stripVTControlCharacters(whole).length <= width ? whole : line;
-}
-
-/** Of the user's own clock and zone, as a live line is read at once: `09:30:04`. */
-export function clockTime(atMs: number): string {
-  const at = new Date(atMs);
-  return [at.getHours(), at.getMinutes(), at.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':');
 }
 
 /** The same, with the day where that is not today: `2026-01-30 09:30:04`. */

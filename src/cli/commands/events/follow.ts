@@ -9,9 +9,9 @@ import type { Context } from '../../framework/context.ts';
 import { harmless } from '../../terminal/escape-for-terminal.ts';
 import { checkFields, jsonLine, select } from '../../terminal/output.ts';
 import { type Screen, say } from '../../terminal/terminal.ts';
-import { plural } from '../../terminal/time.ts';
+import { clockTime, plural } from '../../terminal/time.ts';
 import { fitted } from '../../terminal/wrap-text.ts';
-import { clockTime, EVENT_FIELDS, eventLine, NAME_WIDTH, withId } from './event-view.ts';
+import { EVENT_FIELDS, eventLine, NAME_WIDTH, withId } from './event-view.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
 
 export type Following = {

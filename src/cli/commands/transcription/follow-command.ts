@@ -7,8 +7,7 @@ import { harmless } from '../../terminal/escape-for-terminal.ts';
 import { checkFields, jsonLine, select } from '../../terminal/output.ts';
 import { nothing } from '../../terminal/result.ts';
 import { hint, type Screen, say } from '../../terminal/terminal.ts';
-import { plural } from '../../terminal/time.ts';
-import { clockTime } from '../events/event-view.ts';
+import { clockTime, plural } from '../../terminal/time.ts';
 import { SINCE } from './transcript-options.ts';
 import { clockOf, SEGMENT_FIELDS } from './transcript-view.ts';
 

@@ -1,7 +1,7 @@
 import { TRANSCRIPT_FORMATS } from '../../../contract/choices.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { notEmpty, oneOf, option, optionalListArgument } from '../../framework/parameters.ts';
-import { pastMoment } from '../events/event-options.ts';
+import { pastMoment } from '../../framework/past-moment.ts';
 
 export const LANGUAGE = option('--language <tag>', 'language that is spoken (BCP 47); default en-US', {
   parse: notEmpty,

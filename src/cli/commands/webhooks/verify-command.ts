@@ -5,9 +5,10 @@ import type { Context } from '../../framework/context.ts';
 import { asText, flag, option, type Parameter } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
 import { warn } from '../../terminal/terminal.ts';
+import { SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
 import { parseHeader, parseHeaders, parseRequest, type SignedRequest } from './signed-request.ts';
 import { type Verdict, verifySignatures } from './verify-signatures.ts';
-import { readGivenSecret, SECRET_STDIN, SECRET_VARIABLE, secretOfEnvironment } from './webhook-secret.ts';
+import { readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
 
 const HEADERS: Parameter<readonly string[]> = {
   flags: '-H, --header <header...>',

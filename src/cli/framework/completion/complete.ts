@@ -1,32 +1,40 @@
-import { CATALOGUE, findNoun } from '../../registry.ts';
 import type { Io } from '../../terminal/io.ts';
 import { type Command, isCalled } from '../command.ts';
+import type { NounEntry } from '../command-group.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
 import { splitLeadingOptions } from '../leading-options.ts';
 import type { Parameter } from '../parameters.ts';
 import { type Candidate, findNames } from './names.ts';
 
 /** `rtc __complete <words> --current=<word>`: never fails and says nothing but candidates. */
-export async function complete(argv: readonly string[], io: Io): Promise<void> {
+export async function complete(
+  catalogue: readonly NounEntry[],
+  argv: readonly string[],
+  io: Io,
+): Promise<void> {
   const current = (argv.at(-1) ?? '').replace(/^--current=/, '');
-  const candidates = await candidatesFor(argv.slice(0, -1), current, io).catch(() => []);
+  const typed = { words: argv.slice(0, -1), current };
+  const candidates = await candidatesFor(catalogue, typed, io).catch(() => []);
   const lines = candidates
     .filter(({ value }) => value.startsWith(current) && !/\p{Cc}/u.test(value))
     .map(({ value, description }) => `${value}\t${description.replace(/\p{Cc}/gu, ' ')}\n`);
   io.stdout.write(lines.join(''));
 }
 
+/** The words before the cursor, and the one under it. */
+type Typed = { readonly words: readonly string[]; readonly current: string };
+
 async function candidatesFor(
-  words: readonly string[],
-  current: string,
+  catalogue: readonly NounEntry[],
+  { words, current }: Typed,
   io: Io,
 ): Promise<readonly Candidate[]> {
   const { noun, rest, leading, lacksValue } = splitLeadingOptions(words);
   if (lacksValue !== undefined) return valuesOfLeading(lacksValue, { words, current }, io);
   if (noun === undefined) {
-    return CATALOGUE.map((entry) => ({ value: entry.noun, description: entry.summary }));
+    return catalogue.map((entry) => ({ value: entry.noun, description: entry.summary }));
   }
-  const entry = findNoun(noun);
+  const entry = catalogue.find((each) => each.noun === noun);
   if (entry === undefined) return [];
   const { commands } = await entry.load();
   const behind = splitLeadingOptions(rest);
@@ -48,7 +56,7 @@ async function candidatesFor(
 /** Of an option that stands before the verb, or before the noun. */
 async function valuesOfLeading(
   name: string,
-  { words, current }: { readonly words: readonly string[]; readonly current: string },
+  { words, current }: Typed,
   io: Io,
 ): Promise<readonly Candidate[]> {
   const option = Object.values(CONNECTION_OPTIONS).find((each) => namesOf(each).includes(name));
@@ -92,7 +100,7 @@ function optionsOf(command: Command): readonly Parameter<unknown>[] {
 
 async function valuesOf(
   parameter: Parameter<unknown>,
-  { words, current }: { readonly words: readonly string[]; readonly current: string },
+  { words, current }: Typed,
   io: Io,
 ): Promise<readonly Candidate[]> {
   const { choices = [], completes } = parameter;
