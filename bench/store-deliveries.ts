@@ -1,7 +1,7 @@
-import { systemIds } from '../src/server/adapters/system/system.ts';
-import type { NewEvent } from '../src/server/ports/event-store.ts';
-import type { Store } from '../src/server/ports/store.ts';
-import type { DeliveryJob, DeliveryOutcome, NewDelivery } from '../src/server/ports/webhook-store.ts';
+import type { Store } from '../src/server/app/store.ts';
+import type { NewEvent } from '../src/server/events/store.ts';
+import { systemIds } from '../src/server/platform/system.ts';
+import type { DeliveryJob, DeliveryOutcome, NewDelivery } from '../src/server/webhooks/store.ts';
 
 /*
  * What the store takes of a delivery: inserting it with its event, claiming and settling it, and reading its log,

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool, type PoolClient } from 'pg';
-import { openStore, type StoreOptions } from '../src/server/adapters/storage/open-store.ts';
-import type { Store } from '../src/server/ports/store.ts';
+import { openStore, type StoreOptions } from '../src/server/app/open-store.ts';
+import type { Store } from '../src/server/app/store.ts';
 import { createDatabase, startPostgres } from '../test/support/parts/postgres.ts';
 import { benchDeliveries } from './store-deliveries.ts';
 

@@ -1,5 +1,5 @@
-import { REQUIRED, type Setting } from '../src/server/config/setting.ts';
-import { SETTINGS } from '../src/server/config/settings.ts';
+import { REQUIRED, type Setting } from '../src/server/app/config/setting.ts';
+import { SETTINGS } from '../src/server/app/config/settings.ts';
 
 /** docs/settings.md: every setting with its default and what is allowed. */
 export function settingsDocument(): string {

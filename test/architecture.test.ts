@@ -20,6 +20,11 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/cli/commands/webhooks/': ['src/cli/commands/events/'],
 };
 
+/** The interfaces of the capabilities' stores, which hold no code. */
+const STORE_INTERFACES = ['events', 'recordings', 'transcription', 'webhooks'].map(
+  (capability) => `src/server/${capability}/store.ts`,
+);
+
 /** A room and the rooms that it may import, besides itself. The first one whose path begins a file's is its room. */
 const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[] = [
   // The launcher loads what is built, so that the published package and the checkout start alike.
@@ -59,50 +64,119 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ]),
   // The composition of the command line: main and the registry of nouns.
   ['src/cli/', ['src/cli/', 'src/contract/']],
-  ['src/server/ports/', ['src/contract/']],
-  ['src/server/domain/', ['src/server/ports/', 'src/contract/']],
-  ['src/server/workers/', ['src/server/domain/', 'src/server/ports/', 'src/contract/']],
-  ['src/server/http/', ['src/server/domain/', 'src/server/ports/', 'src/contract/', 'src/fiscal/index.ts']],
-  ['src/server/config/', []],
-  // One room each: an adapter never imports another.
-  ...adapterNames().map((name): readonly [string, readonly string[]] => [
-    `src/server/adapters/${name}/`,
-    ['src/server/ports/', 'src/contract/', 'src/folders/'],
-  ]),
-  // Development is a second composition root: it puts a media server and a database in front of the first.
+  /*
+   * The server by capability: media-events -> {rooms, transcription -> recordings} -> events -> webhooks -> platform.
+   * An arrow is transitive; nothing goes sideways or back.
+   */
+  ['src/server/app/config/', []],
+  // Row types are the capabilities' own records, so that no row has to be mapped.
+  [
+    'src/server/platform/storage/',
+    ['src/server/platform/', 'src/contract/', 'src/folders/', ...STORE_INTERFACES],
+  ],
+  ['src/server/platform/', ['src/contract/', 'src/folders/']],
+  ['src/server/webhooks/', ['src/server/platform/', 'src/contract/', 'src/folders/']],
+  ['src/server/events/', ['src/server/webhooks/', 'src/server/platform/', 'src/contract/']],
+  ['src/server/rooms/', ['src/server/platform/', 'src/contract/']],
+  [
+    'src/server/recordings/',
+    [
+      'src/server/rooms/',
+      'src/server/events/',
+      'src/server/webhooks/',
+      'src/server/platform/',
+      'src/contract/',
+      'src/folders/',
+    ],
+  ],
+  [
+    'src/server/transcription/',
+    [
+      'src/server/recordings/',
+      'src/server/rooms/',
+      'src/server/events/',
+      'src/server/webhooks/',
+      'src/server/platform/',
+      'src/contract/',
+      'src/folders/',
+    ],
+  ],
+  [
+    'src/server/media-events/',
+    [
+      'src/server/transcription/',
+      'src/server/recordings/',
+      'src/server/rooms/',
+      'src/server/events/',
+      'src/server/webhooks/',
+      'src/server/platform/',
+      'src/contract/',
+    ],
+  ],
+  [
+    'src/server/health/',
+    ['src/server/transcription/', 'src/server/recordings/', 'src/server/platform/', 'src/contract/'],
+  ],
+  ['src/server/fiscal-api/', ['src/server/platform/', 'src/contract/', 'src/fiscal/index.ts']],
+  // The embedded media server stands alone: of the service it knows the shapes of the clock and the log.
+  [
+    'src/server/media-simulator/',
+    ['src/server/platform/clock.ts', 'src/server/platform/log.ts', 'src/folders/'],
+  ],
+  // Development puts a media server and a database in front of the service.
   [
     'src/server/dev/',
-    ['src/server/config/', 'src/server/adapters/', 'src/server/ports/', 'src/contract/', 'src/folders/'],
+    [
+      'src/server/app/',
+      'src/server/media-simulator/',
+      'src/server/transcription/',
+      'src/server/platform/',
+      'src/contract/',
+      'src/folders/',
+    ],
   ],
-  // The composition root: main, service, routes, app, dev.
+  // The composition root and the entry points: main, worker, dev, stt.
+  ['src/server/app/', ['src/server/', 'src/contract/', 'src/fiscal/index.ts']],
   ['src/server/', ['src/server/', 'src/contract/', 'src/fiscal/index.ts']],
 ];
 
 /** Where each package may be imported; one without a line here may not be imported at all. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  '@bufbuild/protobuf': ['src/server/adapters/'],
-  '@fastify/cors': ['src/server/app.ts'],
-  '@fastify/rate-limit': ['src/server/app.ts'],
+  '@bufbuild/protobuf': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
+  '@fastify/cors': ['src/server/app/app.ts'],
+  '@fastify/rate-limit': ['src/server/app/app.ts'],
   '@inquirer/prompts': ['src/cli/'],
-  '@livekit/protocol': ['src/server/adapters/'],
+  '@livekit/protocol': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   // The live transcriber joins rooms to hear them.
-  '@livekit/rtc-node': ['src/server/adapters/livekit/'],
-  '@redis/client': ['src/server/adapters/media-redis/'],
-  aws4fetch: ['src/server/adapters/'],
+  '@livekit/rtc-node': ['src/server/platform/livekit/'],
+  '@redis/client': ['src/server/platform/livekit/'],
+  aws4fetch: ['src/server/recordings/files/', 'src/server/media-simulator/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
   commander: ['src/cli/'],
   'csv-parse': ['src/cli/'],
-  fastify: ['src/server/app.ts', 'src/server/close-requests.ts', 'src/server/http/'],
-  'ipaddr.js': ['src/server/adapters/', 'src/server/config/'],
-  kysely: ['src/server/adapters/storage/'],
-  'livekit-server-sdk': ['src/server/adapters/livekit/', 'src/server/adapters/embedded-media/'],
-  pg: ['src/server/adapters/storage/'],
-  pino: ['src/server/adapters/system/'],
-  'prom-client': ['src/server/adapters/system/'],
-  typebox: ['src/contract/', 'src/server/http/'],
+  fastify: ['src/server/app/', 'src/server/platform/http/'],
+  'ipaddr.js': ['src/server/webhooks/sender/', 'src/server/app/config/'],
+  // Beside platform/storage, only the stores' implementations write queries.
+  kysely: ['src/server/platform/storage/', 'src/server/app/create-store.ts', '*.sql.ts'],
+  'livekit-server-sdk': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
+  pg: ['src/server/platform/storage/postgres/'],
+  pino: ['src/server/platform/pino-log.ts'],
+  'prom-client': ['src/server/platform/metrics.ts'],
+  typebox: [
+    'src/contract/',
+    'src/server/platform/http/',
+    'src/server/platform/openapi/',
+    '*-routes.ts',
+    'src/server/transcription/transcript-response.ts',
+  ],
   // The client takes the type of a dispatcher only: it runs without undici.
-  undici: ['src/client/dispatcher-exchange.ts', 'src/cli/', 'src/server/adapters/'],
+  undici: [
+    'src/client/dispatcher-exchange.ts',
+    'src/cli/',
+    'src/server/webhooks/sender/',
+    'src/server/recordings/files/',
+  ],
 };
 
 /** Rooms that may import of Node itself only what is listed; the others are free. */
@@ -110,27 +184,24 @@ const NODE_MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/fiscal/': [],
   // It runs in Bun, Deno and edge workers too.
   'src/client/': [],
-  'src/server/ports/': [],
-  // Domain and contract compute; hashes are no input or output.
-  'src/server/domain/': ['node:crypto'],
+  // The contract computes; hashes are no input or output.
   'src/contract/': ['node:crypto'],
 };
 
 /** Parts of Node that reach outside, and where they may. */
 const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
-  'node:sqlite': ['src/server/adapters/storage/'],
-  // The adapters build or unpack what they run beside us: the media server, the speech model.
+  'node:sqlite': ['src/server/platform/storage/sqlite/'],
+  // Development builds and runs the media server; transcription runs ffmpeg and unpacks models.
   'node:child_process': [
     'bin/',
     'src/cli/',
     'src/server/dev/',
-    'src/server/adapters/ffmpeg/',
-    'src/server/adapters/media-binary/',
-    'src/server/adapters/speech/',
+    'src/server/transcription/audio/',
+    'src/server/transcription/engines/',
   ],
-  'node:worker_threads': ['src/server/adapters/'],
-  'node:dns': ['src/server/adapters/'],
-  'node:dns/promises': ['src/server/adapters/'],
+  'node:worker_threads': ['src/server/transcription/engines/'],
+  'node:dns': ['src/server/webhooks/sender/'],
+  'node:dns/promises': ['src/server/webhooks/sender/'],
 };
 
 /** Members of `process` that few may touch, and why they may. */
@@ -145,11 +216,11 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'src/server/worker.ts',
     'src/server/stt.ts',
     // ffmpeg, which reads files of strangers, gets only what it needs of it.
-    'src/server/adapters/ffmpeg/decode-audio.ts',
+    'src/server/transcription/audio/decode-audio.ts',
     // pip and npm find their own settings in it.
-    'src/server/adapters/speech/install-package.ts',
-    'src/server/adapters/media-binary/child-process.ts',
-    'src/server/adapters/media-binary/go-binary.ts',
+    'src/server/transcription/engines/install-package.ts',
+    'src/server/dev/binaries/child-process.ts',
+    'src/server/dev/binaries/go-binary.ts',
   ],
   argv: ['bin/rtc.js'],
   '(computed)': [],
@@ -171,10 +242,6 @@ const MAX_LINES = 300;
 const root = join(import.meta.dirname, '..');
 const modules = readSourceModules(root, ['bin', 'src']);
 
-function adapterNames(): readonly string[] {
-  return readdirSync(join(import.meta.dirname, '../src/server/adapters'));
-}
-
 /** Each noun's file or folder. */
 function nounPaths(): readonly string[] {
   const folder = 'src/cli/commands';
@@ -187,7 +254,10 @@ function roomOf(path: string): readonly [room: string, mayImport: readonly strin
 }
 
 function isWithin(path: string, places: readonly string[]): boolean {
-  return places.some((place) => (place.endsWith('/') ? path.startsWith(place) : path === place));
+  return places.some((place) => {
+    if (place.startsWith('*')) return path.endsWith(place.slice(1));
+    return place.endsWith('/') ? path.startsWith(place) : path === place;
+  });
 }
 
 /** The house's own files are named by path, packages are not. */
@@ -227,7 +297,13 @@ function forbiddenProcessMembers({ path, processMembers }: SourceModule): readon
 describe('the house', () => {
   it('has its rooms', () => {
     const rooms = new Set(modules.map(({ path }) => roomOf(path)?.[0]));
-    for (const room of ['bin/', 'src/contract/', 'src/server/domain/', 'src/server/http/', 'src/server/']) {
+    for (const room of [
+      'bin/',
+      'src/contract/',
+      'src/server/webhooks/',
+      'src/server/platform/',
+      'src/server/',
+    ]) {
       expect(rooms).toContain(room);
     }
     expect(modules.length).toBeGreaterThan(100);
@@ -283,7 +359,7 @@ function isGenerated(path: string): boolean {
 }
 
 describe('the rules', () => {
-  const parse = (source: string, path = 'src/server/domain/some.ts') => parseModule(path, source);
+  const parse = (source: string, path = 'src/server/rooms/some.ts') => parseModule(path, source);
 
   it('see static, dynamic, type and re-exporting imports alike', () => {
     const { imports } = parse(`
@@ -307,10 +383,11 @@ describe('the rules', () => {
   });
 
   it.each([
-    ['src/server/domain/some.ts', '../http/route.ts'],
-    ['src/server/http/some.ts', '../adapters/storage/store.ts'],
-    ['src/server/adapters/livekit/some.ts', '../storage/store.ts'],
-    ['src/server/ports/some.ts', '../domain/find-room.ts'],
+    ['src/server/webhooks/some.ts', '../events/store.ts'],
+    ['src/server/rooms/some.ts', '../recordings/store.ts'],
+    ['src/server/recordings/some.ts', '../transcription/store.ts'],
+    ['src/server/platform/livekit/some.ts', '../../rooms/rooms.ts'],
+    ['src/server/media-simulator/some.ts', '../platform/system.ts'],
     ['src/cli/some.ts', '../server/main.ts'],
     ['src/cli/some.ts', '../fiscal/check.ts'],
     ['src/cli/errors/some.ts', '../terminal/table.ts'],
@@ -328,11 +405,12 @@ describe('the rules', () => {
 
   it.each([
     ['src/fiscal/some.ts', 'node:fs'],
-    ['src/server/domain/some.ts', 'node:sqlite'],
-    ['src/server/domain/some.ts', 'fastify'],
-    ['src/server/http/some.ts', 'node:sqlite'],
-    ['src/server/http/some.ts', 'livekit-server-sdk'],
-    ['src/server/adapters/livekit/some.ts', 'pg'],
+    ['src/server/rooms/some.ts', 'node:sqlite'],
+    ['src/server/rooms/some.ts', 'fastify'],
+    ['src/server/platform/http/some.ts', 'node:sqlite'],
+    ['src/server/platform/http/some.ts', 'livekit-server-sdk'],
+    ['src/server/platform/livekit/some.ts', 'pg'],
+    ['src/server/webhooks/some.ts', 'kysely'],
     ['src/cli/some.ts', 'not-a-dependency'],
   ])('forbid %s the package %s', (path, name) => {
     expect(forbiddenPackages(parse(`import '${name}';`, path))).toHaveLength(1);

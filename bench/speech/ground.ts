@@ -6,11 +6,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStore } from '../../src/server/adapters/storage/open-store.ts';
-import { createLog } from '../../src/server/adapters/system/log.ts';
-import { systemClock } from '../../src/server/adapters/system/system.ts';
-import type { Store } from '../../src/server/ports/store.ts';
-import type { WorkerKind } from '../../src/server/ports/transcription-store.ts';
+import { openStore } from '../../src/server/app/open-store.ts';
+import type { Store } from '../../src/server/app/store.ts';
+import { createLog } from '../../src/server/platform/pino-log.ts';
+import { systemClock } from '../../src/server/platform/system.ts';
+import type { WorkerKind } from '../../src/server/transcription/store.ts';
 import { type Livekit, startLivekit } from '../../test/support/parts/livekit.ts';
 
 /** A database, a media server, and workers as a user runs them. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FileLocation } from '../../src/server/ports/recording-files.ts';
+import type { FileLocation } from '../../src/server/recordings/files/recording-files.ts';
 import { runFfmpeg } from '../../test/support/parts/ffmpeg.ts';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import type { Ground } from './ground.ts';

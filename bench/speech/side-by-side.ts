@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { defaultCacheDir } from '../../src/server/adapters/media-binary/go-binary.ts';
+import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import { runFfmpeg } from '../../test/support/parts/ffmpeg.ts';
 import { openTestModel, speechRecordings, testModel } from '../../test/support/parts/speech-model.ts';
 

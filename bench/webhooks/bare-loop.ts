@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import type { WebhookRequest } from '../../src/server/ports/webhook-sender.ts';
+import type { WebhookRequest } from '../../src/server/webhooks/sender/sender.ts';
 
 /** Posts a delivery as it was made `count` times, signed and stored by nobody, `concurrency` at a time; requests per second. */
 export async function bareLoop(

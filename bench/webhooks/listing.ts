@@ -1,6 +1,6 @@
 import { Client } from 'pg';
-import { listDeliveries } from '../../src/server/domain/list-deliveries.ts';
-import type { NewDelivery } from '../../src/server/ports/webhook-store.ts';
+import { listDeliveries } from '../../src/server/webhooks/deliveries.ts';
+import type { NewDelivery } from '../../src/server/webhooks/store.ts';
 import { type Database, openGround } from './ground.ts';
 
 const AT_ONCE = 10_000;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/workers/hand.ts';
-import { INGEST_BATCH } from '../../src/server/workers/ingest.ts';
+import { INGEST_BATCH } from '../../src/server/media-events/event-batcher.ts';
+import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import { bareLoop } from './bare-loop.ts';
 import { type Database, type Ground, openGround } from './ground.ts';
 import type { BenchReceiver } from './receiver.ts';

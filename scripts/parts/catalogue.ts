@@ -1,11 +1,11 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { defaultCacheDir } from '../../src/server/adapters/media-binary/go-binary.ts';
+import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import {
   buildLivekitServer,
   findCachedLivekitServer,
   livekitServerVersion,
-} from '../../src/server/adapters/media-binary/livekit-binary.ts';
+} from '../../src/server/dev/binaries/livekit-binary.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildIngress, findIngress } from './ingress.ts';

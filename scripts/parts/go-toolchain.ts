@@ -1,7 +1,7 @@
 import { chmod, readdir } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { isExecutable } from '../../src/server/adapters/media-binary/go-binary.ts';
+import { isExecutable } from '../../src/server/dev/binaries/go-binary.ts';
 import { runQuietly } from './run-command.ts';
 
 /** From 1.21 on, Go fetches by itself the newer toolchain that a module asks for. */

@@ -8,7 +8,7 @@ import {
   type GoProgram,
   installGoProgram,
   isExecutable,
-} from '../../src/server/adapters/media-binary/go-binary.ts';
+} from '../../src/server/dev/binaries/go-binary.ts';
 
 /**
  * LiveKit's ingress service (Apache-2.0) has a replace line in its go.mod, which `go install …@version` refuses:

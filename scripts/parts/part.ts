@@ -1,4 +1,4 @@
-import type { GoInstallOptions } from '../../src/server/adapters/media-binary/go-binary.ts';
+import type { GoInstallOptions } from '../../src/server/dev/binaries/go-binary.ts';
 
 /** How a part that has to be built reports and finds what it is built with. */
 export type BuildOptions = Pick<GoInstallOptions, 'cacheDir' | 'onProgress' | 'env'>;

@@ -1,4 +1,4 @@
-import { defaultCacheDir } from '../../src/server/adapters/media-binary/go-binary.ts';
+import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import { canInstallPackages, installPackages } from './debian.ts';
 import { goEnvironment } from './go-toolchain.ts';
 import type { Part } from './part.ts';

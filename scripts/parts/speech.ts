@@ -1,10 +1,13 @@
-import { defaultCacheDir } from '../../src/server/adapters/media-binary/go-binary.ts';
+import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import {
   installModel,
   MOONSHINE_BYTES,
   MOONSHINE_WHEEL,
-} from '../../src/server/adapters/speech/install-model.ts';
-import { installPackage, type PackageRecipe } from '../../src/server/adapters/speech/install-package.ts';
+} from '../../src/server/transcription/engines/install-model.ts';
+import {
+  installPackage,
+  type PackageRecipe,
+} from '../../src/server/transcription/engines/install-package.ts';
 import { findSpeechRecordings, TEST_MODEL, testModel } from '../../test/support/parts/speech-model.ts';
 import type { BuildOptions } from './part.ts';
 

@@ -5,7 +5,7 @@ import {
   type GoProgram,
   installGoProgram,
   isExecutable,
-} from '../../src/server/adapters/media-binary/go-binary.ts';
+} from '../../src/server/dev/binaries/go-binary.ts';
 
 /** A real S3 server over a folder (Apache-2.0): about a minute to build on two cores, once; 84 MB. */
 const versitygw: GoProgram = {

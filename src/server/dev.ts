@@ -1,18 +1,18 @@
 import { join, resolve } from 'node:path';
-import { defaultCacheDir } from './adapters/media-binary/go-binary.ts';
-import { prepareFolder } from './adapters/storage/sqlite-file.ts';
-import { createLog } from './adapters/system/log.ts';
-import { systemClock, systemIds } from './adapters/system/system.ts';
-import { type Config, type Environment, loadConfig, readEnvironment } from './config/config.ts';
+import { type Config, type Environment, loadConfig, readEnvironment } from './app/config/config.ts';
+import { requireModels } from './app/open-speech.ts';
+import { findPackageRoot } from './app/package-root.ts';
+import { type RunningService, startService } from './app/service.ts';
+import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { developmentCredentials } from './dev/credentials.ts';
 import { holdFreePort } from './dev/free-port.ts';
-import { type Household, openHousehold } from './dev/household.ts';
 import { type DevMedia, startMedia } from './dev/media.ts';
+import { type Household, openHousehold } from './dev/process-supervisor.ts';
 import { type DevWorkersSettings, startDevWorkers } from './dev/workers.ts';
-import { requireModels } from './open-speech.ts';
-import { findPackageRoot } from './package-root.ts';
-import type { WorkerKind } from './ports/transcription-store.ts';
-import { type RunningService, startService } from './service.ts';
+import { createLog } from './platform/pino-log.ts';
+import { prepareFolder } from './platform/storage/sqlite/file.ts';
+import { systemClock, systemIds } from './platform/system.ts';
+import type { WorkerKind } from './transcription/store.ts';
 
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;

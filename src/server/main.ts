@@ -1,7 +1,7 @@
-import { createLog } from './adapters/system/log.ts';
-import { systemClock, systemIds } from './adapters/system/system.ts';
-import { type Config, describeConfig, loadConfig, readEnvironment, warningsOf } from './config/config.ts';
-import { startService } from './service.ts';
+import { type Config, describeConfig, loadConfig, readEnvironment, warningsOf } from './app/config/config.ts';
+import { startService } from './app/service.ts';
+import { createLog } from './platform/pino-log.ts';
+import { systemClock, systemIds } from './platform/system.ts';
 
 export type ServeOptions = {
   /** Validate the settings and return. */

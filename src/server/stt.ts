@@ -1,6 +1,6 @@
-import { defaultCacheDir } from './adapters/media-binary/go-binary.ts';
-import { installableModels, installModel } from './adapters/speech/install-model.ts';
-import { installedModels } from './adapters/speech/model-store.ts';
+import { defaultCacheDir } from './dev/binaries/go-binary.ts';
+import { installableModels, installModel } from './transcription/engines/install-model.ts';
+import { installedModels } from './transcription/engines/model-store.ts';
 
 /** A speech model that is on this machine, or can be. */
 export type SpeechModel = {

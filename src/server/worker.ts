@@ -1,24 +1,25 @@
 import { availableParallelism } from 'node:os';
-import { checkFfmpeg, createFfmpegAudio } from './adapters/ffmpeg/recording-audio.ts';
-import { createLivekitMediaServer } from './adapters/livekit/livekit-media-server.ts';
-import { createRoomListener } from './adapters/livekit/room-listener.ts';
-import { createTokenSigner } from './adapters/livekit/token-signer.ts';
-import { defaultCacheDir } from './adapters/media-binary/go-binary.ts';
-import { createRecordingFiles } from './adapters/recordings/recording-files.ts';
-import { createSampleShelf } from './adapters/speech/sample-shelf.ts';
-import { openStore } from './adapters/storage/open-store.ts';
-import { createLog } from './adapters/system/log.ts';
-import { systemClock, systemIds } from './adapters/system/system.ts';
-import { Closers } from './closers.ts';
-import { type Config, loadConfig, readEnvironment } from './config/config.ts';
-import { databaseOf, type ServiceParts } from './open-adapters.ts';
-import { openSpeech, type Speech } from './open-speech.ts';
-import type { DeliveryOutlet } from './ports/delivery-outlet.ts';
-import type { Store } from './ports/store.ts';
-import type { WorkerKind } from './ports/transcription-store.ts';
-import { startHeartbeat } from './workers/heartbeat.ts';
-import { startLiveTranscriber } from './workers/transcribe-live.ts';
-import { startPostTranscriber } from './workers/transcribe-recordings.ts';
+import { Closers } from './app/closers.ts';
+import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
+import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
+import { openSpeech, type Speech } from './app/open-speech.ts';
+import { openStore } from './app/open-store.ts';
+import type { Store } from './app/store.ts';
+import { defaultCacheDir } from './dev/binaries/go-binary.ts';
+import { createTokenSigner } from './platform/livekit/create-token-signer.ts';
+import { createLivekitMediaServer } from './platform/livekit/livekit-media-server.ts';
+import { createRoomListener } from './platform/livekit/room-audio-subscriber.ts';
+import { createLog } from './platform/pino-log.ts';
+import { systemClock, systemIds } from './platform/system.ts';
+import { createRecordingFiles } from './recordings/files/create-recording-files.ts';
+import { createSampleShelf } from './transcription/audio/audio-spill-file.ts';
+import { checkFfmpeg, createFfmpegAudio } from './transcription/audio/ffmpeg-audio.ts';
+import { SAMPLE_RATE } from './transcription/engines/speech.ts';
+import { startHeartbeat } from './transcription/heartbeat.ts';
+import { startLiveTranscriber } from './transcription/live/live-transcriber.ts';
+import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
+import type { WorkerKind } from './transcription/store.ts';
+import type { DeliveryOutlet } from './webhooks/dispatcher/dispatcher.ts';
 
 export type WorkerOptions = {
   readonly kind: WorkerKind;
@@ -116,7 +117,7 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningWorke
   const { log, clock, speech, instanceId: workerId } = parts;
   const { url, apiKey, apiSecret } = config.livekit;
   const tokenSigner = createTokenSigner(apiKey, apiSecret);
-  const listener = await createRoomListener({ url, tokenSigner, clock });
+  const listener = await createRoomListener({ url, tokenSigner, clock, sampleRate: SAMPLE_RATE });
   const mediaServer = createLivekitMediaServer({ ...config.livekit, log });
   const shelf = createSampleShelf();
   const transcriber = startLiveTranscriber({

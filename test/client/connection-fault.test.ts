@@ -8,7 +8,7 @@ import { RtcClient, RtcError } from '../../src/client/index.ts';
 import { startHttpServer } from '../cli/support/http-server.ts';
 import { run } from '../cli/support/run.ts';
 
-const CERTIFICATES = `${import.meta.dirname}/../server/adapters/webhooks/certificates`;
+const CERTIFICATES = `${import.meta.dirname}/../server/webhooks/sender/certificates`;
 const KEY = { apiKey: 'key-1', apiSecret: 'secret-1' };
 
 const closers: (() => Promise<unknown>)[] = [];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TrackKind } from '@livekit/rtc-node';
 import { AccessToken, IngressClient, IngressInput, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMediaWorkers } from '../../src/server/adapters/media-redis/media-workers.ts';
+import { createMediaWorkers } from '../../src/server/platform/livekit/count-media-workers.ts';
 import { keepingLog } from '../support/app.ts';
 import { startFfmpeg } from '../support/parts/ffmpeg.ts';
 import { type Ingress, rtmpUrlOf, startIngress } from '../support/parts/ingress.ts';

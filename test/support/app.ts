@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { type AppDeps, buildApp } from '../../src/server/app.ts';
-import { defineRoute, type Route } from '../../src/server/http/route.ts';
-import type { Log, LogFields } from '../../src/server/ports/log.ts';
+import { type AppDeps, buildApp } from '../../src/server/app/app.ts';
+import { defineRoute, type Route } from '../../src/server/platform/http/route.ts';
+import type { Log, LogFields } from '../../src/server/platform/log.ts';
 import { ManualClock } from './manual-clock.ts';
 
 export const TEST_KEY = 'the-api-key';

@@ -1,9 +1,9 @@
-import type { Speech } from '../../src/server/open-speech.ts';
+import type { Speech } from '../../src/server/app/open-speech.ts';
 import {
   SAMPLE_RATE,
   type VoiceActivityDetector,
   type VoicedSegment,
-} from '../../src/server/ports/speech.ts';
+} from '../../src/server/transcription/engines/speech.ts';
 
 /** Loudness of a window from which on it is voiced. */
 const THRESHOLD = 0.01;

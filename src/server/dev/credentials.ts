@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { makeFolder } from '../../folders/make-folder.ts';
-import type { Environment } from '../config/config.ts';
+import type { Environment } from '../app/config/config.ts';
 
 export type Credentials = { readonly apiKey: string; readonly apiSecret: string; readonly areNew: boolean };
 

@@ -1,19 +1,15 @@
 import { join } from 'node:path';
-import { startEmbeddedMediaServer } from '../adapters/embedded-media/embedded-media-server.ts';
-import { createTokenSigner } from '../adapters/livekit/token-signer.ts';
-import type { RunningChild } from '../adapters/media-binary/child-process.ts';
-import { defaultCacheDir } from '../adapters/media-binary/go-binary.ts';
-import {
-  buildLivekitServer,
-  findLivekitServer,
-  livekitServerVersion,
-} from '../adapters/media-binary/livekit-binary.ts';
-import type { Environment } from '../config/config.ts';
-import type { Clock, IdGenerator } from '../ports/clock.ts';
+import type { Environment } from '../app/config/config.ts';
+import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-server.ts';
+import type { Clock, IdGenerator } from '../platform/clock.ts';
+import { createTokenSigner } from '../platform/livekit/create-token-signer.ts';
+import type { RunningChild } from './binaries/child-process.ts';
+import { defaultCacheDir } from './binaries/go-binary.ts';
+import { buildLivekitServer, findLivekitServer, livekitServerVersion } from './binaries/livekit-binary.ts';
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
-import type { Household } from './household.ts';
+import type { Household } from './process-supervisor.ts';
 import { addressOf, type DevRedis, livekitRedis, startRedis } from './redis.ts';
-import { untilAnswering } from './until-answering.ts';
+import { untilAnswering } from './wait-for-ready.ts';
 
 /*
  * The media server of development, in this order: LIVEKIT_URL; livekit-server on the search path or in the cache;

@@ -1,11 +1,11 @@
 import { createConnection } from 'node:net';
 import { delimiter, join } from 'node:path';
-import type { RunningChild } from '../adapters/media-binary/child-process.ts';
-import { isExecutable } from '../adapters/media-binary/go-binary.ts';
-import type { Environment } from '../config/config.ts';
+import type { Environment } from '../app/config/config.ts';
+import type { RunningChild } from './binaries/child-process.ts';
+import { isExecutable } from './binaries/go-binary.ts';
 import { nextFreePort, withFreePorts } from './free-port.ts';
-import type { Household } from './household.ts';
-import { untilAnswering } from './until-answering.ts';
+import type { Household } from './process-supervisor.ts';
+import { untilAnswering } from './wait-for-ready.ts';
 
 const REDIS_PORT = 6379;
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { RunningChild } from '../adapters/media-binary/child-process.ts';
-import type { Environment } from '../config/config.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { WorkerKind } from '../ports/transcription-store.ts';
-import type { Household } from './household.ts';
-import { untilAnswering } from './until-answering.ts';
+import type { Environment } from '../app/config/config.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { WorkerKind } from '../transcription/store.ts';
+import type { RunningChild } from './binaries/child-process.ts';
+import type { Household } from './process-supervisor.ts';
+import { untilAnswering } from './wait-for-ready.ts';
 
 export type DevWorkersSettings = {
   readonly kinds: readonly WorkerKind[];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { portOf } from '../../server/adapters/storage/network.ts';
+import { portOf } from '../../server/platform/storage/network.ts';
 import { bucketSettings } from '../../server/recordings/support/stage.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { startS3 } from '../../support/parts/s3.ts';

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { transferLine } from '../../../src/cli/commands/recordings/transfer-bar.ts';
 import { formatBytes } from '../../../src/cli/terminal/byte-size.ts';
 import type { Recording } from '../../../src/contract/recordings.ts';
-import { startNetwork } from '../../server/adapters/storage/network.ts';
+import { startNetwork } from '../../server/platform/storage/network.ts';
 import { bucketSettings, type Stage, startStage } from '../../server/recordings/support/stage.ts';
 import { type S3, startS3 } from '../../support/parts/s3.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';

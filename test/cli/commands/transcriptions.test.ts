@@ -3,10 +3,10 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LiveStarted } from '../../../src/contract/transcription.ts';
-import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
-import { loadConfig } from '../../../src/server/config/config.ts';
+import { loadConfig } from '../../../src/server/app/config/config.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { type RunningWorker, startWorker } from '../../../src/server/worker.ts';
-import { type MediaFiles, makeMediaFiles } from '../../server/adapters/ffmpeg/media-files.ts';
+import { type MediaFiles, makeMediaFiles } from '../../server/transcription/audio/media-files.ts';
 import {
   segment,
   startTranscriptionStage,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
-} from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
+} from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { chooseServicePort, startHookedService } from '../../server/webhooks/support/hooked-service.ts';
 import type { TestService } from '../../support/service.ts';
 import { type Run, type RunOptions, run } from './run.ts';

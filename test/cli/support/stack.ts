@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
-} from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
-import type { EmbeddedMediaSettings } from '../../../src/server/adapters/embedded-media/settings.ts';
-import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
+} from '../../../src/server/media-simulator/embedded-media-server.ts';
+import type { EmbeddedMediaSettings } from '../../../src/server/media-simulator/settings.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import { chooseServicePort } from '../../server/webhooks/support/hooked-service.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 

@@ -5,13 +5,13 @@ import type { RecordingList, RecordingStatus } from '../../../src/contract/recor
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
-} from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
-import { createLivekitMediaServer } from '../../../src/server/adapters/livekit/livekit-media-server.ts';
-import { systemIds } from '../../../src/server/adapters/system/system.ts';
-import type { MediaServer } from '../../../src/server/ports/media-server.ts';
+} from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
+import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
+import { systemIds } from '../../../src/server/platform/system.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { fastClock } from '../adapters/embedded-media/clocks.ts';
-import { portOf } from '../adapters/storage/network.ts';
+import { fastClock } from '../media-simulator/clocks.ts';
+import { portOf } from '../platform/storage/network.ts';
 
 /*
  * The media server goes on looking for a recorder when its caller is gone: what starts long after the connection was

@@ -2,19 +2,20 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createLivekitMediaServer } from '../../../src/server/adapters/livekit/livekit-media-server.ts';
-import { createRecordingFiles } from '../../../src/server/adapters/recordings/recording-files.ts';
-import { openStore } from '../../../src/server/adapters/storage/open-store.ts';
-import { reconcileRecordings } from '../../../src/server/domain/reconcile-recordings.ts';
+import { openStore } from '../../../src/server/app/open-store.ts';
+import type { Store } from '../../../src/server/app/store.ts';
+import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
+import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
+import { type FoundEnd, settleEgress } from '../../../src/server/recordings/apply-egress-state.ts';
+import { createRecordingFiles } from '../../../src/server/recordings/files/create-recording-files.ts';
+import { reconcileRecordings } from '../../../src/server/recordings/reconcile-recordings.ts';
 import {
   deleteRecording,
   getRecording,
   type LibraryDeps,
-} from '../../../src/server/domain/recording-library.ts';
-import { type FoundEnd, settleEgress } from '../../../src/server/domain/settle-recording.ts';
-import { stopRecording } from '../../../src/server/domain/stop-recording.ts';
-import type { Egress } from '../../../src/server/ports/media-server.ts';
-import type { Recording, Store } from '../../../src/server/ports/store.ts';
+} from '../../../src/server/recordings/recordings.ts';
+import { stopRecording } from '../../../src/server/recordings/stop-recording.ts';
+import type { Recording } from '../../../src/server/recordings/store.ts';
 import { keepingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';

@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createAddressGuard, type Resolve } from '../../../src/server/adapters/webhooks/address-guard.ts';
-import { createWebhookSender } from '../../../src/server/adapters/webhooks/webhook-sender.ts';
-import { type Stage, setStage } from '../workers/support/stage.ts';
+import { createAddressGuard, type Resolve } from '../../../src/server/webhooks/sender/address-guard.ts';
+import { createWebhookSender } from '../../../src/server/webhooks/sender/webhook-sender.ts';
+import { type Stage, setStage } from './dispatcher/support/stage.ts';
 import { answer, type Behaviour, type Receiver, startReceiver } from './support/receiver.ts';
 
 /*
@@ -46,7 +46,7 @@ async function closedPort(): Promise<number> {
 }
 
 function tlsServer(): Server {
-  const certificates = join(import.meta.dirname, '../adapters/webhooks/certificates');
+  const certificates = join(import.meta.dirname, 'sender/certificates');
   const read = (name: string) => readFileSync(join(certificates, name));
   const server = createTlsServer({ key: read('server.key'), cert: read('self-signed.pem') });
   server.on('tlsClientError', () => {});

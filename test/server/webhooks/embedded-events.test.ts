@@ -8,9 +8,9 @@ import type { DeliveryList, WebhookList } from '../../../src/contract/webhooks.t
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
-} from '../../../src/server/adapters/embedded-media/embedded-media-server.ts';
-import { createLivekitMediaServer } from '../../../src/server/adapters/livekit/livekit-media-server.ts';
-import { systemClock, systemIds } from '../../../src/server/adapters/system/system.ts';
+} from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
 import type { TestService } from '../../support/service.ts';
 import { chooseServicePort, register, startHookedService } from './support/hooked-service.ts';
 import { ABSENT_MEDIA } from './support/media-webhook.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/workers/hand.ts';
-import { SETTLING_BATCH } from '../../../src/server/workers/settler.ts';
+import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
+import { SETTLING_BATCH } from '../../../src/server/webhooks/dispatcher/outcome-writer.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { Random } from '../../support/random.ts';

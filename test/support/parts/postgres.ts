@@ -3,7 +3,7 @@ import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Client } from 'pg';
-import { isExecutable } from '../../../src/server/adapters/media-binary/go-binary.ts';
+import { isExecutable } from '../../../src/server/dev/binaries/go-binary.ts';
 import { freePort, runPart, untilReady, withFreshPorts } from './run-part.ts';
 
 export interface Postgres {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultCacheDir } from '../../../src/server/adapters/media-binary/go-binary.ts';
-import { installedModels, vadModelPath } from '../../../src/server/adapters/speech/model-store.ts';
-import { openSpeech, type Speech } from '../../../src/server/open-speech.ts';
+import { openSpeech, type Speech } from '../../../src/server/app/open-speech.ts';
+import { defaultCacheDir } from '../../../src/server/dev/binaries/go-binary.ts';
+import { installedModels, vadModelPath } from '../../../src/server/transcription/engines/model-store.ts';
 
 /** The small English model, which `npm test` installs once as `rtc stt install` does. */
 export const TEST_MODEL = 'moonshine-tiny-en';

@@ -7,10 +7,10 @@ import type { Recording, RecordingStart } from '../../../../src/contract/recordi
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,
-} from '../../../../src/server/adapters/embedded-media/embedded-media-server.ts';
-import type { EmbeddedMediaSettings } from '../../../../src/server/adapters/embedded-media/settings.ts';
-import { createLivekitMediaServer } from '../../../../src/server/adapters/livekit/livekit-media-server.ts';
-import { systemClock, systemIds } from '../../../../src/server/adapters/system/system.ts';
+} from '../../../../src/server/media-simulator/embedded-media-server.ts';
+import type { EmbeddedMediaSettings } from '../../../../src/server/media-simulator/settings.ts';
+import { createLivekitMediaServer } from '../../../../src/server/platform/livekit/livekit-media-server.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import type { S3 } from '../../../support/parts/s3.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../../support/service.ts';
 import { signatureHeaders } from '../../../support/sign.ts';

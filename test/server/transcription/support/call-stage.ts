@@ -11,9 +11,9 @@ import type {
   LiveTranscription,
   Segment,
 } from '../../../../src/contract/transcription.ts';
-import { systemClock, systemIds } from '../../../../src/server/adapters/system/system.ts';
-import { loadConfig } from '../../../../src/server/config/config.ts';
-import type { Speech } from '../../../../src/server/open-speech.ts';
+import { loadConfig } from '../../../../src/server/app/config/config.ts';
+import type { Speech } from '../../../../src/server/app/open-speech.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';

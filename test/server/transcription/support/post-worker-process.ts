@@ -1,6 +1,6 @@
-import { createLog } from '../../../../src/server/adapters/system/log.ts';
-import { systemClock, systemIds } from '../../../../src/server/adapters/system/system.ts';
-import { loadConfig } from '../../../../src/server/config/config.ts';
+import { loadConfig } from '../../../../src/server/app/config/config.ts';
+import { createLog } from '../../../../src/server/platform/pino-log.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
 import { startWorker } from '../../../../src/server/worker.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 

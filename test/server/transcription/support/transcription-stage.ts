@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Problem } from '../../../../src/contract/problem.ts';
-import { openStore } from '../../../../src/server/adapters/storage/open-store.ts';
-import { systemClock } from '../../../../src/server/adapters/system/system.ts';
-import type { Store } from '../../../../src/server/ports/store.ts';
-import type { StoredSegment, WorkerKind } from '../../../../src/server/ports/transcription-store.ts';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import { systemClock } from '../../../../src/server/platform/system.ts';
+import type { StoredSegment, WorkerKind } from '../../../../src/server/transcription/store.ts';
 import { keepingLog } from '../../../support/app.ts';
 import { type Stage, startStage } from '../../recordings/support/stage.ts';
 

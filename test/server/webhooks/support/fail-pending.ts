@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openStore } from '../../../../src/server/adapters/storage/open-store.ts';
-import { systemClock } from '../../../../src/server/adapters/system/system.ts';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import { systemClock } from '../../../../src/server/platform/system.ts';
 
 /** What five minutes and a half of retries come to: every delivery that waits for one has failed. */
 export async function failPending(dataDir: string): Promise<number> {

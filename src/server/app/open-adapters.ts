@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import type { Clock, IdGenerator } from '../platform/clock.ts';
+import { createMediaWorkers } from '../platform/livekit/count-media-workers.ts';
+import { createTokenSigner } from '../platform/livekit/create-token-signer.ts';
+import { createLivekitMediaServer } from '../platform/livekit/livekit-media-server.ts';
+import type { MediaEventReader } from '../platform/livekit/media-event.ts';
+import { createMediaEventReader } from '../platform/livekit/media-event-reader.ts';
+import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
+import type { TokenSigner } from '../platform/livekit/token-signer.ts';
+import type { Log } from '../platform/log.ts';
+import { createMetrics, type Metrics } from '../platform/metrics.ts';
+import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
+import { createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
+import { deriveLinkKeys } from '../recordings/files/file-link.ts';
+import { createFileUrls } from '../recordings/files/file-urls.ts';
+import type { RecordingFiles } from '../recordings/files/recording-files.ts';
+import type { RecordingStorage } from '../recordings/files/recording-storage.ts';
+import { readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
+import { createSecretBox } from '../webhooks/secrets/secret-box.ts';
+import { createAddressGuard } from '../webhooks/sender/address-guard.ts';
+import type { FileUrls, SecretBox, WebhookSender } from '../webhooks/sender/sender.ts';
+import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
+import type { Closers } from './closers.ts';
+import type { Config } from './config/config.ts';
+import { openStore } from './open-store.ts';
+import type { Store } from './store.ts';
+
+export type ServiceParts = { readonly log: Log; readonly clock: Clock; readonly ids: IdGenerator };
+
+/** Every port of the service, with what stands behind it. */
+export type Adapters = ServiceParts & {
+  readonly metrics: Metrics | undefined;
+  readonly store: Store;
+  readonly mediaServer: MediaServer;
+  readonly mediaWorkers: MediaWorkers;
+  readonly mediaEventReader: MediaEventReader;
+  readonly tokenSigner: TokenSigner;
+  readonly secretBox: SecretBox;
+  readonly sender: WebhookSender;
+  readonly fileUrls: FileUrls;
+  readonly recordingFiles: RecordingFiles;
+  readonly recordingStorage: RecordingStorage;
+  /** Sign links to local recordings. */
+  readonly linkKeys: readonly [Buffer, ...Buffer[]];
+};
+
+export async function openAdapters(
+  config: Config,
+  parts: ServiceParts & { readonly version: string; readonly serviceUrl: () => string },
+  closers: Closers,
+): Promise<Adapters> {
+  const { log, clock, version } = parts;
+  const { apiKey, apiSecret } = config.livekit;
+  const metrics = config.metrics === 'off' ? undefined : createMetrics();
+  const store = await openStore({ database: databaseOf(config), clock, log });
+  closers.add(() => store.close());
+  const mediaServer = createLivekitMediaServer({
+    ...config.livekit,
+    log,
+    ...(metrics === undefined ? {} : { onCall: metrics.observeMediaCall }),
+  });
+  closers.add(() => mediaServer.close());
+  const guard = createAddressGuard(config.webhookAllowedNetworks);
+  const sender = createWebhookSender({ guard, userAgent: `rtc-service/${version}` });
+  closers.add(() => sender.close());
+  const encryptionKeys = config.encryptionKeys ?? ([readEncryptionKey(config.dataDir, log)] as const);
+  const linkKeys = deriveLinkKeys(encryptionKeys);
+  const recordingFiles = createRecordingFiles({
+    clock,
+    storage: config.bucket,
+    directory: config.recordingDir,
+  });
+  return {
+    ...parts,
+    metrics,
+    store,
+    mediaServer,
+    mediaWorkers: createMediaWorkers(config.redisUrl, log),
+    sender,
+    mediaEventReader: createMediaEventReader(apiKey, apiSecret),
+    tokenSigner: createTokenSigner(apiKey, apiSecret),
+    secretBox: createSecretBox(encryptionKeys),
+    recordingFiles,
+    recordingStorage: createRecordingStorage({
+      clock,
+      bucket: config.bucket,
+      directory: config.recordingDir,
+    }),
+    linkKeys,
+    fileUrls: createFileUrls({ ...parts, store, recordingFiles, linkKeys }),
+  };
+}
+
+export function databaseOf(
+  config: Config,
+): { readonly databaseUrl: string } | { readonly sqlitePath: string } {
+  if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl };
+  return { sqlitePath: join(config.dataDir, 'rtc.sqlite') };
+}

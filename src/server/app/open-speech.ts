@@ -1,0 +1,71 @@
+import { createVoiceActivityDetector } from '../transcription/audio/voice-activity.ts';
+import { installedModels, vadModelPath } from '../transcription/engines/model-store.ts';
+import { createOpenaiEngine } from '../transcription/engines/openai-engine.ts';
+import { loadSherpa, type Sherpa } from '../transcription/engines/sherpa.ts';
+import { createSherpaEngine } from '../transcription/engines/sherpa-engine.ts';
+import type { SpeechEngine, VoiceActivityDetector } from '../transcription/engines/speech.ts';
+import type { SpeechConfig } from './config/config.ts';
+
+/** What a worker transcribes with. */
+export type Speech = {
+  readonly engine: SpeechEngine;
+  /** Of its own for every stream; a segment ends with a pause of so many seconds. */
+  readonly createDetector: (minSilenceSeconds: number) => VoiceActivityDetector;
+};
+
+const INSTALL = 'Install the small English one: rtc stt install moonshine-tiny-en';
+
+/** Loads the native package, in workers alone. Throws with what to install where something is missing. */
+export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
+  const sherpa = loadSherpa();
+  const engine = openEngine(config, cacheDir, sherpa);
+  const modelPath = requireDetector(cacheDir);
+  return {
+    engine,
+    createDetector: (minSilenceSeconds) =>
+      createVoiceActivityDetector({
+        sherpa,
+        modelPath,
+        minSilenceSeconds,
+        maxSegmentSeconds: engine.maxSegmentSeconds,
+      }),
+  };
+}
+
+function openEngine(config: SpeechConfig, cacheDir: string, sherpa: Sherpa): SpeechEngine {
+  if (config.engine === 'openai') return createOpenaiEngine(config);
+  return createSherpaEngine({
+    sherpa,
+    models: requireSpeechModels(config, cacheDir),
+    threads: config.threads,
+  });
+}
+
+/** Throws with what to install, without loading anything. */
+export function requireModels(config: SpeechConfig, cacheDir: string): void {
+  if (config.engine === 'sherpa') requireSpeechModels(config, cacheDir);
+  requireDetector(cacheDir);
+}
+
+function requireDetector(cacheDir: string): string {
+  const path = vadModelPath(cacheDir);
+  if (path === undefined) throw new Error(`There is no voice activity detector yet. ${INSTALL}`);
+  return path;
+}
+
+type SherpaConfig = Extract<SpeechConfig, { readonly engine: 'sherpa' }>;
+
+function requireSpeechModels(config: SherpaConfig, cacheDir: string): Readonly<Record<string, string>> {
+  const models = config.models ?? modelsByLanguage(cacheDir);
+  if (Object.keys(models).length === 0) throw new Error(`There is no speech model yet. ${INSTALL}`);
+  return models;
+}
+
+/** The first installed one of each language, by name. */
+function modelsByLanguage(cacheDir: string): Readonly<Record<string, string>> {
+  const models: Record<string, string> = {};
+  for (const { folder, languages } of installedModels(cacheDir)) {
+    for (const language of languages) models[language] ??= folder;
+  }
+  return models;
+}

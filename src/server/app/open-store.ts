@@ -1,0 +1,41 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import type { Engine } from '../platform/storage/engine.ts';
+import { openSqlite } from '../platform/storage/sqlite/engine.ts';
+import { createStore } from './create-store.ts';
+import type { Store } from './store.ts';
+
+export type StoreOptions = {
+  /** A file's path, or a `postgres://` URL for several instances. */
+  readonly database: { readonly sqlitePath: string } | { readonly databaseUrl: string };
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/**
+ * Opens the store and brings its schema up to date. Several instances may do so at once.
+ *
+ * @throws ServiceError storage-unavailable, which says what is wrong with the database and what to do (for the
+ *   operator: it names paths and hosts, never a password). A newer, damaged or read-only database and a file that
+ *   is none are left as they are. `retryable` only when the database may answer later by itself.
+ */
+export async function openStore({ database, clock, log }: StoreOptions): Promise<Store> {
+  return createStore(await openEngine(database, clock, log));
+}
+
+async function openEngine(database: StoreOptions['database'], clock: Clock, log: Log): Promise<Engine> {
+  if ('sqlitePath' in database) return openSqlite(database.sqlitePath, clock);
+  const { databaseUrl } = database;
+  // The URL is not shown, and its parser's error not kept: both hold the password.
+  if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new ServiceError(
+      'storage-unavailable',
+      'DATABASE_URL is not a PostgreSQL address of the form postgres://user:password@host:5432/database. ' +
+        'Correct it, or leave it out for a SQLite file in DATA_DIR.',
+    );
+  }
+  // Its driver takes 25 ms and 11 MB to load, which the usual start on SQLite does without.
+  const { openPostgres } = await import('../platform/storage/postgres/engine.ts');
+  return openPostgres(databaseUrl, clock, log);
+}

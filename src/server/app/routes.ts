@@ -1,0 +1,73 @@
+import { eventRoutes } from '../events/event-routes.ts';
+import type { ListEventsDeps } from '../events/list-events.ts';
+import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code-routes.ts';
+import { placeRoutes } from '../fiscal-api/place-routes.ts';
+import type { SelfCheckDeps } from '../health/check-self.ts';
+import { type HealthDeps, healthRoutes } from '../health/health-routes.ts';
+import { type MetricsDeps, metricsRoutes } from '../health/metrics-routes.ts';
+import { selfCheckRoutes } from '../health/self-check-routes.ts';
+import { type MediaEventDeps, mediaEventRoutes } from '../media-events/media-event-routes.ts';
+import type { Route } from '../platform/http/route.ts';
+import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/reference-page.ts';
+import type { RecordingDeps } from '../recordings/recording-deps.ts';
+import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
+import { recordingRoutes } from '../recordings/room-recording-routes.ts';
+import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
+import type { IssueTokenDeps } from '../rooms/issue-token.ts';
+import type { ListRoomsDeps } from '../rooms/list-rooms.ts';
+import { participantRoutes } from '../rooms/participant-routes.ts';
+import { roomRoutes } from '../rooms/room-routes.ts';
+import { tokenRoutes } from '../rooms/token-routes.ts';
+import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
+import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
+import type { ReplayDeps } from '../webhooks/deliveries.ts';
+import { deliveryRoutes } from '../webhooks/delivery-routes.ts';
+import type { TestWebhookDeps } from '../webhooks/test-webhook.ts';
+import { webhookRoutes } from '../webhooks/webhook-routes.ts';
+import type { WebhookDeps } from '../webhooks/webhooks.ts';
+
+export type RouteDeps = HealthDeps &
+  ListRoomsDeps &
+  SelfCheckDeps &
+  IssueTokenDeps &
+  RecordingDeps &
+  RecordingLibraryDeps &
+  IngressDeps &
+  TranscriptionDeps &
+  TranscriptionsDeps &
+  WebhookDeps &
+  TestWebhookDeps &
+  ReplayDeps &
+  ListEventsDeps &
+  MediaEventDeps &
+  FiscalCodeDeps & {
+    /** Whether /cf and /it are served. */
+    readonly isFiscalApiOn: boolean;
+    readonly reference: ReferenceDeps;
+    /** Absent when metrics are off, or served on a port of their own. */
+    readonly metrics: MetricsDeps | undefined;
+  };
+
+/** Every route of the service. */
+export function serviceRoutes(deps: RouteDeps): readonly Route[] {
+  const routes: readonly Route[] = [
+    ...healthRoutes(deps),
+    ...selfCheckRoutes(deps),
+    ...tokenRoutes(deps),
+    ...roomRoutes(deps),
+    ...participantRoutes(deps),
+    ...recordingRoutes(deps),
+    ...recordingLibraryRoutes(deps),
+    ...ingressRoutes(deps),
+    ...transcriptionRoutes(deps),
+    ...transcriptionsRoutes(deps),
+    ...webhookRoutes(deps),
+    ...deliveryRoutes(deps),
+    ...eventRoutes(deps),
+    ...mediaEventRoutes(deps),
+    ...(deps.isFiscalApiOn ? [...fiscalCodeRoutes(deps), ...placeRoutes()] : []),
+    ...(deps.metrics === undefined ? [] : metricsRoutes(deps.metrics)),
+    ...referenceRoutes(deps.reference, () => routes),
+  ];
+  return routes;
+}

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { startPurge } from '../events/purge.ts';
+import { Ingest } from '../media-events/event-batcher.ts';
+import { startReconciler } from '../media-events/reconciler.ts';
+import { recordMediaEvents } from '../media-events/record-media-events.ts';
+import type { FoundEnd } from '../recordings/apply-egress-state.ts';
+import { tellFoundEnd } from '../recordings/recording-events.ts';
+import { createRecentCounts } from '../rooms/recent-counts.ts';
+import { startDeliverer } from '../webhooks/dispatcher/delivery-dispatcher.ts';
+import { startResealing } from '../webhooks/secrets/re-encrypt-loop.ts';
+import { buildApp } from './app.ts';
+import { createBackground } from './background.ts';
+import { requestCloser } from './close-requests.ts';
+import { Closers } from './closers.ts';
+import { type Config, serviceUrl } from './config/config.ts';
+import { serveMetrics } from './metrics-port.ts';
+import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
+import { findPackageRoot, packageVersion } from './package-root.ts';
+import { serviceRoutes } from './routes.ts';
+
+export type RunningService = {
+  /** Where it listens, such as http://127.0.0.1:3000. */
+  readonly url: string;
+  /** Answers what is under way, then closes everything in reverse order; 10 s at most. */
+  readonly close: () => Promise<void>;
+};
+
+/** Configuration to adapters to app and workers, listening; whatever fails on the way closes what was opened before it. */
+export async function startService(config: Config, parts: ServiceParts): Promise<RunningService> {
+  const closers = new Closers(parts.log);
+  try {
+    return { url: await start(config, parts, closers), close: () => closers.close() };
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function start(config: Config, parts: ServiceParts, closers: Closers): Promise<string> {
+  const root = findPackageRoot(import.meta.dirname);
+  const version = packageVersion(root);
+  let listeningPort = config.port;
+  const ownUrl = (): string => serviceUrl(config, listeningPort);
+  const adapters = await openAdapters(config, { ...parts, version, serviceUrl: ownUrl }, closers);
+  const { metrics } = adapters;
+  if (metrics !== undefined && typeof config.metrics === 'object') {
+    closers.add(await serveMetrics(metrics, config.metrics));
+  }
+  const work = startWork(config, adapters, closers);
+  const app = await buildApp({
+    routes: serviceRoutes({
+      ...adapters,
+      ...work,
+      ...settingsOf(config),
+      version,
+      randomBytes,
+      recordings: {
+        ...recordingSettings(config),
+        webhookUrl: () => `${ownUrl()}/livekit/webhook`,
+      },
+      metrics: config.metrics === 'signed' ? metrics : undefined,
+      reference: { version, scriptPath: join(root, 'dist', 'reference', 'scalar.js') },
+    }),
+    authentication: {
+      clock: parts.clock,
+      apiKey: config.apiKey,
+      apiSecrets: config.apiSecrets,
+      acceptsSingleHeader: config.acceptsSingleHeader,
+    },
+    log: parts.log,
+    rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
+    bodyLimitBytes: config.values.BODY_LIMIT,
+    trustProxy: config.trustProxy,
+    onAnswer: metrics?.observeAnswer,
+  });
+  closers.add(requestCloser(app));
+  closers.add(async () => work.stopWaiting());
+  const url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
+    throw listenError(error, config);
+  });
+  listeningPort = Number(new URL(url).port);
+  return url;
+}
+
+const DAY_MS = 86_400_000;
+
+/** What goes on beside requests: deliveries, comparing with the media server, deleting what is old. */
+function startWork(config: Config, adapters: Adapters, closers: Closers) {
+  const { log, ids, store } = adapters;
+  const instanceId = ids.next();
+  const background = createBackground((error) => log.error({ err: error }, 'background work failed'));
+  closers.add(() => background.settled());
+  const outlet = startDeliverer({
+    ...adapters,
+    instanceId,
+    deliveries: store.deliveries,
+    webhooks: store.webhooks,
+  });
+  closers.add(() => outlet.close());
+  const recordDeps = { ...adapters, instanceId, outlet };
+  const onEnded = (end: FoundEnd): Promise<void> => tellFoundEnd(recordDeps, end);
+  const reconciler = startReconciler({ ...recordDeps, onEnded });
+  closers.add(() => reconciler.close());
+  const { EVENT_RETENTION: eventDays, DELIVERY_RETENTION: deliveryDays } = config.values;
+  const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
+  const purge = startPurge({ ...adapters, retention });
+  closers.add(() => purge.close());
+  const resealing = startResealing(adapters);
+  closers.add(() => resealing.close());
+  const recentCounts = createRecentCounts(adapters.clock);
+  const ingest = new Ingest((events) => recordMediaEvents({ ...recordDeps, recentCounts }, events));
+  const closing = new AbortController();
+  return {
+    instanceId,
+    outlet,
+    recentCounts,
+    onEnded,
+    background: background.add,
+    ingest: ingest.add.bind(ingest),
+    closing: closing.signal,
+    stopWaiting: () => closing.abort(),
+  };
+}
+
+function settingsOf(config: Config) {
+  return {
+    tokenTtlSeconds: config.tokenTtlSeconds,
+    mediaUrl: config.livekit.publicUrl,
+    isFiscalApiOn: config.values.FISCAL_API,
+  };
+}
+
+function recordingSettings(config: Config) {
+  return {
+    bucket: config.bucket,
+    directory: config.recordingDir,
+    pathTemplate: config.recordingPath,
+    patienceMs: config.values.RECORDER_PATIENCE * 1000,
+  };
+}
+
+function listenError(error: unknown, { host, port }: Config): unknown {
+  const reason = LISTEN_FAULTS[(error as NodeJS.ErrnoException).code ?? ''];
+  if (reason === undefined) return error;
+  return new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+}
+
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process does. Stop it, or choose another PORT (0 picks a free one).',
+  EADDRNOTAVAIL: 'this machine has no such address. Correct HOST.',
+  ENOTFOUND: 'the name is not known. Correct HOST.',
+  EACCES: 'that is not allowed. Choose a PORT above 1023.',
+};

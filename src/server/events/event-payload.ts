@@ -1,0 +1,83 @@
+import type { EventType } from '../../contract/event-names.ts';
+import type { MediaEventIngress } from '../platform/livekit/media-event.ts';
+import type { NewEvent, RoomSession } from './store.ts';
+
+/** What an event is about, beside its room: the members of its payload by kind. */
+export type EventSubject = {
+  readonly participant?: {
+    readonly sid: string;
+    readonly identity: string;
+    readonly name: string;
+    readonly joinedAt?: string;
+  };
+  readonly track?: Readonly<Record<string, unknown>>;
+  readonly recording?: EventRecording;
+  readonly ingress?: MediaEventIngress;
+  readonly transcription?: Readonly<Record<string, unknown>>;
+};
+
+/** With the object's key where a file URL will be: URLs are signed anew for every attempt. */
+export type EventRecording = {
+  readonly egressId: string;
+  readonly status: string;
+  readonly durationMs?: number | undefined;
+  readonly sizeBytes?: number | undefined;
+  readonly error?: string | undefined;
+  /** Our id of the recording; absent when it is not known here. */
+  readonly recordingId?: string | undefined;
+};
+
+/** A happening, before it is stored. */
+export type Happening = {
+  readonly type: EventType;
+  /** Names this happening and no other: what is told twice is stored once. */
+  readonly sourceId: string;
+  readonly occurredAt: number;
+  readonly subject: EventSubject;
+  readonly isReconciled: boolean;
+};
+
+export type EventContext = {
+  readonly id: string;
+  readonly session: RoomSession | undefined;
+  /** For an event whose room session is not known. */
+  readonly roomName: string | undefined;
+  readonly numParticipants: number;
+  readonly createdAt: number;
+};
+
+export function toNewEvent(happening: Happening, context: EventContext): NewEvent {
+  const { session } = context;
+  const sequence = session === undefined ? null : session.sequence + 1;
+  const payload = {
+    room: roomOf(happening, context),
+    timestamp: new Date(happening.occurredAt).toISOString(),
+    id: context.id,
+    sequence,
+    ...(happening.isReconciled ? { reconciled: true } : {}),
+    ...happening.subject,
+  };
+  return {
+    id: context.id,
+    sourceId: happening.sourceId,
+    type: happening.type,
+    room: session?.name ?? context.roomName ?? null,
+    roomSid: session?.sid ?? null,
+    sequence,
+    payload: JSON.stringify(payload),
+    occurredAt: happening.occurredAt,
+    createdAt: context.createdAt,
+  };
+}
+
+function roomOf({ type, occurredAt }: Happening, { session, roomName, numParticipants }: EventContext) {
+  if (session === undefined)
+    return roomName === undefined ? null : { id: '', name: roomName, numParticipants };
+  return {
+    id: session.sid,
+    name: session.name,
+    createdAt: new Date(session.createdAt).toISOString(),
+    ...(type === 'room_finished' ? { endedAt: new Date(occurredAt).toISOString() } : {}),
+    numParticipants,
+  };
+}

@@ -1,0 +1,97 @@
+import { EVENT_TYPES, type EventType } from '../../contract/event-names.ts';
+import type { Event, EventList } from '../../contract/events.ts';
+import type { Clock } from '../platform/clock.ts';
+import { cursorOf, refusedCursor } from '../platform/http/cursor.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
+import type { FileUrls } from '../webhooks/sender/sender.ts';
+import type { EventStores, StoredEvent } from './store.ts';
+
+export type ListEventsDeps = {
+  readonly store: UnitOfWork<EventStores>;
+  readonly clock: Clock;
+  readonly fileUrls: FileUrls;
+  /** Aborted when the service closes: who waits for events is answered then. */
+  readonly closing: AbortSignal;
+};
+
+export type EventsQuery = {
+  readonly cursor?: string | undefined;
+  /** Unix milliseconds. */
+  readonly since?: number | undefined;
+  readonly room?: string | undefined;
+  readonly types?: readonly EventType[] | undefined;
+  readonly limit: number;
+  /** How long to wait for an event when there is none, in seconds. */
+  readonly waitSeconds: number;
+};
+
+/** A cursor for what comes from now on. */
+export const LATEST = 'latest';
+
+const CURSOR = cursorOf('events', 'number');
+
+const LOOK_AGAIN_MS = 150;
+
+/** Stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
+export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Promise<EventList> {
+  const start = await startOf(deps, query.cursor);
+  const deadline = deps.clock.now() + query.waitSeconds * 1000;
+  let afterPosition = start;
+  for (;;) {
+    const page = await readPage(deps, query, afterPosition);
+    const isOver = deps.clock.now() >= deadline || deps.closing.aborted;
+    if (page.events.length > 0 || isOver) return page;
+    afterPosition = CURSOR.decode(page.nextCursor)[0];
+    await untilNewer(deps, afterPosition, deadline);
+  }
+}
+
+async function startOf(deps: ListEventsDeps, cursor: string | undefined): Promise<number> {
+  if (cursor === undefined) return 0;
+  if (cursor === LATEST) return await deps.store.events.lastPosition();
+  const [start] = CURSOR.decode(cursor);
+  await refuseBeyond(deps, start);
+  return start;
+}
+
+/** A cursor of a store that was replaced or restored: its reader would wait in silence until the new one has caught up. */
+async function refuseBeyond({ store }: ListEventsDeps, start: number): Promise<void> {
+  if (start <= (await store.events.lastPosition())) return;
+  throw refusedCursor(
+    'is beyond the last event: the store is another one than it comes from; begin again by since',
+  );
+}
+
+async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
+  // Read first: what is stored between the two reads must not be passed over.
+  const last = await deps.store.events.lastPosition();
+  const { room, since, limit } = query;
+  const stored = await deps.store.events.list({
+    afterPosition,
+    room,
+    since,
+    limit,
+    types: query.types ?? EVENT_TYPES,
+  });
+  const events = await Promise.all(stored.map((event) => toEvent(deps.fileUrls, event)));
+  const isFull = stored.length === limit;
+  const end = isFull ? afterPosition : Math.max(afterPosition, last);
+  const reached = Math.max(end, stored.at(-1)?.position ?? 0);
+  return { events, nextCursor: CURSOR.encode(reached) };
+}
+
+async function untilNewer(
+  { store, clock, closing }: ListEventsDeps,
+  position: number,
+  deadline: number,
+): Promise<void> {
+  while (clock.now() < deadline && !closing.aborted) {
+    await clock.sleep(Math.min(LOOK_AGAIN_MS, deadline - clock.now()), closing).catch(() => {});
+    if ((await store.events.lastPosition()) > position) return;
+  }
+}
+
+async function toEvent(fileUrls: FileUrls, { type, payload }: StoredEvent): Promise<Event> {
+  return { event: type, ...(JSON.parse(await withFileUrl(fileUrls, payload)) as Omit<Event, 'event'>) };
+}

@@ -1,0 +1,182 @@
+import { sql } from 'kysely';
+import type { Connection } from '../platform/storage/engine.ts';
+import { storableText } from '../platform/storage/sanitize-text.ts';
+import type { ParticipantSession, PresenceStore, RoomSession } from './store.ts';
+
+/** Bounds how long one deletion keeps others waiting. */
+const PARTICIPANTS_AT_ONCE = 1000;
+
+export function createPresenceStore(connection: Connection): PresenceStore {
+  const { db } = connection;
+  return {
+    lockRoom: (sid) => lockRoom(connection, sid),
+    lockRooms: (sids) => lockRooms(connection, sids),
+    saveRoom: (session) => saveRooms(connection, [session]),
+    saveRooms: (sessions) => saveRooms(connection, sessions),
+    listOpenRooms: () =>
+      db.selectFrom('roomSessions').selectAll().where('endedAt', 'is', null).orderBy('sid').execute(),
+    findRoomAt: (name, at) =>
+      db
+        .selectFrom('roomSessions')
+        .selectAll()
+        .where('name', '=', storableText(name))
+        .where('createdAt', '<=', at)
+        .orderBy('createdAt', 'desc')
+        .limit(1)
+        .executeTakeFirst(),
+    findParticipant: (sid) =>
+      db.selectFrom('participantSessions').selectAll().where('sid', '=', sid).executeTakeFirst(),
+    findParticipants: (sids) =>
+      db
+        .selectFrom('participantSessions')
+        .selectAll()
+        .where(sql<boolean>`sid ${connection.dialect.oneOf(sids)}`)
+        .execute(),
+    saveParticipant: (session) => saveParticipants(connection, [session]),
+    saveParticipants: (sessions) => saveParticipants(connection, sessions),
+    listPresent: (roomSid) =>
+      present(connection, roomSid).selectAll().orderBy('joinedAt').orderBy('sid').execute(),
+    countPresent: async (roomSid) => {
+      const count = present(connection, roomSid).select((row) => row.fn.countAll<number>().as('count'));
+      return (await count.executeTakeFirstOrThrow()).count;
+    },
+    countPresentOf: (roomSids) => countPresentOf(connection, roomSids),
+    purge: (before, limit) => purgeRooms(connection, before, limit),
+  };
+}
+
+/** A room that has no row yet is locked by its name: two instances may see its first events at once. */
+async function lockRoom({ db, dialect }: Connection, sid: string): Promise<RoomSession | undefined> {
+  const known = await selectLocked();
+  if (known !== undefined) return known;
+  await dialect.lockName(db, sid);
+  return selectLocked();
+
+  async function selectLocked() {
+    const found = await sql<RoomSession>`
+      select * from ${sql.table('roomSessions')} where sid = ${sid} ${dialect.lockRows}`.execute(db);
+    return found.rows[0];
+  }
+}
+
+/** By their names first, all of them: a room that is stored meanwhile is waited for like the others. */
+async function lockRooms(
+  { db, dialect }: Connection,
+  sids: readonly string[],
+): Promise<readonly RoomSession[]> {
+  if (sids.length === 0) return [];
+  const ordered = [...sids].sort();
+  await dialect.lockNames(db, ordered);
+  const found = await sql<RoomSession>`
+    select * from ${sql.table('roomSessions')} where sid ${dialect.oneOf(ordered)} order by sid ${dialect.lockRows}
+  `.execute(db);
+  return found.rows;
+}
+
+async function saveRooms({ db, dialect }: Connection, sessions: readonly RoomSession[]): Promise<void> {
+  if (sessions.length === 0) return;
+  const rows = dialect.rows(
+    sessions.map((session) => ({ ...session, name: storableText(session.name) })),
+    {
+      sid: 'text',
+      name: 'text',
+      createdAt: 'integer',
+      startedAt: 'integer',
+      endedAt: 'integer',
+      sequence: 'integer',
+    },
+  );
+  const columns = sql`sid, name, "createdAt", "startedAt", "endedAt", sequence`;
+  // `where true` tells SQLite that the `on` which follows belongs to no join.
+  await sql`
+    insert into ${sql.table('roomSessions')} (${columns}) select ${columns} from ${rows} as listed where true
+    on conflict (sid) do update set name = excluded.name, "createdAt" = excluded."createdAt",
+      "startedAt" = excluded."startedAt", "endedAt" = excluded."endedAt", sequence = excluded.sequence
+  `.execute(db);
+}
+
+async function saveParticipants(
+  { db, dialect }: Connection,
+  sessions: readonly ParticipantSession[],
+): Promise<void> {
+  if (sessions.length === 0) return;
+  const rows = dialect.rows(
+    sessions.map((session) => ({
+      ...session,
+      name: storableText(session.name),
+      identity: storableText(session.identity),
+    })),
+    {
+      sid: 'text',
+      roomSid: 'text',
+      identity: 'text',
+      name: 'text',
+      role: 'text',
+      joinedAt: 'integer',
+      leftAt: 'integer',
+    },
+  );
+  const columns = sql`sid, "roomSid", identity, name, role, "joinedAt", "leftAt"`;
+  await sql`
+    insert into ${sql.table('participantSessions')} (${columns}) select ${columns} from ${rows} as listed where true
+    on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
+      name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt"
+  `.execute(db);
+}
+
+async function countPresentOf(
+  { db, dialect }: Connection,
+  roomSids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await sql<{ roomSid: string; count: number }>`
+    select "roomSid", count(*) as count from ${sql.table('participantSessions')}
+    where "roomSid" ${dialect.oneOf(roomSids)} and role = 'participant' and "leftAt" is null and "joinedAt" is not null
+    group by "roomSid"`.execute(db);
+  return new Map(rows.map(({ roomSid, count }) => [roomSid, count]));
+}
+
+function present({ db }: Connection, roomSid: string) {
+  return db
+    .selectFrom('participantSessions')
+    .where('roomSid', '=', roomSid)
+    .where('role', '=', 'participant')
+    .where('leftAt', 'is', null)
+    .where('joinedAt', 'is not', null);
+}
+
+async function purgeRooms(connection: Connection, before: number, limit: number): Promise<number> {
+  const { db } = connection;
+  const ended = await db
+    .selectFrom('roomSessions')
+    .select('sid')
+    .where('endedAt', '<', before)
+    .orderBy('endedAt')
+    .limit(limit)
+    .execute();
+  const sids = ended.map((room) => room.sid);
+  while ((await deleteParticipants(connection, sids)) === PARTICIPANTS_AT_ONCE);
+  return deleteRooms(connection, sids, before);
+}
+
+async function deleteParticipants({ db, dialect }: Connection, roomSids: readonly string[]): Promise<number> {
+  const deleted = await sql`
+    delete from ${sql.table('participantSessions')} where sid in (
+      select sid from ${sql.table('participantSessions')} where "roomSid" ${dialect.oneOf(roomSids)}
+      limit ${PARTICIPANTS_AT_ONCE}
+    )`.execute(db);
+  return Number(deleted.numAffectedRows ?? 0);
+}
+
+/** A room to which something came in the meantime stays for the next time. */
+async function deleteRooms(
+  { db, dialect }: Connection,
+  sids: readonly string[],
+  before: number,
+): Promise<number> {
+  const deleted = await sql`
+    delete from ${sql.table('roomSessions')} where sid ${dialect.oneOf(sids)} and "endedAt" < ${before}
+    and not exists (
+      select 1 from ${sql.table('participantSessions')} as one where one."roomSid" = ${sql.ref('roomSessions.sid')}
+    )`.execute(db);
+  return Number(deleted.numAffectedRows ?? 0);
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import type { EventStores } from './store.ts';
+
+const EVERY_MS = 600_000;
+/** Small, so that nobody waits for it. */
+const BATCH = 500;
+const PAUSE_MS = 50;
+
+export type PurgeDeps = {
+  readonly store: UnitOfWork<EventStores>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long ended things are kept. */
+  readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number };
+};
+
+/** Deletes what is older than its retention, in small batches; every instance may, none needs to. */
+export function startPurge(deps: PurgeDeps): { readonly close: () => Promise<void> } {
+  const closing = new AbortController();
+  const loop = run(deps, closing.signal);
+  return {
+    close: async () => {
+      closing.abort();
+      await loop;
+    },
+  };
+}
+
+async function run(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await purgeAll(deps, signal).catch((error: unknown) => {
+      if (!signal.aborted)
+        deps.log.warn({ err: error }, 'deleting what is past its retention failed; trying again');
+    });
+    await deps.clock.sleep(EVERY_MS, signal).catch(() => {});
+  }
+}
+
+async function purgeAll({ store, clock, retention }: PurgeDeps, signal: AbortSignal): Promise<void> {
+  const deliveriesBefore = clock.now() - retention.deliveriesMs;
+  const eventsBefore = clock.now() - retention.eventsMs;
+  await inBatches(clock, signal, () => store.deliveries.purge(deliveriesBefore, BATCH));
+  await inBatches(clock, signal, () => store.events.purge(eventsBefore, BATCH));
+  await inBatches(clock, signal, () => store.presence.purge(eventsBefore, BATCH));
+}
+
+async function inBatches(clock: Clock, signal: AbortSignal, purge: () => Promise<number>): Promise<void> {
+  while (!signal.aborted && (await purge()) > 0) await clock.sleep(PAUSE_MS, signal);
+}

@@ -1,0 +1,43 @@
+import { reasonPhrase, type ServiceError } from '../../contract/errors.ts';
+import { type FiscalError, FiscalErrorSchema } from '../../contract/fiscal-codes.ts';
+import type { Answer, Dialect, SuccessAnswer } from '../platform/http/route.ts';
+
+/** The errors of /cf and /it: the three fields of the specification, and what else is known. */
+export const FISCAL_DIALECT: Dialect = {
+  paths: ['/cf', '/it'],
+  isOpenToBrowsers: true,
+  errorSchema: FiscalErrorSchema,
+  errorBody: (error) => fiscalError(error.status, error.message, fieldErrors(error)),
+};
+
+export function fiscalError(
+  status: number,
+  message: string,
+  rest: Omit<FiscalError, 'name' | 'message' | 'code'> = {},
+): FiscalError {
+  return { name: errorName(status), message, code: status, ...rest };
+}
+
+export function fiscalErrorAnswer(...[status, message, rest]: Parameters<typeof fiscalError>): Answer {
+  return { status, body: fiscalError(status, message, rest) };
+}
+
+/** For the OpenAPI document: an error that the route answers by itself. */
+export function describeFiscalError(description: string, example: FiscalError): SuccessAnswer {
+  return { description, schema: FiscalErrorSchema, example };
+}
+
+/** `Not Found` as `NotFound`. */
+function errorName(status: number): string {
+  return reasonPhrase(status).replaceAll(' ', '');
+}
+
+function fieldErrors({ errors }: ServiceError): Pick<FiscalError, 'errors'> {
+  const named = (errors ?? []).map((error) => [
+    'pointer' in error ? error.pointer.replace(/^#\/?/, '') : error.parameter,
+    error.detail,
+  ]);
+  // A fault of the whole body is told by the message alone.
+  const fields = Object.fromEntries(named.filter(([field]) => field !== ''));
+  return Object.keys(fields).length === 0 ? {} : { errors: fields };
+}

@@ -1,0 +1,57 @@
+import type { SelfCheck } from '../../contract/self-check.ts';
+import type { Clock, IdGenerator } from '../platform/clock.ts';
+import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/media-workers.ts';
+import type { RecordingStorage } from '../recordings/files/recording-storage.ts';
+import { recordingPath } from '../recordings/recording-path.ts';
+
+export type SelfCheckDeps = {
+  readonly recordingStorage: RecordingStorage;
+  readonly mediaWorkers: MediaWorkers;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly recordings: { readonly pathTemplate: string };
+};
+
+/** What only the service can find out, as it has the keys: for `rtc doctor`. */
+export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck[]> {
+  const [storage, workers] = await Promise.all([checkStorage(deps), deps.mediaWorkers.count()]);
+  return [storage, checkWorkers('recorder', workers), checkWorkers('ingress worker', workers)];
+}
+
+const NUMBER_OF = {
+  recorder: (count: WorkerCount) => count.recorders,
+  'ingress worker': (count: WorkerCount) => count.ingress,
+} as const;
+const IMAGES = { recorder: 'livekit/egress', 'ingress worker': 'livekit/ingress' } as const;
+
+function checkWorkers(check: 'recorder' | 'ingress worker', count: WorkerCount): SelfCheck {
+  const { unknown } = count;
+  if (unknown !== undefined) {
+    // What was not told is no mistake; what was told wrongly is one.
+    const status = unknown.reason === 'not-told' ? 'unknown' : 'warning';
+    return { check, status, detail: unknown.detail, next: NEXT_OF_UNKNOWN[unknown.reason] };
+  }
+  const number = NUMBER_OF[check](count) ?? 0;
+  if (number > 0) return { check, status: 'ok', detail: `${number} connected`, next: '' };
+  return {
+    check,
+    status: 'fault',
+    detail: "none is connected to the media server's Redis",
+    next: `run the image ${IMAGES[check]} on that Redis, with the media server's key; docs/doctor.md has the command`,
+  };
+}
+
+const NEXT_OF_UNKNOWN: Readonly<Record<UnknownWorkers['reason'], string>> = {
+  'not-told': "set the service's REDIS_URL to the media server's Redis",
+  unreachable: 'check REDIS_URL, and that the service reaches it',
+  refused: 'check the password in REDIS_URL; its user needs the command PUBSUB',
+  foreign: "set REDIS_URL to the redis.address of the media server's configuration",
+};
+
+/** Where a recording would go, as rights may be given by path; but no video, which others may wait for there. */
+async function checkStorage(deps: SelfCheckDeps): Promise<SelfCheck> {
+  const { recordingStorage, clock, ids, recordings } = deps;
+  const path = recordingPath(recordings.pathTemplate, `rtc-doctor-${ids.next()}`, clock.now());
+  const trial = await recordingStorage.tryOut(path.replace(/\.mp4$/, '.txt'));
+  return { check: recordingStorage.kind, ...trial };
+}

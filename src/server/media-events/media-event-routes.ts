@@ -1,0 +1,68 @@
+import { Type } from 'typebox';
+import { ServiceError } from '../../contract/errors.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import type { MediaEvent, MediaEventReader } from '../platform/livekit/media-event.ts';
+
+export type MediaEventDeps = {
+  readonly mediaEventReader: MediaEventReader;
+  /** Resolves when the event is durable. */
+  readonly ingest: (event: MediaEvent) => Promise<void>;
+};
+
+/**
+ * An event carries the metadata of the room and of a participant, 512 KiB each, of which JSON may make six times as
+ * much. A refusal for its size would be for good.
+ */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+
+/** As much as is always there; what else it holds depends on the event. */
+const MediaEventSchema = Type.Object(
+  {
+    event: Type.String({ description: "LiveKit's name of the event", examples: ['room_started'] }),
+    id: Type.String({ description: 'The same when it is sent again', examples: ['EV_7vKYhSQX8wZp'] }),
+    createdAt: Type.String({ description: 'Unix time in seconds', examples: ['1767225600'] }),
+  },
+  { description: 'A WebhookEvent of the LiveKit protocol, as ProtoJSON', additionalProperties: true },
+);
+
+/**
+ * The media server's own webhooks. It takes any answer but 429 and 5xx for delivered: so what could not be stored
+ * is a 503, whatever the reason, and comes again.
+ */
+export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/livekit/webhook',
+      operationId: 'receiveMediaEvent',
+      tag: 'events',
+      summary: "Take in the media server's own webhooks",
+      description:
+        "For LiveKit's `webhook.urls`. The Authorization header carries its JWT, which covers the body.",
+      security: 'media-server',
+      rawBody: { contentType: 'application/webhook+json', schema: MediaEventSchema },
+      largeBodies: {
+        limitBytes: MAX_EVENT_BYTES,
+        mayCome: ({ authorization }) => deps.mediaEventReader.isEventToken(authorization),
+      },
+      success: { 200: { description: 'The event is stored' } },
+      errors: ['missing-credentials', 'invalid-request', 'storage-unavailable'],
+      handle: async ({ raw }) => {
+        const event = await deps.mediaEventReader.read(raw.body, raw.headers.authorization);
+        if (event === undefined) {
+          throw new ServiceError(
+            'missing-credentials',
+            "The Authorization header is not the media server's signature of this body.",
+          );
+        }
+        await deps.ingest(event).catch((cause: unknown) => {
+          throw new ServiceError('storage-unavailable', 'The event could not be stored; send it again.', {
+            cause,
+            retryable: true,
+          });
+        });
+        return { status: 200 };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,148 @@
+import {
+  CreateRoomRequest,
+  DeleteRoomRequest,
+  DeleteRoomResponse,
+  DisconnectReason,
+  ListParticipantsRequest,
+  ListParticipantsResponse,
+  ListRoomsRequest,
+  ListRoomsResponse,
+  MuteRoomTrackRequest,
+  MuteRoomTrackResponse,
+  type ParticipantInfo,
+  RemoveParticipantResponse,
+  RoomParticipantIdentity,
+  UpdateParticipantRequest,
+  UpdateRoomMetadataRequest,
+} from '@livekit/protocol';
+import { ensureGrant, ensureRoomAdmin } from './access.ts';
+import type { Rooms } from './rooms.ts';
+import type { World } from './settings.ts';
+import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
+import { innerFailure, TwirpFailure } from './twirp-error.ts';
+
+const MAX_NAME_BYTES = 256;
+const MAX_METADATA_BYTES = 512 * 1024;
+
+/** livekit.RoomService, with LiveKit's order of checks and its texts. */
+export function roomService(world: World, rooms: Rooms): TwirpService {
+  return { ...roomMethods(rooms), ...participantMethods(world, rooms), ...MISSING };
+}
+
+function roomMethods(rooms: Rooms): TwirpService {
+  return {
+    CreateRoom: twirpMethod(CreateRoomRequest, (request, access) => {
+      ensureGrant(access, 'roomCreate');
+      if (Buffer.byteLength(request.name) > MAX_NAME_BYTES) {
+        const message = `room name length exceeds limits: max length ${MAX_NAME_BYTES}`;
+        throw innerFailure('invalid_argument', message);
+      }
+      ensureMetadataFits(request.metadata);
+      return rooms.open(request);
+    }),
+    ListRooms: twirpMethod(ListRoomsRequest, ({ names }, access) => {
+      ensureGrant(access, 'roomList');
+      const found = rooms.list().filter(({ name }) => names.length === 0 || names.includes(name));
+      return new ListRoomsResponse({ rooms: [...found] });
+    }),
+    DeleteRoom: twirpMethod(DeleteRoomRequest, ({ room }, access) => {
+      ensureGrant(access, 'roomCreate');
+      ensureRoom(rooms, room);
+      rooms.close(room, DisconnectReason.ROOM_DELETED);
+      return new DeleteRoomResponse();
+    }),
+    UpdateRoomMetadata: twirpMethod(UpdateRoomMetadataRequest, ({ room, metadata }, access) => {
+      ensureMetadataFits(metadata);
+      ensureRoomAdmin(access, room);
+      ensureRoom(rooms, room);
+      return rooms.setMetadata(room, metadata);
+    }),
+  };
+}
+
+function participantMethods(world: World, rooms: Rooms): TwirpService {
+  return {
+    ListParticipants: twirpMethod(ListParticipantsRequest, ({ room }, access) => {
+      ensureRoomAdmin(access, room);
+      return new ListParticipantsResponse({
+        participants: [...(rooms.find(room)?.participants.values() ?? [])],
+      });
+    }),
+    GetParticipant: twirpMethod(RoomParticipantIdentity, ({ room, identity }, access): ParticipantInfo => {
+      ensureRoomAdmin(access, room);
+      return findParticipant(rooms, room, identity);
+    }),
+    RemoveParticipant: twirpMethod(RoomParticipantIdentity, ({ room, identity }, access) => {
+      ensureRoomAdmin(access, room);
+      findParticipant(rooms, room, identity);
+      rooms.leave(room, identity, DisconnectReason.PARTICIPANT_REMOVED);
+      return new RemoveParticipantResponse();
+    }),
+    MutePublishedTrack: twirpMethod(MuteRoomTrackRequest, async (request, access) => {
+      ensureRoomAdmin(access, request.room);
+      const participant = rooms.find(request.room)?.participants.get(request.identity);
+      if (participant === undefined) {
+        // The real one asks the participant's own process, which is not there to answer.
+        await world.clock.sleep(world.timings.noResponseMs, world.closing);
+        throw innerFailure('unavailable', 'no response from servers');
+      }
+      if (!request.muted) throw innerFailure('failed_precondition', 'remote unmute not enabled');
+      return mute(participant, request.trackSid);
+    }),
+    UpdateParticipant: twirpMethod(UpdateParticipantRequest, (request, access) => {
+      if (Buffer.byteLength(request.name) > MAX_NAME_BYTES) {
+        throw limitFailure('name length exceeds limits', MAX_NAME_BYTES);
+      }
+      ensureMetadataFits(request.metadata);
+      ensureRoomAdmin(access, request.room);
+      return update(findParticipant(rooms, request.room, request.identity), request);
+    }),
+  };
+}
+
+const MISSING: TwirpService = Object.fromEntries(
+  ['UpdateSubscriptions', 'SendData', 'ForwardParticipant', 'MoveParticipant', 'PerformRpc'].map((method) => [
+    method,
+    unimplemented(method),
+  ]),
+);
+
+/** An unknown track is answered with 200 and no track. */
+function mute(participant: ParticipantInfo, trackSid: string): MuteRoomTrackResponse {
+  const track = participant.tracks.find(({ sid }) => sid === trackSid);
+  if (track === undefined) return new MuteRoomTrackResponse();
+  if (!track.muted) participant.version += 1;
+  track.muted = true;
+  return new MuteRoomTrackResponse({ track });
+}
+
+/** Empty fields leave things as they are; an attribute set to an empty text goes. */
+function update(participant: ParticipantInfo, request: UpdateParticipantRequest): ParticipantInfo {
+  if (request.name !== '') participant.name = request.name;
+  if (request.metadata !== '') participant.metadata = request.metadata;
+  if (request.permission !== undefined) participant.permission = request.permission;
+  const attributes = Object.entries({ ...participant.attributes, ...request.attributes });
+  participant.attributes = Object.fromEntries(attributes.filter(([, value]) => value !== ''));
+  participant.version += 1;
+  return participant;
+}
+
+function ensureRoom(rooms: Rooms, name: string): void {
+  if (rooms.find(name) === undefined) throw innerFailure('not_found', 'requested room does not exist');
+}
+
+function findParticipant(rooms: Rooms, room: string, identity: string): ParticipantInfo {
+  const participant = rooms.find(room)?.participants.get(identity);
+  if (participant === undefined) throw innerFailure('not_found', 'participant does not exist');
+  return participant;
+}
+
+function ensureMetadataFits(metadata: string): void {
+  if (Buffer.byteLength(metadata) > MAX_METADATA_BYTES) {
+    throw limitFailure('metadata size exceeds limits', MAX_METADATA_BYTES);
+  }
+}
+
+function limitFailure(text: string, limit: number): TwirpFailure {
+  return new TwirpFailure('invalid_argument', `${text} ${limit}`, { argument: text });
+}

@@ -1,0 +1,93 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { ServiceError } from '../../../contract/errors.ts';
+import {
+  API_KEY_HEADER,
+  equalityWith,
+  isSignatureValid,
+  SIGNATURE_HEADER,
+  type SignableRequest,
+  TIMESTAMP_HEADER,
+  TIMESTAMP_WINDOW_SECONDS,
+} from '../../../contract/signing.ts';
+import type { Clock } from '../clock.ts';
+
+/*
+ * The signed scheme, in the specification's order: key missing or wrong (401), signature headers missing (401),
+ * timestamp not an integer or out of its window (403), signature wrong (403). The first three need no body and
+ * are checked before it is read; the last covers the raw bytes and comes before they are parsed.
+ * A header sent twice reaches us as one value joined by a comma, which matches nothing.
+ */
+
+export type AuthenticationDeps = {
+  readonly clock: Clock;
+  readonly apiKey: string;
+  /** All of them are accepted: the current one and one that is being rotated out. */
+  readonly apiSecrets: readonly string[];
+  /** Whether X-API-Key: <API_SECRET> alone is enough. */
+  readonly acceptsSingleHeader: boolean;
+};
+
+/** What the headers claim; the signature is still to be checked against the body. */
+export type Claim =
+  | { readonly kind: 'single-header' }
+  | { readonly kind: 'signed'; readonly timestamp: string; readonly signature: string };
+
+export type Authenticator = {
+  /** Throws missing-credentials, invalid-api-key or timestamp-out-of-window. */
+  readonly readClaim: (headers: IncomingHttpHeaders) => Claim;
+  /** An invalid-signature, unless the request is what the claim says. */
+  readonly signatureFault: (claim: Claim, request: ReceivedRequest) => ServiceError | undefined;
+};
+
+export type ReceivedRequest = Pick<SignableRequest, 'method' | 'path'> & { readonly body: Uint8Array };
+
+export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
+  const isApiKey = equalityWith(deps.apiKey);
+  const equalities = deps.apiSecrets.map(equalityWith);
+  const isApiSecret = (key: string): boolean => equalities.some((isEqual) => isEqual(key));
+  return {
+    readClaim: (headers) => {
+      const key = headers[API_KEY_HEADER];
+      const timestamp = headers[TIMESTAMP_HEADER];
+      const signature = headers[SIGNATURE_HEADER];
+      if (typeof key !== 'string' || key === '') throw missing('X-Api-Key');
+      const isUnsigned = timestamp === undefined && signature === undefined;
+      if (deps.acceptsSingleHeader && isUnsigned && isApiSecret(key)) return { kind: 'single-header' };
+      if (!isApiKey(key)) {
+        throw new ServiceError('invalid-api-key', 'X-Api-Key is not the API key of this service.');
+      }
+      if (typeof timestamp !== 'string' || timestamp === '') throw missing('X-Service-Timestamp');
+      if (typeof signature !== 'string' || signature === '') throw missing('X-Service-Signature');
+      checkTimestamp(deps.clock, timestamp);
+      return { kind: 'signed', timestamp, signature };
+    },
+    signatureFault: (claim, { method, path, body }) => {
+      if (claim.kind === 'single-header') return undefined;
+      const signed = { method, path, body, timestamp: claim.timestamp };
+      const isSigned = deps.apiSecrets.some((secret) => isSignatureValid(signed, claim.signature, secret));
+      return isSigned ? undefined : invalidSignature();
+    },
+  };
+}
+
+function invalidSignature(): ServiceError {
+  return new ServiceError(
+    'invalid-signature',
+    'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body exactly as sent, with API_SECRET, both hashes in lower-case hex.',
+  );
+}
+
+function missing(header: string): ServiceError {
+  return new ServiceError('missing-credentials', `The header ${header} is missing.`);
+}
+
+function checkTimestamp(clock: Clock, timestamp: string): void {
+  const serverTime = Math.floor(clock.now() / 1000);
+  const isInteger = /^\d{1,12}$/.test(timestamp);
+  const skew = Number(timestamp) - serverTime;
+  if (isInteger && Math.abs(skew) <= TIMESTAMP_WINDOW_SECONDS) return;
+  const detail = isInteger
+    ? `X-Service-Timestamp is ${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the server's clock; at most ${TIMESTAMP_WINDOW_SECONDS} s are allowed.`
+    : 'X-Service-Timestamp must be Unix time in whole seconds.';
+  throw new ServiceError('timestamp-out-of-window', detail, { extensions: { serverTime } });
+}

@@ -1,0 +1,44 @@
+import { problemType, reasonPhrase, ServiceError } from '../../../contract/errors.ts';
+import type { Problem } from '../../../contract/problem.ts';
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function problemOf(error: ServiceError, requestId: string): Problem {
+  return {
+    type: problemType(error.code),
+    title: reasonPhrase(error.status),
+    status: error.status,
+    detail: error.message,
+    instance: UUID.test(requestId) ? `urn:uuid:${requestId}` : `urn:rtc:request:${requestId}`,
+    ...(error.errors === undefined ? {} : { errors: [...error.errors] }),
+    ...error.extensions,
+  };
+}
+
+/** Errors of the framework carry a status and a code of its own; anything else is a fault of ours. */
+export function toServiceError(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  const { statusCode, code } = error as { statusCode?: unknown; code?: unknown };
+  if (code === 'FST_ERR_BAD_URL')
+    return new ServiceError('invalid-request', 'The URL is not well-formed.', { cause: error });
+  if (statusCode === 413)
+    return new ServiceError('payload-too-large', 'The body is too large.', { cause: error });
+  if (statusCode === 414)
+    return new ServiceError('uri-too-long', 'A part of the path is too long.', { cause: error });
+  if (statusCode === 415) {
+    return new ServiceError('unsupported-media-type', 'The body must be application/json in UTF-8.', {
+      cause: error,
+    });
+  }
+  if (statusCode === 400)
+    return new ServiceError('invalid-request', 'The request is not well-formed.', { cause: error });
+  return new ServiceError(
+    'internal-error',
+    'The service failed on this request; its log has the request id.',
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,19 @@
+import { sql } from 'kysely';
+import type { Connection } from '../storage/engine.ts';
+import type { LeaseStore } from './leases.ts';
+
+export function createLeaseStore({ db }: Connection): LeaseStore {
+  return {
+    acquire: async (name, owner, now, leaseUntil) => {
+      const acquired = await sql`
+        insert into leases (name, owner, "leaseUntil") values (${name}, ${owner}, ${leaseUntil})
+        on conflict (name) do update set owner = excluded.owner, "leaseUntil" = excluded."leaseUntil"
+        where leases.owner = excluded.owner or leases."leaseUntil" <= ${now}
+        returning name`.execute(db);
+      return acquired.rows.length === 1;
+    },
+    release: async (name, owner) => {
+      await db.deleteFrom('leases').where('name', '=', name).where('owner', '=', owner).execute();
+    },
+  };
+}

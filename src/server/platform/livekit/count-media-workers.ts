@@ -1,0 +1,70 @@
+import type { Log } from '../log.ts';
+import { askRedis, RefusedCommand } from './ask-redis.ts';
+import type { MediaWorkers, UnknownWorkers, WorkerCount } from './media-workers.ts';
+
+/*
+ * LiveKit's parts find each other by channels of Redis (psrpc): a worker that takes work subscribes to the channel that
+ * the work is offered on, and leaves it when it drains. So the number of subscribers is the number of workers. The media
+ * server itself subscribes to the answers; where even that is missing, the Redis is another one, or the channels are
+ * called otherwise now, and nothing is known. As read in psrpc 0.7.2 (pkg/info/channels.go, internal/bus/bus_redis.go).
+ */
+
+const RECORDERS = 'EgressInternal|StartEgress|REQ';
+const INGRESS = 'IngressInternal|StartIngress|REQ';
+const ANSWERS_TO_MEDIA_SERVER = 'EgressInternal|CLI_*|CLAIM';
+
+const QUESTIONS = [
+  ['PUBSUB', 'NUMSUB', RECORDERS, INGRESS],
+  ['PUBSUB', 'CHANNELS', ANSWERS_TO_MEDIA_SERVER],
+] as const;
+
+/** Beside the media server, or as good as down. */
+const TIMEOUT_MS = 2000;
+
+/** `url`: redis[s]://[user:password@]host[:port] of the media server's own Redis, a single one; undefined: not told. */
+export function createMediaWorkers(url: string | undefined, log: Log): MediaWorkers {
+  if (url === undefined) return { count: async () => ({ unknown: NOT_TOLD }) };
+  const address = new URL(url);
+  return {
+    count: async () => {
+      const count = await ask(address);
+      if (count.unknown !== undefined) {
+        log.warn({ reason: count.unknown.detail }, 'cannot tell which media workers are connected');
+      }
+      return count;
+    },
+  };
+}
+
+const NOT_TOLD: UnknownWorkers = { reason: 'not-told', detail: 'REDIS_URL is not set' };
+
+async function ask(address: URL): Promise<WorkerCount> {
+  try {
+    return countOf(await askRedis(address, QUESTIONS, TIMEOUT_MS));
+  } catch (error) {
+    if (error instanceof RefusedCommand) return unknown('refused', `Redis refuses: ${codeOf(error)}`);
+    return unknown('unreachable', `Redis does not answer: ${describe(error)}`);
+  }
+}
+
+function countOf([numbers, channels]: readonly unknown[]): WorkerCount {
+  if (!Array.isArray(numbers) || !Array.isArray(channels) || channels.length === 0) {
+    return unknown('foreign', 'no media server is connected to the Redis of REDIS_URL');
+  }
+  const [, recorders, , ingress] = numbers;
+  return { recorders: Number(recorders), ingress: Number(ingress) };
+}
+
+function unknown(reason: UnknownWorkers['reason'], detail: string): WorkerCount {
+  return { unknown: { reason, detail } };
+}
+
+/** NOAUTH, WRONGPASS, NOPERM: the rest of the line may quote a user's name. */
+function codeOf({ message }: RefusedCommand): string {
+  return message.split(' ', 1)[0] ?? '';
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown failure';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

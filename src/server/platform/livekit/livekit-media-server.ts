@@ -1,0 +1,200 @@
+import { IngressInput } from 'livekit-server-sdk';
+import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
+import type { Log } from '../log.ts';
+import { createClients, type LivekitClients, type Patience, toHttpUrl } from './clients.ts';
+import { withConnectionCheck } from './connection-check.ts';
+import { type FailedCall, toServiceError } from './errors.ts';
+import type { EgressFilter, MediaServer } from './media-server.ts';
+import { toEgress, toIngress, toParticipant, toRoom } from './records.ts';
+import { toFileOutput, toRoomCompositeOptions } from './room-composite.ts';
+
+/** One call of the media server's API, for metrics. */
+export type LivekitCall = {
+  readonly method: string;
+  readonly outcome: 'ok' | ErrorCode;
+  readonly durationMs: number;
+};
+
+export type LivekitMediaServerSettings = {
+  /** ws, wss, http or https. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly patience?: Partial<Patience & { readonly connectMs: number }>;
+  readonly log?: Log;
+  readonly onCall?: (call: LivekitCall) => void;
+  /** Unix time in milliseconds; for the reuse of tokens. */
+  readonly now?: () => number;
+};
+
+/** Ten seconds is the SDK's own limit; a start outlasts the media server's 24 s search for a recorder. */
+const PATIENCE = { callMs: 10_000, startMs: 40_000, connectMs: 2_000 } as const;
+
+/**
+ * A LiveKit server by its API, https://docs.livekit.io/reference/server/server-apis/. Rejects with ServiceError
+ * as the port says. A call that needs no answer in time is never repeated here: callers know what is safe.
+ */
+export function createLivekitMediaServer(settings: LivekitMediaServerSettings): MediaServer {
+  const patience = { ...PATIENCE, ...settings.patience };
+  const now = settings.now ?? Date.now;
+  const clients = createClients({ ...settings, patience, now });
+  const caller = createCaller({ ...settings, patience });
+  return {
+    ...roomMethods(clients, caller),
+    ...participantMethods(clients, caller),
+    ...egressMethods(clients, caller, settings.apiKey),
+    ...ingressMethods(clients, caller),
+    // fetch keeps its connections for the whole process; they close by themselves after 4 s.
+    close: async () => {},
+  };
+}
+
+type Meaning = Pick<FailedCall, 'notFound' | 'worker'>;
+type Caller = <T>(method: string, meaning: Meaning, call: () => Promise<T>) => Promise<T>;
+type CallerSettings = LivekitMediaServerSettings & {
+  readonly patience: Patience & { readonly connectMs: number };
+};
+
+/** Measures, watches and translates one call. */
+function createCaller({ url, patience, log, onCall }: CallerSettings): Caller {
+  const check = { url: toHttpUrl(url), connectMs: patience.connectMs };
+  return async (method, meaning, call) => {
+    const startedAt = performance.now();
+    const report = (outcome: 'ok' | ErrorCode) =>
+      onCall?.({ method, outcome, durationMs: performance.now() - startedAt });
+    try {
+      const result = await withConnectionCheck(check, call());
+      report('ok');
+      return result;
+    } catch (error) {
+      const patienceMs = method === 'startRoomComposite' ? patience.startMs : patience.callMs;
+      const failure = toServiceError(error, { method, patienceMs, ...meaning });
+      report(failure.code);
+      if (failure.status >= 500) logFailure(log, method, failure);
+      throw failure;
+    }
+  };
+}
+
+function logFailure(log: Log | undefined, method: string, failure: ServiceError): void {
+  const reason = failure.cause instanceof Error ? failure.cause.message : undefined;
+  log?.warn({ method, code: failure.code, detail: failure.message, reason }, 'media server call failed');
+}
+
+type RoomMethods = 'createRoom' | 'listRooms' | 'deleteRoom' | 'updateRoomMetadata';
+
+function roomMethods({ rooms }: LivekitClients, caller: Caller): Pick<MediaServer, RoomMethods> {
+  const roomNotFound = { notFound: 'room-not-found' } as const;
+  return {
+    createRoom: ({ name, maxParticipants, emptyTimeout, departureTimeout, metadata }) =>
+      caller('createRoom', {}, async () =>
+        toRoom(
+          await rooms.createRoom({
+            name,
+            ...(maxParticipants !== undefined && { maxParticipants }),
+            ...(emptyTimeout !== undefined && { emptyTimeout }),
+            ...(departureTimeout !== undefined && { departureTimeout }),
+            ...(metadata !== undefined && { metadata }),
+          }),
+        ),
+      ),
+    listRooms: (names) =>
+      caller('listRooms', {}, async () => {
+        // LiveKit takes an empty list of names for no filter.
+        if (names?.length === 0) return [];
+        return (await rooms.listRooms(names && [...names])).map(toRoom);
+      }),
+    deleteRoom: (room) => caller('deleteRoom', roomNotFound, () => rooms.deleteRoom(room)),
+    updateRoomMetadata: (room, metadata) =>
+      caller('updateRoomMetadata', roomNotFound, async () =>
+        toRoom(await rooms.updateRoomMetadata(room, metadata)),
+      ),
+  };
+}
+
+type ParticipantMethods = 'listParticipants' | 'getParticipant' | 'removeParticipant' | 'muteTrack';
+
+function participantMethods(
+  { rooms }: LivekitClients,
+  caller: Caller,
+): Pick<MediaServer, ParticipantMethods> {
+  const participantNotFound = { notFound: 'participant-not-found' } as const;
+  return {
+    listParticipants: (room) =>
+      caller('listParticipants', {}, async () => (await rooms.listParticipants(room)).map(toParticipant)),
+    getParticipant: (room, identity) =>
+      caller('getParticipant', participantNotFound, async () =>
+        toParticipant(await rooms.getParticipant(room, identity)),
+      ),
+    removeParticipant: (room, identity) =>
+      caller('removeParticipant', participantNotFound, () => rooms.removeParticipant(room, identity)),
+    muteTrack: (room, identity, trackSid) =>
+      caller('muteTrack', { notFound: 'track-not-found' }, async () => {
+        // LiveKit answers 200 without a track for a sid that it does not know, whatever the SDK's type says.
+        const track: unknown = await rooms.mutePublishedTrack(room, identity, trackSid, true);
+        if (track === undefined) {
+          throw new ServiceError('track-not-found', `The participant publishes no track "${trackSid}".`);
+        }
+      }),
+  };
+}
+
+type EgressMethods = 'startRoomComposite' | 'stopEgress' | 'listEgress';
+
+function egressMethods(
+  { egress, egressStart }: LivekitClients,
+  caller: Caller,
+  apiKey: string,
+): Pick<MediaServer, EgressMethods> {
+  const worker = 'recorder';
+  return {
+    startRoomComposite: (request) =>
+      caller('startRoomComposite', { notFound: 'room-not-found', worker }, async () => {
+        const output = { file: toFileOutput(request) };
+        const options = toRoomCompositeOptions(request, apiKey);
+        return toEgress(await egressStart.startRoomCompositeEgress(request.room, output, options));
+      }),
+    stopEgress: (egressId) =>
+      caller('stopEgress', { notFound: 'recording-not-found', worker }, async () =>
+        toEgress(await egress.stopEgress(egressId)),
+      ),
+    listEgress: (filter) =>
+      caller('listEgress', { notFound: 'recording-not-found', worker }, async () =>
+        (await egress.listEgress(toListOptions(filter))).map(toEgress),
+      ).catch(emptyWhenUnknown),
+  };
+}
+
+function toListOptions(filter: EgressFilter) {
+  if ('egressId' in filter) return { egressId: filter.egressId };
+  return { roomName: filter.room, active: filter.active ?? false };
+}
+
+/** A list by id answers 404 where one by room is empty. */
+function emptyWhenUnknown(error: unknown): readonly never[] {
+  if (error instanceof ServiceError && error.code === 'recording-not-found') return [];
+  throw error;
+}
+
+const INGRESS_INPUTS = { rtmp: IngressInput.RTMP_INPUT, whip: IngressInput.WHIP_INPUT } as const;
+
+type IngressMethods = 'createIngress' | 'listIngress' | 'deleteIngress';
+
+function ingressMethods({ ingress }: LivekitClients, caller: Caller): Pick<MediaServer, IngressMethods> {
+  const worker = 'ingress service';
+  return {
+    createIngress: ({ type, room, participantIdentity, participantName }) =>
+      caller('createIngress', { worker }, async () => {
+        const options = { roomName: room, participantIdentity, participantName };
+        return toIngress(await ingress.createIngress(INGRESS_INPUTS[type], options));
+      }),
+    listIngress: (room) =>
+      caller('listIngress', { worker }, async () =>
+        (await ingress.listIngress({ roomName: room })).map(toIngress),
+      ),
+    deleteIngress: (ingressId) =>
+      caller('deleteIngress', { notFound: 'ingress-not-found', worker }, async () =>
+        toIngress(await ingress.deleteIngress(ingressId)),
+      ),
+  };
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { type ParticipantInfo, TokenVerifier, WebhookEvent } from 'livekit-server-sdk';
+import { ServiceError } from '../../../contract/errors.ts';
+import type {
+  MediaEvent,
+  MediaEventIngress,
+  MediaEventParticipant,
+  MediaEventReader,
+  MediaEventRoom,
+} from './media-event.ts';
+import { toEgress } from './records.ts';
+
+/** The media server's clock need not be ours: its tokens live for five minutes. */
+const CLOCK_TOLERANCE_SECONDS = 300;
+
+/** LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. */
+export function createMediaEventReader(apiKey: string, apiSecret: string): MediaEventReader {
+  const verifier = new TokenVerifier(apiKey, apiSecret);
+  return {
+    isEventToken: async (authorization) => (await signedHash(verifier, authorization)) !== undefined,
+    read: async (body, authorization) => {
+      if ((await signedHash(verifier, authorization)) !== hashOf(body)) return undefined;
+      return toMediaEvent(parse(new TextDecoder().decode(body)));
+    },
+  };
+}
+
+/**
+ * The hash of the body that the token is for; undefined for a token that is not the media server's, and for one that a
+ * participant joins with. Not by the SDK's receiver: that cannot tell a body that is not signed from one that cannot
+ * be read.
+ */
+async function signedHash(verifier: TokenVerifier, token: string | undefined): Promise<string | undefined> {
+  if (token === undefined) return undefined;
+  try {
+    const { sha256 } = await verifier.verify(token, CLOCK_TOLERANCE_SECONDS);
+    return typeof sha256 === 'string' ? sha256 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64');
+}
+
+function parse(text: string): WebhookEvent {
+  try {
+    return WebhookEvent.fromJson(JSON.parse(text), { ignoreUnknownFields: true });
+  } catch (cause) {
+    throw new ServiceError('invalid-request', 'The body is no event of the media server.', { cause });
+  }
+}
+
+function toMediaEvent(event: WebhookEvent): MediaEvent {
+  return {
+    id: event.id,
+    type: event.event,
+    createdAt: toTime(Number(event.createdAt) * 1000),
+    room: toRoom(event),
+    participant: event.participant && toParticipant(event.participant),
+    track: event.track?.toJson({ emitDefaultValues: true }) as MediaEvent['track'],
+    egress: event.egressInfo && toEgress(event.egressInfo),
+    ingress: toIngress(event),
+    streamId: event.ingressInfo?.state?.resourceId || undefined,
+  };
+}
+
+function toRoom({ room, egressInfo, ingressInfo }: WebhookEvent): MediaEventRoom | undefined {
+  const name = room?.name ?? egressInfo?.roomName ?? ingressInfo?.roomName ?? '';
+  const sid = room?.sid ?? egressInfo?.roomId ?? ingressInfo?.state?.roomId ?? '';
+  if (name === '') return undefined;
+  return { sid, name, createdAt: toMilliseconds(room?.creationTimeMs, room?.creationTime) };
+}
+
+function toParticipant(info: ParticipantInfo): MediaEventParticipant {
+  const { kind } = info.toJson({ emitDefaultValues: true }) as { readonly kind?: string };
+  return {
+    sid: info.sid,
+    identity: info.identity,
+    name: info.name,
+    kind: info.joinedAt === 0n ? undefined : kind,
+    isHidden: info.permission?.hidden ?? false,
+    joinedAt: toMilliseconds(info.joinedAtMs, info.joinedAt),
+  };
+}
+
+function toMilliseconds(milliseconds: bigint | undefined, seconds: bigint | undefined): number | undefined {
+  if (milliseconds !== undefined && milliseconds > 0n) return toTime(Number(milliseconds));
+  return seconds === undefined || seconds === 0n ? undefined : toTime(Number(seconds) * 1000);
+}
+
+/** The last instant of RFC 3339: what no date can hold would be refused, and sent again, for ever. */
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+function toTime(milliseconds: number): number {
+  return Math.min(Math.max(milliseconds, 0), LAST_TIME);
+}
+
+function toIngress({ ingressInfo }: WebhookEvent): MediaEventIngress | undefined {
+  if (ingressInfo === undefined) return undefined;
+  const { inputType } = ingressInfo.toJson({ emitDefaultValues: true }) as { readonly inputType: string };
+  const error = ingressInfo.state?.error;
+  return {
+    inputType,
+    ingressId: ingressInfo.ingressId,
+    name: ingressInfo.name,
+    participantIdentity: ingressInfo.participantIdentity,
+    participantName: ingressInfo.participantName,
+    error: error === undefined || error === '' ? undefined : error,
+  };
+}

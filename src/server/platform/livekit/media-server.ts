@@ -1,0 +1,125 @@
+import type { Ingress } from '../../../contract/ingress.ts';
+import type { Participant } from '../../../contract/participants.ts';
+import type { Room } from '../../../contract/rooms.ts';
+
+/*
+ * What the service asks of a media server, in LiveKit's own words. Records are LiveKit's objects in protobuf
+ * JSON with zero values present; a Room never carries `turnPassword`. Every method rejects with a ServiceError:
+ *   media-server-unavailable   no connection, or no answer within the patience given
+ *   media-server-error         it refused us (wrong key: its 401 and 403) or failed (its 500)
+ *   media-worker-unavailable   egress or ingress without Redis or without a worker
+ *   invalid-request            it found an argument invalid
+ * and with the not-found codes named at each method.
+ */
+export interface MediaServer {
+  /** Get-or-create: LiveKit answers an existing room unchanged, whatever the settings. */
+  createRoom(settings: RoomSettings): Promise<Room>;
+  /** All open rooms, or those of `names` that exist. Their counts of people are up to five seconds old. */
+  listRooms(names?: readonly string[]): Promise<readonly Room[]>;
+  /** room-not-found. Disconnects everyone. */
+  deleteRoom(room: string): Promise<void>;
+  /** room-not-found. */
+  updateRoomMetadata(room: string, metadata: string): Promise<Room>;
+
+  /** Everyone, hidden agents and recorders included; empty for an unknown room. */
+  listParticipants(room: string): Promise<readonly Participant[]>;
+  /** participant-not-found, also for an unknown room. */
+  getParticipant(room: string, identity: string): Promise<Participant>;
+  /** participant-not-found, also for an unknown room. */
+  removeParticipant(room: string, identity: string): Promise<void>;
+  /**
+   * track-not-found. For an unknown participant media-server-unavailable, after 3 s: look first. A muted track
+   * stays muted.
+   */
+  muteTrack(room: string, identity: string, trackSid: string): Promise<void>;
+
+  /** room-not-found; media-worker-unavailable. Waits up to 40 s for a recorder: callers bring their own patience. */
+  startRoomComposite(request: RoomCompositeRequest): Promise<Egress>;
+  /**
+   * recording-not-found; conflict when the egress is over already; media-worker-unavailable when its recorder is
+   * gone. All of them after 3 s.
+   */
+  stopEgress(egressId: string): Promise<Egress>;
+  /**
+   * By id or by room, ended ones included for as long as the media server remembers them; empty for an unknown
+   * one. Egresses of other kinds that someone else started in the room are among them.
+   */
+  listEgress(filter: EgressFilter): Promise<readonly Egress[]>;
+
+  createIngress(request: IngressRequest): Promise<Ingress>;
+  listIngress(room: string): Promise<readonly Ingress[]>;
+  /** ingress-not-found. */
+  deleteIngress(ingressId: string): Promise<Ingress>;
+
+  close(): Promise<void>;
+}
+
+export type RoomSettings = {
+  readonly name: string;
+  readonly maxParticipants?: number | undefined;
+  /** Seconds before the first join. */
+  readonly emptyTimeout?: number | undefined;
+  /** Seconds after the last leave. */
+  readonly departureTimeout?: number | undefined;
+  readonly metadata?: string | undefined;
+};
+
+export type EgressFilter =
+  | { readonly egressId: string }
+  | { readonly room: string; readonly active?: boolean };
+
+export type RoomCompositeRequest = {
+  readonly room: string;
+  /** Key in the bucket, or path for the recorder's own file output. */
+  readonly filepath: string;
+  /** Absent: the recorder writes to its own file system. */
+  readonly bucket?: BucketSettings | undefined;
+  /** Told of this egress alone, signed with the media server's key; works without its global webhook setting. */
+  readonly webhookUrl?: string | undefined;
+};
+
+export type BucketSettings = {
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly endpoint: string | undefined;
+  readonly forcePathStyle: boolean;
+};
+
+export type EgressStatus =
+  | 'EGRESS_STARTING'
+  | 'EGRESS_ACTIVE'
+  | 'EGRESS_ENDING'
+  | 'EGRESS_COMPLETE'
+  | 'EGRESS_FAILED'
+  | 'EGRESS_ABORTED'
+  | 'EGRESS_LIMIT_REACHED';
+
+/** LiveKit's EgressInfo, as far as recordings need it; instants in Unix milliseconds. */
+export type Egress = {
+  readonly egressId: string;
+  readonly room: string;
+  readonly status: EgressStatus;
+  readonly startedAt: number | undefined;
+  readonly endedAt: number | undefined;
+  readonly error: string | undefined;
+  /** What was asked for, echoed in EgressInfo's request: roomComposite.fileOutputs[0].filepath. */
+  readonly requestedFilepath: string | undefined;
+  /** What was written, once the egress is over. */
+  readonly file: EgressFile | undefined;
+};
+
+export type EgressFile = {
+  readonly filename: string;
+  readonly location: string;
+  readonly sizeBytes: number;
+  readonly durationMs: number;
+};
+
+export type IngressRequest = {
+  readonly type: 'rtmp' | 'whip';
+  readonly room: string;
+  readonly participantIdentity: string;
+  readonly participantName: string;
+};

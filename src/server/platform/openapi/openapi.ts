@@ -1,0 +1,243 @@
+import type { TSchema } from 'typebox';
+import {
+  type ErrorCode,
+  PROBLEMS,
+  problemType,
+  reasonPhrase,
+  ServiceError,
+} from '../../../contract/errors.ts';
+import { ProblemSchema } from '../../../contract/problem.ts';
+import type { Route, Security, SuccessAnswer } from '../http/route.ts';
+import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
+import { codeSamplesOf } from './code-samples.ts';
+import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './response-headers.ts';
+import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
+
+/** What every signed route can come to, before it is asked. */
+const SIGNED_ERRORS: readonly ErrorCode[] = [
+  'missing-credentials',
+  'invalid-api-key',
+  'timestamp-out-of-window',
+  'invalid-signature',
+];
+/** A query parameter that nobody knows is refused on every path, and any request may bring a body. */
+const ANY_ERRORS: readonly ErrorCode[] = [
+  'invalid-request',
+  'request-timeout',
+  'payload-too-large',
+  'headers-too-large',
+  'internal-error',
+  'shutting-down',
+];
+
+/** The OpenAPI 3.1 document of the routes: every operation, error, header and example. */
+export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
+  const components: Components = new Map();
+  const paths: Record<string, Record<string, JsonObject>> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+  }
+  toReference(ProblemSchema, components);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'rtc-service',
+      version,
+      description: API_DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: usedTags(routes),
+    paths,
+    components: {
+      schemas: Object.fromEntries(components),
+      headers: HEADERS,
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+function usedTags(routes: readonly Route[]): readonly JsonObject[] {
+  const used = new Set(routes.map((route) => route.tag));
+  return [...used].map((name) => ({ name, description: TAG_DESCRIPTIONS[name] }));
+}
+
+const SECURITY: Readonly<Record<Security, readonly JsonObject[]>> = {
+  signed: [{ apiKey: [], timestamp: [], signature: [] }],
+  'media-server': [{ mediaServer: [] }],
+  public: [],
+};
+
+const SECURITY_SCHEMES = {
+  mediaServer: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: "The media server's JWT, whose sha256 claim covers the body",
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The API key (API_KEY)' },
+  timestamp: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Timestamp',
+    description: "Unix time in seconds, at most 300 s off the server's clock",
+  },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Signature',
+    description: 'Lower-case hex HMAC-SHA256 of the canonical string, keyed with API_SECRET',
+  },
+};
+
+function operation(route: Route, components: Components): JsonObject {
+  const parameters = [
+    ...parametersOf(route.params, 'path', components),
+    ...parametersOf(route.query, 'query', components),
+  ];
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    security: SECURITY[route.security],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...requestBody(route, components),
+    responses: { ...successAnswers(route, components), ...errorAnswers(route, components) },
+    'x-codeSamples': codeSamplesOf(route),
+    ...(route.isPartOfPage ? { 'x-scalar-ignore': true } : {}),
+  };
+}
+
+function parametersOf(
+  schema: TSchema | undefined,
+  place: 'path' | 'query',
+  components: Components,
+): JsonObject[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Readonly<Record<string, TSchema>>;
+    required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, part]) => {
+    const { description, ...rest } = toReference(part, components);
+    return { name, in: place, required: required.includes(name), description, schema: rest };
+  });
+}
+
+function requestBody({ body, rawBody }: Route, components: Components): JsonObject {
+  const { schema, contentType } = rawBody ?? { schema: body, contentType: 'application/json' };
+  if (schema === undefined) return {};
+  const isRequired = ((schema as { required?: readonly string[] }).required ?? []).length > 0;
+  return {
+    requestBody: {
+      required: isRequired,
+      content: { [contentType]: { schema: toReference(schema, components), example: exampleOf(schema) } },
+    },
+  };
+}
+
+function successAnswers(route: Route, components: Components): JsonObject {
+  return Object.fromEntries(
+    Object.entries(route.success).map(([status, answer]) => [
+      status,
+      successAnswer(route, answer, components),
+    ]),
+  );
+}
+
+function successAnswer(route: Route, answer: SuccessAnswer, components: Components): JsonObject {
+  const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  const headers = { ...Object.fromEntries(own), ...commonHeaders(isLimited(route)) };
+  if (answer.schema === undefined) return { description: answer.description, headers };
+  const content = {
+    [answer.contentType ?? 'application/json']: {
+      schema: toReference(answer.schema, components),
+      example: answer.example ?? exampleOf(answer.schema),
+    },
+    ...Object.fromEntries(
+      Object.entries(answer.texts ?? {}).map(([type, example]) => [
+        type,
+        { schema: { type: 'string' }, example },
+      ]),
+    ),
+  };
+  return { description: answer.description, headers, content };
+}
+
+/** All errors that the route can answer with, one answer per status with an example per code. */
+function errorAnswers(route: Route, components: Components): JsonObject {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of errorCodesOf(route)) {
+    const { status } = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const sorted = [...byStatus].sort(([a], [b]) => a - b);
+  // A readiness of 503 is a success answer of its own shape.
+  const own = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
+  return Object.fromEntries(
+    own.map(([status, codes]) => [
+      String(status),
+      errorAnswer(status, codes, errorShape(route, status, components)),
+    ]),
+  );
+}
+
+function errorCodesOf(route: Route): readonly ErrorCode[] {
+  return [
+    ...new Set<ErrorCode>([
+      ...(route.params === undefined ? [] : (['uri-too-long'] as const)),
+      ...(route.body === undefined ? [] : (['unsupported-media-type'] as const)),
+      ...(isLimited(route) ? (['rate-limited'] as const) : []),
+      ...(route.security === 'signed' ? SIGNED_ERRORS : []),
+      ...route.errors,
+      ...ANY_ERRORS,
+    ]),
+  ];
+}
+
+function errorAnswer(status: number, codes: readonly ErrorCode[], shape: ErrorShape): JsonObject {
+  return {
+    description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
+    headers: status === 429 ? { ...commonHeaders(true), 'Retry-After': RETRY_AFTER } : commonHeaders(false),
+    content: {
+      [shape.contentType]: {
+        schema: shape.schema,
+        examples: Object.fromEntries(codes.map((code) => [code, { value: shape.example(code) }])),
+      },
+    },
+  };
+}
+
+type ErrorShape = {
+  readonly contentType: string;
+  readonly schema: JsonObject;
+  readonly example: (code: ErrorCode) => object;
+};
+
+const PROBLEM_SHAPE: ErrorShape = {
+  contentType: 'application/problem+json',
+  schema: { $ref: '#/components/schemas/Problem' },
+  example: (code) => ({
+    type: problemType(code),
+    title: reasonPhrase(PROBLEMS[code].status),
+    status: PROBLEMS[code].status,
+    detail: PROBLEMS[code].meaning,
+    instance: 'urn:uuid:6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+  }),
+};
+
+/** Answered before the path is known, so in no dialect. */
+const PATHLESS_STATUSES: readonly number[] = [408, 431];
+
+function errorShape({ dialect }: Route, status: number, components: Components): ErrorShape {
+  if (dialect === undefined || PATHLESS_STATUSES.includes(status)) return PROBLEM_SHAPE;
+  return {
+    contentType: 'application/json',
+    schema: toReference(dialect.errorSchema, components),
+    example: (code) => dialect.errorBody(new ServiceError(code, PROBLEMS[code].meaning)),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Route } from '../http/route.ts';
+import type { JsonObject } from './schema-document.ts';
+
+/* The headers of answers, as the OpenAPI document describes them. */
+
+/** By name, for the document to refer to. The three of limits are those of draft-ietf-httpapi-ratelimit-headers-05. */
+export const HEADERS: Readonly<Record<string, JsonObject>> = {
+  'X-Request-Id': {
+    description: "The caller's X-Request-Id if it was sane, else a new one; the service's log carries it",
+    schema: { type: 'string' },
+    example: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+  },
+  'RateLimit-Limit': {
+    description: 'Requests in a second; absent, like the next two, where the limit is turned off',
+    schema: { type: 'integer' },
+    example: 100,
+  },
+  'RateLimit-Remaining': {
+    description: 'How many of them are left',
+    schema: { type: 'integer' },
+    example: 99,
+  },
+  'RateLimit-Reset': { description: 'Seconds until all are back', schema: { type: 'integer' }, example: 1 },
+};
+
+export const RETRY_AFTER = {
+  description: 'Seconds until the next try',
+  schema: { type: 'integer' },
+  example: 1,
+};
+
+/** The media server does not send again what was refused for its number. */
+export function isLimited({ security }: Route): boolean {
+  return security !== 'media-server';
+}
+
+/** What every answer has; those of limits only where the request came as far as being counted. */
+export function commonHeaders(isCounted: boolean): JsonObject {
+  const names = isCounted ? Object.keys(HEADERS) : ['X-Request-Id'];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

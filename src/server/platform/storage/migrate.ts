@@ -1,0 +1,53 @@
+import type { Kysely } from 'kysely';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Engine } from './engine.ts';
+import { MIGRATIONS, type Migration } from './schema/migrations.ts';
+import type { Tables } from './schema/tables.ts';
+
+/**
+ * Brings the schema up to date in one transaction; instances that start at the same time do it one after the
+ * other, and all but the first find nothing to do.
+ *
+ * @throws ServiceError storage-unavailable when the database has migrations that this version does not know.
+ */
+export async function migrate(engine: Engine, now: number): Promise<void> {
+  await engine.db.transaction().execute(async (db) => {
+    await engine.lockMigrations(db);
+    for (const migration of pendingMigrations(await readApplied(engine, db), engine.name)) {
+      await migration.up(db, engine.columnTypes);
+      await db.insertInto('rtcMigrations').values({ name: migration.name, appliedAt: now }).execute();
+    }
+  });
+}
+
+/**
+ * What is still to apply after `applied`.
+ *
+ * @throws ServiceError storage-unavailable when `applied` is not a beginning of our own list.
+ */
+export function pendingMigrations(applied: readonly string[], database: string): readonly Migration[] {
+  const unknown = applied.find((name, index) => MIGRATIONS[index]?.name !== name);
+  if (unknown !== undefined) {
+    throw new ServiceError(
+      'storage-unavailable',
+      `The ${database} database was made by a newer version of rtc-service: it has the migration "${unknown}", ` +
+        'which this version does not know. Nothing was changed. Start the newer version, or restore a backup.',
+    );
+  }
+  return MIGRATIONS.slice(applied.length);
+}
+
+async function readApplied(engine: Engine, db: Kysely<Tables>): Promise<readonly string[]> {
+  // Asked first, because `create table if not exists` wants the right to create even where the table exists.
+  if (await engine.hasTable(db, 'rtcMigrations')) {
+    const rows = await db.selectFrom('rtcMigrations').select('name').orderBy('name').execute();
+    return rows.map((row) => row.name);
+  }
+  const { text, integer } = engine.columnTypes;
+  await db.schema
+    .createTable('rtcMigrations')
+    .addColumn('name', text, (column) => column.primaryKey().notNull())
+    .addColumn('appliedAt', integer, (column) => column.notNull())
+    .execute();
+  return [];
+}

@@ -1,0 +1,118 @@
+import {
+  AbortedTransactionError,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+import { storableText } from '../sanitize-text.ts';
+import { losesConnection, translatePostgresError } from './errors.ts';
+
+/*
+ * Kysely on a pool of pg. Its own driver differs in what happens when things fail: here every error is
+ * translated, a connection that was lost or timed out is not used again, and a rollback over a lost connection
+ * does not hide the error that led to it (the server has rolled back by itself).
+ */
+export function postgresKyselyDialect(pool: Pool): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new PostgresDriver(pool),
+    createIntrospector: (db: Kysely<unknown>) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+class PostgresDriver implements Driver {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    try {
+      return new PostgresConnection(await this.#pool.connect());
+    } catch (error) {
+      throw translatePostgresError(error);
+    }
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.release();
+  }
+
+  async beginTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.run('begin');
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
+    if ((await connection.run('commit')) === 'ROLLBACK') throw new AbortedTransactionError();
+  }
+
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    if (!connection.isLost) await connection.run('rollback').catch(() => connection.lose());
+  }
+
+  async destroy(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+class PostgresConnection implements DatabaseConnection {
+  readonly #client: PoolClient;
+  #lost = false;
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+  }
+
+  get isLost(): boolean {
+    return this.#lost;
+  }
+
+  lose(): void {
+    this.#lost = true;
+  }
+
+  release(): void {
+    this.#client.release(this.#lost);
+  }
+
+  async run(sql: string): Promise<string> {
+    return (await this.#query(sql, [])).command;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { command, rowCount, rows } = await this.#query(sql, parameters);
+    return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) };
+  }
+
+  /** The rows come at once: streaming takes a further package, and no caller asks for more than a page. */
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    yield await this.executeQuery<R>(query);
+  }
+
+  async #query(sql: string, parameters: readonly unknown[]) {
+    try {
+      return await this.#client.query(sql, parameters.map(sendable));
+    } catch (error) {
+      if (losesConnection(error)) this.lose();
+      throw translatePostgresError(error);
+    }
+  }
+}
+
+/** A NUL is refused even where it is only looked for: what a caller makes up as an id is no fault of the service. */
+function sendable(parameter: unknown): unknown {
+  if (typeof parameter === 'string') return parameter.includes('\0') ? storableText(parameter) : parameter;
+  return Array.isArray(parameter) ? parameter.map(sendable) : parameter;
+}

@@ -1,0 +1,117 @@
+import { Kysely, sql } from 'kysely';
+import { Pool, type PoolConfig, types } from 'pg';
+import { ServiceError } from '../../../../contract/errors.ts';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import type { Engine } from '../engine.ts';
+import { migrate } from '../migrate.ts';
+import type { Tables } from '../schema/tables.ts';
+import { postgresDialect } from './dialect.ts';
+import { postgresKyselyDialect } from './driver.ts';
+import { explainStart } from './start.ts';
+
+/** Enough for the concurrency of one instance's two or three cores; a default server takes 100 in all. */
+const CONNECTIONS = 10;
+/** A caller would rather have an answer that asks it to try again. */
+const CONNECT_TIMEOUT_MS = 5000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** For a server that went silent; later than its own time-out, which leaves the connection usable. */
+const ANSWER_TIMEOUT_MS = 15_000;
+/** An instance that hangs in a transaction must not hold its locks for ever. */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+
+/** Any number, the same in every instance: pg_advisory_xact_lock's key for migrations ("rtc" in ASCII). */
+const MIGRATION_LOCK = 0x727463;
+
+const INT8_OID = 20;
+
+/** Opens the pool and brings the schema up to date. */
+export async function openPostgres(url: string, clock: Clock, log: Log): Promise<Engine> {
+  await prepareDatabase(url, clock, log);
+  return createEngine(
+    createPool(log, {
+      connectionString: url,
+      max: CONNECTIONS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    }),
+  );
+}
+
+/** On a connection of its own without time limits: migrations, and waiting for another instance's, may take long. */
+async function prepareDatabase(url: string, clock: Clock, log: Log): Promise<void> {
+  const engine = createEngine(createPool(log, { connectionString: url, max: 1 }));
+  try {
+    await requireWritableUtf8(engine);
+    await migrate(engine, clock.now());
+  } catch (error) {
+    throw explainStart(error, url);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function requireWritableUtf8({ db }: Engine): Promise<void> {
+  const { rows } = await sql<{ encoding: string; readOnly: string }>`
+    select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as "readOnly"
+  `.execute(db);
+  const [found] = rows;
+  if (found?.encoding !== 'UTF8') {
+    throw new ServiceError(
+      'storage-unavailable',
+      `The PostgreSQL database has the encoding ${found?.encoding}. Create one with: createdb --encoding=UTF8 --template=template0`,
+    );
+  }
+  if (found.readOnly === 'on') {
+    throw new ServiceError(
+      'storage-unavailable',
+      'The PostgreSQL database is read-only (a standby?). Point DATABASE_URL to the primary server.',
+    );
+  }
+}
+
+function createPool(log: Log, config: PoolConfig): Pool {
+  const pool = new Pool({
+    application_name: 'rtc-service',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: { getTypeParser },
+    ...config,
+  });
+  // An 'error' without a listener ends the process. Idle connections report to the pool; those in use to
+  // themselves, and there the query under way, or the next one, fails and is translated.
+  pool.on('error', (error) => {
+    log.warn({ code: 'code' in error ? error.code : undefined }, 'lost an idle database connection');
+  });
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+  });
+  return pool;
+}
+
+/** Our 64-bit columns hold safe integers; pg would hand them over as strings. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  return oid === INT8_OID ? Number : types.getTypeParser(oid, format);
+}
+
+function createEngine(pool: Pool): Engine {
+  const db = new Kysely<Tables>({ dialect: postgresKyselyDialect(pool) });
+  return {
+    name: 'PostgreSQL',
+    db,
+    dialect: postgresDialect,
+    transaction: (work) => db.transaction().execute(work),
+    columnTypes: { text: sql`text collate "C"`, integer: sql`bigint` },
+    hasTable: async (db, table) => {
+      const found = await sql<{
+        found: boolean;
+      }>`select to_regclass(format('%I', ${table}::text)) is not null as found`.execute(db);
+      return found.rows[0]?.found === true;
+    },
+    lockMigrations: async (db) => {
+      await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db);
+    },
+    close: () => db.destroy(),
+  };
+}

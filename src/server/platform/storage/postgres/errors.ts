@@ -1,0 +1,64 @@
+import { DatabaseError } from 'pg';
+import { ServiceError } from '../../../../contract/errors.ts';
+
+/*
+ * Classes and codes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). Those that are
+ * not here are faults of our own statements and stay what they are.
+ */
+const UNAVAILABLE: readonly {
+  readonly state: RegExp;
+  readonly message: string;
+  readonly retryable: boolean;
+}[] = [
+  { state: /^57014$/, message: 'The database took too long; try again.', retryable: true },
+  { state: /^55P03$/, message: 'The database is busy; try again.', retryable: true },
+  {
+    state: /^40/,
+    message: 'The database undid this for a change at the same time; try again.',
+    retryable: true,
+  },
+  {
+    state: /^53100$/,
+    message: 'The disk of the database is full. Free some space, then try again.',
+    retryable: true,
+  },
+  { state: /^53/, message: 'The database is out of connections or memory; try again.', retryable: true },
+  { state: /^25006$/, message: 'The database is read-only now; try again.', retryable: true },
+  { state: /^(08|25P03|57|58)/, message: 'The database does not answer; try again.', retryable: true },
+  {
+    state: /^(28|3D000|42501)/,
+    message: 'The database refuses the service; correct its user and rights.',
+    retryable: false,
+  },
+  { state: /^XX00[12]/, message: 'The database is damaged; restore it from a backup.', retryable: false },
+];
+
+/** SQLSTATEs after which the connection is of no more use, on top of all that do not come from the server. */
+const CONNECTION_LOST = /^(08|25006|25P03|57P)/;
+
+/** Whether the connection must not be used again: the server ended it, or its answers can no longer be matched. */
+export function losesConnection(error: unknown): boolean {
+  return error instanceof DatabaseError ? CONNECTION_LOST.test(error.code ?? '') : isFromDriver(error);
+}
+
+/** A ServiceError for what the database cannot do now; every other error as it is, without the row's values. */
+export function translatePostgresError(error: unknown): unknown {
+  if (error instanceof ServiceError) return error;
+  if (!(error instanceof DatabaseError)) {
+    return isFromDriver(error) ? unavailable('The database does not answer; try again.', true, error) : error;
+  }
+  const known = UNAVAILABLE.find(({ state }) => state.test(error.code ?? ''));
+  if (known !== undefined) return unavailable(known.message, known.retryable, error);
+  error.detail = undefined;
+  error.where = undefined;
+  return error;
+}
+
+function unavailable(message: string, retryable: boolean, cause: unknown): ServiceError {
+  return new ServiceError('storage-unavailable', message, { cause, retryable });
+}
+
+/** pg has no error class for lost connections and time-outs; what else it throws are errors of types. */
+function isFromDriver(error: unknown): boolean {
+  return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError);
+}

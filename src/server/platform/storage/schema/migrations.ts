@@ -1,0 +1,58 @@
+import { type Kysely, sql } from 'kysely';
+import type { ColumnTypes } from '../engine.ts';
+import { createEventTables } from './event-tables.ts';
+import type { Tables } from './tables.ts';
+import { createTranscriptionTables } from './transcription-tables.ts';
+
+export type Migration = {
+  readonly name: string;
+  up(db: Kysely<Tables>, types: ColumnTypes): Promise<void>;
+};
+
+/** Applied in this order, each once, never changed after a release and never undone: add to the end. */
+export const MIGRATIONS: readonly Migration[] = [
+  { name: '001-recordings', up: createRecordings },
+  { name: '002-events-and-webhooks', up: createEventTables },
+  { name: '003-transcriptions', up: createTranscriptionTables },
+];
+
+async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('recordings')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('room', text, (column) => column.notNull())
+    .addColumn('egressId', text)
+    .addColumn('status', text, (column) => column.notNull())
+    .addColumn('filepath', text, (column) => column.notNull())
+    .addColumn('bucket', text)
+    .addColumn('claimOwner', text)
+    .addColumn('claimUntil', integer)
+    .addColumn('createdAt', integer, (column) => column.notNull())
+    .addColumn('startedAt', integer)
+    .addColumn('stoppedAt', integer)
+    .addColumn('endedAt', integer)
+    .addColumn('sizeBytes', integer)
+    .addColumn('durationMs', integer)
+    .addColumn('error', text)
+    .execute();
+  // The lock: one active recording per room. Its predicate is repeated to the letter by the claim.
+  await db.schema
+    .createIndex('recordingsOneActivePerRoom')
+    .unique()
+    .on('recordings')
+    .column('room')
+    .where(sql<boolean>`status in ('starting', 'recording')`)
+    .execute();
+  await db.schema.createIndex('recordingsEgressId').unique().on('recordings').column('egressId').execute();
+  await db.schema.createIndex('recordingsNewest').on('recordings').columns(['createdAt', 'id']).execute();
+  await db.schema
+    .createIndex('recordingsNewestOfRoom')
+    .on('recordings')
+    .columns(['room', 'createdAt', 'id'])
+    .execute();
+  await db.schema
+    .createIndex('recordingsNewestOfStatus')
+    .on('recordings')
+    .columns(['status', 'createdAt', 'id'])
+    .execute();
+}

@@ -1,0 +1,70 @@
+import type { GeneratedAlways } from 'kysely';
+import type { ParticipantSession, RoomSession, StoredEvent } from '../../../events/store.ts';
+import type { Recording } from '../../../recordings/store.ts';
+import type { StoredSegment, Transcription } from '../../../transcription/store.ts';
+import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
+
+/**
+ * Every table, as the query layer sees it. Columns carry the names of the records' fields, so that a row is the
+ * record and nothing has to be mapped.
+ */
+export type Tables = {
+  readonly rtcMigrations: MigrationRow;
+  readonly recordings: Recording;
+  readonly events: StoredEvent;
+  readonly counters: CounterRow;
+  readonly roomSessions: RoomSession;
+  readonly participantSessions: ParticipantSession;
+  readonly webhooks: WebhookRow;
+  readonly deletedWebhooks: DeletedWebhookRow;
+  readonly deliveries: DeliveryRow;
+  readonly attempts: Attempt;
+  readonly leases: LeaseRow;
+  readonly transcriptions: TranscriptionRow;
+  readonly segments: SegmentRow;
+  readonly speechWorkers: SpeechWorkerRow;
+};
+
+type MigrationRow = {
+  readonly name: string;
+  readonly appliedAt: number;
+};
+
+type CounterRow = {
+  readonly name: string;
+  readonly value: number;
+};
+
+/** The list of events as JSON text. */
+export type WebhookRow = Omit<Webhook, 'events'> & { readonly events: string };
+
+/** Kept while rows of the webhook may be left, or may still come from a transaction that began before. */
+type DeletedWebhookRow = {
+  readonly id: string;
+  readonly deletedAt: number;
+};
+
+/** `claimableAt` is dueAt, or the end of the lease when that is later: the database computes it. */
+type DeliveryRow = Delivery & { readonly claimableAt: GeneratedAlways<number> };
+
+type LeaseRow = {
+  readonly name: string;
+  readonly owner: string;
+  readonly leaseUntil: number;
+};
+
+/** The two objects as JSON text. */
+export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {
+  readonly speakers: string;
+  readonly options: string;
+};
+
+export type SegmentRow = StoredSegment & { readonly transcriptionId: string };
+
+/** The list of languages as JSON text. */
+type SpeechWorkerRow = {
+  readonly id: string;
+  readonly kind: string;
+  readonly languages: string;
+  readonly aliveUntil: number;
+};

@@ -1,0 +1,109 @@
+import { type Kysely, sql } from 'kysely';
+import type { ColumnTypes } from '../engine.ts';
+import type { Tables } from './tables.ts';
+
+/** SQLite takes the name for its own 8 byte float. */
+const float = sql`double precision`;
+
+/** Migration 003; docs/storage.md says what each index serves. */
+export async function createTranscriptionTables(db: Kysely<Tables>, types: ColumnTypes): Promise<void> {
+  await createTranscriptions(db, types);
+  await createTranscriptionIndexes(db);
+  await createSegments(db, types);
+  await createSpeechWorkers(db, types);
+}
+
+async function createTranscriptions(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('transcriptions')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('kind', text, (column) => column.notNull())
+    .addColumn('room', text, (column) => column.notNull())
+    .addColumn('recordingId', text)
+    .addColumn('egressId', text)
+    .addColumn('status', text, (column) => column.notNull())
+    .addColumn('language', text, (column) => column.notNull())
+    .addColumn('speakers', text, (column) => column.notNull())
+    .addColumn('options', text, (column) => column.notNull())
+    .addColumn('leaseOwner', text)
+    .addColumn('leaseUntil', integer)
+    .addColumn('dueAt', integer)
+    .addColumn('attempts', integer, (column) => column.notNull())
+    .addColumn('progress', float, (column) => column.notNull())
+    .addColumn('durationMs', integer)
+    .addColumn('errorCode', text)
+    .addColumn('errorMessage', text)
+    .addColumn('createdAt', integer, (column) => column.notNull())
+    .addColumn('originAt', integer, (column) => column.notNull())
+    .addColumn('startedAt', integer)
+    .addColumn('endedAt', integer)
+    .execute();
+}
+
+/** The predicates are repeated to the letter by the queries: neither engine matches them otherwise. */
+async function createTranscriptionIndexes(db: Kysely<Tables>): Promise<void> {
+  await db.schema
+    .createIndex('transcriptionsOneActivePerRoom')
+    .unique()
+    .on('transcriptions')
+    .column('room')
+    .where(sql<boolean>`status = 'active'`)
+    .execute();
+  await db.schema
+    .createIndex('transcriptionsOnePerRecording')
+    .unique()
+    .on('transcriptions')
+    .columns(['recordingId', 'language'])
+    .where(sql<boolean>`kind = 'post' and status <> 'failed'`)
+    .execute();
+  await db.schema
+    .createIndex('transcriptionsOpen')
+    .on('transcriptions')
+    .columns(['status', 'dueAt'])
+    .where(sql<boolean>`status in ('queued', 'processing')`)
+    .execute();
+  const newest = {
+    transcriptionsNewest: ['kind', 'createdAt', 'id'],
+    transcriptionsNewestOfRoom: ['room', 'kind', 'createdAt', 'id'],
+    transcriptionsNewestOfRecording: ['egressId', 'createdAt', 'id'],
+    transcriptionsNewestOfStatus: ['kind', 'status', 'createdAt', 'id'],
+  } as const;
+  for (const [name, columns] of Object.entries(newest)) {
+    await db.schema
+      .createIndex(name)
+      .on('transcriptions')
+      .columns([...columns])
+      .execute();
+  }
+}
+
+async function createSegments(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('segments')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('transcriptionId', text, (column) => column.notNull())
+    .addColumn('trackId', text)
+    .addColumn('identity', text)
+    .addColumn('name', text)
+    .addColumn('text', text, (column) => column.notNull())
+    .addColumn('language', text, (column) => column.notNull())
+    .addColumn('startedAt', integer, (column) => column.notNull())
+    .addColumn('endedAt', integer, (column) => column.notNull())
+    .addColumn('confidence', float)
+    .execute();
+  await db.schema
+    .createIndex('segmentsOfTranscription')
+    .on('segments')
+    .columns(['transcriptionId', 'startedAt', 'id'])
+    .execute();
+}
+
+async function createSpeechWorkers(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('speechWorkers')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('kind', text, (column) => column.notNull())
+    .addColumn('languages', text, (column) => column.notNull())
+    .addColumn('aliveUntil', integer, (column) => column.notNull())
+    .execute();
+}

@@ -1,0 +1,155 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { ServiceError } from '../../../../contract/errors.ts';
+import type { Clock } from '../../clock.ts';
+import { isBusy, translateSqliteError } from './errors.ts';
+
+/*
+ * Kysely on node:sqlite. There is one connection and its statements run at once, on this thread. A transaction
+ * that awaits has the connection for itself until it ends: Kysely's mutex for single-connection adapters queues
+ * the others behind it.
+ *
+ * Another process that writes makes ours wait. SQLite's own waiting would block the event loop, so it gets only
+ * BUSY_TIMEOUT_MS, after which we sleep without blocking and try again.
+ */
+
+/** Longer than another process's usual commit, shorter than a caller notices. */
+export const BUSY_TIMEOUT_MS = 10;
+const BUSY_PAUSE_MS = 5;
+const BUSY_PATIENCE_MS = 5000;
+
+/** Statements are few and written in code; the bound is for lists of varying length. */
+const CACHED_STATEMENTS = 256;
+
+export function sqliteKyselyDialect(database: DatabaseSync, clock: Clock): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new SqliteDriver(database, clock),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+class SqliteDriver implements Driver {
+  readonly #database: DatabaseSync;
+  readonly #connection: SqliteConnection;
+
+  constructor(database: DatabaseSync, clock: Clock) {
+    this.#database = database;
+    this.#connection = new SqliteConnection(database, clock);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  beginTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.begin();
+  }
+
+  commitTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.commit();
+  }
+
+  rollbackTransaction(connection: SqliteConnection): Promise<void> {
+    return connection.rollback();
+  }
+
+  async destroy(): Promise<void> {
+    this.#database.close();
+  }
+}
+
+type CachedStatement = { readonly statement: StatementSync; readonly returnsRows: boolean };
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+  readonly #clock: Clock;
+  readonly #statements = new Map<string, CachedStatement>();
+  #expectsTransaction = false;
+
+  constructor(database: DatabaseSync, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#untilNotBusy(() => this.#execute<R>(sql, parameters));
+  }
+
+  /** The rows come at once: SQLite has them on this machine, and no caller asks for more than a page. */
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    yield await this.executeQuery<R>(query);
+  }
+
+  /** `immediate`: a transaction that began by reading could not wait for the write lock, it would have to fail. */
+  async begin(): Promise<void> {
+    await this.#untilNotBusy(() => this.#execute('begin immediate', []));
+    this.#expectsTransaction = true;
+  }
+
+  async commit(): Promise<void> {
+    await this.#untilNotBusy(() => this.#execute('commit', []));
+    this.#expectsTransaction = false;
+  }
+
+  async rollback(): Promise<void> {
+    this.#expectsTransaction = false;
+    // SQLite rolls back by itself on some errors (a full disk), and would refuse a second rollback.
+    if (this.#database.isTransaction) this.#execute('rollback', []);
+  }
+
+  #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
+    // Work that caught the error which ended its transaction must not go on outside of one.
+    if (this.#expectsTransaction && !this.#database.isTransaction) {
+      throw new ServiceError('storage-unavailable', 'The database undid the transaction; try again.', {
+        retryable: true,
+      });
+    }
+    const { statement, returnsRows } = this.#prepare(sql);
+    const values = parameters as readonly SQLInputValue[];
+    if (returnsRows) return { rows: statement.all(...values) as R[] };
+    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+  }
+
+  #prepare(sql: string): CachedStatement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    const cached = { statement, returnsRows: statement.columns().length > 0 };
+    if (this.#statements.size >= CACHED_STATEMENTS) {
+      const [oldest] = this.#statements.keys();
+      if (oldest !== undefined) this.#statements.delete(oldest);
+    }
+    this.#statements.set(sql, cached);
+    return cached;
+  }
+
+  async #untilNotBusy<T>(work: () => T): Promise<T> {
+    let deadline: number | undefined;
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        if (!isBusy(error) || this.#database.isTransaction) throw translateSqliteError(error);
+        deadline ??= this.#clock.now() + BUSY_PATIENCE_MS;
+        if (this.#clock.now() >= deadline) throw translateSqliteError(error);
+        await this.#clock.sleep(BUSY_PAUSE_MS);
+      }
+    }
+  }
+}

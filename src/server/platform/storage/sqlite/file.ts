@@ -1,0 +1,154 @@
+import { open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { ServiceError } from '../../../../contract/errors.ts';
+import { makeFolder } from '../../../../folders/make-folder.ts';
+import { pendingMigrations } from '../migrate.ts';
+import { isDamage } from './errors.ts';
+
+/** The first 16 bytes of every SQLite database (https://sqlite.org/fileformat.html, section 1.3). */
+const MAGIC = 'SQLite format 3\0';
+
+/** Above this the pages are not all checked at the start, which would take seconds: damage then shows when met. */
+const FULL_CHECK_BYTES = 64 * 1024 * 1024;
+
+const LOCK_PATIENCE_MS = 5000;
+
+/**
+ * Makes sure that `path` is ours to open: creates it (mode 0600, it holds secrets) where there is none, and looks
+ * at an existing one without changing a byte of it.
+ *
+ * @throws ServiceError storage-unavailable, not retryable, which names the file, what is wrong and what to do.
+ */
+export async function prepareSqliteFile(path: string): Promise<void> {
+  await prepareFolder(dirname(path));
+  const created = await createEmpty(path);
+  if (created) return;
+  const file = await stat(path);
+  if (!file.isFile()) throw refusal(path, 'is not a file. Give the database a path of its own.');
+  await requireWritable(path);
+  if (file.size > 0) await inspect(path, file.size);
+}
+
+/** @throws ServiceError as prepareSqliteFile. */
+export async function prepareFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder, 0o700);
+    if (!(await stat(folder)).isDirectory()) throw refusal(folder, 'is not a folder. Set DATA_DIR to one.');
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw refusal(
+      folder,
+      `cannot be created (${codeOf(error)}). Correct the permissions above it, or set DATA_DIR.`,
+      error,
+    );
+  }
+}
+
+async function createEmpty(path: string): Promise<boolean> {
+  try {
+    const file = await open(path, 'wx', 0o600);
+    await file.close();
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw refusal(
+      path,
+      `cannot be created (${codeOf(error)}). Correct the permissions of its folder.`,
+      error,
+    );
+  }
+}
+
+async function requireWritable(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'r+');
+    await file.close();
+  } catch (error) {
+    throw refusal(path, `cannot be written (${codeOf(error)}). Correct its permissions or owner.`, error);
+  }
+}
+
+async function inspect(path: string, size: number): Promise<void> {
+  if ((await readStart(path)) !== MAGIC) {
+    throw refusal(path, 'is not a SQLite database. Move it away, or set DATA_DIR to another folder.');
+  }
+  // A rollback journal is left by a crash in the very first moments: only opening for writing can undo that.
+  if (await exists(`${path}-journal`)) return;
+  if (await exists(`${path}-wal`)) return look(new DatabaseSync(path, READ_ONLY), path, size);
+  try {
+    // Without a log no process has the database open, and `immutable` keeps SQLite from leaving files beside it.
+    look(new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), READ_ONLY), path, size);
+  } catch (error) {
+    // Unless one opened it just now, and we read it while it was being written.
+    if (!(await exists(`${path}-wal`))) throw error;
+    look(new DatabaseSync(path, READ_ONLY), path, size);
+  }
+}
+
+const READ_ONLY = { readOnly: true, timeout: LOCK_PATIENCE_MS } as const;
+
+function look(database: DatabaseSync, path: string, size: number): void {
+  try {
+    const damage = firstDamage(database, size);
+    if (damage !== undefined) throw damaged(path, damage);
+    const tables = column(database, "select name from sqlite_schema where type = 'table'");
+    if (tables.length === 0) return;
+    if (!tables.includes('rtcMigrations')) {
+      throw refusal(path, 'is the SQLite database of another program. Set DATA_DIR to another folder.');
+    }
+    pendingMigrations(column(database, 'select name from rtcMigrations order by name'), `SQLite (${path})`);
+  } catch (error) {
+    throw isDamage(error) ? damaged(path, codeOf(error), error) : error;
+  } finally {
+    database.close();
+  }
+}
+
+/** What SQLite finds wrong first; in a large file only its schema is read. */
+function firstDamage(database: DatabaseSync, size: number): string | undefined {
+  const check = size <= FULL_CHECK_BYTES ? 'pragma quick_check(1)' : 'pragma quick_check(sqlite_schema)';
+  const [finding] = column(database, check);
+  return finding === 'ok' ? undefined : finding?.replace('*** in database main ***', '').trim();
+}
+
+function column(database: DatabaseSync, sql: string): readonly string[] {
+  return database
+    .prepare(sql)
+    .all()
+    .flatMap((row) => Object.values(row).map(String));
+}
+
+async function readStart(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function damaged(path: string, finding: string, cause?: unknown): ServiceError {
+  return refusal(path, `is damaged (${finding}). Nothing was changed. Restore it from a backup.`, cause);
+}
+
+export function refusal(path: string, complaint: string, cause?: unknown): ServiceError {
+  return new ServiceError('storage-unavailable', `${path} ${complaint}`, { cause, retryable: false });
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

@@ -1,0 +1,176 @@
+import { Readable } from 'node:stream';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { objectUrl } from './bucket-address.ts';
+import { errorCodeOf, missingFile, refusedBy, unavailable } from './bucket-errors.ts';
+import type { FileLocation, RecordingFiles } from './recording-files.ts';
+
+export type ObjectStorage = {
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly endpoint: string | undefined;
+  /** As receivers of pre-signed URLs reach it. */
+  readonly publicEndpoint: string | undefined;
+  readonly forcePathStyle: boolean;
+};
+
+export type BucketFilesDeps = {
+  readonly clock: Clock;
+  /** Undefined when no bucket is configured. */
+  readonly storage: ObjectStorage | undefined;
+  readonly patienceMs?: number;
+};
+
+/** HEAD and DELETE of one object: an object storage that takes longer is as good as down. */
+const PATIENCE_MS = 10_000;
+/** S3's error documents have a few hundred bytes. */
+const MAX_DOCUMENT_BYTES = 8192;
+const MISSING_CODES: readonly string[] = ['NoSuchKey', 'NoSuchVersion'];
+
+/**
+ * Objects of any S3. The bucket is the recording's own, which may be an earlier one on the same storage. Loads its
+ * client when it is first used.
+ */
+export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open'> {
+  const { storage } = deps;
+  return {
+    find: async (location) => {
+      const answer = await send(deps, 'HEAD', location);
+      if (answer.ok) return factsOf(answer);
+      // The answer to a HEAD has no body: only a GET tells a missing object from a missing bucket or right.
+      const refusal = await send(deps, 'GET', location, { range: 'bytes=0-0' });
+      if (refusal.ok) throw unavailable(new Error(`HEAD answered ${answer.status}, GET ${refusal.status}`));
+      return await undefinedOrThrow(refusal, location);
+    },
+    read: async (location, start, length) => {
+      const answer = await ask(deps, 'GET', location, { range: `bytes=${start}-${start + length - 1}` });
+      if (answer.status === 206 && answer.body !== null) return Readable.fromWeb(answer.body);
+      if (answer.ok) {
+        await discard(answer);
+        throw unavailable(new Error(`a part was asked for, and the answer is ${answer.status}`));
+      }
+      await undefinedOrThrow(answer, location);
+      throw missingFile();
+    },
+    signedUrl: async (location, expiresInSeconds) => {
+      if (storage === undefined) return undefined;
+      const url = new URL(addressOf(storage, storage.publicEndpoint, location));
+      url.searchParams.set('X-Amz-Expires', String(expiresInSeconds));
+      const signed = await sign(deps, storage, { method: 'GET', url: url.href, signQuery: true });
+      return signed.url.href;
+    },
+    delete: async (location) => {
+      const answer = await send(deps, 'DELETE', location);
+      if (!answer.ok) await undefinedOrThrow(answer, location);
+    },
+  };
+}
+
+function factsOf({ headers }: Response) {
+  const modifiedAt = Date.parse(headers.get('last-modified') ?? '');
+  return {
+    sizeBytes: Number(headers.get('content-length') ?? 0),
+    modifiedAt: Number.isNaN(modifiedAt) ? 0 : modifiedAt,
+  };
+}
+
+/** Undefined for an object that is not there. */
+async function undefinedOrThrow(answer: Response, { bucket }: FileLocation): Promise<undefined> {
+  const code = errorCodeOf(await readDocument(answer));
+  if (answer.status === 404 && MISSING_CODES.includes(code ?? '')) return undefined;
+  throw refusedBy({ status: answer.status, code, bucket: bucket ?? '' });
+}
+
+/** The beginning of a body, as much as an error document may have. */
+export async function readDocument(answer: Response): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  try {
+    for await (const chunk of answer.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > MAX_DOCUMENT_BYTES) break;
+    }
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+  return text;
+}
+
+async function send(
+  deps: BucketFilesDeps,
+  method: 'HEAD' | 'GET' | 'DELETE',
+  location: FileLocation,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const answer = await ask(deps, method, location, headers);
+  if (answer.ok) await discard(answer);
+  return answer;
+}
+
+/** Gives the body up with its connection, which may have broken meanwhile. */
+async function discard(answer: Response): Promise<void> {
+  await answer.body?.cancel().catch(() => {});
+}
+
+/** The patience is for the head of an answer, and for the body of a refusal: that of an object may take its time. */
+export async function ask(
+  deps: BucketFilesDeps,
+  method: 'HEAD' | 'GET' | 'PUT' | 'DELETE',
+  location: FileLocation,
+  headers: Readonly<Record<string, string>> = {},
+  body?: string,
+): Promise<Response> {
+  const { storage, patienceMs = PATIENCE_MS } = deps;
+  if (storage === undefined) throw notConfigured(location);
+  const url = addressOf(storage, storage.endpoint, location);
+  const signed = await sign(deps, storage, { method, url, headers });
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), patienceMs).unref();
+  const { signal } = patience;
+  try {
+    const answer = await fetch(signed.url, {
+      method,
+      headers: signed.headers,
+      signal,
+      redirect: 'manual',
+      ...(body === undefined ? {} : { body }),
+    });
+    if (answer.ok) clearTimeout(timer);
+    return answer;
+  } catch (cause) {
+    throw unavailable(cause);
+  }
+}
+
+function addressOf(storage: ObjectStorage, endpoint: string | undefined, location: FileLocation): string {
+  const { region, forcePathStyle } = storage;
+  return objectUrl({ bucket: location.bucket ?? '', region, endpoint, forcePathStyle }, location.filepath);
+}
+
+type Signable = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signQuery?: boolean;
+};
+
+async function sign({ clock }: BucketFilesDeps, storage: ObjectStorage, request: Signable) {
+  const { AwsV4Signer } = await import('aws4fetch');
+  const signer = new AwsV4Signer({
+    ...request,
+    service: 's3',
+    region: storage.region,
+    accessKeyId: storage.accessKey,
+    secretAccessKey: storage.secretKey,
+    datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+  });
+  return await signer.sign();
+}
+
+function notConfigured({ bucket }: FileLocation): ServiceError {
+  return new ServiceError(
+    'recording-storage-error',
+    `The recording is in the bucket ${JSON.stringify(bucket)}, but no object storage is configured: set S3_BUCKET and its keys.`,
+  );
+}

@@ -1,0 +1,31 @@
+import type { BucketFilesDeps, ObjectStorage } from './bucket-files.ts';
+import { makeRecordingFolder } from './make-recording-folder.ts';
+import type { RecordingStorage } from './recording-storage.ts';
+import { tryBucket } from './try-bucket.ts';
+import { tryFolder } from './try-folder.ts';
+
+/** Five steps at most, and somebody waits for them. */
+const PATIENCE_MS = 4000;
+
+/** Where the next recording goes: the bucket, or the folder where there is none. */
+export function createRecordingStorage(
+  deps: Omit<BucketFilesDeps, 'storage'> & {
+    readonly bucket: (ObjectStorage & { readonly bucket: string }) | undefined;
+    readonly directory: string;
+  },
+): RecordingStorage {
+  const { bucket, directory, clock, patienceMs = PATIENCE_MS } = deps;
+  if (bucket === undefined) {
+    return {
+      kind: 'recording folder',
+      makeReady: (filepath) => makeRecordingFolder(directory, filepath),
+      tryOut: (filepath) => tryFolder(directory, filepath),
+    };
+  }
+  const trialDeps = { clock, storage: bucket, patienceMs };
+  return {
+    kind: 'bucket',
+    makeReady: async () => {},
+    tryOut: (filepath) => tryBucket(trialDeps, { bucket: bucket.bucket, filepath }),
+  };
+}

@@ -1,0 +1,58 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+
+/*
+ * Links to local files of recordings, for who has no key of the service: /recordings/<id>/file?expires=&signature=.
+ *
+ * The signature is an HMAC over id and expiry with a key derived from ENCRYPTION_KEY, not from API_SECRET: links go
+ * to strangers, who could try guesses of a secret that a person chose on them; all instances share it already; and
+ * rotating API_SECRET breaks no link that has been sent. Of several keys the first signs and all are accepted.
+ */
+
+export type LinkDeps = {
+  readonly clock: Clock;
+  /** From deriveLinkKeys. */
+  readonly linkKeys: readonly [Buffer, ...Buffer[]];
+};
+
+export type FileLink = {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly expires: number;
+  readonly signature: string;
+};
+
+/** RFC 5869; the label keeps these keys apart from whatever else is derived from the same ones. */
+export function deriveLinkKeys([first, ...others]: readonly [Buffer, ...Buffer[]]): [Buffer, ...Buffer[]] {
+  const derive = (key: Buffer): Buffer =>
+    Buffer.from(hkdfSync('sha256', key, '', 'rtc-service recording file link', 32));
+  return [derive(first), ...others.map(derive)];
+}
+
+/** Path and query below the service's own address. */
+export function signFileLink({ clock, linkKeys }: LinkDeps, id: string, ttlSeconds: number): string {
+  const expires = Math.floor(clock.now() / 1000) + ttlSeconds;
+  const signature = signatureOf(linkKeys[0], id, expires).toString('base64url');
+  return `/recordings/${encodeURIComponent(id)}/file?expires=${expires}&signature=${signature}`;
+}
+
+/** Throws invalid-signature, also for a link that has expired: its signature is checked first. */
+export function checkFileLink({ clock, linkKeys }: LinkDeps, { id, expires, signature }: FileLink): void {
+  const given = Buffer.from(signature, 'base64url');
+  const isSigned = linkKeys.some((key) => isEqual(signatureOf(key, id, expires), given));
+  if (!isSigned) {
+    throw new ServiceError('invalid-signature', 'The signature of this link is not right; use it unchanged.');
+  }
+  if (clock.now() < expires * 1000) return;
+  const at = new Date(expires * 1000).toISOString();
+  throw new ServiceError('invalid-signature', `This link expired at ${at}; ask for a new one.`);
+}
+
+function signatureOf(key: Buffer, id: string, expires: number): Buffer {
+  return createHmac('sha256', key).update(`${expires}\n${id}`).digest();
+}
+
+function isEqual(expected: Buffer, given: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(expected, given);
+}

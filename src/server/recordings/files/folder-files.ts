@@ -1,0 +1,125 @@
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, open, realpath, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { ServiceError } from '../../../contract/errors.ts';
+import { readPart } from './read-part.ts';
+import type { FileLocation, OpenFile, RecordingFiles } from './recording-files.ts';
+
+/*
+ * Files of the folder of recordings, and of no other. A path is the recorder's own; what it names is checked after it
+ * was opened, by where the descriptor really leads: a link, or a folder that was swapped for one, leads nowhere.
+ */
+
+/** No waiting for the other end of a FIFO; never through a link in the last part of the path. */
+const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
+/** ELOOP: the last part is a link. ENXIO: a socket. */
+const NO_FILE: readonly string[] = ['ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'];
+
+export function createFolderFiles(
+  directory: string,
+): Pick<RecordingFiles, 'find' | 'delete'> & { open(location: FileLocation): Promise<OpenFile | undefined> } {
+  const folder = resolve(directory);
+  const openWithin = (location: FileLocation): Promise<OpenFile | undefined> =>
+    translating(() => openFile(folder, location.filepath));
+  return {
+    open: openWithin,
+    find: async (location) => {
+      const file = await openWithin(location);
+      await file?.close();
+      return file && { sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt };
+    },
+    delete: ({ filepath }) => translating(() => deleteFile(folder, filepath)),
+  };
+}
+
+async function openFile(folder: string, filepath: string): Promise<OpenFile | undefined> {
+  const path = pathWithin(folder, filepath);
+  const root = await realFolder(folder);
+  const handle = await open(path, READ_ONLY).catch(undefinedWhenMissing);
+  if (handle === undefined) return undefined;
+  try {
+    const stats = await handle.stat({ bigint: false });
+    if (!stats.isFile() || !(await isWithin(root, path, stats))) throw outside();
+    return toOpenFile(handle, stats);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function toOpenFile(handle: FileHandle, { size, mtimeMs, ino }: Stats): OpenFile {
+  return {
+    sizeBytes: size,
+    modifiedAt: Math.floor(mtimeMs),
+    etag: `"${size.toString(36)}-${Math.floor(mtimeMs * 1000).toString(36)}-${ino.toString(36)}"`,
+    read: (start, length) => readPart(handle, start, length),
+    close: () => handle.close(),
+  };
+}
+
+/** Whether the path, followed to its end, is in the folder and is the file that was opened. */
+async function isWithin(root: string, path: string, opened: Stats): Promise<boolean> {
+  const real = await realpath(path);
+  const { ino, dev } = await stat(real);
+  return real.startsWith(root + sep) && ino === opened.ino && dev === opened.dev;
+}
+
+/** Deletes the name, so that a link goes and what it leads to stays. */
+async function deleteFile(folder: string, filepath: string): Promise<void> {
+  const path = pathWithin(folder, filepath);
+  const root = await realFolder(folder);
+  const parent = await realpath(dirname(path)).catch(undefinedWhenMissing);
+  if (parent === undefined) return;
+  if (parent !== root && !parent.startsWith(root + sep)) throw outside();
+  await unlink(join(parent, basename(path))).catch(undefinedWhenMissing);
+}
+
+function pathWithin(folder: string, filepath: string): string {
+  const path = resolve(folder, filepath);
+  if (!path.startsWith(folder + sep)) throw outside();
+  return path;
+}
+
+/** A folder that is not there is no empty one: it may be on a disk that is not mounted. */
+async function realFolder(folder: string): Promise<string> {
+  const real = await realpath(folder).catch(undefinedWhenMissing);
+  if (real !== undefined) return real;
+  throw new ServiceError(
+    'recording-storage-error',
+    "RECORDING_DIR is not there: is the recorder's folder mounted on this machine, under the same path?",
+  );
+}
+
+function undefinedWhenMissing(error: NodeJS.ErrnoException): undefined {
+  if (MISSING.includes(error.code ?? '')) return undefined;
+  throw error;
+}
+
+function outside(): ServiceError {
+  return new ServiceError(
+    'recording-storage-error',
+    "The recording's path leads to no file within RECORDING_DIR; was the setting changed, or the file replaced?",
+  );
+}
+
+async function translating<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (NO_FILE.includes(code)) throw outside();
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+      throw new ServiceError(
+        'recording-storage-error',
+        'This service may not read or change the files in RECORDING_DIR: check their owner and mode.',
+        { cause: error },
+      );
+    }
+    throw new ServiceError('storage-unavailable', 'The folder with the recordings cannot be read.', {
+      cause: error,
+      retryable: true,
+    });
+  }
+}

@@ -1,0 +1,140 @@
+import { errorCodeOf, reasonOf } from './bucket-errors.ts';
+import { ask, type BucketFilesDeps, createBucketFiles, readDocument } from './bucket-files.ts';
+import type { FileLocation } from './recording-files.ts';
+import type { StorageTrial } from './recording-storage.ts';
+
+/*
+ * The way of a recording, in small: written, read back, fetched by its pre-signed URL, deleted, looked for once more.
+ * The keys are those that the recorder gets; whether the recorder reaches the storage, only a recording tells.
+ */
+
+const CONTENT = 'rtc: a trial file; it may be deleted';
+
+/** One step's fault, or undefined when it went well. */
+type StepResult = Promise<StorageTrial | undefined>;
+
+/** Never rejects. */
+export async function tryBucket(deps: BucketFilesDeps, location: FileLocation): Promise<StorageTrial> {
+  const unwritten = await write(deps, location);
+  if (unwritten !== undefined) return unwritten;
+  const unread = await readBack(deps, location);
+  const unsigned = unread ?? (await fetchSigned(deps, location));
+  // Also after a fault: what was written goes.
+  const undeleted = await remove(deps, location);
+  const found = unsigned ?? undeleted ?? (await lookForMissing(deps, location));
+  return (
+    found ?? {
+      status: 'ok',
+      detail: 'a file was written, read back, fetched by its pre-signed URL and deleted',
+      next: '',
+    }
+  );
+}
+
+async function write(deps: BucketFilesDeps, location: FileLocation): StepResult {
+  return await step(location, WRITING, async () => await ask(deps, 'PUT', location, {}, CONTENT));
+}
+
+async function readBack(deps: BucketFilesDeps, location: FileLocation): StepResult {
+  return await step(location, READING, async () => await ask(deps, 'GET', location), CONTENT);
+}
+
+async function fetchSigned(deps: BucketFilesDeps, location: FileLocation): StepResult {
+  const { storage, patienceMs } = deps;
+  const isElsewhere = storage?.publicEndpoint !== storage?.endpoint;
+  const fetched = async (): Promise<Response> => {
+    const url = await createBucketFiles(deps).signedUrl(location, 60);
+    return await fetch(`${url}`, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs ?? 10_000) });
+  };
+  return await step(location, isElsewhere ? FETCHING_ELSEWHERE : FETCHING, fetched, CONTENT);
+}
+
+async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult {
+  return await step(location, DELETING, async () => await ask(deps, 'DELETE', location));
+}
+
+/** A recording whose file was deleted in the bucket is told as such only where the keys may see what is missing. */
+async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): StepResult {
+  return await step(location, MISSING, async () => {
+    const answer = await ask(deps, 'GET', location);
+    return answer.status === 404 ? new Response(null, { status: 200 }) : answer;
+  });
+}
+
+type StepKind = {
+  /** What could not be done: "cannot write: …". */
+  readonly doing: string;
+  readonly permission: string;
+  readonly unreachable: Pick<StorageTrial, 'status' | 'next'>;
+};
+
+const UNREACHABLE = {
+  status: 'fault',
+  next: 'check S3_ENDPOINT, and that this service reaches it',
+} as const;
+const WRITING: StepKind = { doing: 'write', permission: 's3:PutObject', unreachable: UNREACHABLE };
+const READING: StepKind = { doing: 'read back', permission: 's3:GetObject', unreachable: UNREACHABLE };
+const FETCHING: StepKind = { ...READING, doing: 'fetch by a pre-signed URL' };
+const FETCHING_ELSEWHERE: StepKind = {
+  ...FETCHING,
+  // Receivers may be in a network that the service does not see.
+  unreachable: {
+    status: 'warning',
+    next: 'check S3_PUBLIC_ENDPOINT from where the files are fetched; this service itself does not reach it',
+  },
+};
+const DELETING: StepKind = { doing: 'delete', permission: 's3:DeleteObject', unreachable: UNREACHABLE };
+const MISSING: StepKind = {
+  doing: 'tell a missing file from a forbidden one',
+  permission: 's3:ListBucket',
+  unreachable: UNREACHABLE,
+};
+
+async function step(
+  location: FileLocation,
+  kind: StepKind,
+  send: () => Promise<Response>,
+  expected?: string,
+): StepResult {
+  try {
+    const answer = await send();
+    const text = await readDocument(answer);
+    if (!answer.ok) return refused(location, kind, { status: answer.status, code: errorCodeOf(text) });
+    if (expected === undefined || text === expected) return undefined;
+    return {
+      status: 'fault',
+      detail: `cannot ${kind.doing}: another content came back`,
+      next: 'look at what stands between this service and the object storage',
+    };
+  } catch (error) {
+    return {
+      ...kind.unreachable,
+      detail: `cannot ${kind.doing}: the object storage does not answer${codeOf(error)}`,
+    };
+  }
+}
+
+function refused(
+  { bucket }: FileLocation,
+  { doing, permission }: StepKind,
+  { status, code }: { readonly status: number; readonly code: string | undefined },
+): StorageTrial {
+  const reason = reasonOf({ status, code, bucket: bucket ?? '' });
+  const what = reason?.what ?? `answered ${status}${code === undefined ? ', not as S3 does' : ` ${code}`}`;
+  const right = `give S3_ACCESS_KEY the right ${permission} on ${JSON.stringify(bucket)}`;
+  const unknown =
+    code === undefined ? 'check that S3_ENDPOINT is an S3' : 'look up this code of the object storage';
+  return {
+    status: 'fault',
+    detail: `cannot ${doing}: the object storage ${what}`,
+    next: code === 'AccessDenied' ? right : (reason?.next ?? unknown),
+  };
+}
+
+/** ECONNREFUSED and the like say much, and nothing that is secret. */
+function codeOf(error: unknown): string {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'string' && /^E[A-Z]+$/.test(at.code)) return ` (${at.code})`;
+  }
+  return '';
+}

@@ -1,0 +1,57 @@
+import { constants, existsSync } from 'node:fs';
+import { open, unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { StorageTrial } from './recording-storage.ts';
+
+/** A file that must be new, and no link. */
+const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+const CONTENT = 'rtc: a trial file; it may be deleted';
+
+/**
+ * Whether this service can read and delete what a recorder leaves in the folder; it proves nothing of the recorder,
+ * which needs the same folder under the same path. Never rejects.
+ */
+export async function tryFolder(directory: string, filepath: string): Promise<StorageTrial> {
+  const path = join(directory, basename(filepath));
+  try {
+    const file = await open(path, NEW_FILE, 0o600);
+    try {
+      await file.writeFile(CONTENT);
+      await file.sync();
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(CONTENT.length), 0, CONTENT.length, 0);
+      if (buffer.toString('utf8', 0, bytesRead) !== CONTENT) return fault('another content came back', DISK);
+    } finally {
+      await file.close();
+      await unlink(path);
+    }
+    return {
+      status: 'ok',
+      detail: 'a file was written, read back and deleted; the recorder needs the same folder',
+      next: '',
+    };
+  } catch (error) {
+    // Also what a folder that is there says, where nothing can be made: /proc.
+    return existsSync(directory) ? refused((error as NodeJS.ErrnoException).code ?? 'unknown') : MISSING;
+  }
+}
+
+const DISK = 'look at the disk under RECORDING_DIR';
+
+const MISSING: StorageTrial = {
+  status: 'warning',
+  detail: 'RECORDING_DIR is not there yet',
+  next: "make it, or mount the recorder's folder there under the same path; or set S3_BUCKET",
+};
+
+function refused(code: string): StorageTrial {
+  if (code === 'EACCES' || code === 'EPERM') {
+    return fault(`this service may not write there (${code})`, 'check the owner and mode of RECORDING_DIR');
+  }
+  if (code === 'EROFS') return fault(`it is read-only (${code})`, 'mount RECORDING_DIR for writing');
+  if (code === 'ENOSPC' || code === 'EDQUOT') return fault(`it is full (${code})`, 'free space there');
+  return fault(`a file cannot be written there (${code})`, DISK);
+}
+
+function fault(detail: string, next: string): StorageTrial {
+  return { status: 'fault', detail: `RECORDING_DIR: ${detail}`, next };
+}

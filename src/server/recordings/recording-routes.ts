@@ -1,0 +1,173 @@
+import { Type } from 'typebox';
+import { nameSchema } from '../../contract/names.ts';
+import { RECORDING_WORDS, RecordingListSchema, RecordingSchema } from '../../contract/recordings.ts';
+import { RecordingParams } from '../platform/http/parameters.ts';
+import { type Answer, defineRoute, type Route, type SuccessAnswer } from '../platform/http/route.ts';
+import { checkFileLink, type LinkDeps } from './files/file-link.ts';
+import { type FileRequest, sendFile } from './files/send-file.ts';
+import {
+  type Download,
+  deleteRecording,
+  downloadRecording,
+  getRecording,
+  type LibraryDeps,
+  listRecordings,
+} from './recordings.ts';
+
+export type RecordingLibraryDeps = LibraryDeps & LinkDeps;
+
+const RecordingsQuery = Type.Object(
+  {
+    roomId: Type.Optional(nameSchema('Only recordings of this room', 'demo')),
+    status: Type.Optional(Type.Enum(RECORDING_WORDS, { description: 'Only recordings in this state' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Page size; default 50' })),
+    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
+  },
+  { additionalProperties: false },
+);
+
+const LinkQuery = Type.Object(
+  {
+    expires: Type.Integer({ minimum: 0, description: 'Unix seconds' }),
+    signature: Type.String({ minLength: 1, maxLength: 128, description: 'As given with the link' }),
+  },
+  { additionalProperties: false },
+);
+
+const DEFAULT_LIMIT = 50;
+const ERRORS = ['recording-not-found', 'storage-unavailable'] as const;
+const FILE_ERRORS = [...ERRORS, 'recording-not-finished', 'recording-storage-error'] as const;
+const DOWNLOAD_ERRORS = [
+  ...FILE_ERRORS,
+  'recording-file-not-found',
+  'precondition-failed',
+  'range-not-satisfiable',
+] as const;
+
+export function recordingLibraryRoutes(deps: RecordingLibraryDeps): readonly Route[] {
+  return [listRoute(deps), getRoute(deps), downloadRoute(deps), deleteRoute(deps), linkRoute(deps)];
+}
+
+function listRoute(deps: RecordingLibraryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/recordings',
+    operationId: 'listRecordings',
+    tag: 'recordings',
+    summary: 'List recordings, newest first',
+    description:
+      'A page may be shorter than its limit and not be the last one: go on while there is a nextCursor.',
+    security: 'signed',
+    query: RecordingsQuery,
+    success: { 200: { description: 'The recordings', schema: RecordingListSchema } },
+    errors: ['storage-unavailable'],
+    handle: async ({ query }) => ({
+      status: 200,
+      body: await listRecordings(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+    }),
+  });
+}
+
+function getRoute(deps: RecordingLibraryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/recordings/:recordingId',
+    operationId: 'getRecording',
+    tag: 'recordings',
+    summary: 'Show one recording',
+    security: 'signed',
+    params: RecordingParams,
+    success: { 200: { description: 'The recording', schema: RecordingSchema } },
+    errors: ERRORS,
+    handle: async ({ params }) => ({ status: 200, body: await getRecording(deps, params.recordingId) }),
+  });
+}
+
+function downloadRoute(deps: RecordingLibraryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/recordings/:recordingId/download',
+    operationId: 'downloadRecording',
+    tag: 'recordings',
+    summary: 'Download the file of a recording',
+    description:
+      'A redirect to a pre-signed URL, good for five minutes, when recordings are in a bucket: follow it without the signature headers. Else the file itself, or one range of it.',
+    security: 'signed',
+    params: RecordingParams,
+    success: DOWNLOADS,
+    errors: DOWNLOAD_ERRORS,
+    handle: async ({ params, raw }) => answer(raw, await downloadRecording(deps, params.recordingId)),
+  });
+}
+
+function deleteRoute(deps: RecordingLibraryDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/v1/recordings/:recordingId',
+    operationId: 'deleteRecording',
+    tag: 'recordings',
+    summary: 'Delete a recording and its file',
+    description:
+      'When the file cannot be deleted, the recording stays. A file that is gone already is no failure.',
+    security: 'signed',
+    params: RecordingParams,
+    success: { 204: { description: 'The recording and its file are gone' } },
+    errors: FILE_ERRORS,
+    handle: async ({ params }) => {
+      await deleteRecording(deps, params.recordingId);
+      return { status: 204 };
+    },
+  });
+}
+
+/** Not under /v1: who holds the link holds no key. */
+function linkRoute(deps: RecordingLibraryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/recordings/:recordingId/file',
+    operationId: 'fetchRecordingFile',
+    tag: 'recordings',
+    summary: 'Fetch the file of a recording by a signed link',
+    description:
+      'The `fileUrl` of a webhook, when recordings are local: good for 24 hours, for whoever holds it.',
+    security: 'public',
+    params: RecordingParams,
+    query: LinkQuery,
+    success: DOWNLOADS,
+    errors: ['invalid-signature', ...DOWNLOAD_ERRORS],
+    handle: async ({ params, query, raw }) => {
+      checkFileLink(deps, { id: params.recordingId, ...query });
+      const { headers, ...sent } = await answer(raw, await downloadRecording(deps, params.recordingId));
+      return { ...sent, headers: { ...headers, 'cache-control': 'private, no-cache' } };
+    },
+  });
+}
+
+const VIDEO = 'video/mp4';
+
+const FILE = {
+  schema: Type.String({ format: 'binary' }),
+  example: '(bytes)',
+  contentType: VIDEO,
+} as const;
+const VALIDATORS = {
+  ETag: 'Changes with the content; for If-Range and If-None-Match',
+  'Last-Modified': 'When the file was written',
+  'Accept-Ranges': 'bytes',
+};
+
+const DOWNLOADS: Readonly<Record<number, SuccessAnswer>> = {
+  200: { description: 'The whole file', headers: VALIDATORS, ...FILE },
+  206: {
+    description: 'The range asked for',
+    headers: { ...VALIDATORS, 'Content-Range': 'Which bytes of how many' },
+    ...FILE,
+  },
+  302: { description: 'The file is in a bucket', headers: { Location: 'Pre-signed URL' } },
+  304: { description: 'Not changed since the version that the caller has', headers: VALIDATORS },
+};
+
+async function answer(request: FileRequest, download: Download): Promise<Answer> {
+  if ('url' in download) return { status: 302, headers: { location: download.url } };
+  return await sendFile(request, download.file, { name: download.name, contentType: VIDEO });
+}

@@ -1,0 +1,135 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { RecordingList, Recording as RecordingRecord } from '../../contract/recordings.ts';
+import { pageReader } from '../platform/http/read-page.ts';
+import type { Log } from '../platform/log.ts';
+import { isActive, type SettleDeps } from './apply-egress-state.ts';
+import type { OpenFile, RecordingFiles } from './files/recording-files.ts';
+import { isPending, refreshRecording } from './refresh-recording.ts';
+import type { Recording } from './store.ts';
+
+const readPage = pageReader('recordings');
+
+export type LibraryDeps = SettleDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
+
+export type RecordingsQuery = {
+  readonly roomId?: string | undefined;
+  readonly status?: RecordingRecord['status'] | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+};
+
+/**
+ * Newest first, as the store knows them. A start that is still under way is none yet: a page may be shorter than its
+ * limit and not be the last.
+ */
+export async function listRecordings(
+  { store }: Pick<SettleDeps, 'store'>,
+  { roomId: room, status, ...asked }: RecordingsQuery,
+): Promise<RecordingList> {
+  const { rows, nextCursor } = await readPage(asked, (wanted) =>
+    store.recordings.list({ room, status, ...wanted }),
+  );
+  return {
+    recordings: rows.flatMap((row) => (row.status === 'starting' ? [] : [toRecord(row)])),
+    nextCursor,
+  };
+}
+
+/** Throws recording-not-found. What is not known yet is asked of the media server. */
+export async function getRecording(deps: LibraryDeps, recordingId: string): Promise<RecordingRecord> {
+  return toRecord(await refreshRecording(deps, await findRecording(deps, recordingId)));
+}
+
+/** By egress id, which is what the specification calls recordingId, or by our own id. Throws recording-not-found. */
+async function findRecording({ store }: Pick<SettleDeps, 'store'>, recordingId: string): Promise<Recording> {
+  // Anything else is no id of either, and may be no text that a database takes.
+  const isId = /^[\w-]+$/.test(recordingId);
+  const recording = isId
+    ? ((await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId)))
+    : undefined;
+  if (recording !== undefined && recording.status !== 'starting') return recording;
+  throw new ServiceError('recording-not-found', `There is no recording ${JSON.stringify(recordingId)}.`);
+}
+
+export type Download = { readonly url: string } | { readonly file: OpenFile; readonly name: string };
+
+/** A client that follows a redirect begins at once; one that resumes later asks for another. */
+const URL_TTL_SECONDS = 300;
+
+/**
+ * A pre-signed URL, or the file itself. Throws recording-not-found, recording-not-finished, recording-file-not-found,
+ * recording-storage-error and storage-unavailable.
+ */
+export async function downloadRecording(deps: LibraryDeps, recordingId: string): Promise<Download> {
+  const recording = await findFinishedRecording(deps, recordingId);
+  if (!mayHaveFile(recording)) throw noFile(recording);
+  if (recording.bucket === null) {
+    const file = await deps.recordingFiles.open(recording);
+    if (file === undefined) throw noFile(recording);
+    return { file, name: recording.filepath.split('/').at(-1) ?? 'recording.mp4' };
+  }
+  if ((await deps.recordingFiles.find(recording)) === undefined) throw noFile(recording);
+  const url = await deps.recordingFiles.signedUrl(recording, URL_TTL_SECONDS);
+  if (url === undefined) throw noFile(recording);
+  return { url };
+}
+
+/**
+ * First the file, then the record: what fails on the way leaves the record, and the same call completes it. A file
+ * that is gone already does not hold it up. Throws as downloadRecording does, but for recording-file-not-found.
+ */
+export async function deleteRecording(deps: LibraryDeps, recordingId: string): Promise<void> {
+  const recording = await findFinishedRecording(deps, recordingId);
+  if (mayHaveFile(recording)) await deps.recordingFiles.delete(recording);
+  await deps.store.recordings.delete(recording.id);
+}
+
+/** One whose file, if it has any, is complete. Throws recording-not-found and recording-not-finished. */
+export async function findFinishedRecording(deps: LibraryDeps, recordingId: string): Promise<Recording> {
+  const recording = await refreshRecording(deps, await findRecording(deps, recordingId));
+  refuseUnfinished(recording);
+  return recording;
+}
+
+/** Nothing is ever written for an egress that never came or got no media. */
+export function mayHaveFile({ egressId, status }: Recording): boolean {
+  return egressId !== null && status !== 'aborted';
+}
+
+function refuseUnfinished(recording: Recording): void {
+  if (isActive(recording)) {
+    throw new ServiceError('recording-not-finished', 'The recording is still running; stop it first.');
+  }
+  if (isPending(recording)) {
+    throw new ServiceError('recording-not-finished', 'The file of the recording is still being written.', {
+      retryable: true,
+    });
+  }
+}
+
+export function noFile({ status }: Recording): ServiceError {
+  const detail =
+    status === 'stopped'
+      ? 'The file of the recording is no longer where it was stored.'
+      : `The recording ${status === 'aborted' ? 'was aborted before any media came' : 'failed'}: it has no file.`;
+  return new ServiceError('recording-file-not-found', detail);
+}
+
+function toRecord(row: Recording): RecordingRecord {
+  return {
+    recordingId: row.egressId ?? row.id,
+    roomId: row.room,
+    status: row.status === 'starting' ? 'recording' : row.status,
+    startedAt: instant(row.startedAt),
+    stoppedAt: instant(row.stoppedAt),
+    endedAt: instant(row.endedAt),
+    durationMs: row.durationMs,
+    sizeBytes: row.sizeBytes,
+    error: row.error,
+    file: row.sizeBytes === null ? null : { bucket: row.bucket, path: row.filepath },
+  };
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,71 @@
+import {
+  RecordingStartSchema,
+  RecordingStatusSchema,
+  RecordingStopSchema,
+} from '../../contract/recordings.ts';
+import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
+import { RoomParams } from '../platform/http/parameters.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import { getRecordingStatus } from './get-recording-status.ts';
+import type { RecordingDeps } from './recording-deps.ts';
+import { startRecording } from './start-recording.ts';
+import { stopRecording } from './stop-recording.ts';
+
+const RECORDING_ERRORS = [...MEDIA_ERRORS, 'media-worker-unavailable', 'storage-unavailable'] as const;
+
+export function recordingRoutes(deps: RecordingDeps): readonly Route[] {
+  return [startRoute(deps), stopRoute(deps), statusRoute(deps)];
+}
+
+function startRoute(deps: RecordingDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/rooms/:roomId/recording/start',
+    operationId: 'startRecording',
+    tag: 'recordings',
+    summary: 'Record a room to an MP4 file',
+    description:
+      'At most one recording of a room runs at a time, also under concurrent starts; a second start answers the first one.',
+    security: 'signed',
+    params: RoomParams,
+    success: {
+      200: { description: 'The room is being recorded already', schema: RecordingStartSchema },
+      201: { description: 'The recording was started', schema: RecordingStartSchema },
+    },
+    errors: ['room-not-found', 'conflict', ...RECORDING_ERRORS],
+    handle: async ({ params }) => {
+      const started = await startRecording(deps, params.roomId);
+      return { status: started.status === 'recording' ? 201 : 200, body: started };
+    },
+  });
+}
+
+function stopRoute(deps: RecordingDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/rooms/:roomId/recording/stop',
+    operationId: 'stopRecording',
+    tag: 'recordings',
+    summary: 'Stop the recording of a room',
+    security: 'signed',
+    params: RoomParams,
+    success: { 200: { description: 'The recording was stopped', schema: RecordingStopSchema } },
+    errors: ['room-not-found', 'no-active-recording', ...RECORDING_ERRORS],
+    handle: async ({ params }) => ({ status: 200, body: await stopRecording(deps, params.roomId) }),
+  });
+}
+
+function statusRoute(deps: RecordingDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/rooms/:roomId/recording',
+    operationId: 'getRecordingStatus',
+    tag: 'recordings',
+    summary: 'Say whether a room is being recorded',
+    security: 'signed',
+    params: RoomParams,
+    success: { 200: { description: 'Whether the room is being recorded', schema: RecordingStatusSchema } },
+    errors: ['room-not-found', ...RECORDING_ERRORS],
+    handle: async ({ params }) => ({ status: 200, body: await getRecordingStatus(deps, params.roomId) }),
+  });
+}

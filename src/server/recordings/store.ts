@@ -1,0 +1,109 @@
+import type { EventStores } from '../events/store.ts';
+
+/*
+ * A recording is one row for its whole life:
+ *   starting   one instance holds the room's claim and is asking the media server for an egress (egressId null)
+ *   recording  the egress runs
+ *   stopped    stopped by a caller, by the media server or because the room ended; the file is complete when
+ *              `file` is there
+ *   aborted    ended before any media came: no file
+ *   failed     the recorder failed, never came or was lost; `error` says why
+ * `starting` and `recording` are the active states: the database keeps at most one active row per room (a partial
+ * unique index), which is the lock across instances. A `starting` row whose claim ran out may be taken over.
+ */
+export const RECORDING_STATUSES = ['starting', 'recording', 'stopped', 'aborted', 'failed'] as const;
+export type RecordingState = (typeof RECORDING_STATUSES)[number];
+
+export type Recording = {
+  /** Our own id, there before the egress is. */
+  readonly id: string;
+  readonly room: string;
+  readonly egressId: string | null;
+  readonly status: RecordingState;
+  /** Key in the bucket, or path of the recorder's file output. */
+  readonly filepath: string;
+  readonly bucket: string | null;
+  /** Who may go on with a `starting` row, and until when; null in every other state. */
+  readonly claimOwner: string | null;
+  readonly claimUntil: number | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly stoppedAt: number | null;
+  readonly endedAt: number | null;
+  readonly sizeBytes: number | null;
+  readonly durationMs: number | null;
+  readonly error: string | null;
+};
+
+export interface RecordingStore {
+  /**
+   * Claims the room for a new recording: inserts `recording` as `starting`, or, where an active row exists,
+   * takes that one over when it is `starting` and its claim ran out: claimUntil <= now (same row id, new owner,
+   * new claim, new createdAt, filepath and bucket). Atomic across instances.
+   */
+  claim(recording: NewRecording, now: number): Promise<RecordingClaim>;
+  /** starting -> recording, only while `owner` holds the claim; whether it did. */
+  activate(
+    id: string,
+    owner: string,
+    egress: { readonly egressId: string; readonly startedAt: number },
+  ): Promise<boolean>;
+  /** starting -> gone (nothing was started), only while `owner` holds the claim; whether it did. */
+  release(id: string, owner: string): Promise<boolean>;
+  /**
+   * An active row -> an ended state; false when it was ended already, or when `owner` is given and does not hold
+   * the claim of a `starting` row. Later facts go through `complete`.
+   */
+  end(id: string, end: RecordingEnd): Promise<boolean>;
+  /** What became known after the end (file size, duration, error), on ended rows only: never moves the status back. */
+  complete(id: string, facts: RecordingFacts): Promise<void>;
+  find(id: string): Promise<Recording | undefined>;
+  findActive(room: string): Promise<Recording | undefined>;
+  findByEgressId(egressId: string): Promise<Recording | undefined>;
+  /** Newest first, by (createdAt, id); `after` is the last row of the page before. */
+  list(query: RecordingQuery): Promise<readonly Recording[]>;
+  /** An ended row -> gone; whether it was. An active row stays, it is the room's lock. */
+  delete(id: string): Promise<boolean>;
+}
+
+export type NewRecording = {
+  readonly id: string;
+  readonly room: string;
+  readonly filepath: string;
+  readonly bucket: string | null;
+  readonly owner: string;
+  readonly claimUntil: number;
+};
+
+export type RecordingClaim =
+  /** `takenOverFrom`: the row as its earlier owner left it; an egress with its filepath may still be running. */
+  | { readonly claimed: true; readonly recording: Recording; readonly takenOverFrom: Recording | undefined }
+  | { readonly claimed: false; readonly recording: Recording };
+
+export type RecordingEnd = {
+  readonly status: 'stopped' | 'aborted' | 'failed';
+  readonly stoppedAt: number;
+  readonly error?: string | undefined;
+  /** Set by the holder of a claim that gives up a `starting` row: another one may have taken it over. */
+  readonly owner?: string | undefined;
+};
+
+export type RecordingFacts = {
+  readonly status?: 'stopped' | 'aborted' | 'failed' | undefined;
+  readonly endedAt?: number | undefined;
+  readonly sizeBytes?: number | undefined;
+  readonly durationMs?: number | undefined;
+  readonly error?: string | undefined;
+};
+
+export type RecordingQuery = {
+  readonly room?: string | undefined;
+  readonly status?: RecordingState | undefined;
+  readonly limit: number;
+  readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
+};
+
+/** The stores that a transaction about recordings works on. */
+export interface RecordingStores extends EventStores {
+  readonly recordings: RecordingStore;
+}

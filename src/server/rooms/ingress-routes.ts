@@ -1,0 +1,70 @@
+import { IngressCreateSchema, IngressListSchema, IngressSchema } from '../../contract/ingress.ts';
+import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
+import { IngressParams, RoomParams } from '../platform/http/parameters.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import { type CreateIngressDeps, createIngress, deleteIngress } from './ingress.ts';
+
+export type IngressDeps = CreateIngressDeps;
+
+const INGRESS_ERRORS = [...MEDIA_ERRORS, 'media-worker-unavailable'] as const;
+
+export function ingressRoutes(deps: IngressDeps): readonly Route[] {
+  return [createRoute(deps), listRoute(deps), deleteRoute(deps)];
+}
+
+function createRoute(deps: IngressDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/rooms/:roomId/ingress',
+    operationId: 'createIngress',
+    tag: 'ingress',
+    summary: 'Create an endpoint through which a stream publishes into a room',
+    description:
+      'The room need not exist yet: the stream makes it. `streamKey` is a secret of whoever streams.',
+    security: 'signed',
+    params: RoomParams,
+    body: IngressCreateSchema,
+    success: { 201: { description: 'The ingress, with its URL and stream key', schema: IngressSchema } },
+    errors: INGRESS_ERRORS,
+    handle: async ({ params, body }) => ({
+      status: 201,
+      body: await createIngress(deps, params.roomId, body),
+    }),
+  });
+}
+
+function listRoute(deps: IngressDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/rooms/:roomId/ingress',
+    operationId: 'listIngress',
+    tag: 'ingress',
+    summary: 'List the ingress endpoints of a room',
+    security: 'signed',
+    params: RoomParams,
+    success: { 200: { description: 'The ingress endpoints', schema: IngressListSchema } },
+    errors: INGRESS_ERRORS,
+    handle: async ({ params }) => ({
+      status: 200,
+      body: { ingress: await deps.mediaServer.listIngress(params.roomId) },
+    }),
+  });
+}
+
+function deleteRoute(deps: IngressDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: '/v1/rooms/:roomId/ingress/:ingressId',
+    operationId: 'deleteIngress',
+    tag: 'ingress',
+    summary: 'Delete an ingress endpoint of a room',
+    security: 'signed',
+    params: IngressParams,
+    success: { 204: { description: 'The ingress is deleted; a stream through it ends' } },
+    errors: ['ingress-not-found', ...INGRESS_ERRORS],
+    handle: async ({ params }) => {
+      await deleteIngress(deps, params.roomId, params.ingressId);
+      return { status: 204 };
+    },
+  });
+}

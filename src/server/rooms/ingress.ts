@@ -1,0 +1,46 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
+import type { IdGenerator } from '../platform/clock.ts';
+import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
+import type { MediaDeps } from './rooms.ts';
+
+export type CreateIngressDeps = MediaDeps & {
+  readonly ids: IdGenerator;
+  readonly mediaWorkers: MediaWorkers;
+};
+
+/**
+ * The room need not exist yet: the stream makes it. Throws media-worker-unavailable where it is known that nobody would
+ * listen at the address: the media server hands one out all the same.
+ */
+export async function createIngress(
+  deps: CreateIngressDeps,
+  room: string,
+  request: IngressCreate,
+): Promise<Ingress> {
+  const { ingress: workers } = await deps.mediaWorkers.count();
+  if (workers === 0) throw noIngressWorker();
+  return await deps.mediaServer.createIngress({
+    room,
+    type: request.type ?? 'rtmp',
+    participantName: request.participantName ?? 'Ingress Stream',
+    participantIdentity: request.participantIdentity ?? `ingress_${deps.ids.next()}`,
+  });
+}
+
+function noIngressWorker(): ServiceError {
+  return new ServiceError(
+    'media-worker-unavailable',
+    "No ingress worker is connected to the media server's Redis: nobody would listen for the stream. Start one (image livekit/ingress) on it.",
+    { retryable: true },
+  );
+}
+
+/** Throws ingress-not-found, also for an ingress of another room. */
+export async function deleteIngress(deps: MediaDeps, room: string, ingressId: string): Promise<void> {
+  const ofRoom = await deps.mediaServer.listIngress(room);
+  if (!ofRoom.some((ingress) => ingress.ingressId === ingressId)) {
+    throw new ServiceError('ingress-not-found', `The room has no ingress ${JSON.stringify(ingressId)}.`);
+  }
+  await deps.mediaServer.deleteIngress(ingressId);
+}

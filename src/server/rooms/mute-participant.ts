@@ -1,0 +1,21 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { findParticipant } from './find-participant.ts';
+import type { MediaDeps } from './rooms.ts';
+
+export type MuteRequest = { readonly room: string; readonly identity: string; readonly trackSid: string };
+
+/**
+ * Looks before it mutes: for an unknown participant the media server answers only after 3 s, and an unknown track
+ * it takes for a success. Throws room-not-found, participant-not-found or track-not-found.
+ */
+export async function muteParticipant(deps: MediaDeps, request: MuteRequest): Promise<void> {
+  const { room, identity, trackSid } = request;
+  const participant = await findParticipant(deps, room, identity);
+  if (!participant.tracks.some((track) => track.sid === trackSid)) {
+    throw new ServiceError(
+      'track-not-found',
+      `The participant publishes no track ${JSON.stringify(trackSid)}.`,
+    );
+  }
+  await deps.mediaServer.muteTrack(room, identity, trackSid);
+}

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Log } from '../../platform/log.ts';
+import type { FileLocation, RecordingFiles } from '../../recordings/files/recording-files.ts';
+import { SAMPLE_RATE } from '../engines/speech.ts';
+import { type Decoder, startDecoder } from './decode-audio.ts';
+import { faultOf } from './ffmpeg-errors.ts';
+import { startFeed } from './file-feed.ts';
+import type { ReadDeps } from './read-with-retry.ts';
+import { type AudioChunk, type RecordingAudio, SpeechFault } from './recording-audio.ts';
+
+export type FfmpegAudioDeps = ReadDeps & {
+  readonly files: RecordingFiles;
+  readonly log: Log;
+  /** A path, or a name on the search path. */
+  readonly program: string;
+};
+
+export function createFfmpegAudio(deps: FfmpegAudioDeps): RecordingAudio {
+  return { decode: (location, signal) => decode(deps, location, signal) };
+}
+
+/** Resolves when the program is there; rejects with what to do when it is not. */
+export async function checkFfmpeg(program: string): Promise<void> {
+  try {
+    await promisify(execFile)(program, ['-version']);
+  } catch (cause) {
+    throw new Error(
+      `${JSON.stringify(program)} cannot be run. Install ffmpeg, or set STT_FFMPEG to its path.`,
+      { cause },
+    );
+  }
+}
+
+async function* decode(
+  deps: FfmpegAudioDeps,
+  location: FileLocation,
+  signal: AbortSignal,
+): AsyncGenerator<AudioChunk> {
+  const sizeBytes = await sizeOf(deps.files, location);
+  signal.throwIfAborted();
+  const feed = await startFeed(deps, { location, sizeBytes, signal });
+  let decoder: Decoder | undefined;
+  let count = 0;
+  try {
+    decoder = startDecoder(deps.program, feed.url);
+    for await (const samples of decoder.samples) {
+      signal.throwIfAborted();
+      count += samples.length;
+      yield { samples, share: Math.min(1, feed.share()) };
+    }
+    const end = await decoder.end();
+    signal.throwIfAborted();
+    if (feed.failure() !== undefined) throw feed.failure();
+    const fault = faultOf({ ...end, decodedSeconds: count / SAMPLE_RATE });
+    if (fault === undefined) return;
+    deps.log.debug({ code: fault.code, complaints: end.complaints }, 'ffmpeg found fault with a recording');
+    throw fault;
+  } finally {
+    await decoder?.kill();
+    await feed.close();
+  }
+}
+
+async function sizeOf(files: RecordingFiles, location: FileLocation): Promise<number> {
+  const facts = await files.find(location);
+  if (facts === undefined) {
+    throw new SpeechFault(
+      'recording-file-not-found',
+      'The file of the recording is no longer where it was stored.',
+    );
+  }
+  if (facts.sizeBytes === 0) throw new SpeechFault('recording-empty', 'The file of the recording is empty.');
+  return facts.sizeBytes;
+}

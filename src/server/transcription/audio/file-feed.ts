@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import type { FileLocation } from '../../recordings/files/recording-files.ts';
+import { type ReadDeps, readPatiently } from './read-with-retry.ts';
+
+/*
+ * One file for one ffmpeg: served by HTTP on loopback, under a name that nobody can guess, for as long as the decoding
+ * takes. MP4 may have its index at its end, so that a pipe would not do; and ffmpeg gets neither a pre-signed URL nor
+ * the name of a room.
+ */
+export type FileFeed = {
+  readonly url: string;
+  /** Where ffmpeg reads at the moment, as a share of the file. */
+  readonly share: () => number;
+  /** What made the feed fail, if anything did. */
+  readonly failure: () => unknown;
+  close(): Promise<void>;
+};
+
+export type FeedRequest = {
+  readonly location: FileLocation;
+  readonly sizeBytes: number;
+  readonly signal: AbortSignal;
+};
+
+export async function startFeed(deps: ReadDeps, request: FeedRequest): Promise<FileFeed> {
+  const path = `/${randomBytes(24).toString('base64url')}`;
+  const state: FeedState = { position: 0, failure: undefined };
+  const closing = new AbortController();
+  const signal = AbortSignal.any([request.signal, closing.signal]);
+  const server = createServer((asked, answer) => {
+    if (asked.url !== path) {
+      answer.writeHead(404).end();
+      return;
+    }
+    serve(deps, { ...request, signal }, { asked, answer, state }).catch((error: unknown) => {
+      // ffmpeg hangs up to read on elsewhere, which is no failure.
+      if (!signal.aborted && !isHangUp(error)) state.failure ??= error;
+      answer.destroy();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}${path}`,
+    share: () => state.position / request.sizeBytes,
+    failure: () => state.failure,
+    close: async () => {
+      closing.abort();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+type FeedState = { position: number; failure: unknown };
+
+type Exchange = {
+  readonly asked: IncomingMessage;
+  readonly answer: ServerResponse;
+  readonly state: FeedState;
+};
+
+async function serve(deps: ReadDeps, feed: FeedRequest, { asked, answer, state }: Exchange): Promise<void> {
+  const { location, sizeBytes: end, signal } = feed;
+  const start = Number(/^bytes=(\d+)-/.exec(asked.headers.range ?? '')?.[1] ?? 0);
+  if (start >= end) {
+    answer.writeHead(416, { 'content-range': `bytes */${end}` }).end();
+    return;
+  }
+  const isPartial = asked.headers.range !== undefined;
+  answer.writeHead(isPartial ? 206 : 200, {
+    'content-type': 'application/octet-stream',
+    'content-length': end - start,
+    'accept-ranges': 'bytes',
+    ...(isPartial ? { 'content-range': `bytes ${start}-${end - 1}/${end}` } : {}),
+  });
+  state.position = start;
+  const counted = async function* (): AsyncGenerator<Buffer> {
+    for await (const piece of readPatiently(deps, { location, start, end, signal })) {
+      state.position += piece.length;
+      yield piece;
+    }
+  };
+  await pipeline(counted, answer);
+}
+
+function isHangUp(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'EPIPE' || code === 'ECONNRESET';
+}

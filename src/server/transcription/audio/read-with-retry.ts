@@ -1,0 +1,86 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { FileLocation, RecordingFiles } from '../../recordings/files/recording-files.ts';
+
+/** An object storage that is restarted is back within this. */
+const PAUSES_MS = [1000, 2000, 4000, 8000] as const;
+/** A piece that takes longer will not come any more. */
+const STALL_MS = 30_000;
+
+export type ReadDeps = { readonly files: Pick<RecordingFiles, 'read'>; readonly clock: Clock };
+
+export type ReadRequest = {
+  readonly location: FileLocation;
+  readonly start: number;
+  readonly end: number;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * The bytes from `start` up to `end`, as they are taken. A connection that breaks or stalls is replaced where it broke
+ * off; four times in a row without a byte, and the storage's own error is thrown.
+ */
+export async function* readPatiently(deps: ReadDeps, request: ReadRequest): AsyncGenerator<Buffer> {
+  let at = request.start;
+  let failures = 0;
+  while (at < request.end) {
+    try {
+      for await (const piece of readOnce(deps, { ...request, start: at })) {
+        at += piece.length;
+        failures = 0;
+        yield piece;
+      }
+      if (at < request.end) throw brokenOff();
+    } catch (error) {
+      request.signal.throwIfAborted();
+      const pause = PAUSES_MS[failures];
+      if (pause === undefined || !mayPass(error)) throw error;
+      failures += 1;
+      await deps.clock.sleep(pause, request.signal);
+    }
+  }
+}
+
+async function* readOnce({ files, clock }: ReadDeps, request: ReadRequest): AsyncGenerator<Buffer> {
+  const { location, start, end, signal } = request;
+  const stream = await files.read(location, start, end - start);
+  const pieces = stream[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await inTime(clock, pieces.next(), signal);
+      if (next.done === true) return;
+      yield Buffer.from(next.value as Uint8Array);
+    }
+  } catch (cause) {
+    throw cause instanceof ServiceError ? cause : brokenOff(cause);
+  } finally {
+    // Not by return(): it waits for a read that may never end.
+    (stream as { destroy?: () => void }).destroy?.();
+  }
+}
+
+async function inTime<T>(clock: Clock, work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const timer = new AbortController();
+  const stalled = clock.sleep(STALL_MS, AbortSignal.any([signal, timer.signal])).then(() => {
+    throw brokenOff();
+  });
+  // The one that loses has nobody to tell.
+  work.catch(() => undefined);
+  try {
+    return await Promise.race([work, stalled]);
+  } finally {
+    stalled.catch(() => undefined);
+    timer.abort();
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof ServiceError && error.retryable;
+}
+
+function brokenOff(cause?: unknown): ServiceError {
+  return new ServiceError('storage-unavailable', 'Reading the recording broke off.', {
+    retryable: true,
+    cause,
+  });
+}

@@ -1,0 +1,80 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import { matchLanguage } from './language-match.ts';
+import type { OfflineRecognizer, OnlineRecognizer, Sherpa } from './sherpa.ts';
+import { readSherpaModel, type SherpaModel } from './sherpa-model.ts';
+import { type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
+
+export type SherpaSettings = {
+  readonly sherpa: Sherpa;
+  /** Language to model folder. */
+  readonly models: Readonly<Record<string, string>>;
+  readonly threads: number;
+};
+
+type Recogniser = (samples: Float32Array) => Promise<string>;
+
+/** Local recognition; a model is loaded when its language is first asked for, and kept. */
+export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
+  const languages = Object.keys(models).toSorted();
+  const loaded = new Map<string, Promise<Recogniser>>();
+  const recogniserFor = (language: string): Promise<Recogniser> => {
+    const folder = models[matchLanguage(language, languages) ?? ''];
+    if (folder === undefined) throw unknownLanguage(language, languages);
+    const known = loaded.get(folder);
+    if (known !== undefined) return known;
+    const loading = loadRecogniser(sherpa, readSherpaModel(folder), threads);
+    loaded.set(folder, loading);
+    // One that failed, for want of memory, may succeed when it is next asked for.
+    loading.catch(() => loaded.delete(folder));
+    return loading;
+  };
+  return {
+    name: 'sherpa',
+    languages,
+    maxSegmentSeconds: Math.min(...Object.values(models).map((folder) => readSherpaModel(folder).maxSeconds)),
+    supports: (language) => matchLanguage(language, languages) !== undefined,
+    prepare: async (language) => {
+      await recogniserFor(language);
+    },
+    recognise: async ({ samples, language }: RecognitionRequest): Promise<Recognition> => {
+      const recognise = await recogniserFor(language);
+      return { text: (await recognise(samples)).trim(), confidence: null };
+    },
+    close: async () => loaded.clear(),
+  };
+}
+
+export function unknownLanguage(language: string, languages: readonly string[]): ServiceError {
+  const detail = `has no model; there are ${languages.join(', ')}`;
+  return new ServiceError('invalid-request', `The language ${JSON.stringify(language)} ${detail}.`, {
+    errors: [{ pointer: '#/language', detail }],
+  });
+}
+
+async function loadRecogniser(sherpa: Sherpa, model: SherpaModel, threads: number): Promise<Recogniser> {
+  const config = { modelConfig: { ...model.modelConfig, numThreads: threads, debug: 0 } };
+  if (model.kind === 'streaming') return streamingRecogniser(new sherpa.OnlineRecognizer(config));
+  return offlineRecogniser(await sherpa.OfflineRecognizer.createAsync(config));
+}
+
+function offlineRecogniser(recogniser: OfflineRecognizer): Recogniser {
+  return async (samples) => {
+    const stream = recogniser.createStream();
+    stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE });
+    return (await recogniser.decodeAsync(stream)).text;
+  };
+}
+
+/** A streaming model hears the last words only with some silence after them. */
+const TAIL = new Float32Array(SAMPLE_RATE / 2);
+
+function streamingRecogniser(recogniser: OnlineRecognizer): Recogniser {
+  return async (samples) => {
+    const stream = recogniser.createStream();
+    stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE });
+    stream.acceptWaveform({ samples: TAIL, sampleRate: SAMPLE_RATE });
+    stream.inputFinished();
+    while (recogniser.isReady(stream)) recogniser.decode(stream);
+    return recogniser.getResult(stream).text;
+  };
+}

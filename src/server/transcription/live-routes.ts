@@ -1,0 +1,125 @@
+import { Type } from 'typebox';
+import {
+  LiveStartedSchema,
+  LiveStartSchema,
+  LiveStoppedSchema,
+  LiveTranscriptionSchema,
+  SpeakerUpdateSchema,
+} from '../../contract/transcription.ts';
+import type { RecordDeps } from '../events/append-events.ts';
+import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
+import { RoomParams } from '../platform/http/parameters.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import { nameSpeakers } from './name-speakers.ts';
+import { type StartTranscriptionDeps, startTranscription } from './start-transcription.ts';
+import { stopTranscription } from './stop-transcription.ts';
+import type { TranscriptionStores } from './store.ts';
+import { answerTranscript, FormatParameter, TRANSCRIPT_TEXTS } from './transcript-response.ts';
+import { getRoomTranscription } from './transcriptions.ts';
+
+export type TranscriptionDeps = StartTranscriptionDeps & RecordDeps<TranscriptionStores>;
+
+const IN_ROOM = '/v1/rooms/:roomId/transcription';
+const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
+
+/** Live transcription of a room. */
+export function transcriptionRoutes(deps: TranscriptionDeps): readonly Route[] {
+  return [startRoute(deps), stopRoute(deps), readRoute(deps), speakersRoute(deps)];
+}
+
+function startRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${IN_ROOM}/start`,
+    operationId: 'startTranscription',
+    tag: 'transcription',
+    summary: 'Transcribe a room live',
+    description:
+      'Needs a running worker of the profile stt-live. A room has one transcription at a time: while one is active, it is answered again as it is.',
+    security: 'signed',
+    params: RoomParams,
+    body: LiveStartSchema,
+    success: { 201: { description: 'The room is being transcribed', schema: LiveStartedSchema } },
+    errors: ['addon-unavailable', 'room-not-found', 'storage-unavailable', ...MEDIA_ERRORS],
+    handle: async ({ params, body }) => ({
+      status: 201,
+      body: await startTranscription(deps, params.roomId, body),
+    }),
+  });
+}
+
+function stopRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${IN_ROOM}/stop`,
+    operationId: 'stopTranscription',
+    tag: 'transcription',
+    summary: 'Stop transcribing a room',
+    description: 'What was said up to now stays; nothing is added any more. The end of a room stops it too.',
+    security: 'signed',
+    params: RoomParams,
+    success: { 200: { description: 'The transcription is stopped', schema: LiveStoppedSchema } },
+    errors: ERRORS,
+    handle: async ({ params }) => ({ status: 200, body: await stopTranscription(deps, params.roomId) }),
+  });
+}
+
+const ReadQuery = Type.Object(
+  {
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only segments that end after it',
+        examples: ['2026-01-31T09:30:00.000Z'],
+      }),
+    ),
+    format: FormatParameter,
+  },
+  { additionalProperties: false },
+);
+
+function readRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: IN_ROOM,
+    operationId: 'getTranscription',
+    tag: 'transcription',
+    summary: 'Read what was said in a room',
+    description: 'The active transcription, or the last one: also after the room has ended.',
+    security: 'signed',
+    params: RoomParams,
+    query: ReadQuery,
+    success: {
+      200: {
+        description: 'The transcription with its segments by their start',
+        schema: LiveTranscriptionSchema,
+        texts: TRANSCRIPT_TEXTS,
+      },
+    },
+    errors: ERRORS,
+    handle: async ({ params, query }) => {
+      const since = query.since === undefined ? undefined : Date.parse(query.since);
+      return answerTranscript(await getRoomTranscription(deps, params.roomId, since), query.format);
+    },
+  });
+}
+
+function speakersRoute(deps: TranscriptionDeps): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: `${IN_ROOM}/speakers`,
+    operationId: 'nameSpeakers',
+    tag: 'transcription',
+    summary: 'Name the speakers of a room',
+    description: 'Of the active transcription, or the last one. Segments that are there already change too.',
+    security: 'signed',
+    params: RoomParams,
+    body: SpeakerUpdateSchema,
+    success: { 204: { description: 'The names are merged into the map' } },
+    errors: ERRORS,
+    handle: async ({ params, body }) => {
+      await nameSpeakers(deps, params.roomId, body);
+      return { status: 204 };
+    },
+  });
+}

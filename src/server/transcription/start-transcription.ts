@@ -1,0 +1,40 @@
+import { DEFAULT_LANGUAGE, type LiveStart, type LiveStarted } from '../../contract/transcription.ts';
+import type { IdGenerator } from '../platform/clock.ts';
+import { findRoom, type MediaDeps } from '../rooms/rooms.ts';
+import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-workers.ts';
+
+export type StartTranscriptionDeps = SpeechWorkerDeps & MediaDeps & { readonly ids: IdGenerator };
+
+/**
+ * The active transcription of the room, or a new one, which a worker takes up. Throws addon-unavailable,
+ * invalid-request for a language that no worker can do, and room-not-found.
+ */
+export async function startTranscription(
+  deps: StartTranscriptionDeps,
+  room: string,
+  request: LiveStart,
+): Promise<LiveStarted> {
+  const language = formatLanguage(request.language ?? DEFAULT_LANGUAGE);
+  await requireWorker(deps, 'stt-live', language);
+  await findRoom(deps, room);
+  const { options, participants } = request;
+  const { transcription } = await deps.store.transcriptions.startLive({
+    id: `tr_${deps.ids.next()}`,
+    room,
+    language,
+    speakers: participants ?? {},
+    options: {
+      partialResults: options?.partialResults ?? false,
+      punctuation: options?.punctuation ?? true,
+      profanityFilter: options?.profanityFilter ?? false,
+    },
+    createdAt: deps.clock.now(),
+  });
+  return {
+    transcriptionId: transcription.id,
+    roomId: room,
+    status: 'active',
+    language: transcription.language,
+    startedAt: new Date(transcription.createdAt).toISOString(),
+  };
+}

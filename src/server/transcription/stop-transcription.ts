@@ -1,0 +1,97 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { LiveStopped } from '../../contract/transcription.ts';
+import { type RecordDeps, recordInTransaction } from '../events/append-events.ts';
+import { lockNamedRoom, recordOfRoom } from '../events/append-room-event.ts';
+import type { Happening } from '../events/event-payload.ts';
+import type { RoomSession } from '../events/store.ts';
+import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import type { Transcription, TranscriptionStores } from './store.ts';
+import { transcriptionHappening } from './transcription-events.ts';
+
+type Stopped = { readonly transcription: Transcription; readonly segmentCount: number };
+
+/** Needs no worker. Throws transcription-not-found where none is active. */
+export async function stopTranscription(
+  deps: RecordDeps<TranscriptionStores>,
+  room: string,
+): Promise<LiveStopped> {
+  const stopped = await stopActive(deps, room, { isReconciled: false });
+  if (stopped === undefined) {
+    throw new ServiceError(
+      'transcription-not-found',
+      `The room ${JSON.stringify(room)} is not being transcribed.`,
+    );
+  }
+  const { transcription, segmentCount } = stopped;
+  return {
+    transcriptionId: transcription.id,
+    status: 'stopped',
+    stoppedAt: new Date(transcription.endedAt ?? transcription.createdAt).toISOString(),
+    segmentCount,
+  };
+}
+
+async function stopActive(
+  deps: RecordDeps<TranscriptionStores>,
+  roomName: string,
+  { isReconciled }: Pick<Happening, 'isReconciled'>,
+): Promise<Stopped | undefined> {
+  const outcome: { stopped?: Stopped } = {};
+  await recordInTransaction(deps, async (store, recorder) => {
+    const room = await lockNamedRoom(store, roomName);
+    const active = await store.transcriptions.findActiveLive(roomName);
+    const stopped = active && (await stopAndCount(store, active, deps.clock.now()));
+    if (stopped === undefined) return;
+    const happening = transcriptionHappening(stopped.transcription, stopped.segmentCount, isReconciled);
+    await recordOfRoom(store, recorder, { room, happening });
+    outcome.stopped = stopped;
+  });
+  return outcome.stopped;
+}
+
+/** The count is exact: once the row is stopped, nobody adds to it. */
+async function stopAndCount(
+  store: UnitOfWork<TranscriptionStores>,
+  { id, createdAt }: Transcription,
+  now: number,
+): Promise<Stopped | undefined> {
+  const transcription = await store.transcriptions.stopLive(id, Math.max(now, createdAt));
+  return transcription && { transcription, segmentCount: await store.transcriptions.countSegments(id) };
+}
+
+/**
+ * Where a room is finished, its transcription is stopped just before, in the same transaction. A transcription that
+ * began later belongs to a new room of the same name.
+ */
+export async function stopWithRoom(
+  store: UnitOfWork<TranscriptionStores>,
+  session: RoomSession | undefined,
+  happenings: readonly Happening[],
+): Promise<readonly Happening[]> {
+  const finished = happenings.find(({ type }) => type === 'room_finished');
+  if (finished === undefined || session === undefined) return happenings;
+  const active = await store.transcriptions.findActiveLive(session.name);
+  if (active === undefined || active.createdAt > finished.occurredAt) return happenings;
+  const stopped = await stopAndCount(store, active, finished.occurredAt);
+  if (stopped === undefined) return happenings;
+  const { transcription, segmentCount } = stopped;
+  const completed = transcriptionHappening(transcription, segmentCount, finished.isReconciled);
+  return happenings.flatMap((happening) => (happening === finished ? [completed, happening] : [happening]));
+}
+
+/** A room that has just been opened may not be listed yet. */
+const GRACE_MS = 20_000;
+
+/** Stops what listens to rooms that are gone, and whose end was not told; how many. */
+export async function reconcileTranscriptions(
+  deps: RecordDeps<TranscriptionStores> & { readonly mediaServer: MediaServer },
+): Promise<number> {
+  const before = deps.clock.now() - GRACE_MS;
+  const active = (await deps.store.transcriptions.listActiveLive()).filter((one) => one.createdAt < before);
+  if (active.length === 0) return 0;
+  const open = new Set((await deps.mediaServer.listRooms()).map((room) => room.name));
+  const left = active.filter(({ room }) => !open.has(room));
+  for (const { room } of left) await stopActive(deps, room, { isReconciled: true });
+  return left.length;
+}

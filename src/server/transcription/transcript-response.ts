@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../contract/choices.ts';
+import type { Segment } from '../../contract/transcription.ts';
+import type { Answer } from '../platform/http/route.ts';
+import { toSrt, toText, toVtt } from './transcript-text.ts';
+
+export const FormatParameter = Type.Optional(
+  Type.Enum(TRANSCRIPT_FORMATS, { description: 'How to answer; default json' }),
+);
+
+const CONTENT_TYPES = {
+  text: 'text/plain; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+  srt: 'application/x-subrip; charset=utf-8',
+} as const;
+
+const EXAMPLE = [{ speaker: 'Ada', text: 'Good morning.', start: 1.5, end: 2.75 }];
+
+/** For the description of the answer: what it is with `format`. */
+export const TRANSCRIPT_TEXTS = {
+  'text/plain': toText(EXAMPLE),
+  'text/vtt': toVtt(EXAMPLE),
+  'application/x-subrip': toSrt(EXAMPLE),
+} as const;
+
+const WRITERS = { text: toText, vtt: toVtt, srt: toSrt } as const;
+
+export function answerTranscript(
+  body: { readonly segments: readonly Segment[] },
+  format: TranscriptFormat | undefined,
+): Answer {
+  if (format === undefined || format === 'json') return { status: 200, body };
+  const headers = { 'content-type': CONTENT_TYPES[format] };
+  return { status: 200, body: WRITERS[format](body.segments), headers };
+}

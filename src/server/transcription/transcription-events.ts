@@ -1,0 +1,30 @@
+import type { Happening } from '../events/event-payload.ts';
+import type { Transcription } from './store.ts';
+
+/** What webhooks learn of a transcription that was stopped or completed; its text they read from the API. */
+export function transcriptionHappening(
+  transcription: Transcription,
+  segmentCount: number,
+  isReconciled: boolean,
+): Happening {
+  const { id, endedAt, createdAt } = transcription;
+  return {
+    type: 'transcription_completed',
+    sourceId: `transcription_completed:${id}`,
+    occurredAt: endedAt ?? createdAt,
+    subject: { transcription: { ...factsOf(transcription), segmentCount } },
+    isReconciled,
+  };
+}
+
+function factsOf(transcription: Transcription) {
+  const { id: transcriptionId, kind, room: roomId, status, language, createdAt, endedAt } = transcription;
+  const facts = { transcriptionId, kind, roomId, status, language };
+  if (kind === 'live') return { ...facts, startedAt: instant(createdAt), stoppedAt: instant(endedAt) };
+  const { egressId: recordingId, durationMs } = transcription;
+  return { ...facts, recordingId, queuedAt: instant(createdAt), completedAt: instant(endedAt), durationMs };
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,137 @@
+import { Type } from 'typebox';
+import { POST_STATUSES } from '../../contract/choices.ts';
+import { nameSchema } from '../../contract/names.ts';
+import {
+  LiveTranscriptionSchema,
+  PostQueuedSchema,
+  PostQueueSchema,
+  PostTranscriptionDetailSchema,
+  PostTranscriptionListSchema,
+} from '../../contract/transcription.ts';
+import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
+import { RecordingParams, TranscriptionParams } from '../platform/http/parameters.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import type { RecordingStores } from '../recordings/store.ts';
+import { type QueueTranscriptionDeps, queueTranscription } from './post/queue-transcription.ts';
+import type { TranscriptionStores } from './store.ts';
+import { answerTranscript, FormatParameter, TRANSCRIPT_TEXTS } from './transcript-response.ts';
+import { deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
+
+export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
+  readonly store: UnitOfWork<TranscriptionStores> & Pick<RecordingStores, 'recordings'>;
+};
+
+const BY_ID = '/v1/transcriptions/:transcriptionId';
+const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
+const DEFAULT_LIMIT = 50;
+
+/** Transcription of recordings, after the call. */
+export function transcriptionsRoutes(deps: TranscriptionsDeps): readonly Route[] {
+  return [queueRoute(deps), listRoute(deps), readRoute(deps), deleteRoute(deps)];
+}
+
+function queueRoute(deps: TranscriptionsDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/recordings/:recordingId/transcribe',
+    operationId: 'createTranscription',
+    tag: 'transcription',
+    summary: 'Transcribe a recording after the call',
+    description:
+      'Needs a running worker of the profile stt-post. A recording has one transcription per language: the one that exists is answered again, unless it failed.',
+    security: 'signed',
+    params: RecordingParams,
+    body: PostQueueSchema,
+    success: { 202: { description: 'The recording will be transcribed', schema: PostQueuedSchema } },
+    errors: [
+      'addon-unavailable',
+      'recording-not-found',
+      'recording-file-not-found',
+      'recording-not-finished',
+      'recording-storage-error',
+      'storage-unavailable',
+      ...MEDIA_ERRORS,
+    ],
+    handle: async ({ params, body }) => ({
+      status: 202,
+      body: await queueTranscription(deps, params.recordingId, body),
+    }),
+  });
+}
+
+const ListQuery = Type.Object(
+  {
+    roomId: Type.Optional(nameSchema('Only those of this room', 'demo')),
+    recordingId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Only those of this recording (egress id)' }),
+    ),
+    status: Type.Optional(Type.Enum(POST_STATUSES, { description: 'Only those in this state' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Page size; default 50' })),
+    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
+  },
+  { additionalProperties: false },
+);
+
+function listRoute(deps: TranscriptionsDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/transcriptions',
+    operationId: 'listTranscriptions',
+    tag: 'transcription',
+    summary: 'List the transcriptions of recordings, newest first',
+    security: 'signed',
+    query: ListQuery,
+    success: {
+      200: { description: 'Transcriptions without their segments', schema: PostTranscriptionListSchema },
+    },
+    errors: ['storage-unavailable'],
+    handle: async ({ query }) => ({
+      status: 200,
+      body: await listTranscriptions(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+    }),
+  });
+}
+
+function readRoute(deps: TranscriptionsDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: BY_ID,
+    operationId: 'getTranscriptionById',
+    tag: 'transcription',
+    summary: 'Read a transcription with its segments',
+    description: 'Of a recording; a live one is answered as its room answers it.',
+    security: 'signed',
+    params: TranscriptionParams,
+    query: Type.Object({ format: FormatParameter }, { additionalProperties: false }),
+    success: {
+      200: {
+        description: 'The transcription; its segments as far as there are any yet',
+        schema: Type.Union([PostTranscriptionDetailSchema, LiveTranscriptionSchema]),
+        texts: TRANSCRIPT_TEXTS,
+      },
+    },
+    errors: ERRORS,
+    handle: async ({ params, query }) =>
+      answerTranscript(await getTranscription(deps, params.transcriptionId), query.format),
+  });
+}
+
+function deleteRoute(deps: TranscriptionsDeps): Route {
+  return defineRoute({
+    method: 'DELETE',
+    path: BY_ID,
+    operationId: 'deleteTranscription',
+    tag: 'transcription',
+    summary: 'Delete a transcription with all its segments',
+    description: 'Also a live one that is stopped. A recording that is being transcribed is given up.',
+    security: 'signed',
+    params: TranscriptionParams,
+    success: { 204: { description: 'The transcription is deleted' } },
+    errors: ['conflict', ...ERRORS],
+    handle: async ({ params }) => {
+      await deleteTranscription(deps, params.transcriptionId);
+      return { status: 204 };
+    },
+  });
+}

@@ -1,0 +1,247 @@
+import { type Kysely, sql } from 'kysely';
+import { ServiceError } from '../../contract/errors.ts';
+import type { Connection } from '../platform/storage/engine.ts';
+import { storableText } from '../platform/storage/sanitize-text.ts';
+import type { Tables, TranscriptionRow } from '../platform/storage/schema/tables.ts';
+import { claimMethods } from './claims.sql.ts';
+import { toRow, toTranscription } from './rows.sql.ts';
+import { segmentMethods } from './segments.sql.ts';
+import { speechWorkerMethods } from './speech-workers.sql.ts';
+import type {
+  NewLiveTranscription,
+  NewPostTranscription,
+  PostOutcome,
+  PostProgress,
+  Transcription,
+  TranscriptionQuery,
+  TranscriptionStore,
+} from './store.ts';
+
+type Database = Kysely<Tables>;
+
+/** Literals, not parameters: both engines match a partial index only by its predicate as it was written. */
+const isActive = sql<boolean>`status = 'active'`;
+const isWanted = sql<boolean>`kind = 'post' and status <> 'failed'`;
+
+/** What ends between two looks at it is looked at again. */
+const INSERT_ROUNDS = 5;
+
+export function createTranscriptionStore(connection: Connection): TranscriptionStore {
+  const { db } = connection;
+  return {
+    ...claimMethods(connection),
+    ...segmentMethods(connection),
+    ...speechWorkerMethods(connection),
+    startLive: (transcription) => startLive(db, transcription),
+    stopLive: (id, stoppedAt) => stopLive(db, id, stoppedAt),
+    findActiveLive: (room) => one(ofRoom(db, room).where(isActive)),
+    findLatestLive: (room) => findLatestLive(db, room),
+    listActiveLive: async () => {
+      const rows = await db
+        .selectFrom('transcriptions')
+        .selectAll()
+        .where(isActive)
+        .orderBy('createdAt')
+        .execute();
+      return rows.map(toTranscription);
+    },
+    enqueuePost: (transcription) => enqueuePost(db, transcription),
+    advancePost: (id, owner, progress) => advancePost(db, { id, owner }, progress),
+    settlePost: (id, owner, outcome) => settlePost(db, { id, owner }, outcome),
+    find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', storableText(id))),
+    listPost: (query) => listPost(db, query),
+    updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
+    delete: (id) => deleteTranscription(connection, id),
+  };
+}
+
+async function one(select: {
+  executeTakeFirst(): Promise<TranscriptionRow | undefined>;
+}): Promise<Transcription | undefined> {
+  const row = await select.executeTakeFirst();
+  return row && toTranscription(row);
+}
+
+const NOTHING_YET = {
+  recordingId: null,
+  egressId: null,
+  leaseOwner: null,
+  leaseUntil: null,
+  dueAt: null,
+  attempts: 0,
+  progress: 0,
+  durationMs: null,
+  errorCode: null,
+  errorMessage: null,
+  startedAt: null,
+  endedAt: null,
+  options: { partialResults: false, punctuation: true, profanityFilter: false },
+} as const;
+
+type Inserted = { readonly transcription: Transcription; readonly isNew: boolean };
+
+function startLive(db: Database, transcription: NewLiveTranscription): Promise<Inserted> {
+  const { room, createdAt } = transcription;
+  const row = toRow({
+    ...NOTHING_YET,
+    ...transcription,
+    room: storableText(room),
+    kind: 'live',
+    status: 'active',
+    originAt: createdAt,
+  });
+  return insertOrFind(
+    () =>
+      db
+        .insertInto('transcriptions')
+        .values(row)
+        .onConflict((conflict) => conflict.column('room').where(isActive).doNothing())
+        .returningAll()
+        .executeTakeFirst(),
+    () => one(ofRoom(db, room).where(isActive)),
+  );
+}
+
+function enqueuePost(db: Database, transcription: NewPostTranscription): Promise<Inserted> {
+  const { room, recordingId, language, createdAt } = transcription;
+  const row = toRow({
+    ...NOTHING_YET,
+    ...transcription,
+    room: storableText(room),
+    kind: 'post',
+    status: 'queued',
+    dueAt: createdAt,
+  });
+  return insertOrFind(
+    () =>
+      db
+        .insertInto('transcriptions')
+        .values(row)
+        .onConflict((conflict) => conflict.columns(['recordingId', 'language']).where(isWanted).doNothing())
+        .returningAll()
+        .executeTakeFirst(),
+    () =>
+      one(
+        db
+          .selectFrom('transcriptions')
+          .selectAll()
+          .where('recordingId', '=', recordingId)
+          .where('language', '=', language)
+          .where(isWanted),
+      ),
+  );
+}
+
+async function insertOrFind(
+  insert: () => Promise<TranscriptionRow | undefined>,
+  find: () => Promise<Transcription | undefined>,
+): Promise<Inserted> {
+  for (let round = 0; round < INSERT_ROUNDS; round++) {
+    const inserted = await insert();
+    if (inserted !== undefined) return { transcription: toTranscription(inserted), isNew: true };
+    const found = await find();
+    if (found !== undefined) return { transcription: found, isNew: false };
+  }
+  throw new ServiceError('storage-unavailable', 'The transcription keeps changing; try again.', {
+    retryable: true,
+  });
+}
+
+function stopLive(db: Database, id: string, endedAt: number): Promise<Transcription | undefined> {
+  return one(
+    db
+      .updateTable('transcriptions')
+      .set({ status: 'stopped', endedAt, leaseOwner: null, leaseUntil: null })
+      .where('id', '=', id)
+      .where(isActive)
+      .returningAll(),
+  );
+}
+
+function ofRoom(db: Database, room: string) {
+  return db
+    .selectFrom('transcriptions')
+    .selectAll()
+    .where('room', '=', storableText(room))
+    .where('kind', '=', 'live');
+}
+
+async function findLatestLive(db: Database, room: string): Promise<Transcription | undefined> {
+  const newest = ofRoom(db, room).orderBy('createdAt', 'desc').orderBy('id', 'desc').limit(1);
+  return (await one(ofRoom(db, room).where(isActive))) ?? (await one(newest));
+}
+
+type Holder = { readonly id: string; readonly owner: string };
+
+function updateHeld(db: Database, { id, owner }: Holder, change: Partial<TranscriptionRow>) {
+  return db
+    .updateTable('transcriptions')
+    .set(change)
+    .where('id', '=', id)
+    .where('leaseOwner', '=', owner)
+    .where('status', '=', 'processing')
+    .executeTakeFirst();
+}
+
+async function advancePost(db: Database, holder: Holder, advance: PostProgress): Promise<boolean> {
+  const { progress, leaseUntil, durationMs } = advance;
+  const known = durationMs === undefined ? {} : { durationMs };
+  const { numUpdatedRows } = await updateHeld(db, holder, { progress, leaseUntil, ...known });
+  return numUpdatedRows === 1n;
+}
+
+async function settlePost(db: Database, holder: Holder, outcome: PostOutcome): Promise<boolean> {
+  const free = { leaseOwner: null, leaseUntil: null };
+  const { numUpdatedRows } = await updateHeld(db, holder, { ...changesOf(outcome), ...free });
+  return numUpdatedRows === 1n;
+}
+
+function changesOf(outcome: PostOutcome): Partial<TranscriptionRow> {
+  if (outcome.status === 'completed') return { ...outcome, progress: 1, errorCode: null, errorMessage: null };
+  return { ...outcome, errorMessage: storableText(outcome.errorMessage) };
+}
+
+async function listPost(db: Database, query: TranscriptionQuery): Promise<readonly Transcription[]> {
+  const { room, egressId, status, after, limit } = query;
+  let select = db.selectFrom('transcriptions').selectAll().where('kind', '=', 'post');
+  if (room !== undefined) select = select.where('room', '=', storableText(room));
+  if (egressId !== undefined) select = select.where('egressId', '=', storableText(egressId));
+  if (status !== undefined) select = select.where('status', '=', status);
+  if (after !== undefined) {
+    select = select.where((row) =>
+      row(row.refTuple('createdAt', 'id'), '<', row.tuple(after.createdAt, after.id)),
+    );
+  }
+  const rows = await select.orderBy('createdAt', 'desc').orderBy('id', 'desc').limit(limit).execute();
+  return rows.map(toTranscription);
+}
+
+/** Read and written under the row's lock: of two changes at once neither is lost. */
+function updateSpeakers(
+  { atomically, dialect }: Connection,
+  id: string,
+  change: Readonly<Record<string, string | null>>,
+): Promise<Transcription | undefined> {
+  return atomically(async (db) => {
+    const found = await sql<TranscriptionRow>`
+      select * from transcriptions where id = ${id} ${dialect.lockRows}`.execute(db);
+    const [row] = found.rows;
+    if (row === undefined) return undefined;
+    const merged = Object.entries({ ...toTranscription(row).speakers, ...change });
+    const speakers = JSON.stringify(Object.fromEntries(merged.filter(([, name]) => name !== null)));
+    await db.updateTable('transcriptions').set({ speakers }).where('id', '=', id).execute();
+    return toTranscription({ ...row, speakers });
+  });
+}
+
+/** The row first: who is storing segments holds its lock, and finds it gone afterwards. */
+function deleteTranscription({ atomically }: Connection, id: string): Promise<boolean> {
+  return atomically(async (db) => {
+    const { numDeletedRows } = await db
+      .deleteFrom('transcriptions')
+      .where('id', '=', storableText(id))
+      .executeTakeFirst();
+    await db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
+    return numDeletedRows === 1n;
+  });
+}

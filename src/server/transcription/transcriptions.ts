@@ -1,0 +1,126 @@
+import type { PostStatus } from '../../contract/choices.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import type {
+  LiveTranscription,
+  PostTranscription,
+  PostTranscriptionDetail,
+  PostTranscriptionList,
+} from '../../contract/transcription.ts';
+import { pageReader } from '../platform/http/read-page.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { toSegments } from './resolve-speakers.ts';
+import type { Transcription, TranscriptionStores } from './store.ts';
+
+const readPage = pageReader('transcriptions');
+
+export type ReadTranscriptionsDeps = { readonly store: Pick<TranscriptionStores, 'transcriptions'> };
+
+/** The active transcription of a room, else its newest; segments that end after `since`, in Unix milliseconds. */
+export async function getRoomTranscription(
+  { store }: ReadTranscriptionsDeps,
+  room: string,
+  since: number | undefined,
+): Promise<LiveTranscription> {
+  return await toLive(store, await findOfRoom(store, room), since);
+}
+
+/** Of either kind. Throws transcription-not-found. */
+export async function getTranscription(
+  { store }: ReadTranscriptionsDeps,
+  id: string,
+): Promise<PostTranscriptionDetail | LiveTranscription> {
+  const transcription = await store.transcriptions.find(id);
+  if (transcription === undefined) throw unknownTranscription(id);
+  if (transcription.kind === 'live') return await toLive(store, transcription, undefined);
+  const segments = await store.transcriptions.listSegments(id);
+  return { ...toPost(transcription), segments: toSegments(transcription, segments) };
+}
+
+export type TranscriptionsQuery = {
+  readonly roomId?: string | undefined;
+  readonly recordingId?: string | undefined;
+  readonly status?: PostStatus | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+};
+
+/** Post-call ones, newest first, without their segments. */
+export async function listTranscriptions(
+  { store }: ReadTranscriptionsDeps,
+  { roomId: room, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
+): Promise<PostTranscriptionList> {
+  const { rows, nextCursor } = await readPage(asked, (wanted) =>
+    store.transcriptions.listPost({ room, egressId, status, ...wanted }),
+  );
+  return { transcriptions: rows.map(toPost), nextCursor };
+}
+
+/** With all its segments, whatever its state: a worker that has it in hand stops. Throws for an active live one. */
+export async function deleteTranscription(
+  { store }: { readonly store: UnitOfWork<TranscriptionStores> },
+  id: string,
+): Promise<void> {
+  await store.transaction(async (within) => {
+    const transcription = await within.transcriptions.find(id);
+    if (transcription?.status === 'active') {
+      throw new ServiceError('conflict', 'The transcription is still running; stop it first.');
+    }
+    if (!(await within.transcriptions.delete(id))) throw unknownTranscription(id);
+  });
+}
+
+/** The active or newest transcription of the room. Throws transcription-not-found. */
+export async function findOfRoom(
+  store: ReadTranscriptionsDeps['store'],
+  room: string,
+): Promise<Transcription> {
+  const transcription = await store.transcriptions.findLatestLive(room);
+  if (transcription !== undefined) return transcription;
+  throw new ServiceError(
+    'transcription-not-found',
+    `The room ${JSON.stringify(room)} was never transcribed.`,
+  );
+}
+
+function unknownTranscription(id: string): ServiceError {
+  return new ServiceError('transcription-not-found', `There is no transcription ${JSON.stringify(id)}.`);
+}
+
+async function toLive(
+  store: ReadTranscriptionsDeps['store'],
+  transcription: Transcription,
+  since: number | undefined,
+): Promise<LiveTranscription> {
+  const { id, room, status, language, createdAt, endedAt } = transcription;
+  return {
+    transcriptionId: id,
+    roomId: room,
+    status: status === 'active' ? 'active' : 'stopped',
+    language,
+    startedAt: new Date(createdAt).toISOString(),
+    stoppedAt: instant(endedAt),
+    segments: toSegments(transcription, await store.transcriptions.listSegments(id, since)),
+  };
+}
+
+function toPost(transcription: Transcription): PostTranscription {
+  const { errorCode, errorMessage, egressId, speakers, progress, durationMs } = transcription;
+  return {
+    transcriptionId: transcription.id,
+    recordingId: egressId ?? '',
+    roomId: transcription.room,
+    status: transcription.status as PostStatus,
+    language: transcription.language,
+    participants: { ...speakers },
+    progress,
+    queuedAt: new Date(transcription.createdAt).toISOString(),
+    startedAt: instant(transcription.startedAt),
+    completedAt: instant(transcription.endedAt),
+    durationMs,
+    error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
+  };
+}
+
+function instant(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,186 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Connection } from '../platform/storage/engine.ts';
+import { claimDeliveries } from './claim-deliveries.sql.ts';
+import { DELIVERY_COLUMNS, deliveryColumns } from './delivery-columns.sql.ts';
+import { purgeDeliveries } from './purge-deliveries.sql.ts';
+import { settleDeliveries } from './record-outcomes.sql.ts';
+import { replayDelivery, replayFailed } from './replay-deliveries.sql.ts';
+import {
+  type Attempt,
+  type ClaimRequest,
+  DELIVERY_STATES,
+  type Delivery,
+  type DeliveryJob,
+  type DeliveryQuery,
+  type DeliveryState,
+  type DeliveryStore,
+  type NewDelivery,
+} from './store.ts';
+import { toWebhook } from './webhooks.sql.ts';
+
+export function createDeliveryStore(connection: Connection): DeliveryStore {
+  const { db } = connection;
+  return {
+    insert: (deliveries) => insertDeliveries(connection, deliveries),
+    claim: (request) => claimJobs(connection, request),
+    renew: (owner, ids, leaseUntil) =>
+      changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
+    release: (owner) =>
+      changeLeases(connection, sql`"leaseOwner" = null, "leaseUntil" = null`, sql`"leaseOwner" = ${owner}`),
+    settle: (owner, outcomes) => settleDeliveries(connection, owner, outcomes),
+    list: (query) => listDeliveries(connection, query),
+    find: (webhookId, id) =>
+      db
+        .selectFrom('deliveries')
+        .select(DELIVERY_COLUMNS)
+        .where('id', '=', id)
+        .where('webhookId', '=', webhookId)
+        .executeTakeFirst(),
+    listAttempts: (deliveryIds) => listAttempts(connection, deliveryIds),
+    replay: (webhookId, id, now) => replayDelivery(connection, { webhookId, id, now }),
+    replayFailed: (webhookId, since, now) => replayFailed(connection, { webhookId, since, now }),
+    nextClaimableAt: (exceptWebhooks) => nextClaimableAt(connection, exceptWebhooks),
+    purge: (before, limit) => purgeDeliveries(connection, before, limit),
+  };
+}
+
+async function insertDeliveries(
+  { db, dialect }: Connection,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  if (deliveries.length === 0) return;
+  const rows = dialect.rows(deliveries, {
+    id: 'text',
+    webhookId: 'text',
+    eventId: 'text',
+    eventName: 'text',
+    dueAt: 'integer',
+    createdAt: 'integer',
+    leaseOwner: 'text',
+    leaseUntil: 'integer',
+  });
+  const columns = sql`id, "webhookId", "eventId", "eventName", "dueAt", "createdAt", "leaseOwner", "leaseUntil"`;
+  await sql`
+    insert into deliveries (${columns}, state, attempts, "roundAttempts")
+    select ${columns}, 'pending', 0, 0 from ${rows} as listed`.execute(db);
+}
+
+/** The webhooks and events are read once each, however many deliveries share them. */
+async function claimJobs(
+  { db, dialect, atomically }: Connection,
+  request: ClaimRequest,
+): Promise<readonly DeliveryJob[]> {
+  // A transaction, so that on SQLite it shares the commit of what is stored at the same moment.
+  const { rows } = await atomically((inside) => claimDeliveries(dialect, request).execute(inside));
+  if (rows.length === 0) return [];
+  const webhookIds = [...new Set(rows.map((row) => row.webhookId))];
+  const eventIds = [...new Set(rows.map((row) => row.eventId))];
+  const webhooks = await db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where(sql<boolean>`id ${dialect.oneOf(webhookIds)}`)
+    .execute();
+  const events = await db
+    .selectFrom('events')
+    .select(['id', 'payload', 'occurredAt', 'position'])
+    .where(sql<boolean>`id ${dialect.oneOf(eventIds)}`)
+    .execute();
+  const webhookOf = new Map(webhooks.map((row) => [row.id, toWebhook(row)]));
+  const eventOf = new Map(events.map((event) => [event.id, event]));
+  const jobs = rows.flatMap((delivery) => {
+    const webhook = webhookOf.get(delivery.webhookId);
+    const event = eventOf.get(delivery.eventId);
+    // A webhook that was deleted since the claim has no deliveries to make.
+    return webhook === undefined || event === undefined ? [] : [{ delivery, webhook, event }];
+  });
+  return jobs
+    .sort(
+      (one, other) => one.delivery.dueAt - other.delivery.dueAt || one.event.position - other.event.position,
+    )
+    .map(({ delivery, webhook, event: { position: _, ...event } }) => ({ delivery, webhook, event }));
+}
+
+function heldOf({ dialect }: Connection, owner: string, ids: readonly string[]): RawBuilder<unknown> {
+  return sql`id ${dialect.oneOf(ids)} and "leaseOwner" = ${owner}`;
+}
+
+/** Leaves out what is being settled at this moment: it needs no lease any more. */
+async function changeLeases(
+  { db, dialect }: Connection,
+  change: RawBuilder<unknown>,
+  isMeant: RawBuilder<unknown>,
+): Promise<number> {
+  const changed = await sql`
+    update deliveries set ${change} where id in (
+      select id from deliveries where ${isMeant} ${dialect.lockFreeRows}
+    )`.execute(db);
+  return Number(changed.numAffectedRows ?? 0);
+}
+
+/**
+ * One walk along the index for each state: with all of them in one index, every list is a walk. Pending ones are not
+ * looked at beyond the page: PostgreSQL keeps an entry of every delivery that ever was pending until it has cleaned
+ * up, and would walk over all of those.
+ */
+async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly Delivery[]> {
+  const { state, limit } = query;
+  const newest = sql`order by "createdAt" desc, id desc limit ${limit}`;
+  if (state !== undefined) return (await walk(query, state, sql`0`).execute(db)).rows;
+  const walks = ENDED_STATES.map((one) => sql`select * from (${walk(query, one, sql`0`)}) as one_state`);
+  const pageBegins = sql`(select case when count(*) = ${limit} then min("createdAt") else 0 end from ended)`;
+  const { rows } = await sql<Delivery>`
+    with ended as materialized (${sql.join(walks, sql` union all `)} ${newest})
+    select * from ended union all select * from (${walk(query, 'pending', pageBegins)}) as pending
+    ${newest}`.execute(db);
+  return rows;
+}
+
+const ENDED_STATES = DELIVERY_STATES.filter((state) => state !== 'pending');
+
+/**
+ * Newest first, from `since` on. The state comes by a query of its own, because PostgreSQL may otherwise take an index
+ * of the pending ones alone, and sort all of them, whenever it believes that there are few. The instants have bounds
+ * on both sides, because it then expects few rows even of a table that it has no statistics of yet, and walks.
+ */
+function walk(
+  { webhookId, limit, after }: DeliveryQuery,
+  state: DeliveryState,
+  since: RawBuilder<unknown>,
+): RawBuilder<Delivery> {
+  const until = after?.createdAt ?? Number.MAX_SAFE_INTEGER;
+  const isAfter =
+    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
+  return sql`
+    select ${deliveryColumns} from deliveries
+    where "webhookId" = ${webhookId} and state = (select ${sql.lit(state)})
+      and "createdAt" between ${since} and ${until} ${isAfter}
+    order by "createdAt" desc, id desc limit ${limit}`;
+}
+
+function listAttempts(
+  { db, dialect }: Connection,
+  deliveryIds: readonly string[],
+): Promise<readonly Attempt[]> {
+  return db
+    .selectFrom('attempts')
+    .selectAll()
+    .where(sql<boolean>`"deliveryId" ${dialect.oneOf(deliveryIds)}`)
+    .orderBy('number')
+    .orderBy('startedAt')
+    .orderBy('deliveryId')
+    .execute();
+}
+
+async function nextClaimableAt(
+  { db, dialect }: Connection,
+  exceptWebhooks: readonly string[],
+): Promise<number | undefined> {
+  const { rows } = await sql<{ next: number | null }>`
+    select min(first) as next from (
+      select (
+        select min("claimableAt") from deliveries where "webhookId" = webhooks.id and state = 'pending'
+      ) as first
+      from webhooks where id ${dialect.noneOf(exceptWebhooks)}
+    ) as firsts`.execute(db);
+  return rows[0]?.next ?? undefined;
+}

@@ -1,0 +1,90 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { DeliveryList, Delivery as DeliveryRecord } from '../../contract/webhooks.ts';
+import type { Clock } from '../platform/clock.ts';
+import { pageReader } from '../platform/http/read-page.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import type { DeliveryOutlet } from './dispatcher/dispatcher.ts';
+import type { Attempt, Delivery, DeliveryState, WebhookStores } from './store.ts';
+import { findWebhook } from './webhooks.ts';
+
+const readPage = pageReader('deliveries');
+
+export type DeliveriesQuery = {
+  readonly webhookId: string;
+  readonly status?: DeliveryState | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+};
+
+/** The delivery log of a webhook, newest first, with every attempt. Throws webhook-not-found. */
+export async function listDeliveries(
+  { store }: { readonly store: UnitOfWork<WebhookStores> },
+  { webhookId, status: state, ...asked }: DeliveriesQuery,
+): Promise<DeliveryList> {
+  await findWebhook(store, webhookId);
+  const { rows, nextCursor } = await readPage(asked, (wanted) =>
+    store.deliveries.list({ webhookId, state, ...wanted }),
+  );
+  const attempts = await store.deliveries.listAttempts(rows.map((delivery) => delivery.id));
+  const byDelivery = Map.groupBy(attempts, (attempt) => attempt.deliveryId);
+  return {
+    deliveries: rows.map((delivery) => toRecord(delivery, byDelivery.get(delivery.id) ?? [])),
+    nextCursor,
+  };
+}
+
+function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRecord {
+  return {
+    id: delivery.id,
+    webhookId: delivery.webhookId,
+    eventId: delivery.eventId,
+    event: delivery.eventName,
+    status: delivery.state,
+    createdAt: new Date(delivery.createdAt).toISOString(),
+    nextAttemptAt: delivery.state === 'pending' ? new Date(delivery.dueAt).toISOString() : null,
+    attempts: attempts.map(({ deliveryId: _, startedAt, ...attempt }) => ({
+      ...attempt,
+      startedAt: new Date(startedAt).toISOString(),
+    })),
+  };
+}
+
+export type ReplayDeps = {
+  readonly store: UnitOfWork<WebhookStores>;
+  readonly clock: Clock;
+  readonly outlet: Pick<DeliveryOutlet, 'wake'>;
+};
+
+/** Sends an ended delivery again, in a new round of tries. Throws webhook-not-found, delivery-not-found or conflict. */
+export async function replayDelivery(
+  deps: ReplayDeps,
+  webhookId: string,
+  deliveryId: string,
+): Promise<number> {
+  const { store, clock, outlet } = deps;
+  await findWebhook(store, webhookId);
+  const delivery = await store.deliveries.find(webhookId, deliveryId);
+  if (delivery === undefined) {
+    throw new ServiceError(
+      'delivery-not-found',
+      `The webhook has no delivery ${JSON.stringify(deliveryId)}.`,
+    );
+  }
+  if (!(await store.deliveries.replay(webhookId, deliveryId, clock.now()))) {
+    const why =
+      delivery.state === 'pending'
+        ? 'The delivery is still pending; it will be tried by itself.'
+        : 'The event of the delivery is not kept any more, so that it cannot be sent again.';
+    throw new ServiceError('conflict', why);
+  }
+  outlet.wake();
+  return 1;
+}
+
+/** Sends all failed deliveries since then again. Throws webhook-not-found. */
+export async function replayFailed(deps: ReplayDeps, webhookId: string, since: number): Promise<number> {
+  await findWebhook(deps.store, webhookId);
+  const count = await deps.store.deliveries.replayFailed(webhookId, since, deps.clock.now());
+  deps.outlet.wake();
+  return count;
+}

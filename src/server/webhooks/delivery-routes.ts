@@ -1,0 +1,91 @@
+import { Type } from 'typebox';
+import { DeliveryListSchema, ReplaySchema } from '../../contract/webhooks.ts';
+import { DeliveryParams, WebhookParams } from '../platform/http/parameters.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import { listDeliveries, type ReplayDeps, replayDelivery, replayFailed } from './deliveries.ts';
+import { DELIVERY_STATES } from './store.ts';
+
+const DeliveriesQuery = Type.Object(
+  {
+    status: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'Only deliveries in this state' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Page size; default 50' })),
+    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
+  },
+  { additionalProperties: false },
+);
+
+const ReplayQuery = Type.Object(
+  {
+    since: Type.String({
+      format: 'date-time',
+      description: 'Failed deliveries created then or later',
+      examples: ['2026-01-31T09:30:00.000Z'],
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const DEFAULT_LIMIT = 50;
+const ERRORS = ['webhook-not-found', 'storage-unavailable'] as const;
+
+export function deliveryRoutes(deps: ReplayDeps): readonly Route[] {
+  return [listRoute(deps), replayRoute(deps), replayFailedRoute(deps)];
+}
+
+function listRoute(deps: ReplayDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks/:webhookId/deliveries',
+    operationId: 'listDeliveries',
+    tag: 'webhooks',
+    summary: 'List the deliveries of a webhook with every attempt, newest first',
+    security: 'signed',
+    params: WebhookParams,
+    query: DeliveriesQuery,
+    success: { 200: { description: 'The deliveries', schema: DeliveryListSchema } },
+    errors: ERRORS,
+    handle: async ({ params, query }) => ({
+      status: 200,
+      body: await listDeliveries(deps, { ...params, ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+    }),
+  });
+}
+
+function replayRoute(deps: ReplayDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:webhookId/deliveries/:deliveryId/replay',
+    operationId: 'replayDelivery',
+    tag: 'webhooks',
+    summary: 'Send an ended delivery again',
+    description: 'With the same event id, signed anew, in a new round of tries.',
+    security: 'signed',
+    params: DeliveryParams,
+    success: { 202: { description: 'The delivery is pending again', schema: ReplaySchema } },
+    errors: ['delivery-not-found', 'conflict', ...ERRORS],
+    handle: async ({ params }) => ({
+      status: 202,
+      body: { replayed: await replayDelivery(deps, params.webhookId, params.deliveryId) },
+    }),
+  });
+}
+
+function replayFailedRoute(deps: ReplayDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/webhooks/:webhookId/replay',
+    operationId: 'replayFailedDeliveries',
+    tag: 'webhooks',
+    summary: 'Send all failed deliveries of a webhook again',
+    description: 'But for tests, which are replayed one by one.',
+    security: 'signed',
+    params: WebhookParams,
+    query: ReplayQuery,
+    success: { 202: { description: 'The deliveries are pending again', schema: ReplaySchema } },
+    errors: ERRORS,
+    handle: async ({ params, query }) => ({
+      status: 202,
+      body: { replayed: await replayFailed(deps, params.webhookId, Date.parse(query.since)) },
+    }),
+  });
+}

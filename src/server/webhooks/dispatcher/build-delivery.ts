@@ -1,0 +1,104 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import {
+  STANDARD_SIGNATURE_HEADER,
+  signBody,
+  signStandard,
+  WEBHOOK_EVENT_HEADER,
+  WEBHOOK_ID_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+  type WebhookSigningKeys,
+  webhookSigningKeys,
+} from '../../../contract/webhook-signing.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { FileUrls, SecretBox, WebhookRequest } from '../sender/sender.ts';
+import type { DeliveryJob, Webhook } from '../store.ts';
+
+export type BuildDeliveryDeps = {
+  readonly clock: Clock;
+  readonly secretBox: SecretBox;
+  readonly fileUrls: FileUrls;
+};
+
+/** The request of one attempt: signed now, with a file URL of now. */
+export async function buildDelivery(deps: BuildDeliveryDeps, job: DeliveryJob): Promise<WebhookRequest> {
+  const { webhook, delivery, event } = job;
+  const body = `{"event":${JSON.stringify(delivery.eventName)},${(await withFileUrl(deps.fileUrls, event.payload)).slice(1)}`;
+  const now = deps.clock.now();
+  const timestamp = Math.floor(now / 1000);
+  const keys = signingKeys(deps.secretBox, webhook, now);
+  const message = { id: event.id, timestamp, body };
+  return {
+    url: webhook.url,
+    body,
+    headers: {
+      'content-type': 'application/json',
+      [WEBHOOK_SIGNATURE_HEADER]: signBody(body, keys[0]),
+      [WEBHOOK_EVENT_HEADER]: delivery.eventName,
+      [WEBHOOK_ID_HEADER]: event.id,
+      [WEBHOOK_TIMESTAMP_HEADER]: String(timestamp),
+      [STANDARD_SIGNATURE_HEADER]: keys.map((key) => signStandard(message, key)).join(' '),
+    },
+  };
+}
+
+type Keys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
+
+/** The specified header holds one signature, so it is the current secret's; the other one carries both. */
+function signingKeys(box: SecretBox, webhook: Webhook, now: number): Keys {
+  const current = openedKeys(box, webhook.secret);
+  const { previousSecret, previousSecretUntil } = webhook;
+  if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
+  const previous = openedIfPossible(box, previousSecret);
+  return previous === undefined ? [current] : [current, previous];
+}
+
+/** For the old secret, whose key may be gone before the day of its overlap is over: the current one signs alone then. */
+function openedIfPossible(box: SecretBox, sealed: string): WebhookSigningKeys | undefined {
+  try {
+    return openedKeys(box, sealed);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Secrets are opened once and not for every delivery: by what is sealed, as that changes with the secret. */
+const OPENED_AT_MOST = 2_000;
+const opened = new WeakMap<SecretBox, Map<string, WebhookSigningKeys>>();
+
+function openedKeys(box: SecretBox, sealed: string): WebhookSigningKeys {
+  const known = opened.get(box) ?? new Map<string, WebhookSigningKeys>();
+  opened.set(box, known);
+  const kept = known.get(sealed);
+  if (kept !== undefined) return kept;
+  const keys = webhookSigningKeys(openSecret(box, sealed));
+  if (known.size >= OPENED_AT_MOST) known.clear();
+  known.set(sealed, keys);
+  return keys;
+}
+
+function openSecret(box: SecretBox, sealed: string): string {
+  try {
+    return box.open(sealed);
+  } catch (cause) {
+    throw new ServiceError(
+      'internal-error',
+      "The webhook's secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured. Add that key to ENCRYPTION_KEY, behind the current one, or give the webhook a new secret by PUT.",
+      { cause },
+    );
+  }
+}
+
+/** The stored payload with its recording's file URL; the recording's own id stays inside. */
+export async function withFileUrl(fileUrls: FileUrls, payload: string): Promise<string> {
+  // Most events have no recording: their payload goes out as it is stored.
+  if (!payload.includes('"recordingId"')) return payload;
+  const parsed = JSON.parse(payload) as { readonly recording?: { readonly recordingId?: string } };
+  const { recordingId, ...recording } = parsed.recording ?? {};
+  if (recordingId === undefined) return payload;
+  const fileUrl = await fileUrls.urlOf(recordingId);
+  return JSON.stringify({
+    ...parsed,
+    recording: { ...recording, ...(fileUrl === undefined ? {} : { fileUrl }) },
+  });
+}

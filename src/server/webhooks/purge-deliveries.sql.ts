@@ -1,0 +1,86 @@
+import { type Kysely, sql } from 'kysely';
+import type { Connection } from '../platform/storage/engine.ts';
+import type { Tables } from '../platform/storage/schema/tables.ts';
+
+/** Bounds how long others wait for one statement. */
+const CANCELLED_AT_ONCE = 500;
+
+/** Webhooks whose rows one purge looks at. */
+const WEBHOOKS_AT_ONCE = 100;
+
+const isEnded = sql`state in ('delivered', 'failed', 'cancelled')`;
+
+/** Cancels what is pending of the webhook, leased or not, in batches; those being settled at the moment are left. */
+export async function cancelDeliveries(
+  connection: Connection,
+  webhookId: string,
+  now: number,
+): Promise<void> {
+  while ((await cancelSome(connection, webhookId, now)) === CANCELLED_AT_ONCE);
+}
+
+async function cancelSome({ db, dialect }: Connection, webhookId: string, now: number): Promise<number> {
+  const cancelled = await sql`
+    update deliveries set state = 'cancelled', "endedAt" = ${now}, "leaseOwner" = null, "leaseUntil" = null
+    where id in (
+      select id from deliveries where "webhookId" = ${webhookId} and state = 'pending'
+      limit ${CANCELLED_AT_ONCE} ${dialect.lockFreeRows}
+    )`.execute(db);
+  return Number(cancelled.numAffectedRows ?? 0);
+}
+
+/** Deletes what webhooks left that were deleted, and then ended deliveries created before `before`. */
+export function purgeDeliveries(connection: Connection, before: number, limit: number): Promise<number> {
+  return connection.atomically(async (db) => {
+    const left = await chooseOfDeleted(db, connection, limit);
+    const old = left.length < limit ? await chooseOld(db, connection, before, limit - left.length) : [];
+    const ids = [...left, ...old];
+    if (ids.length === 0) {
+      await forgetDeleted(db, before);
+      return 0;
+    }
+    await sql`delete from attempts where "deliveryId" ${connection.dialect.oneOf(ids)}`.execute(db);
+    await sql`delete from deliveries where id ${connection.dialect.oneOf(ids)}`.execute(db);
+    return ids.length;
+  });
+}
+
+async function chooseOfDeleted(
+  db: Kysely<Tables>,
+  { dialect }: Connection,
+  limit: number,
+): Promise<readonly string[]> {
+  const deleted = await sql<{ id: string }>`
+    select id from ${sql.table('deletedWebhooks')} as deleted where exists (
+      select 1 from deliveries where "webhookId" = deleted.id
+    ) limit ${WEBHOOKS_AT_ONCE}`.execute(db);
+  if (deleted.rows.length === 0) return [];
+  const chosen = await sql<{ id: string }>`
+    select id from deliveries where "webhookId" ${dialect.oneOf(deleted.rows.map((row) => row.id))}
+    limit ${limit} ${dialect.lockFreeRows}`.execute(db);
+  return chosen.rows.map((row) => row.id);
+}
+
+/** By webhook, on the index of the lists: one for this alone would cost every delivery a write. */
+async function chooseOld(
+  db: Kysely<Tables>,
+  { dialect }: Connection,
+  before: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const webhooks = await sql<{ id: string }>`
+    select id from webhooks where exists (
+      select 1 from deliveries where "webhookId" = webhooks.id and ${isEnded} and "createdAt" < ${before}
+    ) limit ${WEBHOOKS_AT_ONCE}`.execute(db);
+  const ids = webhooks.rows.map((row) => row.id);
+  if (ids.length === 0) return [];
+  const chosen = await sql<{ id: string }>`
+    select id from deliveries where "webhookId" ${dialect.oneOf(ids)} and ${isEnded} and "createdAt" < ${before}
+    limit ${limit} ${dialect.lockFreeRows}`.execute(db);
+  return chosen.rows.map((row) => row.id);
+}
+
+/** A transaction that was under way when the webhook was deleted may have stored more; it ended long ago. */
+async function forgetDeleted(db: Kysely<Tables>, before: number): Promise<void> {
+  await db.deleteFrom('deletedWebhooks').where('deletedAt', '<', before).execute();
+}

@@ -1,0 +1,127 @@
+import { type Kysely, sql } from 'kysely';
+import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
+import { storableText } from '../platform/storage/sanitize-text.ts';
+import type { Tables } from '../platform/storage/schema/tables.ts';
+import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
+
+type Database = Kysely<Tables>;
+type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner'>;
+
+/** Four statements, however many outcomes there are. */
+export function settleDeliveries(
+  { atomically, dialect }: Connection,
+  owner: string,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<void> {
+  if (outcomes.length === 0) return Promise.resolve();
+  return atomically(async (db) => {
+    for (const batch of withoutRepetitions(outcomes)) await settleBatch(db, dialect, { owner, batch });
+  });
+}
+
+type Settlement = { readonly owner: string; readonly batch: readonly DeliveryOutcome[] };
+
+async function settleBatch(db: Database, dialect: SqlDialect, { owner, batch }: Settlement): Promise<void> {
+  const ids = batch.map(({ attempt }) => attempt.deliveryId);
+  const locked = await sql<LockedRow>`
+    select id, attempts, "leaseOwner" from deliveries where id ${dialect.oneOf(ids)} order by id ${dialect.lockRows}
+  `.execute(db);
+  const rows = new Map(locked.rows.map((row) => [row.id, row]));
+  const isHeld = ({ attempt }: DeliveryOutcome) => rows.get(attempt.deliveryId)?.leaseOwner === owner;
+  const isLost = ({ attempt }: DeliveryOutcome) => {
+    const row = rows.get(attempt.deliveryId);
+    return row !== undefined && row.leaseOwner !== owner;
+  };
+  const held = batch.filter(isHeld);
+  const lost = await withoutLogged(db, dialect, batch.filter(isLost));
+  await logAttempts(
+    db,
+    dialect,
+    [...held, ...lost].map((outcome) => toAttempt(outcome, rows)),
+  );
+  if (held.length > 0) await moveOn(db, dialect, held);
+  if (lost.length > 0) await countAttempts(db, dialect, lost);
+}
+
+/** Batches in which no delivery is twice: an instance that lost a lease and got it again tells of both attempts. */
+function withoutRepetitions(outcomes: readonly DeliveryOutcome[]): readonly (readonly DeliveryOutcome[])[] {
+  const batches: Map<string, DeliveryOutcome>[] = [];
+  for (const outcome of outcomes) {
+    const id = outcome.attempt.deliveryId;
+    const batch = batches.find((one) => !one.has(id));
+    if (batch === undefined) batches.push(new Map([[id, outcome]]));
+    else batch.set(id, outcome);
+  }
+  return batches.map((batch) => [...batch.values()]);
+}
+
+/** A settlement whose answer was lost is repeated: what it wrote then must not be written twice. */
+async function withoutLogged(
+  db: Database,
+  dialect: SqlDialect,
+  lost: readonly DeliveryOutcome[],
+): Promise<readonly DeliveryOutcome[]> {
+  if (lost.length === 0) return lost;
+  const ids = lost.map(({ attempt }) => attempt.deliveryId);
+  const logged = await sql<Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>>`
+    select "deliveryId", "startedAt", "durationMs" from attempts where "deliveryId" ${dialect.oneOf(ids)}
+  `.execute(db);
+  const keys = new Set(logged.rows.map(keyOf));
+  return lost.filter(({ attempt }) => !keys.has(keyOf(attempt)));
+}
+
+function keyOf(attempt: Pick<Attempt, 'deliveryId' | 'startedAt' | 'durationMs'>): string {
+  return `${attempt.deliveryId} ${attempt.startedAt} ${attempt.durationMs}`;
+}
+
+function toAttempt({ attempt }: DeliveryOutcome, rows: ReadonlyMap<string, LockedRow>): Attempt {
+  const number = (rows.get(attempt.deliveryId)?.attempts ?? 0) + 1;
+  const { error, responseBody } = attempt;
+  return {
+    ...attempt,
+    number,
+    error: error && storableText(error),
+    responseBody: responseBody && storableText(responseBody),
+  };
+}
+
+async function logAttempts(db: Database, dialect: SqlDialect, attempts: readonly Attempt[]): Promise<void> {
+  if (attempts.length === 0) return;
+  const rows = dialect.rows(attempts, {
+    deliveryId: 'text',
+    number: 'integer',
+    startedAt: 'integer',
+    durationMs: 'integer',
+    statusCode: 'integer',
+    error: 'text',
+    responseBody: 'text',
+  });
+  await sql`
+    insert into attempts ("deliveryId", number, "startedAt", "durationMs", "statusCode", error, "responseBody")
+    select "deliveryId", number, "startedAt", "durationMs", "statusCode", error, "responseBody" from ${rows} as listed
+  `.execute(db);
+}
+
+async function moveOn(db: Database, dialect: SqlDialect, held: readonly DeliveryOutcome[]): Promise<void> {
+  const moves = held.map(({ attempt, next }) => ({
+    id: attempt.deliveryId,
+    state: next.state,
+    dueAt: next.state === 'pending' ? next.dueAt : null,
+    endedAt: next.state === 'pending' ? null : next.endedAt,
+  }));
+  const rows = dialect.rows(moves, { id: 'text', state: 'text', dueAt: 'integer', endedAt: 'integer' });
+  await sql`
+    update deliveries set
+      state = moved.state, "dueAt" = coalesce(moved."dueAt", deliveries."dueAt"), "endedAt" = moved."endedAt",
+      attempts = attempts + 1, "roundAttempts" = "roundAttempts" + 1, "leaseOwner" = null, "leaseUntil" = null
+    from ${rows} as moved where deliveries.id = moved.id`.execute(db);
+}
+
+async function countAttempts(
+  db: Database,
+  dialect: SqlDialect,
+  lost: readonly DeliveryOutcome[],
+): Promise<void> {
+  const ids = lost.map(({ attempt }) => attempt.deliveryId);
+  await sql`update deliveries set attempts = attempts + 1 where id ${dialect.oneOf(ids)}`.execute(db);
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../../platform/log.ts';
+import { ENCRYPTION_KEY_BYTES } from './secret-box.ts';
+
+const FILE = 'encryption.key';
+
+/**
+ * The key file of the data directory, made on first use, for its owner alone. Losing it loses the stored secrets. One
+ * that others may read, as copies and restored backups are, is read and warned of: a mounted secret may have to be so.
+ */
+export function readEncryptionKey(dataDir: string, log: Pick<Log, 'warn'>): Buffer {
+  const path = join(dataDir, FILE);
+  const kept = readKept(path) ?? makeKey(dataDir, path);
+  if (isOpenToOthers(path)) log.warn({ path }, 'others may read the encryption key; run chmod 600 on it');
+  const key = Buffer.from(kept.trim(), 'base64');
+  if (key.length === ENCRYPTION_KEY_BYTES) return key;
+  throw new Error(
+    `${path} does not hold a key of ${ENCRYPTION_KEY_BYTES} bytes in base64; put the right one back.`,
+  );
+}
+
+/** Windows has no such modes. */
+function isOpenToOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
+}
+
+function readKept(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Two processes may start at once: who is second takes the key of the first. The file gets its name when it is whole
+ * and on the disk, so that nobody reads, and no power cut leaves, half of one.
+ */
+function makeKey(dataDir: string, path: string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const text = `${randomBytes(ENCRYPTION_KEY_BYTES).toString('base64')}\n`;
+  const unfinished = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(unfinished, path);
+    return text;
+  } catch (error) {
+    const kept = (error as NodeJS.ErrnoException).code === 'EEXIST' ? readKept(path) : undefined;
+    if (kept === undefined) throw error;
+    return kept;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { UnitOfWork } from '../../platform/storage/unit-of-work.ts';
+import type { SecretBox } from '../sender/sender.ts';
+import type { Webhook, WebhookSecrets, WebhookStores } from '../store.ts';
+
+/** Small, so that nobody waits for it. */
+const BATCH = 50;
+const PAUSE_MS = 50;
+/** Enough to find the others by. */
+const NAMED_AT_MOST = 10;
+
+export type ResealDeps = {
+  readonly store: UnitOfWork<WebhookStores>;
+  readonly secretBox: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
+/**
+ * Seals what earlier keys sealed with the current one, so that those can be dropped, and forgets old secrets whose
+ * overlap is over. Several instances may do it at once; a rotation meanwhile is left as it is.
+ */
+export async function resealSecrets(deps: ResealDeps, signal: AbortSignal): Promise<void> {
+  const { store, clock, log } = deps;
+  const all = (await store.webhooks.list()).map((webhook) => ({ webhook, ...resealed(deps, webhook) }));
+  const changed = all.flatMap(({ webhook, secrets }) =>
+    secrets === undefined ? [] : [{ webhook, secrets }],
+  );
+  let count = 0;
+  for (let first = 0; first < changed.length && !signal.aborted; first += BATCH) {
+    if (first > 0) await clock.sleep(PAUSE_MS, signal);
+    count += await store.transaction((inside) => resealBatch(inside, changed.slice(first, first + BATCH)));
+  }
+  if (count > 0) log.info({ webhooks: count }, 'sealed webhook secrets with the current ENCRYPTION_KEY');
+  const lost = all.filter(({ isLost }) => isLost).map(({ webhook }) => webhook.id);
+  if (lost.length === 0) return;
+  const which = { webhooks: lost.length, webhookIds: lost.slice(0, NAMED_AT_MOST) };
+  log.error(
+    which,
+    'webhook secrets cannot be decrypted: add the ENCRYPTION_KEY that they were stored with behind the current one, or give the webhooks new secrets by PUT',
+  );
+}
+
+type Change = { readonly webhook: Webhook; readonly secrets: WebhookSecrets };
+
+async function resealBatch(
+  { webhooks }: UnitOfWork<WebhookStores>,
+  batch: readonly Change[],
+): Promise<number> {
+  let count = 0;
+  for (const { webhook, secrets } of batch) if (await webhooks.reseal(webhook, secrets)) count += 1;
+  return count;
+}
+
+type Resealed = { readonly secrets: WebhookSecrets | undefined; readonly isLost: boolean };
+
+function resealed({ secretBox, clock }: ResealDeps, webhook: Webhook): Resealed {
+  const { secret, previousSecret, previousSecretUntil } = webhook;
+  const isOverlapping = previousSecretUntil !== null && previousSecretUntil > clock.now();
+  const secrets = {
+    secret: sealAnew(secretBox, secret),
+    previousSecret: isOverlapping && previousSecret !== null ? sealAnew(secretBox, previousSecret) : null,
+    previousSecretUntil: isOverlapping ? previousSecretUntil : null,
+  };
+  const isChanged = secrets.secret !== secret || secrets.previousSecret !== previousSecret;
+  const isLost = [secrets.secret, secrets.previousSecret].some(
+    (sealed) => sealed !== null && !secretBox.isCurrent(sealed),
+  );
+  return { secrets: isChanged ? secrets : undefined, isLost };
+}
+
+/** What no key opens stays as it is, for its key may come back. */
+function sealAnew(box: SecretBox, sealed: string): string {
+  if (box.isCurrent(sealed)) return sealed;
+  try {
+    return box.seal(box.open(sealed));
+  } catch {
+    return sealed;
+  }
+}

@@ -1,0 +1,70 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { SecretBox } from '../sender/sender.ts';
+
+const VERSION = 'v1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+export const ENCRYPTION_KEY_BYTES = 32;
+
+/**
+ * AES-256-GCM. A sealed secret is `v1.<key id>.<base64url of nonce, ciphertext, tag>`. The first key seals; all of
+ * them open, so that keys can be rotated: put the new one in front, and drop the old one when every secret has been
+ * sealed anew.
+ */
+export function createSecretBox(keys: readonly [Buffer, ...Buffer[]]): SecretBox {
+  const byId = new Map(keys.map((key) => [keyId(key), createSecretKey(key)]));
+  const currentId = keyId(keys[0]);
+  const current = createSecretKey(keys[0]);
+  return {
+    seal: (secret) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', current, nonce);
+      const sealed = Buffer.concat([
+        nonce,
+        cipher.update(secret, 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
+      return `${VERSION}.${currentId}.${sealed.toString('base64url')}`;
+    },
+    isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${currentId}.`),
+    open: (sealed) => {
+      const [version, id = '', text = ''] = sealed.split('.');
+      const key = byId.get(id);
+      if (version !== VERSION || key === undefined) throw cannotOpen();
+      return openWith(key, Buffer.from(text, 'base64url'));
+    },
+  };
+}
+
+function openWith(key: KeyObject, sealed: Buffer): string {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
+    decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+    return (
+      decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    );
+  } catch {
+    throw cannotOpen();
+  }
+}
+
+/** Tells keys apart without telling them. */
+function keyId(key: Buffer): string {
+  return createHash('sha256').update('rtc-service key id\0').update(key).digest('base64url').slice(0, 8);
+}
+
+function cannotOpen(): ServiceError {
+  return new ServiceError(
+    'internal-error',
+    'A stored secret cannot be decrypted: the ENCRYPTION_KEY that it was stored with is not configured.',
+  );
+}

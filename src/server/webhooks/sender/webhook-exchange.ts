@@ -1,0 +1,84 @@
+import type { Dispatcher } from 'undici';
+import { describeFault } from './describe-error.ts';
+import type { WebhookAnswer } from './sender.ts';
+
+/** What is kept of an answer; the rest is not even read. */
+const KEPT_BYTES = 4096;
+
+/**
+ * One request and what comes of it, on undici's dispatch: an answer of which 4 KiB are wanted needs no stream. Its
+ * patience runs from the start, waiting for a connection included.
+ */
+export class WebhookExchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<WebhookAnswer>;
+  readonly #settle: (answer: WebhookAnswer) => void;
+  readonly #startedAt = performance.now();
+  readonly #patienceMs: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #statusCode: number | null = null;
+  #controller: Dispatcher.DispatchController | undefined;
+  #isOver = false;
+
+  constructor(patienceMs: number) {
+    const { promise, resolve } = Promise.withResolvers<WebhookAnswer>();
+    this.answer = promise;
+    this.#settle = resolve;
+    this.#patienceMs = patienceMs;
+    this.#timer = setTimeout(() => this.#giveUp(), patienceMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#isOver) controller.abort(new GivenUp());
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
+    // 1xx are not answers.
+    if (statusCode >= 200) this.#statusCode = statusCode;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.#isOver) this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size <= KEPT_BYTES) return;
+    this.#end(null);
+    // The rest of it is given up with its connection.
+    controller.abort(new GivenUp());
+  }
+
+  onResponseEnd(): void {
+    this.#end(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
+    this.#end(describeFault(error));
+  }
+
+  #giveUp(): void {
+    const what = this.#statusCode === null ? 'no answer' : 'the answer did not end';
+    this.#end(`${what} within ${this.#patienceMs / 1000} s`);
+    this.#controller?.abort(new GivenUp());
+  }
+
+  #end(error: string | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    this.#settle({ statusCode: this.#statusCode, responseBody: this.#text(), error, durationMs });
+  }
+
+  #text(): string | null {
+    if (this.#statusCode === null) return null;
+    if (this.#size === 0) return '';
+    const text = Buffer.concat(this.#chunks).subarray(0, KEPT_BYTES).toString('utf8');
+    // PostgreSQL keeps no NUL in a text.
+    return text.replaceAll('\0', '\uFFFD').toWellFormed();
+  }
+}
+
+class GivenUp extends Error {
+  override readonly name = 'GivenUp';
+}

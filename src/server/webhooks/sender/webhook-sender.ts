@@ -1,0 +1,67 @@
+import { Agent, buildConnector } from 'undici';
+import type { AddressGuard } from './address-guard.ts';
+import type { WebhookAnswer, WebhookRequest, WebhookSender } from './sender.ts';
+import { WebhookExchange } from './webhook-exchange.ts';
+
+/** From the start of the attempt to the answer's end, as the specification of deliveries has it. */
+const PATIENCE_MS = 10_000;
+/** Receivers that are no longer called do not keep connections. */
+const KEEP_ALIVE_MS = 30_000;
+
+export type WebhookSenderSettings = {
+  readonly guard: AddressGuard;
+  readonly userAgent: string;
+  readonly patienceMs?: number;
+};
+
+/** Posts to receivers: guarded addresses, no redirects, one patience for all of it. */
+export function createWebhookSender({
+  guard,
+  userAgent,
+  patienceMs = PATIENCE_MS,
+}: WebhookSenderSettings): WebhookSender {
+  const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: patienceMs });
+  const agent = new Agent({
+    // No limit to the connections to one host: several webhooks may be on it, and one that hangs would have them all.
+    // Who calls bounds the requests at a time to each webhook. And not by HTTP/2, which has one connection for all.
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    // Each exchange has its own patience, for all of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (options, callback) => {
+      try {
+        guard.checkHost(options.hostname);
+      } catch (error) {
+        callback(error as Error, null);
+        return;
+      }
+      connectGuarded(options, callback);
+    },
+  });
+  return {
+    send: async (webhookRequest) => await send({ agent, userAgent, patienceMs }, webhookRequest),
+    close: () => agent.destroy(),
+  };
+}
+
+type SendDeps = { readonly agent: Agent; readonly userAgent: string; readonly patienceMs: number };
+
+function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<WebhookAnswer> {
+  const { origin, pathname, search } = new URL(url);
+  const exchange = new WebhookExchange(deps.patienceMs);
+  const request = {
+    origin,
+    body,
+    method: 'POST',
+    path: pathname + search,
+    headers: { 'user-agent': deps.userAgent, ...headers },
+  } as const;
+  try {
+    deps.agent.dispatch(request, exchange);
+  } catch (error) {
+    exchange.onResponseError(null, error);
+  }
+  return exchange.answer;
+}

@@ -1,0 +1,90 @@
+import { TEST_EVENT } from '../../contract/event-names.ts';
+import type { WebhookTest } from '../../contract/webhooks.ts';
+import type { IdGenerator } from '../platform/clock.ts';
+import type { Log } from '../platform/log.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { attemptDelivery } from './dispatcher/attempt-delivery.ts';
+import type { BuildDeliveryDeps } from './dispatcher/build-delivery.ts';
+import { UnbuiltDeliveries } from './dispatcher/build-error-log.ts';
+import type { WebhookSender } from './sender/sender.ts';
+import type { DeliveryJob, NewDelivery, WebhookStores } from './store.ts';
+import { findWebhook } from './webhooks.ts';
+
+/** The part of the event store that a test needs: its event has no room, and goes to one webhook only. */
+interface TestEventStore {
+  insert(event: TestEvent): Promise<unknown>;
+}
+
+type TestEvent = {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly type: string;
+  readonly room: null;
+  readonly roomSid: null;
+  readonly sequence: null;
+  readonly payload: string;
+  /** Unix milliseconds. */
+  readonly occurredAt: number;
+  readonly createdAt: number;
+};
+
+export type TestWebhookDeps = BuildDeliveryDeps & {
+  readonly store: UnitOfWork<WebhookStores & { readonly events: TestEventStore }>;
+  readonly ids: IdGenerator;
+  readonly sender: WebhookSender;
+  readonly log: Log;
+};
+
+/** Longer than a send may take: nobody else tries it meanwhile. */
+const TEST_LEASE_MS = 30_000;
+
+/** One delivery, one try, in the log like any other. Throws webhook-not-found. */
+export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Promise<WebhookTest> {
+  const job = await storeTest(deps, webhookId);
+  const outcome = await attemptDelivery({ ...deps, unbuilt: new UnbuiltDeliveries(deps) }, job);
+  await deps.store.deliveries.settle(job.delivery.leaseOwner ?? '', [outcome]);
+  const { statusCode, error } = outcome.attempt;
+  const delivered = outcome.next.state === 'delivered';
+  if (statusCode === null) return { delivered, statusCode: 0, error: error ?? 'no answer' };
+  // Any other status says by itself why.
+  const isBroken = !delivered && error !== null && statusCode >= 200 && statusCode < 300;
+  return { delivered, statusCode, ...(isBroken ? { error } : {}) };
+}
+
+async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: string): Promise<DeliveryJob> {
+  const now = clock.now();
+  const id = `evt_${ids.next()}`;
+  return await store.transaction(async (inside) => {
+    const webhook = await findWebhook(inside, webhookId);
+    const payload = JSON.stringify({
+      room: null,
+      timestamp: new Date(now).toISOString(),
+      id,
+      sequence: null,
+    });
+    await inside.events.insert({
+      id,
+      sourceId: id,
+      type: TEST_EVENT,
+      payload,
+      occurredAt: now,
+      createdAt: now,
+      room: null,
+      roomSid: null,
+      sequence: null,
+    });
+    const delivery: NewDelivery = {
+      id: `dlv_${ids.next()}`,
+      webhookId,
+      eventId: id,
+      eventName: TEST_EVENT,
+      dueAt: now,
+      createdAt: now,
+      leaseOwner: `test-${ids.next()}`,
+      leaseUntil: now + TEST_LEASE_MS,
+    };
+    await inside.deliveries.insert([delivery]);
+    const started = { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null } as const;
+    return { delivery: started, webhook, event: { id, payload, occurredAt: now } };
+  });
+}

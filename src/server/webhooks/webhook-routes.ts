@@ -1,0 +1,145 @@
+import {
+  WebhookCreateSchema,
+  WebhookListSchema,
+  WebhookPatchSchema,
+  WebhookPutSchema,
+  WebhookSchema,
+  WebhookTestSchema,
+} from '../../contract/webhooks.ts';
+import { WebhookParams } from '../platform/http/parameters.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import { type TestWebhookDeps, testWebhook } from './test-webhook.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  updateWebhook,
+  type WebhookDeps,
+} from './webhooks.ts';
+
+const BY_ID = '/v1/webhooks/:webhookId';
+const ERRORS = ['webhook-not-found', 'storage-unavailable'] as const;
+
+export function webhookRoutes(deps: WebhookDeps & TestWebhookDeps): readonly Route[] {
+  return [...collectionRoutes(deps), ...singleRoutes(deps), ...updateRoutes(deps), testRoute(deps)];
+}
+
+function collectionRoutes(deps: WebhookDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/webhooks',
+      operationId: 'listWebhooks',
+      tag: 'webhooks',
+      summary: 'List the webhooks',
+      security: 'signed',
+      success: { 200: { description: 'The webhooks, secrets masked', schema: WebhookListSchema } },
+      errors: ['storage-unavailable'],
+      handle: async () => ({ status: 200, body: { webhooks: await listWebhooks(deps) } }),
+    }),
+    defineRoute({
+      method: 'POST',
+      path: '/v1/webhooks',
+      operationId: 'createWebhook',
+      tag: 'webhooks',
+      summary: 'Register a webhook',
+      description: 'The answer is the only one that ever holds the secret.',
+      security: 'signed',
+      body: WebhookCreateSchema,
+      success: { 201: { description: 'The webhook with its secret', schema: WebhookSchema } },
+      errors: ['storage-unavailable'],
+      handle: async ({ body }) => ({ status: 201, body: await createWebhook(deps, body) }),
+    }),
+  ];
+}
+
+function singleRoutes(deps: WebhookDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: BY_ID,
+      operationId: 'getWebhook',
+      tag: 'webhooks',
+      summary: 'Read a webhook',
+      security: 'signed',
+      params: WebhookParams,
+      success: { 200: { description: 'The webhook, its secret masked', schema: WebhookSchema } },
+      errors: ERRORS,
+      handle: async ({ params }) => ({ status: 200, body: await getWebhook(deps, params.webhookId) }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: BY_ID,
+      operationId: 'deleteWebhook',
+      tag: 'webhooks',
+      summary: 'Delete a webhook with its log',
+      description: 'Pending deliveries are cancelled.',
+      security: 'signed',
+      params: WebhookParams,
+      success: { 204: { description: 'The webhook is deleted' } },
+      errors: ERRORS,
+      handle: async ({ params }) => {
+        await deleteWebhook(deps, params.webhookId);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+const AFTER_UPDATE = 'Pending deliveries and retries go to the new URL.';
+
+function updateRoutes(deps: WebhookDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'PATCH',
+      path: BY_ID,
+      operationId: 'patchWebhook',
+      tag: 'webhooks',
+      summary: 'Change the URL or the events of a webhook',
+      description: AFTER_UPDATE,
+      security: 'signed',
+      params: WebhookParams,
+      body: WebhookPatchSchema,
+      success: { 200: { description: 'The webhook, its secret masked', schema: WebhookSchema } },
+      errors: ERRORS,
+      handle: async ({ params, body }) => ({
+        status: 200,
+        body: await updateWebhook(deps, params.webhookId, body),
+      }),
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: BY_ID,
+      operationId: 'putWebhook',
+      tag: 'webhooks',
+      summary: 'Change the URL, the events or the secret of a webhook',
+      description: `A new secret is a rotation: for 24 h the old one signs the Standard Webhooks header beside it. ${AFTER_UPDATE}`,
+      security: 'signed',
+      params: WebhookParams,
+      body: WebhookPutSchema,
+      success: { 200: { description: 'The webhook, its secret masked', schema: WebhookSchema } },
+      errors: ERRORS,
+      handle: async ({ params, body }) => ({
+        status: 200,
+        body: await updateWebhook(deps, params.webhookId, body),
+      }),
+    }),
+  ];
+}
+
+function testRoute(deps: TestWebhookDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `${BY_ID}/test`,
+    operationId: 'testWebhook',
+    tag: 'webhooks',
+    summary: 'Send a test delivery',
+    description: 'One try of the event webhook_test, without retries; it is in the delivery log.',
+    security: 'signed',
+    params: WebhookParams,
+    success: { 200: { description: 'What the receiver answered', schema: WebhookTestSchema } },
+    errors: ERRORS,
+    handle: async ({ params }) => ({ status: 200, body: await testWebhook(deps, params.webhookId) }),
+  });
+}

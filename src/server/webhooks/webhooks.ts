@@ -1,0 +1,138 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { ALL_EVENTS } from '../../contract/event-names.ts';
+import { formatWebhookSecret } from '../../contract/webhook-signing.ts';
+import {
+  WEBHOOK_SECRET_MASK,
+  type WebhookCreate,
+  type WebhookPut,
+  type Webhook as WebhookRecord,
+} from '../../contract/webhooks.ts';
+import type { Clock, IdGenerator } from '../platform/clock.ts';
+import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import type { DeliveryOutlet } from './dispatcher/dispatcher.ts';
+import type { SecretBox } from './sender/sender.ts';
+import type { Webhook, WebhookChange, WebhookStores } from './store.ts';
+
+export type WebhookDeps = {
+  readonly store: UnitOfWork<WebhookStores>;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly secretBox: SecretBox;
+  /** Random bytes for a generated secret. */
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly outlet: Pick<DeliveryOutlet, 'changed'>;
+};
+
+/** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
+const ROTATION_OVERLAP_MS = 24 * 3_600_000;
+const SECRET_BYTES = 32;
+
+/** The only answer that ever holds the secret. */
+export async function createWebhook(
+  deps: Omit<WebhookDeps, 'outlet'>,
+  request: WebhookCreate,
+): Promise<WebhookRecord> {
+  const secret = request.secret ?? formatWebhookSecret(deps.randomBytes(SECRET_BYTES));
+  const now = deps.clock.now();
+  const webhook: Webhook = {
+    id: `wh_${deps.ids.next()}`,
+    url: request.url,
+    events: request.events ?? [ALL_EVENTS],
+    secret: deps.secretBox.seal(secret),
+    previousSecret: null,
+    previousSecretUntil: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  await deps.store.webhooks.insert(webhook);
+  return { ...toRecord(webhook), secret };
+}
+
+export async function listWebhooks({ store }: Pick<WebhookDeps, 'store'>): Promise<WebhookRecord[]> {
+  return (await store.webhooks.list()).map(toRecord);
+}
+
+/** Throws webhook-not-found. */
+export async function getWebhook({ store }: Pick<WebhookDeps, 'store'>, id: string): Promise<WebhookRecord> {
+  return toRecord(await findWebhook(store, id));
+}
+
+/** A new secret is a rotation: the old one keeps signing beside it for 24 h. Throws webhook-not-found. */
+export async function updateWebhook(
+  deps: WebhookDeps,
+  id: string,
+  request: WebhookPut,
+): Promise<WebhookRecord> {
+  const { store, clock, secretBox, outlet } = deps;
+  const now = clock.now();
+  const updated = await store.transaction(async (inside) => {
+    // Of two rotations at once the later one keeps the secret of the earlier one beside its own.
+    const webhook = await inside.webhooks.lock(id);
+    if (webhook === undefined) throw webhookNotFound(id);
+    const change: WebhookChange = {
+      updatedAt: now,
+      ...(request.url === undefined ? {} : { url: request.url }),
+      ...(request.events === undefined ? {} : { events: request.events }),
+      ...(request.secret === undefined ? {} : rotation(secretBox, webhook, { secret: request.secret, now })),
+    };
+    return await inside.webhooks.update(id, change);
+  });
+  if (updated === undefined) throw webhookNotFound(id);
+  outlet.changed(id);
+  return toRecord(updated);
+}
+
+type Rotation = { readonly secret: string; readonly now: number };
+
+/**
+ * The one that there is already is no rotation: a PUT may be repeated. One that cannot be decrypted (its key was lost)
+ * is replaced without an overlap, as it could not sign.
+ */
+function rotation(box: SecretBox, webhook: Webhook, { secret, now }: Rotation): Partial<WebhookChange> {
+  const current = openIfPossible(box, webhook.secret);
+  if (current === secret) return {};
+  const isUsable = current !== undefined;
+  return {
+    secret: box.seal(secret),
+    previousSecret: isUsable ? webhook.secret : null,
+    previousSecretUntil: isUsable ? now + ROTATION_OVERLAP_MS : null,
+  };
+}
+
+function openIfPossible(box: SecretBox, sealed: string): string | undefined {
+  try {
+    return box.open(sealed);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Its pending deliveries are cancelled with it. Throws webhook-not-found. */
+export async function deleteWebhook(
+  { store, clock, outlet }: Pick<WebhookDeps, 'store' | 'clock' | 'outlet'>,
+  id: string,
+): Promise<void> {
+  if (!(await store.webhooks.delete(id, clock.now()))) throw webhookNotFound(id);
+  outlet.changed(id);
+}
+
+/** Throws webhook-not-found. */
+export async function findWebhook(store: Pick<WebhookStores, 'webhooks'>, id: string): Promise<Webhook> {
+  const webhook = await store.webhooks.find(id);
+  if (webhook === undefined) throw webhookNotFound(id);
+  return webhook;
+}
+
+function webhookNotFound(id: string): ServiceError {
+  return new ServiceError('webhook-not-found', `There is no webhook ${JSON.stringify(id)}.`);
+}
+
+function toRecord({ id, url, events, createdAt }: Webhook): WebhookRecord {
+  return {
+    id,
+    url,
+    events: [...events],
+    secret: WEBHOOK_SECRET_MASK,
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}

@@ -1,0 +1,406 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ConfigError,
+  describeConfig,
+  type Environment,
+  loadConfig,
+  readEnvironment,
+  serviceUrl,
+  warningsOf,
+} from '../../../src/server/app/config/config.ts';
+import { SETTINGS, type SettingName } from '../../../src/server/app/config/settings.ts';
+
+const BASE = { API_KEY: 'key', API_SECRET: 'secret' };
+const WSS = { LIVEKIT_PUBLIC_URL: 'wss://media.example.org' };
+const KEY_32 = Buffer.alloc(32, 7).toString('base64');
+
+const load = (environment: Environment) => loadConfig({ ...BASE, ...environment });
+
+function faultsOf(environment: Environment): readonly string[] {
+  try {
+    loadConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}
+
+const URL_FAULTS = [
+  'x',
+  'ftp://host',
+  'http:',
+  '//host',
+  'host:7880',
+  'http://',
+  'http://user:pw@host',
+  'http://host?x=1',
+  'http://host#x',
+];
+
+/** Good and bad values of each setting, the boundaries among them; what goes with it where it needs company. */
+type Values = {
+  readonly good: readonly string[];
+  readonly bad: readonly string[];
+  readonly beside?: Environment;
+};
+const VALUES: Readonly<Record<SettingName, Values>> = {
+  API_KEY: { good: ['a', '!~', 'x'.repeat(256)], bad: ['a b', 'è', 'a\n', 'x'.repeat(257)] },
+  API_SECRET: { good: ['a', 'x'.repeat(256)], bad: ['a b', 'x'.repeat(257)] },
+  API_SECRET_PREVIOUS: { good: ['a', 'x'.repeat(256)], bad: ['a b', 'x'.repeat(257)] },
+  AUTH_SINGLE_HEADER: { good: ['on', 'off', 'true', 'false', '1', '0'], bad: ['yes', 'ON', ' on', '2'] },
+  HOST: { good: ['0.0.0.0', '::', 'localhost'], bad: [] },
+  PORT: { good: ['0', '1', '65535'], bad: ['-1', '65536', '3e3', '30.0', ' 3000', '0x10', 'http'] },
+  SERVICE_URL: {
+    good: ['http://rtc:3000', 'https://rtc.example.org/base'],
+    bad: [...URL_FAULTS, 'ws://host'],
+  },
+  TRUST_PROXY: {
+    good: ['off', '0', '1', '10', '10.0.0.1', '10.0.0.0/8', '10.0.0.1,::1', '::/0', '0.0.0.0/0', 'fd00::/8'],
+    bad: [
+      'on',
+      'true',
+      '10.0.0.1, ::1',
+      '10.0.0.0/33',
+      '::1/129',
+      '10.0.0',
+      'proxy',
+      '10.0.0.0/',
+      '1.2.3.4/8/9',
+      '-1',
+      '100',
+      'fe80::1%eth0',
+    ],
+  },
+  LIVEKIT_URL: {
+    good: ['ws://localhost:7880', 'wss://m', 'http://m', 'https://m'],
+    bad: [...URL_FAULTS],
+    beside: WSS,
+  },
+  LIVEKIT_PUBLIC_URL: {
+    good: [
+      'wss://media.example.org',
+      'ws://localhost:7880',
+      'ws://127.0.0.1',
+      'ws://127.9.9.9',
+      'ws://[::1]:7880',
+      'ws://a.localhost',
+      'https://media.example.org',
+      'http://localhost',
+    ],
+    bad: [
+      ...URL_FAULTS,
+      'ws://media.example.org',
+      'http://media.example.org',
+      'ws://10.0.0.1',
+      'ws://localhost.example.org',
+      'ws://127.0.0.1.example.org',
+      'ws://0.0.0.0',
+      'ws://notlocalhost',
+    ],
+  },
+  LIVEKIT_API_KEY: { good: ['a'], bad: ['a b'] },
+  LIVEKIT_API_SECRET: { good: ['a'], bad: ['a b'] },
+  REDIS_URL: {
+    good: [
+      'redis://redis',
+      'rediss://u:p%40w@redis.example.org:6380/0',
+      'redis://:pw@127.0.0.1',
+      'redis://[::1]:6379',
+    ],
+    bad: ['redis:6379', 'http://redis', 'redis://', 'redis://a,b:6379', 'redis://h:port', 'redis://h/name'],
+  },
+  RECORDER_PATIENCE: { good: ['1', '25'], bad: ['0', '26', '8s'] },
+  TOKEN_TTL: { good: ['1', '31536000'], bad: ['0', '-1', '31536001', '1.5', '1h'] },
+  DATABASE_URL: {
+    good: ['postgres://u:p@h/d', 'postgresql://h'],
+    bad: ['mysql://h', 'postgres://', 'h'],
+    beside: { ENCRYPTION_KEY: KEY_32 },
+  },
+  DATA_DIR: { good: ['/var/lib/rtc', 'relative'], bad: [] },
+  S3_REGION: { good: ['eu-south-1'], bad: [] },
+  S3_ACCESS_KEY: { good: ['a'], bad: [] },
+  S3_SECRET_KEY: { good: ['s'], bad: [] },
+  RECORDING_DIR: { good: ['/recordings'], bad: [] },
+  ENCRYPTION_KEY: {
+    good: [KEY_32, KEY_32.slice(0, 43), 'a0'.repeat(32), `${KEY_32},${'a0'.repeat(32)}`],
+    bad: [
+      'short',
+      'a0'.repeat(31),
+      `${KEY_32},`,
+      `${KEY_32} `,
+      Buffer.alloc(31, 1).toString('base64'),
+      'x'.repeat(64),
+    ],
+  },
+  WEBHOOK_ALLOWED_NETWORKS: {
+    good: ['10.0.0.0/8', '10.0.0.0/8,fd00::/8', '0.0.0.0/0', '127.0.0.1/32'],
+    bad: [
+      ...['10.0.0.1', '10.0.0.0/33', '10.0.0.0/8, fd00::/8', 'private', '10.0.0.0/8,'],
+      ...['::ffff:10.0.0.0/104', '0:0:0:0:0:ffff:a00:0/104'],
+    ],
+  },
+  EVENT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651', '1d'] },
+  DELIVERY_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
+  S3_BUCKET: { good: ['b'], bad: [], beside: { S3_ACCESS_KEY: 'a', S3_SECRET_KEY: 's' } },
+  S3_ENDPOINT: { good: ['http://minio:9000', 'https://s3'], bad: [...URL_FAULTS] },
+  S3_PUBLIC_ENDPOINT: { good: ['https://files.example.org'], bad: [...URL_FAULTS] },
+  S3_FORCE_PATH_STYLE: { good: ['on', 'off'], bad: ['maybe'] },
+  RECORDING_PATH: {
+    good: ['{room}/{time}.mp4', '{time}.mp4', 'a/b-c_d=1/{time}-{room}.mp4'],
+    bad: [
+      '{room}.mp4',
+      '{time}',
+      '/{time}.mp4',
+      '../{time}.mp4',
+      'a/../{time}.mp4',
+      './{time}.mp4',
+      '{room}/{day}/{time}.mp4',
+      'a b/{time}.mp4',
+      '{time}.webm',
+    ],
+  },
+  STT_ENGINE: {
+    good: ['sherpa', 'openai'],
+    bad: ['whisper', 'Sherpa'],
+    beside: { STT_OPENAI_URL: 'http://speech:8000' },
+  },
+  STT_MODELS: {
+    good: ['en=/models/moonshine', 'en-GB=models/a,it=/models/b c'],
+    bad: ['/models/moonshine', 'en=', 'e=/models', 'en=/a,/b', 'en_US=/a'],
+  },
+  STT_THREADS: { good: ['1', '64'], bad: ['0', '65', '1.5', 'two'] },
+  STT_OPENAI_URL: {
+    good: ['http://speech:8000', 'https://api.openai.com/v1'],
+    bad: [...URL_FAULTS, 'ws://host'],
+  },
+  STT_OPENAI_KEY: { good: ['sk-1', 'x'.repeat(256)], bad: ['a b', 'x'.repeat(257)] },
+  STT_OPENAI_MODEL: { good: ['whisper-1'], bad: [] },
+  STT_OPENAI_LANGUAGES: { good: ['en', 'en-US,it,zh-Hant'], bad: ['e', 'en_US', 'en,', 'english language'] },
+  STT_FFMPEG: { good: ['ffmpeg', '/usr/bin/ffmpeg'], bad: [] },
+  RATE_LIMIT_API: { good: ['0', '1', '1000000'], bad: ['-1', '1000001', 'off'] },
+  RATE_LIMIT_PUBLIC: { good: ['0', '1000000'], bad: ['-1', '1000001'] },
+  BODY_LIMIT: { good: ['1024', '104857600'], bad: ['1023', '104857601', '1MiB'] },
+  FISCAL_API: { good: ['on', 'off'], bad: ['x'] },
+  LOG_LEVEL: { good: ['debug', 'info', 'warn', 'error', 'silent'], bad: ['INFO', 'trace', 'verbose'] },
+  METRICS: {
+    good: ['off', 'signed', '127.0.0.1:9100', '[::1]:9100', 'localhost:0', '0.0.0.0:65535'],
+    bad: ['on', '9100', ':9100', 'localhost:', 'localhost:65536', 'a b:1', 'http://localhost:9100'],
+  },
+};
+
+const CASES = Object.entries(VALUES).flatMap(([name, { good, bad, beside = {} }]: [string, Values]) => [
+  ...good.map((value) => ({ name, value, beside, isGood: true })),
+  ...bad.map((value) => ({ name, value, beside, isGood: false })),
+]);
+
+describe('a setting', () => {
+  it.each(CASES.filter((each) => each.isGood))('$name takes $value', ({ name, value, beside }) => {
+    expect(faultsOf({ ...BASE, ...beside, [name]: value })).toEqual([]);
+  });
+
+  it.each(CASES.filter((each) => !each.isGood))(
+    '$name refuses $value, and says so',
+    ({ name, value, beside }) => {
+      const faults = faultsOf({ ...BASE, ...beside, [name]: value });
+      expect(faults).toHaveLength(1);
+      expect(faults[0]).toContain(name);
+      const shown = SETTINGS[name as SettingName].secret
+        ? '***'
+        : JSON.stringify(value.replace('user:pw', '***'));
+      expect(faults[0]).toContain(`${name} is ${shown}, but `);
+      expect(faults[0]).toMatch(/must be|only given/);
+    },
+  );
+
+  it('that is empty counts as unset', () => {
+    for (const name of Object.keys(SETTINGS) as SettingName[]) {
+      if (name === 'API_KEY' || name === 'API_SECRET')
+        expect(faultsOf({ ...BASE, [name]: '' })).toHaveLength(1);
+      else expect([name, faultsOf({ ...BASE, [name]: '' })]).toEqual([name, []]);
+    }
+  });
+});
+
+describe('the settings', () => {
+  it('need API_KEY and API_SECRET alone', () => {
+    expect(faultsOf({}).map((fault) => fault.split(' ')[0])).toEqual(['API_KEY', 'API_SECRET']);
+    expect(faultsOf(BASE)).toEqual([]);
+  });
+
+  it('are all checked, and every fault is a line', () => {
+    const faults = faultsOf({ API_SECRET: 'a b', PORT: 'x', LOG_LEVEL: 'y', TOKEN_TTL: '0' });
+    expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+      'API_KEY',
+      'API_SECRET',
+      'PORT',
+      'TOKEN_TTL',
+      'LOG_LEVEL',
+    ]);
+    expect(new ConfigError(faults).message.split('\n')).toHaveLength(5);
+  });
+
+  it('that depend on each other are checked together', () => {
+    expect(faultsOf({ ...BASE, S3_BUCKET: 'b' }).map((fault) => fault.split(' ')[0])).toEqual([
+      'S3_ACCESS_KEY',
+      'S3_SECRET_KEY',
+    ]);
+    expect(faultsOf({ ...BASE, DATABASE_URL: 'postgres://h/d' })[0]).toContain('ENCRYPTION_KEY');
+    expect(faultsOf({ ...BASE, STT_ENGINE: 'openai' })[0]).toMatch(/^STT_OPENAI_URL .*STT_ENGINE/);
+    expect(faultsOf({ ...BASE, LIVEKIT_URL: 'ws://media:7880' })[0]).toMatch(
+      /^LIVEKIT_URL .*LIVEKIT_PUBLIC_URL/,
+    );
+  });
+
+  it('are told all at once, also those that do not go together', () => {
+    const names = (environment: Environment) => faultsOf(environment).map((fault) => fault.split(' ')[0]);
+    expect(
+      names({ ...BASE, PORT: 'x', LIVEKIT_URL: 'ws://media:7880', S3_BUCKET: 'b', S3_ACCESS_KEY: 'k' }),
+    ).toEqual(['PORT', 'LIVEKIT_URL', 'S3_SECRET_KEY']);
+    expect(names({ LIVEKIT_PUBLIC_URL: 'ws://media', DATABASE_URL: 'postgres://h/d' })).toEqual([
+      'API_KEY',
+      'API_SECRET',
+      'LIVEKIT_PUBLIC_URL',
+      'ENCRYPTION_KEY',
+    ]);
+  });
+
+  it('are each told once', () => {
+    expect(
+      faultsOf({ ...BASE, DATABASE_URL: 'postgres://h/d', ENCRYPTION_KEY: 'short', LIVEKIT_PUBLIC_URL: 'x' }),
+    ).toHaveLength(2);
+  });
+
+  it('warn of a secret that is shorter than 32 characters, without showing it', () => {
+    const warnings = (environment: Environment) => warningsOf(loadConfig({ API_KEY: 'k', ...environment }));
+    expect(warnings({ API_SECRET: 'x'.repeat(32) })).toEqual([]);
+    expect(warnings({ API_SECRET: 'q'.repeat(31) })).toEqual([
+      'API_SECRET has 31 characters; at least 32 are safe: openssl rand -hex 32',
+    ]);
+    expect(warnings({ API_SECRET: 'x'.repeat(32), API_SECRET_PREVIOUS: 'q' })).toEqual([
+      expect.stringMatching(/^API_SECRET_PREVIOUS has 1 /),
+    ]);
+  });
+
+  it('never show a secret in a fault', () => {
+    const secret = 'a secret with spaces';
+    for (const [name, setting] of Object.entries(SETTINGS)) {
+      if (!setting.secret) continue;
+      const faults = faultsOf({ ...BASE, [name]: secret });
+      expect(faults.join('\n')).not.toContain(secret);
+    }
+    expect(faultsOf({ ...BASE, S3_ENDPOINT: 'http://me:hunter2@minio' }).join()).not.toContain('hunter2');
+    expect(faultsOf({ ...BASE, LIVEKIT_PUBLIC_URL: 'ws://me:hunter2@media' }).join()).not.toContain(
+      'hunter2',
+    );
+  });
+
+  it('fall back as documented', () => {
+    const config = load({});
+    expect(config).toMatchObject({
+      host: '127.0.0.1',
+      port: 3000,
+      apiSecrets: ['secret'],
+      acceptsSingleHeader: false,
+      livekit: {
+        url: 'ws://localhost:7880',
+        publicUrl: 'ws://localhost:7880',
+        apiKey: 'key',
+        apiSecret: 'secret',
+      },
+      trustProxy: false,
+      tokenTtlSeconds: 3600,
+      dataDir: resolve('.rtc'),
+      recordingDir: resolve('.rtc/recordings'),
+      recordingPath: '{room}/{time}.mp4',
+      databaseUrl: undefined,
+      bucket: undefined,
+      metrics: 'signed',
+    });
+    expect(config.values).toMatchObject({
+      RATE_LIMIT_API: 200,
+      RATE_LIMIT_PUBLIC: 50,
+      BODY_LIMIT: 1_048_576,
+      FISCAL_API: true,
+    });
+  });
+
+  it('become what the service needs', () => {
+    expect(load({ API_SECRET_PREVIOUS: 'old' }).apiSecrets).toEqual(['secret', 'old']);
+    expect(load({ LIVEKIT_URL: 'https://media.example.org/' }).livekit).toMatchObject({
+      url: 'https://media.example.org',
+      publicUrl: 'wss://media.example.org',
+    });
+    expect(load({ LIVEKIT_URL: 'http://localhost:1' }).livekit.publicUrl).toBe('ws://localhost:1');
+    expect(load({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
+    expect(load({ TRUST_PROXY: '10.0.0.1,::1' }).trustProxy).toEqual(['10.0.0.1', '::1']);
+    expect(load({ METRICS: '[::1]:9100' }).metrics).toEqual({ host: '::1', port: 9100 });
+    expect(load({ STT_MODELS: 'en=/models/a,it=/models/b=c' }).speech).toEqual({
+      engine: 'sherpa',
+      threads: 1,
+      models: { en: '/models/a', it: '/models/b=c' },
+    });
+    expect(load({ LIVEKIT_API_KEY: 'k', LIVEKIT_API_SECRET: 's' }).livekit).toMatchObject({
+      apiKey: 'k',
+      apiSecret: 's',
+    });
+  });
+
+  it('say where the service is reached', () => {
+    expect(serviceUrl(load({}), 3000)).toBe('http://127.0.0.1:3000');
+    expect(serviceUrl(load({ HOST: '0.0.0.0' }), 8080)).toBe('http://127.0.0.1:8080');
+    expect(serviceUrl(load({ HOST: '::1' }), 8080)).toBe('http://[::1]:8080');
+    expect(serviceUrl(load({ SERVICE_URL: 'https://rtc.example.org/' }), 1)).toBe('https://rtc.example.org');
+  });
+
+  it('are described with their effective values, secrets masked', () => {
+    const described = describeConfig(
+      load({ ...WSS, DATABASE_URL: 'postgres://u:hunter2@h/d', ENCRYPTION_KEY: KEY_32 }),
+    );
+    expect(Object.keys(described)).toEqual(Object.keys(SETTINGS));
+    expect(described).toMatchObject({
+      API_KEY: 'key',
+      API_SECRET: '***',
+      API_SECRET_PREVIOUS: '',
+      LIVEKIT_API_KEY: 'key',
+      LIVEKIT_API_SECRET: '***',
+      LIVEKIT_PUBLIC_URL: 'wss://media.example.org',
+      DATABASE_URL: '***',
+      AUTH_SINGLE_HEADER: 'off',
+      SERVICE_URL: 'http://127.0.0.1:3000',
+    });
+    expect(JSON.stringify(described)).not.toMatch(/hunter2|"secret"/);
+  });
+});
+
+describe('the .env file', () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'rtc-env-'));
+    await writeFile(
+      join(directory, '.env'),
+      '# settings\nAPI_KEY=from-file\nexport API_SECRET="quoted # secret"\nPORT=4000\n',
+    );
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  it('counts where the environment says nothing', () => {
+    expect(readEnvironment({ PORT: '5000' }, directory)).toEqual({
+      API_KEY: 'from-file',
+      API_SECRET: 'quoted # secret',
+      PORT: '5000',
+    });
+  });
+
+  it('does not count in production', () => {
+    const production = { NODE_ENV: 'production' };
+    expect(readEnvironment(production, directory)).toEqual(production);
+  });
+
+  it('need not be there', () => {
+    expect(readEnvironment({ PORT: '1' }, join(directory, 'nowhere'))).toEqual({ PORT: '1' });
+  });
+});

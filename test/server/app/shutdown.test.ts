@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RawConnection } from '../../support/raw-http.ts';
+import {
+  answerEmpty,
+  holdable,
+  neverAnswer,
+  type ScriptedMediaServer,
+  startScriptedMediaServer,
+} from '../../support/scripted-media-server.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { signedGet } from '../../support/sign.ts';
+
+/*
+ * Closing: what is under way is answered, idle connections go at once, new requests are refused, and 10 s are
+ * the end of it. The media server is scripted, to hold requests under way for as long as the test wants.
+ */
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function startAt(mediaServer: ScriptedMediaServer): Promise<TestService> {
+  const service = await startTestService({ livekit: mediaServer.livekit });
+  cleanUps.push(() => mediaServer.close(), service.close);
+  return service;
+}
+
+async function openTo(service: TestService): Promise<RawConnection> {
+  const connection = await RawConnection.open(service.url);
+  cleanUps.push(() => connection.close());
+  return connection;
+}
+
+const HEALTH = 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n';
+
+describe('a service that closes', () => {
+  it('answers what is under way, and then is gone at once', async () => {
+    const holding = holdable();
+    const service = await startAt(await startScriptedMediaServer(holding.script));
+    const connection = await openTo(service);
+    holding.hold();
+    connection.send(signedGet(service, '/v1/rooms'));
+    await holding.held();
+    const startedAt = performance.now();
+    const stopped = service.stop();
+    holding.letGo();
+    const answer = await connection.read();
+    expect([answer?.status, answer?.text]).toEqual([200, '{"rooms":[]}']);
+    await connection.closed();
+    await stopped;
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+  });
+
+  it('refuses a further request on a connection that is still open, as a problem', async () => {
+    const holding = holdable();
+    const service = await startAt(await startScriptedMediaServer(holding.script));
+    const connection = await openTo(service);
+    holding.hold();
+    connection.send(signedGet(service, '/v1/rooms'));
+    await holding.held();
+    const stopped = service.stop();
+    // Pipelined behind the one that is held; it is read while the service closes.
+    connection.send(HEALTH);
+    holding.letGo();
+    expect((await connection.read())?.status).toBe(200);
+    const refused = await connection.read();
+    expect(refused?.status).toBe(503);
+    expect(refused?.headers['content-type']).toContain('application/problem+json');
+    expect(JSON.parse(refused?.text ?? '')).toMatchObject({ type: 'urn:problem-type:rtc:shutting-down' });
+    expect(refused?.headers.connection).toBe('close');
+    await stopped;
+  });
+
+  it('takes no new connections and lets go of idle ones', async () => {
+    const service = await startAt(await startScriptedMediaServer(answerEmpty));
+    const used = await openTo(service);
+    used.send(HEALTH);
+    expect((await used.read())?.status).toBe(200);
+    const unused = await openTo(service);
+    const startedAt = performance.now();
+    await service.stop();
+    await Promise.all([used.closed(), unused.closed()]);
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    await expect(RawConnection.open(service.url)).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('is closed once, however often it is asked', async () => {
+    const service = await startAt(await startScriptedMediaServer(answerEmpty));
+    await Promise.all([service.stop(), service.stop()]);
+    await service.stop();
+    expect(service.logLines.filter((line) => line.level === 'error')).toEqual([]);
+  });
+
+  it('is closed within 10 s, even with a request that hangs, and leaves nothing open', async () => {
+    const mediaServer = await startScriptedMediaServer(neverAnswer);
+    const service = await startAt(mediaServer);
+    const hanging = await openTo(service);
+    hanging.send(signedGet(service, '/v1/rooms/demo/recording'));
+    const halfSent = await openTo(service);
+    halfSent.send('GET /v1/health HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc');
+    await mediaServer.called(1);
+    const startedAt = performance.now();
+    await service.stop();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    await Promise.all([hanging.closed(), halfSent.closed()]);
+    expect(performance.now() - startedAt).toBeLessThan(10_500);
+  }, 20_000);
+});

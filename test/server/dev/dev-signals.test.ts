@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { freePort } from '../../support/parts/run-part.ts';
+
+/* `rtc dev` with the real LiveKit, ended by signals as npm and impatient people send them. */
+
+const LAUNCHER = join(import.meta.dirname, '../../../bin/rtc.js');
+/** Of the account that runs the tests: what is built once. */
+const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+
+let folder: string;
+const started: ChildProcess[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rtc-signals-'));
+});
+afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+type Household = {
+  readonly owner: { readonly pid: number };
+  readonly started: readonly { readonly pid: number; readonly name: string }[];
+};
+
+/** Until it is up; answers the process that was started and the ids of all that runs. */
+async function startDev(program: string, argv: readonly string[], environment: Record<string, string> = {}) {
+  const dataDir = join(folder, `data-${started.length}`);
+  const child = spawn(program, argv, {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      XDG_CACHE_HOME: CACHE,
+      DATA_DIR: dataDir,
+      PORT: String(await freePort()),
+      ...environment,
+    },
+  });
+  started.push(child);
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  await vi.waitUntil(() => output.includes('Ctrl-C stops'), 30_000);
+  const register = join(dataDir, 'dev-processes.json');
+  const household = JSON.parse(readFileSync(register, 'utf8')) as Household;
+  expect(household.started.map(({ name }) => name)).toContain('livekit-server');
+  const pids = [household.owner.pid, ...household.started.map(({ pid }) => pid)];
+  return { child, register, areAllGone: () => vi.waitUntil(() => !pids.some(isAlive), 15_000) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('rtc dev', { timeout: 60_000 }, () => {
+  it('ends in order when the shell that npm started it in is gone', async () => {
+    // As npm does: a shell that stays between, and the name of the script in the environment.
+    const script = `"${process.execPath}" "${LAUNCHER}" dev --media livekit; true`;
+    const dev = await startDev('/bin/sh', ['-c', script], { npm_lifecycle_event: 'start' });
+    dev.child.kill('SIGKILL');
+    await dev.areAllGone();
+    expect(existsSync(dev.register)).toBe(false);
+  });
+
+  it('leaves nothing behind after a second SIGTERM, which does not wait', async () => {
+    const dev = await startDev(process.execPath, [LAUNCHER, 'dev', '--media', 'livekit']);
+    dev.child.kill('SIGTERM');
+    const again = setInterval(() => dev.child.kill('SIGTERM'), 20);
+    await dev.areAllGone();
+    clearInterval(again);
+  });
+});

@@ -1,0 +1,156 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Started, startRtc } from '../../cli/support/process.ts';
+import { startRedis } from '../../support/parts/redis.ts';
+import { freePort } from '../../support/parts/run-part.ts';
+
+/* `rtc dev` as people run it, with the real LiveKit and a worker, in a folder of its own. */
+
+let folder: string;
+const running: Started[] = [];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rtc-dev-'));
+});
+afterAll(async () => {
+  for (const { child } of running) child.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Of the account that runs the tests: what is built and installed once. */
+const CACHE = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
+
+type Options = { readonly cache?: string; readonly environment?: Readonly<Record<string, string>> };
+
+const startDev = async (dataDir: string, options: Options = {}): Promise<Started> => {
+  const env = {
+    HOME: folder,
+    XDG_CACHE_HOME: options.cache ?? CACHE,
+    DATA_DIR: join(folder, dataDir),
+    PORT: String(await freePort()),
+    ...options.environment,
+  };
+  const argv = ['dev', '--media', 'livekit', '--with', 'stt-post'];
+  const started = startRtc(argv, { env, cwd: folder });
+  running.push(started);
+  return started;
+};
+
+type Process = { readonly pid: number; readonly name: string };
+
+const processesOf = (dataDir: string): readonly Process[] => {
+  const text = readFileSync(join(folder, dataDir, 'dev-processes.json'), 'utf8');
+  return (JSON.parse(text) as { readonly started: readonly Process[] }).started;
+};
+
+const isAlive = ({ pid }: Process): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const IS_UP = /The service is up[\s\S]*Ctrl-C/;
+
+describe('rtc dev', () => {
+  it('starts a worker again that ends, and everything else goes on', async () => {
+    const dev = await startDev('restarted', { environment: { A_SECRET: 'hunter2' } });
+    await dev.seen(IS_UP);
+    const before = processesOf('restarted');
+    if (process.platform === 'linux') {
+      const knows = before.filter(({ pid }) =>
+        readFileSync(`/proc/${pid}/environ`, 'utf8').includes('hunter2'),
+      );
+      expect(
+        knows.map(({ name }) => name),
+        'programs of others get no secret',
+      ).toEqual(['stt-post']);
+    }
+    const worker = before.find(({ name }) => name === 'stt-post');
+    process.kill(worker?.pid ?? 0, 'SIGKILL');
+    await dev.seen(/stt-post ended \(SIGKILL\).*it is started again in 1 s/);
+    await vi.waitUntil(() => processesOf('restarted').length === before.length, 20_000);
+    const after = processesOf('restarted');
+    const others = (all: readonly Process[]) => all.filter(({ name }) => name !== 'stt-post');
+    expect(others(after)).toEqual(others(before));
+    expect(after.find(({ name }) => name === 'stt-post')?.pid).not.toBe(worker?.pid);
+
+    dev.child.kill('SIGINT');
+    expect((await dev.ended).code).toBe(0);
+    expect(after.filter(isAlive)).toEqual([]);
+    expect(existsSync(join(folder, 'restarted', 'dev-processes.json'))).toBe(false);
+  }, 60_000);
+
+  it('leaves nothing behind when it is killed, and comes up again', async () => {
+    const killed = await startDev('killed');
+    await killed.seen(IS_UP);
+    const started = processesOf('killed');
+    expect(started.map(({ name }) => name)).toEqual(expect.arrayContaining(['livekit-server', 'stt-post']));
+    killed.child.kill('SIGKILL');
+    const again = await startDev('killed');
+    await again.seen(IS_UP);
+    expect(started.filter(isAlive)).toEqual([]);
+    again.child.kill('SIGINT');
+    await again.ended;
+  }, 60_000);
+
+  it('ends what it started when it is killed and nobody comes after it', async () => {
+    const killed = await startDev('alone');
+    await killed.seen(IS_UP);
+    const started = processesOf('alone');
+    expect(started.filter(isAlive)).toEqual(started);
+    killed.child.kill('SIGKILL');
+    await vi.waitUntil(() => started.filter(isAlive).length === 0, 20_000);
+  }, 60_000);
+
+  it('leaves a data directory to the one that runs on it', async () => {
+    const first = await startDev('shared');
+    await first.seen(IS_UP);
+    const started = processesOf('shared');
+    const second = await startDev('shared');
+    const { code, stderr } = await second.ended;
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('already runs') });
+    expect(started.filter(isAlive)).toEqual(started);
+    first.child.kill('SIGINT');
+    await first.ended;
+  }, 60_000);
+
+  it('gives its media server the Redis of REDIS_URL, whose password nobody sees', async () => {
+    const redis = await startRedis('hunter2');
+    try {
+      const dev = await startDev('redis', { environment: { REDIS_URL: redis.url } });
+      await dev.seen(IS_UP);
+      expect(processesOf('redis').map(({ name }) => name)).toEqual(['livekit-server', 'stt-post']);
+      expect(readFileSync(join(folder, 'redis', 'livekit.log'), 'utf8')).toContain(redis.address);
+      dev.child.kill('SIGINT');
+      const { code, stdout, stderr } = await dev.ended;
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toContain('hunter2');
+    } finally {
+      await redis.close();
+    }
+  }, 60_000);
+
+  it('says what a worker that cannot start is missing, and what to do', async () => {
+    const dev = await startDev('without-ffmpeg', { environment: { STT_FFMPEG: '/nowhere/ffmpeg' } });
+    const { code, stderr } = await dev.ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^Error: stt-post ended \(exit code 1\): .*"\/nowhere\/ffmpeg" cannot be run.*; its log is /m,
+    );
+    expect(stderr).toMatch(/^Next: +install ffmpeg, or set STT_FFMPEG/m);
+  }, 60_000);
+
+  it('says which model to install before it starts anything', async () => {
+    const dev = await startDev('modelless', { cache: join(folder, 'empty-cache') });
+    const { code, stderr } = await dev.ended;
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/no speech model yet.*\n*.*rtc stt install moonshine-tiny-en/),
+    });
+    expect(existsSync(join(folder, 'modelless', 'livekit.log'))).toBe(false);
+  });
+});

@@ -1,0 +1,72 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startPurge } from '../../../src/server/events/purge.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { letPass } from '../webhooks/dispatcher/support/let-pass.ts';
+import { setStage } from '../webhooks/dispatcher/support/stage.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+const START = 1_767_225_600_000;
+const DAY_MS = 86_400_000;
+
+describe('what is past its retention', () => {
+  it('goes in the next round, and nothing that is younger or still pending', async () => {
+    const clock = new ManualClock(START);
+    const stage = await setStage({ clock });
+    cleanUps.push(stage.close);
+    let statusCode = 200;
+    const sender = {
+      send: async () => ({ statusCode, responseBody: '', error: null, durationMs: 1 }),
+      close: async () => {},
+    };
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/');
+    const list = async () => await stage.store.deliveries.list({ webhookId: id, limit: 10 });
+    const events = async () =>
+      (await stage.store.events.list({ afterPosition: 0, limit: 10 })).map((one) => one.sourceId);
+    await instance.tell('old');
+    await expect.poll(async () => (await list()).map(({ state }) => state)).toEqual(['delivered']);
+    clock.advance(DAY_MS + 1);
+    await instance.tell('young');
+    await expect
+      .poll(async () => (await list()).filter(({ state }) => state === 'delivered'))
+      .toHaveLength(2);
+    await instance.deliverer.close();
+
+    // The one was stored a millisecond before what is kept, the other a day after.
+    const purge = startPurge({
+      store: stage.store,
+      clock,
+      log: { debug() {}, info() {}, warn() {}, error() {} },
+      retention: { eventsMs: 2 * DAY_MS, deliveriesMs: DAY_MS },
+    });
+    cleanUps.push(purge.close);
+    await letPass(clock, 1_000);
+    await expect.poll(async () => (await list()).length).toBe(1);
+    expect(await events()).toEqual(['old', 'young']);
+    clock.advance(DAY_MS);
+    await letPass(clock, 1_000);
+    await expect.poll(async () => (await list()).length).toBe(0);
+    await expect.poll(events).toEqual(['young']);
+
+    statusCode = 500;
+    const { webhookDeps } = stage;
+    const due = { webhookId: id, eventName: 'room_finished', leaseOwner: null, leaseUntil: null };
+    const [event] = await stage.store.events.list({ afterPosition: 0, limit: 1 });
+    const pending = {
+      ...due,
+      id: 'dlv_pending',
+      eventId: event?.id ?? '',
+      dueAt: clock.now(),
+      createdAt: START,
+    };
+    await webhookDeps.store.deliveries.insert([pending]);
+    clock.advance(10 * DAY_MS);
+    await letPass(clock, 2_000);
+    expect(await events()).toEqual(['young']);
+    expect((await list()).map(({ state }) => state)).toEqual(['pending']);
+  });
+});

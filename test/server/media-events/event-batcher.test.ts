@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/contract/errors.ts';
+import { Ingest } from '../../../src/server/media-events/event-batcher.ts';
+import type { MediaEvent } from '../../../src/server/platform/livekit/media-event.ts';
+import { mediaEvent } from './support/told.ts';
+
+/** A store whose commits end when the test says so. */
+function heldStore() {
+  const commits: { readonly size: number; readonly end: (error?: unknown) => void }[] = [];
+  const ingest = new Ingest(
+    (events: readonly MediaEvent[]) =>
+      new Promise((resolve, reject) => {
+        commits.push({
+          size: events.length,
+          end: (error) => (error === undefined ? resolve() : reject(error)),
+        });
+      }),
+  );
+  return { ingest, commits };
+}
+
+const some = (count: number) => Array.from({ length: count }, () => mediaEvent('room_started'));
+const settled = async (added: readonly Promise<void>[]) =>
+  (await Promise.allSettled(added)).map(({ status }) => status);
+
+describe('events that come while a commit is under way', () => {
+  it('share the next one, 250 at most, and are acknowledged by it alone', async () => {
+    const { ingest, commits } = heldStore();
+    const [first, ...others] = some(252).map((event) => ingest.add(event));
+    let isAcknowledged = false;
+    void others[0]?.then(() => {
+      isAcknowledged = true;
+    });
+    expect(commits.map(({ size }) => size)).toEqual([1]);
+    commits[0]?.end();
+    await first;
+    expect(isAcknowledged).toBe(false);
+    await expect.poll(() => commits.map(({ size }) => size)).toEqual([1, 250]);
+    commits[1]?.end();
+    await others[249];
+    await expect.poll(() => commits.map(({ size }) => size)).toEqual([1, 250, 1]);
+    commits[2]?.end();
+    expect(await settled(others)).toEqual(Array(251).fill('fulfilled'));
+  });
+
+  it('do not fail together for the fault of one', async () => {
+    const { ingest, commits } = heldStore();
+    const first = ingest.add(mediaEvent('room_started'));
+    const others = some(3).map((event) => ingest.add(event));
+    commits[0]?.end();
+    await first;
+    await expect.poll(() => commits.length).toBe(2);
+    commits[1]?.end(new Error('one of them is bad'));
+    for (const [index, error] of [undefined, new Error('this one'), undefined].entries()) {
+      await expect.poll(() => commits[2 + index]?.size).toBe(1);
+      commits[2 + index]?.end(error);
+    }
+    expect(await settled(others)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('are all refused at once when the store is not there, and not each after its own wait', async () => {
+    const { ingest, commits } = heldStore();
+    const first = ingest.add(mediaEvent('room_started'));
+    const others = some(50).map((event) => ingest.add(event));
+    commits[0]?.end();
+    await first;
+    await expect.poll(() => commits.length).toBe(2);
+    commits[1]?.end(
+      new ServiceError('storage-unavailable', 'The database does not answer.', { retryable: true }),
+    );
+    expect(await settled(others)).toEqual(Array(50).fill('rejected'));
+    expect(commits).toHaveLength(2);
+    const next = ingest.add(mediaEvent('room_started'));
+    await expect.poll(() => commits.length).toBe(3);
+    commits[2]?.end();
+    await next;
+  });
+});

@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { RecordDeps } from '../../../../src/server/events/append-events.ts';
+import { recordMediaEvents } from '../../../../src/server/media-events/record-media-events.ts';
+import type { MediaEventStores } from '../../../../src/server/media-events/stores.ts';
+import type {
+  MediaEvent,
+  MediaEventParticipant,
+} from '../../../../src/server/platform/livekit/media-event.ts';
+import type { MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+export const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
+
+export type Told = {
+  readonly event: string;
+  readonly timestamp: string;
+  readonly sequence: number | null;
+  readonly reconciled?: boolean;
+  readonly room: {
+    readonly id: string;
+    readonly name: string;
+    readonly createdAt?: string;
+    readonly endedAt?: string;
+    readonly numParticipants: number;
+  };
+  readonly participant?: { readonly identity: string; readonly sid: string; readonly joinedAt?: string };
+  readonly track?: unknown;
+  readonly recording?: Readonly<Record<string, unknown>>;
+  readonly ingress?: unknown;
+};
+
+/** A store, and events of the media server that it is told of; nothing is delivered. */
+export type Listener = {
+  readonly store: Store;
+  readonly clock: ManualClock;
+  readonly deps: RecordDeps<MediaEventStores>;
+  /** Each batch is one transaction, as the ingest has them. */
+  readonly hear: (...events: readonly MediaEvent[]) => Promise<void>;
+  /** All that was told, in its order. */
+  readonly told: () => Promise<readonly Told[]>;
+  /** The same in short: name, identity and count. */
+  readonly story: () => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+};
+
+export async function startListener(): Promise<Listener> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-told-'));
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const database = { sqlitePath: join(folder, 'store.sqlite') };
+  const store = await openStore({ database, clock: systemClock, log });
+  const clock = new ManualClock(NOW);
+  const outlet = { roomFor: () => 0, take() {}, wake() {}, leave() {}, changed() {} };
+  const deps = { store, clock, ids: systemIds, outlet, instanceId: 'test' };
+  const told = async () => {
+    const events = await store.events.list({ afterPosition: 0, limit: 1000 });
+    return events.map(({ type, payload }) => ({ event: type, ...JSON.parse(payload) }) as Told);
+  };
+  return {
+    store,
+    clock,
+    deps,
+    told,
+    hear: (...events) => recordMediaEvents({ ...deps, mediaServer: NO_MEDIA_SERVER }, events),
+    story: async () =>
+      (await told()).map(({ event, participant, room, reconciled }) =>
+        [event, participant?.identity, room.numParticipants, reconciled && 'reconciled']
+          .filter((part) => part !== undefined)
+          .join(' '),
+      ),
+    close: async () => {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Recording what was told asks nothing of it. */
+const NO_MEDIA_SERVER = {} as MediaServer;
+
+let events = 0;
+
+type EventOptions = Partial<MediaEvent> & { readonly sid?: string };
+
+/** An event of the room `demo`, with all of the room or, as LiveKit has it for tracks, its sid and name alone. */
+export function mediaEvent(type: string, { sid = 'RM_1', ...fields }: EventOptions = {}): MediaEvent {
+  events += 1;
+  return {
+    id: `EV_${events}`,
+    type,
+    createdAt: NOW,
+    room: { sid, name: 'demo', createdAt: /^(room|participant)/.test(type) ? NOW - 5_000 : undefined },
+    participant: undefined,
+    track: undefined,
+    egress: undefined,
+    ingress: undefined,
+    ...fields,
+  };
+}
+
+export function person(sid: string, fields: Partial<MediaEventParticipant> = {}): MediaEventParticipant {
+  return {
+    sid: `PA_${sid}`,
+    identity: sid.replace(/\d+$/, ''),
+    name: '',
+    kind: 'STANDARD',
+    isHidden: false,
+    joinedAt: NOW - 1_000,
+    ...fields,
+  };
+}
+
+export const joined = (sid: string, fields: Partial<MediaEventParticipant> = {}): MediaEvent =>
+  mediaEvent('participant_joined', { participant: person(sid, fields) });
+
+export const left = (sid: string, fields: Partial<MediaEvent> = {}): MediaEvent =>
+  mediaEvent('participant_left', { participant: person(sid), ...fields });

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../../src/server/media-simulator/embedded-media-server.ts';
+import type { EmbeddedMediaSettings } from '../../../src/server/media-simulator/settings.ts';
+import {
+  createLivekitMediaServer,
+  type LivekitMediaServerSettings,
+} from '../../../src/server/platform/livekit/livekit-media-server.ts';
+import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
+import { systemIds } from '../../../src/server/platform/system.ts';
+import type { JoinOptions, MediaServerFixture } from '../platform/livekit/media-server-contract.ts';
+import { startWebhookInbox } from '../platform/livekit/webhook-inbox.ts';
+import { fastClock } from './clocks.ts';
+
+export type EmbeddedFixture = MediaServerFixture & {
+  readonly embedded: EmbeddedMediaServer;
+  readonly keys: { readonly apiKey: string; readonly apiSecret: string };
+  readonly withPatience: (patience: LivekitMediaServerSettings['patience']) => MediaServer;
+};
+
+/** Fast enough for the tests, slow enough that HTTP on loopback takes no time in it. */
+const SPEED = 20;
+
+/** The embedded server asked through the same adapter, with simulated participants. */
+export async function startEmbeddedFixture(
+  settings: Partial<EmbeddedMediaSettings> = {},
+): Promise<EmbeddedFixture> {
+  const keys = { apiKey: 'contract', apiSecret: randomBytes(24).toString('hex') };
+  const inbox = await startWebhookInbox(keys);
+  const embedded = await startEmbeddedMediaServer({
+    host: '127.0.0.1',
+    port: 0,
+    ...keys,
+    clock: fastClock(SPEED),
+    ids: systemIds,
+    webhookUrls: [inbox.url],
+    ingressUrls: { rtmp: 'rtmp://127.0.0.1:1935/live' },
+    ...settings,
+  });
+  const withKeys = (changed: Partial<typeof keys>) =>
+    createLivekitMediaServer({ url: embedded.url, ...keys, ...changed });
+
+  const join = async (
+    room: string,
+    identity: string,
+    { hidden = false, attributes = {} }: JoinOptions = {},
+  ) => {
+    embedded.control.join(room, { identity, name: identity, hidden, attributes });
+    return {
+      publish: async () => embedded.control.publish(room, identity).sid,
+      leave: async () => {
+        embedded.control.leave(room, identity);
+      },
+    };
+  };
+
+  return {
+    server: withKeys({}),
+    withKeys,
+    join,
+    withPatience: (patience) =>
+      createLivekitMediaServer({ url: embedded.url, ...keys, ...(patience !== undefined && { patience }) }),
+    inbox,
+    embedded,
+    keys,
+    close: async () => {
+      await embedded.close();
+      await inbox.close();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { afterEach, expect, it } from 'vitest';
+import { RawConnection } from '../../../support/raw-http.ts';
+import { holdable, startScriptedMediaServer } from '../../../support/scripted-media-server.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
+import { signedGet } from '../../../support/sign.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function openTo(service: TestService): Promise<RawConnection> {
+  const connection = await RawConnection.open(service.url);
+  cleanUps.push(() => connection.close());
+  return connection;
+}
+
+/** What the log says of the requests, but for that of the caller's own look at the document. */
+const told = (service: TestService) =>
+  service.logLines
+    .filter(({ message, fields }) => message.startsWith('request ') && fields.route !== '/openapi.json')
+    .map(({ message, fields }) => [message, fields.route, fields.status]);
+
+it('a request whose caller leaves before the answer is logged and counted as 499', async () => {
+  const holding = holdable();
+  const mediaServer = await startScriptedMediaServer(holding.script);
+  const service = await startTestService({ livekit: mediaServer.livekit });
+  cleanUps.push(() => mediaServer.close(), service.close);
+  const connection = await openTo(service);
+  holding.hold();
+  connection.send(signedGet(service, '/v1/rooms'));
+  await holding.held();
+  connection.close();
+  await expect.poll(() => told(service)).toEqual([['request broken off', '/v1/rooms', 499]]);
+  holding.letGo();
+  const metrics = await service.call('GET', '/metrics');
+  expect(metrics.text).toContain(
+    'rtc_http_request_duration_seconds_count{method="GET",route="/v1/rooms",status="499"} 1',
+  );
+});
+
+it('each request of a kept connection is told of once, also one that the router cannot read', async () => {
+  const service = await startTestService();
+  cleanUps.push(service.close);
+  const connection = await openTo(service);
+  connection.send('GET /v1/health HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect((await connection.read())?.status).toBe(200);
+  connection.send('GET /%zz HTTP/1.1\r\nhost: x\r\n\r\n');
+  const status = (await connection.read())?.status;
+  connection.send('GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n');
+  expect((await connection.read())?.status).toBe(404);
+  await expect
+    .poll(() => told(service))
+    .toEqual([
+      ['request answered', '/v1/health', 200],
+      ['request answered', '(unknown)', status],
+      ['request answered', '(unknown)', 404],
+    ]);
+});

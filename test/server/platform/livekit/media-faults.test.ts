@@ -1,0 +1,263 @@
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Problem } from '../../../../src/contract/problem.ts';
+import { freePort } from '../../../support/parts/run-part.ts';
+import { sharedLivekit } from '../../../support/parts/shared.ts';
+import {
+  answerEmpty,
+  answerTwirp,
+  neverAnswer,
+  type Script,
+  startScriptedMediaServer,
+} from '../../../support/scripted-media-server.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
+
+/*
+ * The media server slow, down, mute, wrong: what the caller is told, how soon, and what is kept from it. The
+ * scripted one answers as the test says; the settings of the other tests point at real nothing.
+ */
+
+const UNAVAILABLE = 'media-server-unavailable';
+const WRONG = 'media-server-error';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function startAt(
+  url: string,
+  keys: Partial<{ apiKey: string; apiSecret: string }> = {},
+): Promise<TestService> {
+  const service = await startTestService({
+    livekit: { url, apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00', ...keys },
+    environment: { LIVEKIT_PUBLIC_URL: 'wss://media.example.org' },
+  });
+  cleanUps.push(service.close);
+  return service;
+}
+
+async function startWith(script: Script): Promise<TestService> {
+  const mediaServer = await startScriptedMediaServer(script);
+  cleanUps.push(() => mediaServer.close());
+  return await startAt(mediaServer.livekit.url);
+}
+
+async function call(service: TestService, path = '/v1/rooms/demo', method = 'GET', body?: unknown) {
+  const before = performance.now();
+  const answer = await service.call(method, path, body === undefined ? {} : { body });
+  const problem = answer.json as Problem;
+  return {
+    status: answer.status,
+    code: problem.type?.split(':').at(-1),
+    detail: problem.detail,
+    text: answer.text,
+    tookMs: performance.now() - before,
+  };
+}
+
+describe('a media server that is down', () => {
+  it('is 503 at once, on every path that needs it, and on no other', async () => {
+    const service = await startAt(`ws://127.0.0.1:${await freePort()}`);
+    for (const [method, path, body] of [
+      ['GET', '/v1/rooms', undefined],
+      ['POST', '/v1/rooms', { name: 'demo' }],
+      ['GET', '/v1/rooms/demo', undefined],
+      ['DELETE', '/v1/rooms/demo', undefined],
+      ['GET', '/v1/rooms/demo/participants', undefined],
+      ['DELETE', '/v1/rooms/demo/participants/ada', undefined],
+      ['POST', '/v1/rooms/demo/participants/ada/mute', { trackSid: 'TR_x' }],
+      ['POST', '/v1/rooms/demo/recording/start', undefined],
+      ['POST', '/v1/rooms/demo/recording/stop', undefined],
+      ['GET', '/v1/rooms/demo/recording', undefined],
+      ['POST', '/v1/rooms/demo/ingress', {}],
+      ['GET', '/v1/rooms/demo/ingress', undefined],
+      ['DELETE', '/v1/rooms/demo/ingress/IN_x', undefined],
+    ] as const) {
+      const { status, code, detail, tookMs } = await call(service, path, method, body);
+      expect([method, path, status, code]).toEqual([method, path, 503, UNAVAILABLE]);
+      expect(detail).toContain('not running');
+      expect(tookMs).toBeLessThan(1000);
+    }
+    const token = { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'host' };
+    expect((await call(service, '/v1/token', 'POST', token)).status).toBe(200);
+    expect((await service.call('GET', '/v1/health', { signing: false })).status).toBe(200);
+    const ready = await service.call('GET', '/ready', { signing: false });
+    expect([ready.status, ready.json]).toEqual([
+      503,
+      { ready: false, checks: { mediaServer: false, database: true } },
+    ]);
+  });
+
+  it('of an unknown host name is 503', async () => {
+    const { status, code, detail } = await call(await startAt('ws://media.invalid:7880'));
+    expect([status, code]).toEqual([503, UNAVAILABLE]);
+    expect(detail).toMatch(/host name/);
+    expect(detail).not.toContain('media.invalid');
+  });
+
+  it('that takes no connection is 503 within the patience of a caller', async () => {
+    // An address of TEST-NET-1: nobody is there, and packets to it come to nothing (or are refused at once).
+    const { status, code, tookMs } = await call(await startAt('ws://192.0.2.1:7880'));
+    expect([status, code]).toEqual([503, UNAVAILABLE]);
+    expect(tookMs).toBeLessThan(6000);
+  });
+
+  it('that takes connections and never answers is 503 within 11 s', async () => {
+    const { status, code, detail, tookMs } = await call(await startWith(neverAnswer));
+    expect([status, code]).toEqual([503, UNAVAILABLE]);
+    expect(detail).toBe('The media server did not answer within 10 s.');
+    expect(tookMs).toBeLessThan(11_000);
+  }, 20_000);
+
+  it('that closes every connection is 503', async () => {
+    const { status, code } = await call(await startWith((request) => request.socket.destroy()));
+    expect([status, code]).toEqual([503, UNAVAILABLE]);
+  });
+
+  it('that stops within its answer is a problem, not a hang', async () => {
+    const service = await startWith((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' });
+      response.write('{"rooms":');
+      setTimeout(() => response.destroy(), 50);
+    });
+    const { status } = await call(service);
+    expect([502, 503]).toContain(status);
+  });
+});
+
+describe('a media server that is something else', () => {
+  it.each<readonly [string, Script]>([
+    [
+      'HTML',
+      (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>'),
+    ],
+    ['JSON of another kind', (_request, response) => response.end('[1,2]')],
+    ['a redirect', (_request, response) => response.writeHead(302, { location: 'http://10.0.0.1/' }).end()],
+    ['404', (_request, response) => response.writeHead(404).end('not here')],
+    [
+      '500 of HTML',
+      (_request, response) => response.writeHead(500).end('<pre>at Object.<anonymous> (/srv/x.js:1)</pre>'),
+    ],
+  ])('is 502 in words: %s', async (_name, script) => {
+    const { status, code, detail, text } = await call(await startWith(script));
+    expect([status, code]).toEqual([502, WRONG]);
+    expect(detail).toContain('LIVEKIT_URL');
+    expect(text).not.toMatch(/10\.0\.0\.1|\/srv|<|127\.0\.0\.1/);
+  });
+
+  it('speaks no HTTP at all: a problem', async () => {
+    const server = createServer((socket) => socket.end('220 mail ready\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUps.push(() => server.close());
+    const { port } = server.address() as { port: number };
+    const { status } = await call(await startAt(`ws://127.0.0.1:${port}`));
+    expect([502, 503]).toContain(status);
+  });
+
+  it.each([502, 503, 504, 429])('behind a gateway that answers %i is 503', async (gateway) => {
+    const service = await startWith((_request, response) => response.writeHead(gateway).end('<h1>Bad</h1>'));
+    const { status, code } = await call(service);
+    expect([status, code]).toEqual([503, UNAVAILABLE]);
+  });
+});
+
+describe('a media server that refuses us', () => {
+  it('for a key that it does not know is 502, never its 401', async () => {
+    const livekit = await sharedLivekit();
+    for (const keys of [{ apiKey: 'unknown' }, { apiSecret: 'another-secret-of-32-characters-0' }]) {
+      const service = await startAt(livekit.url, {
+        apiKey: livekit.apiKey,
+        apiSecret: livekit.apiSecret,
+        ...keys,
+      });
+      for (const path of [
+        '/v1/rooms',
+        '/v1/rooms/demo',
+        '/v1/rooms/demo/participants',
+        '/v1/rooms/demo/ingress',
+      ]) {
+        const { status, code, detail, text } = await call(service, path);
+        expect([path, status, code]).toEqual([path, 502, WRONG]);
+        expect(detail).toContain('LIVEKIT_API_KEY');
+        expect(text).not.toMatch(/eyJ|unknown|another-secret/);
+      }
+      expect((await service.call('GET', '/ready', { signing: false })).json).toMatchObject({
+        checks: { mediaServer: false },
+      });
+    }
+  });
+
+  it.each([
+    [401, 'unauthenticated', 502, WRONG],
+    [403, 'permission_denied', 502, WRONG],
+    [500, 'internal', 502, WRONG],
+    [503, 'unavailable', 503, UNAVAILABLE],
+    [408, 'deadline_exceeded', 503, UNAVAILABLE],
+    [429, 'resource_exhausted', 503, UNAVAILABLE],
+    [501, 'unimplemented', 502, WRONG],
+    [400, 'invalid_argument', 400, 'invalid-request'],
+  ])('with %i %s is %i %s', async (given, twirpCode, status, code) => {
+    const secret = 'eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln';
+    const service = await startWith(
+      answerTwirp(given, twirpCode, `dial tcp 10.1.2.3:6379: refused ${secret}`),
+    );
+    const answer = await call(service);
+    expect([answer.status, answer.code]).toEqual([status, code]);
+    if (answer.status >= 500) expect(answer.text).not.toContain('10.1.2.3');
+    expect(answer.text).not.toContain(secret);
+  });
+});
+
+describe('what is slow', () => {
+  it('is waited for', async () => {
+    const service = await startWith((...exchange) => {
+      setTimeout(() => answerEmpty(...exchange), 3000);
+    });
+    const { status, tookMs } = await call(service, '/v1/rooms');
+    expect(status).toBe(200);
+    expect(tookMs).toBeGreaterThan(2900);
+  });
+});
+
+describe('what nobody is told', () => {
+  const SECRETS = /media-secret|secret-[0-9a-f]{32}|eyJ[\w-]+\./;
+
+  it('is in no answer and in no log line: secrets, tokens, names', async () => {
+    const service = await startWith(
+      answerTwirp(
+        500,
+        'internal',
+        'stack at /srv/livekit/main.go:12 for eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln',
+      ),
+    );
+    const names = ['very-private-room', 'private-identity', 'Private Display Name', 'private-metadata'];
+    const [room, userId, name, metadata] = names;
+    const bodies: string[] = [];
+    const send = async (method: string, path: string, body?: unknown): Promise<void> => {
+      bodies.push((await service.call(method, path, body === undefined ? {} : { body })).text);
+    };
+    await service.call('POST', '/v1/token', {
+      body: { roomId: room, userId, name, role: 'host', metadata: { metadata } },
+    });
+    await send('GET', `/v1/rooms/${room}`);
+    await send('POST', '/v1/rooms', { name: room, metadata });
+    await send('DELETE', `/v1/rooms/${room}/participants/${userId}`);
+    await send('POST', `/v1/rooms/${room}/recording/start`);
+    await send('POST', `/v1/rooms/${room}/ingress`, { participantName: name, participantIdentity: userId });
+    await service.call('GET', `/v1/rooms/${room}?${userId}=1`);
+    await service.call('GET', `/nothing/${room}`, { signing: false });
+    for (const body of bodies) {
+      expect(body).not.toMatch(SECRETS);
+      expect(body).not.toMatch(/main\.go|\/srv|node_modules|at .*\(.*:\d+/);
+    }
+    const log = JSON.stringify(service.logLines, (_key, value: unknown) =>
+      value instanceof Error
+        ? { ...value, message: value.message, stack: value.stack, cause: value.cause }
+        : value,
+    );
+    expect(log).toContain('request answered');
+    expect(log).not.toMatch(SECRETS);
+    for (const each of names) expect(log).not.toContain(each);
+  });
+});

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { askRedis } from '../../../../src/server/platform/livekit/ask-redis.ts';
+import { createMediaWorkers } from '../../../../src/server/platform/livekit/count-media-workers.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { type Livekit, startLivekit } from '../../../support/parts/livekit.ts';
+import { type Redis, startRedis } from '../../../support/parts/redis.ts';
+import { freePort } from '../../../support/parts/run-part.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
+import { portOf } from '../storage/network.ts';
+
+/*
+ * A worker is played by a connection that subscribes as it does; that the real ingress service is counted is tried in
+ * test/ingress-rtmp.
+ */
+
+const RECORDER = 'EgressInternal|StartEgress|REQ';
+const INGRESS = 'IngressInternal|StartIngress|REQ';
+
+let redis: Redis;
+let livekit: Livekit;
+beforeAll(async () => {
+  redis = await startRedis();
+  livekit = await startLivekit({ redis });
+});
+afterAll(async () => {
+  await livekit?.close();
+  await redis?.close();
+});
+
+const workers: Socket[] = [];
+afterEach(() => {
+  for (const socket of workers.splice(0)) socket.destroy();
+});
+
+async function startWorker(channel: string): Promise<Socket> {
+  const socket = connect(Number(new URL(redis.url).port), '127.0.0.1');
+  workers.push(socket);
+  socket.write(`SUBSCRIBE ${channel}\r\n`);
+  await once(socket, 'data');
+  return socket;
+}
+
+async function count(url: string | undefined, lines: LogLine[] = []) {
+  return await createMediaWorkers(url, keepingLog(lines)).count();
+}
+
+describe('the workers of a media server', () => {
+  it('are counted as they come and go', async () => {
+    expect(await count(redis.url)).toEqual({ recorders: 0, ingress: 0 });
+    const recorder = await startWorker(RECORDER);
+    await startWorker(RECORDER);
+    await startWorker(INGRESS);
+    expect(await count(redis.url)).toEqual({ recorders: 2, ingress: 1 });
+    recorder.destroy();
+    await expect.poll(() => count(redis.url)).toEqual({ recorders: 1, ingress: 1 });
+  });
+
+  it('are unknown where nothing was told', async () => {
+    expect((await count(undefined)).unknown?.reason).toBe('not-told');
+  });
+
+  it('are unknown where no Redis answers, which is logged without its password', async () => {
+    const lines: LogLine[] = [];
+    const { unknown } = await count(`redis://user:hunter2@127.0.0.1:${await freePort()}`, lines);
+    expect(unknown).toEqual({ reason: 'unreachable', detail: 'Redis does not answer: ECONNREFUSED' });
+    expect(lines).toHaveLength(1);
+    expect(JSON.stringify(lines)).not.toMatch(/hunter2|user/);
+  });
+
+  it('are unknown at the Redis of something else', async () => {
+    const other = await startRedis();
+    try {
+      expect((await count(other.url)).unknown?.reason).toBe('foreign');
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('are unknown where the password is wrong, and counted where it is right', async () => {
+    await askRedis(new URL(redis.url), [['CONFIG', 'SET', 'requirepass', 'pass w@rd']], 1000);
+    const withPassword = redis.url.replace('//', '//:pass%20w%40rd@');
+    try {
+      expect((await count(redis.url)).unknown).toEqual({
+        reason: 'refused',
+        detail: 'Redis refuses: NOAUTH',
+      });
+      const wrong = redis.url.replace('//', '//default:wrong@');
+      expect((await count(wrong)).unknown?.detail).toBe('Redis refuses: WRONGPASS');
+      expect(await count(withPassword)).toEqual({ recorders: 0, ingress: 0 });
+    } finally {
+      await askRedis(new URL(withPassword), [['CONFIG', 'SET', 'requirepass', '']], 1000);
+    }
+  });
+
+  it.each([
+    ['speaks something else', 'HTTP/1.1 400 Bad Request\r\n\r\n', /closed/],
+    ['hangs up', '', /closed/],
+  ])('are unknown where the server %s', async (_what, answer, detail) => {
+    const server = createServer((socket) => void socket.once('data', () => socket.end(answer)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { unknown } = await count(`redis://127.0.0.1:${portOf(server)}`);
+    server.close();
+    expect(unknown).toEqual({ reason: 'unreachable', detail: expect.stringMatching(detail) });
+  });
+
+  it('are unknown where the server never answers, in good time', async () => {
+    const server = createServer(() => {});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await expect(askRedis(new URL(`redis://127.0.0.1:${portOf(server)}`), [['PING']], 100)).rejects.toThrow(
+      'no answer in time',
+    );
+    server.close();
+  });
+});
+
+describe('a service that knows the Redis of its media server', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({ livekit, environment: { REDIS_URL: redis.url } });
+    await service.call('POST', '/v1/rooms', { body: { name: 'studio' } });
+  });
+  afterAll(() => service?.close());
+
+  const status = async () => (await service.call('GET', '/v1/rooms/studio/recording')).json as unknown;
+
+  it('answers a start without a recorder 503 at once, and leaves nothing behind', async () => {
+    const startedAt = performance.now();
+    const answer = await service.call('POST', '/v1/rooms/studio/recording/start');
+    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({
+      type: 'urn:problem-type:rtc:media-worker-unavailable',
+      detail: expect.stringContaining('livekit/egress'),
+    });
+    expect(await status()).toEqual({ isRecording: false, egressId: null, startedAt: null });
+    const { recordings } = (await service.call('GET', '/v1/recordings')).json as { recordings: unknown[] };
+    expect(recordings).toEqual([]);
+  });
+
+  it('hands out no address of an ingress that nobody listens at, and one when somebody does', async () => {
+    const create = () => service.call('POST', '/v1/rooms/studio/ingress', { body: {} });
+    const refused = await create();
+    expect(refused.status).toBe(503);
+    expect(refused.json).toMatchObject({ detail: expect.stringContaining('livekit/ingress') });
+    expect((await service.call('GET', '/v1/rooms/studio/ingress')).json).toEqual({ ingress: [] });
+    await startWorker(INGRESS);
+    expect((await create()).status).toBe(201);
+  });
+
+  it('says in its self-check what is connected and what to start', async () => {
+    await startWorker(INGRESS);
+    const { checks } = (await service.call('POST', '/v1/self-check')).json as { checks: object[] };
+    expect(checks).toContainEqual({ check: 'ingress worker', status: 'ok', detail: '1 connected', next: '' });
+    expect(checks).toContainEqual(
+      expect.objectContaining({
+        check: 'recorder',
+        status: 'fault',
+        next: expect.stringContaining('livekit/egress'),
+      }),
+    );
+  });
+});
+
+describe('a service that was told no Redis', () => {
+  it('gives up the wait for a recorder in time, and stops looking', { timeout: 60_000 }, async () => {
+    const service = await startTestService({ livekit, environment: { RECORDER_PATIENCE: '1' } });
+    try {
+      await service.call('POST', '/v1/rooms', { body: { name: 'patient' } });
+      const startedAt = performance.now();
+      const answer = await service.call('POST', '/v1/rooms/patient/recording/start');
+      const tookMs = performance.now() - startedAt;
+      expect(answer.status).toBe(503);
+      expect(tookMs).toBeGreaterThan(990);
+      expect(tookMs).toBeLessThan(4000);
+      const { checks } = (await service.call('POST', '/v1/self-check')).json as { checks: object[] };
+      expect(checks).toContainEqual({
+        check: 'recorder',
+        status: 'unknown',
+        detail: 'REDIS_URL is not set',
+        next: "set the service's REDIS_URL to the media server's Redis",
+      });
+    } finally {
+      await service.close();
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { Codec, EgressInfo, EgressStatus, FileInfo, Room, TimedVersion } from '@livekit/protocol';
+import { describe, expect, it } from 'vitest';
+import { toEgress, toRoom } from '../../../../src/server/platform/livekit/records.ts';
+
+describe('the record of a room', () => {
+  it.each([
+    ['with every field', fullRoom()],
+    ['without any', new Room()],
+  ])('is its protobuf JSON with zero values and without the TURN password, %s', (_name, room) => {
+    const { turnPassword, ...expected } = room.toJson({ emitDefaultValues: true }) as Record<string, unknown>;
+    expect(turnPassword).toBeTypeOf('string');
+    expect(toRoom(room)).toEqual(expected);
+  });
+});
+
+describe('the record of an egress', () => {
+  it('has no file while none has been stored, and no instants that have not come', () => {
+    const info = new EgressInfo({ egressId: 'EG_1', roomName: 'demo', status: EgressStatus.EGRESS_STARTING });
+    info.fileResults = [new FileInfo({ filename: 'a.mp4' })];
+    expect(toEgress(info)).toEqual({
+      egressId: 'EG_1',
+      room: 'demo',
+      status: 'EGRESS_STARTING',
+      startedAt: undefined,
+      endedAt: undefined,
+      error: undefined,
+      requestedFilepath: undefined,
+      file: undefined,
+    });
+  });
+
+  it('takes the file of an older egress from its single result', () => {
+    const file = new FileInfo({ filename: 'a.mp4', location: '/out/a.mp4', size: 1n, duration: 1_000_000n });
+    const info = new EgressInfo({ result: { case: 'file', value: file } });
+    expect(toEgress(info).file).toEqual({
+      filename: 'a.mp4',
+      location: '/out/a.mp4',
+      sizeBytes: 1,
+      durationMs: 1,
+    });
+  });
+
+  it.each(Object.values(EgressStatus).filter((status) => typeof status === 'number'))(
+    'names status %i as LiveKit does',
+    (status) => {
+      const json = new EgressInfo({ status }).toJson({ emitDefaultValues: true });
+      expect(toEgress(new EgressInfo({ status })).status).toBe((json as { status: string }).status);
+    },
+  );
+});
+
+/** Filled by the message's own list of fields, so that one of a later LiveKit is noticed. */
+function fullRoom(): Room {
+  const room = new Room({
+    enabledCodecs: [new Codec({ mime: 'audio/opus', fmtpLine: 'x' }), new Codec()],
+    version: new TimedVersion({ unixMicro: 1_795_249_739_049_235n, ticks: 2 }),
+  });
+  const filled = new Set(Object.keys(room.toJson() as object));
+  const values = Room.fields.list().flatMap((field, index): [string, unknown][] => {
+    if (filled.has(field.jsonName)) return [];
+    const sample = { string: 'text', number: index + 1, bigint: BigInt(index + 1), boolean: true };
+    const zero: unknown = room[field.localName as keyof Room];
+    return [[field.localName, sample[typeof zero as keyof typeof sample]]];
+  });
+  return Object.assign(room, Object.fromEntries(values));
+}

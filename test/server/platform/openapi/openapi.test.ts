@@ -1,0 +1,310 @@
+import { validate } from '@scalar/openapi-parser';
+import Schema from 'typebox/schema';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERROR_CODES, PROBLEMS } from '../../../../src/contract/errors.ts';
+import { answerFaults, type OpenApi } from '../../../support/conformance.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
+
+/* The document that the service gives of itself. That its answers are as it says is checked at every call of the fixture. */
+
+type Media = {
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+};
+type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly object[];
+  readonly 'x-codeSamples': readonly { readonly source: string }[];
+  readonly 'x-scalar-ignore'?: boolean;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly description?: string;
+    readonly schema: object;
+  }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly headers?: Readonly<Record<string, unknown>>;
+        readonly content?: Readonly<Record<string, Media>>;
+      }
+    >
+  >;
+};
+
+let service: TestService;
+let document: OpenApi & {
+  readonly openapi: string;
+  readonly info: { readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+};
+let operations: readonly { readonly method: string; readonly path: string; readonly operation: Operation }[];
+
+beforeAll(async () => {
+  service = await startTestService();
+  document = service.document as typeof document;
+  operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation: operation as unknown as Operation,
+    })),
+  );
+});
+afterAll(() => service.close());
+
+const schemaFaults = (schema: object, value: unknown): unknown =>
+  Schema.Errors({ ...schema, components: document.components }, value)[1];
+
+describe('the OpenAPI document', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d$/);
+    const { valid, errors } = await validate(JSON.stringify(document));
+    expect(errors ?? []).toEqual([]);
+    expect(valid).toBe(true);
+  });
+
+  it('has every endpoint of the specification that is served, and says which are not there yet', () => {
+    const served = operations.map(({ method, path }) => `${method} ${path}`);
+    expect(served).toEqual(
+      expect.arrayContaining([
+        'GET /v1/health',
+        'POST /v1/token',
+        'POST /v1/token/refresh',
+        'POST /v1/rooms',
+        'GET /v1/rooms',
+        'GET /v1/rooms/{roomId}',
+        'DELETE /v1/rooms/{roomId}',
+        'GET /v1/rooms/{roomId}/participants',
+        'DELETE /v1/rooms/{roomId}/participants/{participantId}',
+        'POST /v1/rooms/{roomId}/participants/{participantId}/mute',
+        'POST /v1/rooms/{roomId}/recording/start',
+        'POST /v1/rooms/{roomId}/recording/stop',
+        'GET /v1/rooms/{roomId}/recording',
+        'POST /v1/rooms/{roomId}/ingress',
+        'GET /v1/rooms/{roomId}/ingress',
+        'DELETE /v1/rooms/{roomId}/ingress/{ingressId}',
+        'POST /v1/rooms/{roomId}/transcription/start',
+        'POST /v1/rooms/{roomId}/transcription/stop',
+        'GET /v1/rooms/{roomId}/transcription',
+        'PATCH /v1/rooms/{roomId}/transcription/speakers',
+        'POST /v1/recordings/{recordingId}/transcribe',
+        'GET /v1/transcriptions',
+        'GET /v1/transcriptions/{transcriptionId}',
+        'DELETE /v1/transcriptions/{transcriptionId}',
+        'GET /ready',
+        'GET /openapi.json',
+        'GET /docs',
+      ]),
+    );
+  });
+
+  it('has what the service routes and nothing else: no operation is 404 or 405', async () => {
+    for (const { method, path, operation } of operations) {
+      const answer = await service
+        .call(method, path.replaceAll(/\{(\w+)\}/g, 'x'), {
+          ...(operation.security.length === 0 ? { signing: false } : {}),
+          body: '{',
+        })
+        .catch((error: Error) => error.message);
+      const text = typeof answer === 'string' ? answer : `${answer.status} ${answer.text.slice(0, 300)}`;
+      expect([method, path, /route-not-found|method-not-allowed/.test(text)]).toEqual([method, path, false]);
+    }
+  });
+
+  it('shows signed requests by the command that signs them, as the service takes them', async () => {
+    const signed = operations.filter(({ operation }) => operation.security.length > 0);
+    const shown = signed.flatMap(({ operation }) => operation['x-codeSamples']);
+    expect(shown.length).toBeGreaterThan(30);
+    for (const { source } of shown) {
+      const [, method = '', path = '', body] =
+        /^rtc api (\w+) (\S+?)(?: \\\n {2}--data '([^']*)')?$/.exec(source) ?? [];
+      const answer = await service.call(method, path, {
+        ...(body === undefined ? {} : { body, headers: { 'Content-Type': 'application/json' } }),
+      });
+      expect([
+        source,
+        [400, 401, 405].includes(answer.status),
+        answer.text.includes('route-not-found'),
+      ]).toEqual([source, false, false]);
+    }
+  });
+
+  it('keeps the parts of its page out of the page', () => {
+    const hidden = operations.filter(({ operation }) => operation['x-scalar-ignore'] === true);
+    expect(hidden.map(({ path }) => path).sort()).toEqual(['/docs/reference.js', '/docs/start.js']);
+  });
+
+  it('names a signature for every path under /v1 but the health', async () => {
+    for (const { method, path, operation } of operations) {
+      if (!path.startsWith('/v1')) continue;
+      const isPublic = path === '/v1/health';
+      expect([path, operation.security.length === 0]).toEqual([path, isPublic]);
+      if (isPublic) continue;
+      expect(operation.security).toEqual([{ apiKey: [], timestamp: [], signature: [] }]);
+      const unsigned = await service.call(method, path.replaceAll(/\{(\w+)\}/g, 'x'), { signing: false });
+      expect([path, unsigned.status]).toEqual([path, 401]);
+    }
+  });
+
+  it('gives every operation a name, a summary, a tag that is described, and only one of each name', () => {
+    const tags = document.tags.map((tag) => tag.name);
+    for (const { path, operation } of operations) {
+      expect([path, operation.operationId]).toEqual([path, expect.stringMatching(/^[a-z][A-Za-z0-9]+$/)]);
+      expect(operation.summary.length).toBeGreaterThan(8);
+      expect(tags).toEqual(expect.arrayContaining([...operation.tags]));
+    }
+    const names = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('describes every parameter, and has every one of the path', () => {
+    for (const { path, operation } of operations) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+      const parameters = operation.parameters ?? [];
+      expect(parameters.filter((each) => each.in === 'path').map((each) => each.name)).toEqual(inPath);
+      for (const parameter of parameters) {
+        expect([path, parameter.name, parameter.description]).toEqual([
+          path,
+          parameter.name,
+          expect.stringMatching(/.{5}/),
+        ]);
+        if (parameter.in === 'path') expect(parameter.required).toBe(true);
+      }
+    }
+  });
+
+  it('gives every body and answer an example that its own schema accepts', () => {
+    for (const { path, operation } of operations) {
+      const answers = Object.entries(operation.responses).map(
+        ([status, answer]) => [status, answer.content ?? {}] as const,
+      );
+      const contents = [['request', operation.requestBody?.content ?? {}] as const, ...answers];
+      for (const [what, content] of contents) {
+        for (const [type, { schema, example, examples }] of Object.entries(content)) {
+          const values =
+            examples === undefined ? [example] : Object.values(examples).map((each) => each.value);
+          expect([
+            path,
+            what,
+            type,
+            values.length > 0 && values.every((value) => value !== undefined),
+          ]).toEqual([path, what, type, true]);
+          for (const value of values)
+            expect([path, what, schemaFaults(schema, value)]).toEqual([path, what, []]);
+        }
+      }
+    }
+  });
+
+  it('gives every answer a description and its X-Request-Id', () => {
+    for (const { path, operation } of operations) {
+      expect(Object.keys(operation.responses).length).toBeGreaterThan(1);
+      for (const [status, answer] of Object.entries(operation.responses)) {
+        expect([path, status, answer.description]).toEqual([path, status, expect.stringMatching(/.{8}/)]);
+        expect([path, status, Object.keys(answer.headers ?? {})]).toEqual([
+          path,
+          status,
+          expect.arrayContaining(['X-Request-Id']),
+        ]);
+      }
+    }
+  });
+
+  it('gives every operation its errors: those of any request, and those of any signed one', () => {
+    for (const { path, operation } of operations) {
+      if (path.startsWith('/cf') || path.startsWith('/it')) continue;
+      const codes = Object.values(operation.responses).flatMap((answer) =>
+        Object.keys(answer.content?.['application/problem+json']?.examples ?? {}),
+      );
+      expect([path, codes]).toEqual([
+        path,
+        expect.arrayContaining(['invalid-request', 'payload-too-large', 'internal-error']),
+      ]);
+      // The media server does not send again what was refused for its number.
+      expect([path, codes.includes('rate-limited')]).toEqual([path, path !== '/livekit/webhook']);
+      if (operation.security.some((scheme) => 'signature' in scheme))
+        expect(codes).toEqual(
+          expect.arrayContaining([
+            'missing-credentials',
+            'invalid-api-key',
+            'timestamp-out-of-window',
+            'invalid-signature',
+          ]),
+        );
+      expect(codes.filter((code) => !(ERROR_CODES as readonly string[]).includes(code))).toEqual([]);
+    }
+  });
+
+  it('prints the whole catalogue of problems', () => {
+    for (const code of ERROR_CODES)
+      expect(document.info.description).toContain(
+        `| ${code} | ${PROBLEMS[code].status} | ${PROBLEMS[code].meaning} |`,
+      );
+  });
+
+  it('is the same at every request, and names no host', async () => {
+    const again = await service.call('GET', '/openapi.json', { signing: false });
+    expect(again.json).toEqual(document);
+    expect(again.text).not.toMatch(/127\.0\.0\.1:\d{4}|secret-[0-9a-f]{8}/);
+  });
+});
+
+describe('the check of the fixture', () => {
+  const problem = {
+    type: 'urn:problem-type:rtc:room-not-found',
+    title: 'Not Found',
+    status: 404,
+    detail: 'There is no room.',
+    instance: 'urn:rtc:request:r1',
+  };
+  const answer = {
+    method: 'GET',
+    path: '/v1/rooms/demo',
+    status: 404,
+    headers: { 'x-request-id': 'r1', 'content-type': 'application/problem+json; charset=utf-8' },
+    text: JSON.stringify(problem),
+  };
+
+  it('passes what conforms', () => {
+    expect(answerFaults(document, answer)).toEqual([]);
+  });
+
+  it.each([
+    ['no request id', { headers: { 'content-type': 'application/problem+json' } }],
+    [
+      'an error that is no problem',
+      { headers: { 'x-request-id': 'r1', 'content-type': 'application/json' } },
+    ],
+    ['an undeclared status', { status: 418, text: JSON.stringify({ ...problem, status: 418 }) }],
+    [
+      'an undeclared code',
+      { text: JSON.stringify({ ...problem, type: 'urn:problem-type:rtc:webhook-not-found' }) },
+    ],
+    ['another status inside', { text: JSON.stringify({ ...problem, status: 400 }) }],
+    ['another instance', { text: JSON.stringify({ ...problem, instance: 'urn:rtc:request:r2' }) }],
+    ['a missing field', { text: JSON.stringify({ ...problem, detail: undefined }) }],
+    ['an undeclared header', { headers: { ...answer.headers, 'x-surprise': '1' } }],
+    [
+      'an answer of another shape',
+      {
+        status: 200,
+        headers: { 'x-request-id': 'r1', 'content-type': 'application/json' },
+        text: '{"sid":5}',
+      },
+    ],
+    [
+      'a body where none is declared',
+      { method: 'DELETE', status: 204, headers: { 'x-request-id': 'r1' }, text: 'x' },
+    ],
+  ])('finds %s', (_name, changed) => {
+    expect(answerFaults(document, { ...answer, ...changed })).not.toEqual([]);
+  });
+});

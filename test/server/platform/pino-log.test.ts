@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { afterEach, describe, expect, it } from 'vitest';
+
+const LOG = new URL('../../../src/server/platform/pino-log.ts', import.meta.url).href;
+const ERRORS = new URL('../../../src/contract/errors.ts', import.meta.url).href;
+
+let stop = (): void => {};
+afterEach(() => stop());
+
+function argumentsOf(body: string): readonly string[] {
+  const program = `import { createLog } from ${JSON.stringify(LOG)};\nconst log = createLog('info');\n${body}`;
+  return ['--input-type=module', '--eval', program];
+}
+
+/** Runs `body` in a process that has `log`. */
+function runWithLog(body: string) {
+  const child = spawn(process.execPath, argumentsOf(body), { stdio: ['ignore', 'ignore', 'pipe'] });
+  stop = () => void child.kill('SIGKILL');
+  return { lines: createInterface({ input: child.stderr }), ended: once(child, 'close') };
+}
+
+/** Every line of a process that ends by itself, those that are no JSON apart. */
+async function linesOf(body: string) {
+  const { lines, ended } = runWithLog(body);
+  const all: string[] = [];
+  lines.on('line', (line) => all.push(line));
+  const [exitCode] = await ended;
+  const logged = all.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+  return { logged, others: all.filter((line) => !line.startsWith('{')), exitCode };
+}
+
+describe('the log', () => {
+  it('has one JSON object a line, with the time, the level by name and the fields', async () => {
+    const { logged } = await linesOf(
+      `log.warn({ code: 'rate-limited', n: 1 }, 'request "refused"'); log.debug({}, 'x');`,
+    );
+    expect(logged).toEqual([
+      {
+        level: 'warn',
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        service: 'rtc-service',
+        code: 'rate-limited',
+        n: 1,
+        msg: 'request "refused"',
+      },
+    ]);
+  });
+
+  it('tells a foreseen failure by its code and causes, and where others were thrown', async () => {
+    const { logged } = await linesOf(`
+      const { ServiceError } = await import(${JSON.stringify(ERRORS)});
+      const cause = new Error('connect ECONNREFUSED');
+      log.warn({ err: new ServiceError('media-server-unavailable', 'It is down.', { cause }) }, 'foreseen');
+      log.error({ err: new ServiceError('internal-error', 'It broke.', { cause }) }, 'not foreseen');
+      log.error({ err: new TypeError('no function') }, 'not foreseen');`);
+    expect(logged.map(({ err }) => err)).toEqual([
+      { code: 'media-server-unavailable', message: 'It is down.: connect ECONNREFUSED' },
+      expect.objectContaining({ code: 'internal-error', stack: expect.stringContaining('at ') }),
+      expect.objectContaining({ type: 'TypeError', stack: expect.stringContaining('at ') }),
+    ]);
+  });
+
+  it('tells the time of each line', async () => {
+    const { logged } = await linesOf(`
+      for (let n = 0; n < 5; n += 1) {
+        const from = Date.now();
+        log.info({ from }, 'line');
+        while (Date.now() === from);
+      }`);
+    expect(logged).toHaveLength(5);
+    for (const { time, from } of logged) expect(Date.parse(time)).toBeGreaterThanOrEqual(from);
+  });
+
+  it('is whole and in order when the process ends, however much it is', async () => {
+    const { logged } = await linesOf(`for (let n = 0; n < 5000; n += 1) log.info({ n }, 'line');`);
+    expect(logged.map(({ n }) => n)).toEqual(Array.from({ length: 5000 }, (_, n) => n));
+  });
+
+  it('is written by a process that exits, and by one that an exception ends', async () => {
+    const exiting = await linesOf(`log.info({ n: 1 }, 'last'); process.exit(3);`);
+    expect([exiting.exitCode, exiting.logged.map(({ n }) => n)]).toEqual([3, [1]]);
+    const failing = await linesOf(`log.info({ n: 1 }, 'last'); throw new Error('nobody catches it');`);
+    expect([failing.exitCode, failing.logged.map(({ n }) => n)]).toEqual([1, [1]]);
+    expect(failing.others.join('\n')).toContain('nobody catches it');
+  });
+
+  it('does not wait for the end, nor for a full batch', async () => {
+    const { lines } = runWithLog(`log.info({ n: 1 }, 'line'); setInterval(() => {}, 1000);`);
+    const [line] = await once(lines, 'line');
+    expect(JSON.parse(line)).toMatchObject({ n: 1, msg: 'line' });
+  });
+
+  it('does not keep a process that has nothing else to do', async () => {
+    expect((await linesOf(`log.info({}, 'line');`)).exitCode).toBe(0);
+  });
+
+  // The kernel's own: every write to it fails as on a full disk.
+  it.skipIf(!existsSync('/dev/full')).each([
+    [
+      'goes on where its disk is full',
+      `let n = 0; setInterval(() => { log.info({}, 'line'); n += 1; if (n === 30) process.exit(7); }, 20);`,
+    ],
+    ['lets a process end whose disk is full', `log.info({}, 'line'); process.exit(7);`],
+  ])('%s', async (_title, body) => {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, argumentsOf(body), { stdio: ['ignore', 'ignore', full] });
+    closeSync(full);
+    stop = () => void child.kill('SIGKILL');
+    expect(await once(child, 'close')).toEqual([7, null]);
+  });
+});

@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+
+/*
+ * An instance of the store in a process of its own: `node claim-process.ts FILE NAME`. Opens the store, says
+ * "ready" and waits for one line of JSON {rooms, endEach}; claims every room, prints the rooms that it got and the
+ * errors, and, without `endEach`, waits to be killed.
+ */
+const [sqlitePath = '', name = ''] = process.argv.slice(2);
+
+const store = await openStore({
+  database: { sqlitePath },
+  clock: { now: () => Date.now(), sleep: (ms) => delay(ms) },
+  log: { debug() {}, info() {}, warn() {}, error() {} },
+});
+process.stdout.write('ready\n');
+
+process.stdin.setEncoding('utf8').once('data', async (line) => {
+  const { rooms, endEach } = JSON.parse(String(line)) as { rooms: string[]; endEach: boolean };
+  const got: string[] = [];
+  const errors: string[] = [];
+  for (const room of rooms) {
+    try {
+      const id = `${name} ${room}`;
+      const claimed = { id, room, filepath: id, bucket: null, owner: name, claimUntil: 2000 };
+      if (!(await store.recordings.claim(claimed, 1000)).claimed) continue;
+      got.push(room);
+      if (endEach) await store.recordings.end(id, { status: 'stopped', stoppedAt: 1, owner: name });
+    } catch (error) {
+      errors.push(String(error));
+    }
+  }
+  process.stdout.write(`${JSON.stringify({ got, errors })}\n`);
+  if (endEach) await store.close();
+});

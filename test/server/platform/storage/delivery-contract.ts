@@ -1,0 +1,871 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { NewEvent } from '../../../../src/server/events/store.ts';
+import type {
+  ClaimRequest,
+  Delivery,
+  DeliveryOutcome,
+  NewAttempt,
+  NewDelivery,
+} from '../../../../src/server/webhooks/store.ts';
+import type { Ground } from './store-contract.ts';
+import { newDelivery, newWebhook } from './webhook-records.ts';
+
+/** What every engine keeps of webhooks, deliveries and leases. */
+export function describeDeliveries(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`webhooks and deliveries on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+      await store.events.insert({
+        id: 'event',
+        sourceId: 'EV_event',
+        type: 'room_started',
+        room: 'demo',
+        roomSid: 'RM_1',
+        sequence: 1,
+        payload: '{"room":"demo"}',
+        occurredAt: 900,
+        createdAt: 1000,
+      });
+    });
+    afterEach(() => ground.close());
+
+    const addWebhooks = async (...ids: readonly string[]) => {
+      for (const id of ids) await store.webhooks.insert(newWebhook(id));
+    };
+    const insert = (...deliveries: readonly NewDelivery[]) => store.deliveries.insert(deliveries);
+    const claim = async (changes: Partial<ClaimRequest> = {}, at: Store = store) =>
+      (await at.deliveries.claim(claimRequest(changes))).map((job) => job.delivery.id);
+    const find = async (id: string, webhookId = 'hook') => store.deliveries.find(webhookId, id);
+    const attemptsOf = (...ids: readonly string[]) => store.deliveries.listAttempts(ids);
+    /** A delivery of `hook` in the state given, made the way that the service makes it. */
+    const make = async (id: string, state: Delivery['state'], changes: Partial<NewDelivery> = {}) => {
+      await insert(newDelivery(id, { ...changes, leaseOwner: 'maker', leaseUntil: 9999 }));
+      if (state === 'pending') await store.deliveries.release('maker');
+      else await store.deliveries.settle('maker', [settled(id, state === 'failed' ? 'failed' : 'delivered')]);
+      const made = await find(id, changes.webhookId);
+      if (made === undefined) throw new Error(`the delivery ${id} was not made`);
+      return made;
+    };
+
+    describe('webhooks', () => {
+      it('are stored with all that they have', async () => {
+        const webhook = newWebhook('hook', {
+          events: ['room_started', 'é "quoted"'],
+          previousSecret: 'old',
+          previousSecretUntil: 5_000_000_000_000,
+        });
+        await store.webhooks.insert(webhook);
+        expect(await store.webhooks.find('hook')).toEqual(webhook);
+        expect(await store.webhooks.find('other')).toBeUndefined();
+      });
+
+      it('are listed by when they were made, and by id within a millisecond', async () => {
+        await store.webhooks.insert(newWebhook('late', { createdAt: 200 }));
+        await addWebhooks('b', 'B', 'a');
+        expect((await store.webhooks.list()).map((webhook) => webhook.id)).toEqual(['B', 'a', 'b', 'late']);
+      });
+
+      it('change only where they are told to', async () => {
+        await addWebhooks('hook', 'other');
+        const changed = await store.webhooks.update('hook', { url: 'https://new.example', updatedAt: 300 });
+        expect(changed).toEqual(newWebhook('hook', { url: 'https://new.example', updatedAt: 300 }));
+        const again = await store.webhooks.update('hook', {
+          events: ['room_finished'],
+          secret: 'new',
+          previousSecret: 'sealed',
+          previousSecretUntil: 400,
+          updatedAt: 301,
+        });
+        expect(await store.webhooks.find('hook')).toEqual(again);
+        expect(again).toMatchObject({ url: 'https://new.example', events: ['room_finished'], secret: 'new' });
+        expect(await store.webhooks.find('other')).toEqual(newWebhook('other'));
+        expect(await store.webhooks.update('nobody', { url: 'x', updatedAt: 1 })).toBeUndefined();
+      });
+
+      it('have their secrets sealed anew only while those are what was seen', async () => {
+        const seen = newWebhook('hook');
+        await store.webhooks.insert(seen);
+        const anew = { secret: 'anew', previousSecret: 'before', previousSecretUntil: 900 };
+        expect(await store.webhooks.reseal(seen, anew)).toBe(true);
+        expect(await store.webhooks.find('hook')).toEqual({ ...seen, ...anew });
+        expect(await store.webhooks.reseal(seen, { ...anew, secret: 'late' })).toBe(false);
+        expect(await store.webhooks.reseal({ ...seen, ...anew, previousSecret: null }, anew)).toBe(false);
+        expect(await store.webhooks.reseal(newWebhook('nobody'), anew)).toBe(false);
+        expect(await store.webhooks.reseal({ ...seen, ...anew }, { ...anew, previousSecret: null })).toBe(
+          true,
+        );
+        expect(await store.webhooks.find('hook')).toEqual({ ...seen, ...anew, previousSecret: null });
+      });
+
+      it('take their pending deliveries with them when they are deleted', async () => {
+        await addWebhooks('hook', 'other');
+        await insert(
+          newDelivery('free'),
+          newDelivery('leased', { leaseOwner: 'me', leaseUntil: 9000 }),
+          newDelivery('else', { webhookId: 'other' }),
+        );
+        expect(await store.webhooks.delete('hook', 1234)).toBe(true);
+        expect(await store.webhooks.delete('hook', 1234)).toBe(false);
+        expect(await store.webhooks.find('hook')).toBeUndefined();
+        for (const id of ['free', 'leased']) {
+          expect(await find(id)).toMatchObject({ state: 'cancelled', endedAt: 1234, leaseOwner: null });
+        }
+        expect(await claim({ now: 99_999 })).toEqual(['else']);
+      });
+
+      it('take more pending deliveries with them than are cancelled at once', async () => {
+        await addWebhooks('hook');
+        await insert(...numbers(501).map((n) => newDelivery(`d${n}`)));
+        await store.webhooks.delete('hook', 1234);
+        const cancelled = await store.deliveries.list({ webhookId: 'hook', state: 'cancelled', limit: 1000 });
+        expect(cancelled).toHaveLength(501);
+      });
+
+      it('are not waited for by what is settled after their deletion, nor brought back', async () => {
+        await addWebhooks('hook');
+        await insert(
+          newDelivery('delivered', { leaseOwner: 'me', leaseUntil: 9000 }),
+          newDelivery('retried', { leaseOwner: 'me', leaseUntil: 9000 }),
+        );
+        await store.webhooks.delete('hook', 1234);
+        await store.deliveries.settle('me', [settled('delivered', 'delivered'), retried('retried', 2000)]);
+        expect(await claim({ now: 99_999 })).toEqual([]);
+        for (const id of ['delivered', 'retried']) {
+          expect(await find(id)).toMatchObject({ state: 'cancelled', attempts: 1, endedAt: 1234 });
+        }
+        expect(await attemptsOf('delivered', 'retried')).toHaveLength(2);
+        await store.deliveries.purge(0, 10);
+        await store.deliveries.settle('me', [settled('delivered', 'delivered', { startedAt: 7777 })]);
+        expect(await find('delivered')).toBeUndefined();
+        expect(await attemptsOf('delivered', 'retried')).toEqual([]);
+      });
+
+      it('leave nothing to claim that is stored after their deletion', async () => {
+        await addWebhooks('hook');
+        await store.webhooks.delete('hook', 1234);
+        await insert(newDelivery('late'), newDelivery('held', { leaseOwner: 'me', leaseUntil: 1 }));
+        expect(await claim({ now: 99_999 })).toEqual([]);
+        expect(await store.deliveries.nextClaimableAt([])).toBeUndefined();
+        expect(await store.deliveries.purge(0, 10)).toBe(2);
+        expect(await find('late')).toBeUndefined();
+      });
+    });
+
+    it('webhooks that are locked are changed by one at a time', async () => {
+      await addWebhooks('hook');
+      const stores = await Promise.all([store, ground.open(), ground.open()]);
+      const rotate = (n: number) =>
+        stores[n % 3]?.transaction(async (inside) => {
+          const webhook = await inside.webhooks.lock('hook');
+          const history = `${webhook?.secret} ${n}`;
+          return await inside.webhooks.update('hook', { secret: history, updatedAt: n });
+        });
+      await Promise.all(numbers(30).map(rotate));
+      const { secret = '' } = (await store.webhooks.find('hook')) ?? {};
+      expect(
+        secret
+          .split(' ')
+          .slice(1)
+          .map(Number)
+          .toSorted((a, b) => a - b),
+      ).toEqual(numbers(30));
+      expect(await store.transaction((inside) => inside.webhooks.lock('nobody'))).toBeUndefined();
+    });
+
+    describe('insert', () => {
+      it('stores pending deliveries that nobody has tried', async () => {
+        await addWebhooks('hook');
+        const leased = newDelivery('leased', { leaseOwner: 'me', leaseUntil: 5000 });
+        await insert(newDelivery('free'), leased);
+        const untried = { state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null };
+        expect(await find('free')).toEqual({ ...newDelivery('free'), ...untried });
+        expect(await find('leased')).toEqual({ ...leased, ...untried });
+        expect(await find('leased', 'other')).toBeUndefined();
+        await insert();
+      });
+
+      it('is undone with the event', async () => {
+        await addWebhooks('hook');
+        const failing = store.transaction(async (within) => {
+          await within.deliveries.insert([newDelivery('d')]);
+          throw new Error('no');
+        });
+        await expect(failing).rejects.toThrow('no');
+        expect(await find('d')).toBeUndefined();
+      });
+    });
+
+    describe('claim', () => {
+      it('gives what is due with its webhook and its event, and leases it', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d'));
+        const jobs = await store.deliveries.claim(claimRequest({ owner: 'me', leaseUntil: 1500 }));
+        const delivery = await find('d');
+        expect(delivery).toMatchObject({ state: 'pending', leaseOwner: 'me', leaseUntil: 1500, dueAt: 1000 });
+        const event = { id: 'event', payload: '{"room":"demo"}', occurredAt: 900 };
+        expect(jobs).toEqual([{ delivery, webhook: newWebhook('hook'), event }]);
+      });
+
+      it('leaves what is not due: at its instant it is', async () => {
+        await addWebhooks('hook');
+        await insert(...[999, 1000, 1001].map((dueAt) => newDelivery(`due ${dueAt}`, { dueAt })));
+        expect(await claim({ now: 1000 })).toEqual(['due 999', 'due 1000']);
+        expect(await claim({ now: 1000 })).toEqual([]);
+      });
+
+      it.each([
+        ['runs for a millisecond more', 1499, []],
+        ['ends', 1500, ['d']],
+        ['ended a millisecond ago', 1501, ['d']],
+      ])('takes over what has a lease that %s', async (_when, now, expected) => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'gone', leaseUntil: 1500 }));
+        expect(await claim({ now, owner: 'me', leaseUntil: 9000 })).toEqual(expected);
+        expect(await find('d')).toMatchObject({ leaseOwner: now < 1500 ? 'gone' : 'me' });
+      });
+
+      it('waits for the due time when a lease ended before it', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { dueAt: 3000, leaseOwner: 'gone', leaseUntil: 1500 }));
+        expect(await claim({ now: 2999 })).toEqual([]);
+        expect(await claim({ now: 3000 })).toEqual(['d']);
+      });
+
+      it.each(['delivered', 'failed'] as const)('leaves what is %s', async (state) => {
+        await addWebhooks('hook');
+        await make('d', state);
+        expect(await claim({ now: 99_999 })).toEqual([]);
+      });
+
+      it('takes the oldest of a webhook, at most so many of one and of all', async () => {
+        await addWebhooks('a', 'b', 'c');
+        for (const webhookId of ['a', 'b', 'c']) {
+          await insert(
+            ...numbers(5).map((n) => newDelivery(`${webhookId}${n}`, { webhookId, dueAt: 900 - n })),
+          );
+        }
+        expect((await claim({ limitPerWebhook: 2 })).sort()).toEqual(['a3', 'a4', 'b3', 'b4', 'c3', 'c4']);
+        expect(await claim({ limit: 4, limitPerWebhook: 2 })).toHaveLength(4);
+        expect(await claim({ limit: 1000, limitPerWebhook: 1000 })).toHaveLength(5);
+      });
+
+      it('takes first the webhook that has waited longest', async () => {
+        await addWebhooks('a', 'b', 'c');
+        await insert(
+          newDelivery('a1', { webhookId: 'a', dueAt: 500 }),
+          newDelivery('b1', { webhookId: 'b', dueAt: 300 }),
+          newDelivery('b2', { webhookId: 'b', dueAt: 600 }),
+          newDelivery('c1', { webhookId: 'c', dueAt: 400 }),
+        );
+        expect(await claim({ limit: 2, limitPerWebhook: 1 })).toEqual(['b1', 'c1']);
+        expect(await claim({ limit: 2, limitPerWebhook: 1 })).toEqual(['a1', 'b2']);
+      });
+
+      it('gives what is due at the same instant in the order of the events', async () => {
+        await addWebhooks('hook');
+        for (const n of numbers(20)) await store.events.insert(newEvent(`event ${n}`));
+        // Stored, and named, the other way round.
+        const made = numbers(20).map((n) => newDelivery(`d${19 - n}`, { eventId: `event ${19 - n}` }));
+        await insert(...made, newDelivery('first', { dueAt: 999, eventId: 'event 19' }));
+        expect(await claim()).toEqual(['first', ...numbers(20).map((n) => `d${n}`)]);
+      });
+
+      it('lets no backlog starve the others', async () => {
+        await addWebhooks('busy', 'calm');
+        await insert(...numbers(300).map((n) => newDelivery(`busy ${n}`, { webhookId: 'busy', dueAt: 1 })));
+        await insert(newDelivery('calm', { webhookId: 'calm', dueAt: 999 }));
+        const claimed = await claim({ limit: 20, limitPerWebhook: 10 });
+        expect(claimed).toHaveLength(11);
+        expect(claimed).toContain('calm');
+      });
+
+      it('leaves out the webhooks that it is told to', async () => {
+        await addWebhooks('a', 'b', 'c');
+        await insert(...['a', 'b', 'c'].map((webhookId) => newDelivery(webhookId, { webhookId })));
+        expect(await claim({ exceptWebhooks: ['a', 'c', 'nobody'] })).toEqual(['b']);
+        expect((await claim()).sort()).toEqual(['a', 'c']);
+      });
+
+      it('never gives a row to two of four that claim at once', async () => {
+        await addWebhooks('a', 'b', 'c');
+        await insert(...numbers(1000).map((n) => newDelivery(`d${n}`, { webhookId: 'abc'.charAt(n % 3) })));
+        const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+        const claimAll = async (at: Store, name: number) => {
+          const got: string[] = [];
+          for (;;) {
+            const jobs = await claim({ owner: `owner ${name}`, limit: 23, limitPerWebhook: 11 }, at);
+            got.push(...jobs);
+            // Nothing may mean that the others are claiming it at this moment.
+            if (jobs.length === 0 && (await at.deliveries.nextClaimableAt([])) !== 1000) return got;
+          }
+        };
+        const got = await Promise.all(stores.map(claimAll));
+        expect(got.flat()).toHaveLength(1000);
+        expect(new Set(got.flat()).size).toBe(1000);
+        for (const [name, ids] of got.entries()) {
+          expect(await store.deliveries.release(`owner ${name}`)).toBe(ids.length);
+        }
+      });
+    });
+
+    describe('renew and release', () => {
+      it('prolong and give back the leases of their owner alone', async () => {
+        await addWebhooks('hook');
+        await insert(
+          newDelivery('mine', { leaseOwner: 'me', leaseUntil: 1500 }),
+          newDelivery('mine too', { leaseOwner: 'me', leaseUntil: 1600 }),
+          newDelivery('theirs', { leaseOwner: 'them', leaseUntil: 1500 }),
+        );
+        expect(await store.deliveries.renew('me', ['mine', 'mine too', 'theirs'], 8000)).toBe(2);
+        expect(await claim({ now: 1500, owner: 'third', leaseUntil: 9000 })).toEqual(['theirs']);
+        expect(await claim({ now: 7999 })).toEqual([]);
+        expect(await store.deliveries.release('me')).toBe(2);
+        expect(await store.deliveries.release('me')).toBe(0);
+        expect(await find('mine')).toMatchObject({ leaseOwner: null, leaseUntil: null, dueAt: 1000 });
+        expect((await claim({ now: 1000 })).sort()).toEqual(['mine', 'mine too']);
+        expect(await store.deliveries.renew('nobody', ['mine'], 1)).toBe(0);
+      });
+
+      it('do nothing for what was settled or taken over', async () => {
+        await addWebhooks('hook');
+        await insert(
+          newDelivery('settled', { leaseOwner: 'me', leaseUntil: 1500 }),
+          newDelivery('lost', { leaseOwner: 'me', leaseUntil: 1500 }),
+        );
+        await store.deliveries.settle('me', [settled('settled', 'delivered')]);
+        await claim({ now: 2000, owner: 'other', leaseUntil: 3000 });
+        expect(await store.deliveries.renew('me', ['settled', 'lost'], 9000)).toBe(0);
+        expect(await store.deliveries.release('me')).toBe(0);
+        expect(await find('lost')).toMatchObject({ leaseOwner: 'other', leaseUntil: 3000 });
+      });
+    });
+
+    describe('settle', () => {
+      it.each(['delivered', 'failed'] as const)(
+        'ends a delivery as %s and logs the attempt',
+        async (state) => {
+          await addWebhooks('hook');
+          await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 1500 }));
+          const attempt = newAttempt('d', { statusCode: 503, error: 'why', responseBody: 'è 🎥' });
+          await store.deliveries.settle('me', [{ attempt, next: { state, endedAt: 1200 } }]);
+          expect(await find('d')).toEqual({
+            ...newDelivery('d'),
+            state,
+            attempts: 1,
+            roundAttempts: 1,
+            endedAt: 1200,
+          });
+          expect(await attemptsOf('d')).toEqual([{ ...attempt, number: 1 }]);
+        },
+      );
+
+      it('puts a retry at its due time and gives the lease back', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
+        await store.deliveries.settle('me', [retried('d', 6000)]);
+        const retry = { state: 'pending', dueAt: 6000, attempts: 1, roundAttempts: 1, endedAt: null };
+        expect(await find('d')).toEqual({ ...newDelivery('d'), ...retry });
+        expect(await claim({ now: 5999 })).toEqual([]);
+        expect(await claim({ now: 6000, owner: 'me' })).toEqual(['d']);
+        await store.deliveries.settle('me', [settled('d', 'failed', { startedAt: 6000 })]);
+        expect(await find('d')).toMatchObject({
+          state: 'failed',
+          attempts: 2,
+          roundAttempts: 2,
+          dueAt: 6000,
+        });
+        expect((await attemptsOf('d')).map(({ number, startedAt }) => [number, startedAt])).toEqual([
+          [1, 1100],
+          [2, 6000],
+        ]);
+      });
+
+      it('settles hundreds of several kinds at once', async () => {
+        await addWebhooks('hook', 'other');
+        const lease = { leaseOwner: 'me', leaseUntil: 9000 };
+        await insert(
+          ...numbers(600).map((n) => newDelivery(`d${n}`, { ...lease, webhookId: n % 2 ? 'hook' : 'other' })),
+        );
+        const kind = (n: number): DeliveryOutcome => {
+          if (n % 3 === 0) return retried(`d${n}`, 5000 + n);
+          return settled(`d${n}`, n % 3 === 1 ? 'delivered' : 'failed', { responseBody: `answer ${n}` });
+        };
+        await store.deliveries.settle('me', numbers(600).map(kind));
+        for (const state of ['pending', 'delivered', 'failed'] as const) {
+          const counts = await Promise.all(
+            ['hook', 'other'].map(
+              async (webhookId) => (await store.deliveries.list({ webhookId, state, limit: 500 })).length,
+            ),
+          );
+          expect(counts).toEqual([100, 100]);
+        }
+        expect(await find('d303')).toMatchObject({ state: 'pending', dueAt: 5303 });
+        expect(await attemptsOf('d301')).toMatchObject([{ responseBody: 'answer 301' }]);
+      });
+
+      it('writes the attempt of a lost lease, and changes nothing else', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1500 }));
+        await claim({ now: 1500, owner: 'quick', leaseUntil: 9000 });
+        await store.deliveries.settle('slow', [settled('d', 'delivered', { startedAt: 1100 })]);
+        expect(await find('d')).toMatchObject({
+          state: 'pending',
+          leaseOwner: 'quick',
+          leaseUntil: 9000,
+          attempts: 1,
+          roundAttempts: 0,
+        });
+        await store.deliveries.settle('quick', [settled('d', 'failed', { startedAt: 1600 })]);
+        expect(await find('d')).toMatchObject({ state: 'failed', attempts: 2, roundAttempts: 1 });
+        expect((await attemptsOf('d')).map(({ number, startedAt }) => [number, startedAt])).toEqual([
+          [1, 1100],
+          [2, 1600],
+        ]);
+      });
+
+      it('changes no row that ended under another owner', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1500 }));
+        await claim({ now: 1500, owner: 'quick', leaseUntil: 9000 });
+        await store.deliveries.settle('quick', [settled('d', 'delivered', { startedAt: 1600 })]);
+        await store.deliveries.settle('slow', [retried('d', 9999)]);
+        expect(await find('d')).toMatchObject({
+          state: 'delivered',
+          dueAt: 1000,
+          attempts: 2,
+          endedAt: 1300,
+        });
+        expect(await claim({ now: 99_999 })).toEqual([]);
+      });
+
+      it('settles while a lease has run out that nobody took', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1 }));
+        await store.deliveries.settle('slow', [settled('d', 'delivered')]);
+        expect(await find('d')).toMatchObject({ state: 'delivered' });
+      });
+
+      it('changes nothing when it is repeated', async () => {
+        await addWebhooks('hook');
+        await insert(
+          newDelivery('ended', { leaseOwner: 'me', leaseUntil: 9000 }),
+          newDelivery('retried', { leaseOwner: 'me', leaseUntil: 9000 }),
+        );
+        const outcomes = [settled('ended', 'delivered'), retried('retried', 6000)];
+        await store.deliveries.settle('me', outcomes);
+        const once = [await find('ended'), await find('retried'), await attemptsOf('ended', 'retried')];
+        await store.deliveries.settle('me', outcomes);
+        expect([await find('ended'), await find('retried'), await attemptsOf('ended', 'retried')]).toEqual(
+          once,
+        );
+      });
+
+      it('takes two attempts at one delivery in one call: the first settles', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
+        await store.deliveries.settle('me', [
+          settled('d', 'delivered', { startedAt: 1100 }),
+          settled('d', 'failed', { startedAt: 1200 }),
+        ]);
+        expect(await find('d')).toMatchObject({ state: 'delivered', attempts: 2, roundAttempts: 1 });
+        expect((await attemptsOf('d')).map((attempt) => attempt.startedAt)).toEqual([1100, 1200]);
+      });
+
+      it('passes over what is not there, and accepts nothing', async () => {
+        await store.deliveries.settle('me', [settled('nothing', 'delivered')]);
+        expect(await attemptsOf('nothing')).toEqual([]);
+        await store.deliveries.settle('me', []);
+      });
+
+      it('stores an answer that no text can hold', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
+        const attempt = newAttempt('d', { responseBody: 'a\0b\ud800c', error: '\udc00' });
+        await store.deliveries.settle('me', [{ attempt, next: { state: 'delivered', endedAt: 1 } }]);
+        expect(await attemptsOf('d')).toMatchObject([{ responseBody: 'a\uFFFDb\uFFFDc', error: '\uFFFD' }]);
+      });
+
+      it('is all undone when one of it fails', async () => {
+        await addWebhooks('hook');
+        await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
+        const broken = { ...settled('d', 'delivered'), next: { state: null, endedAt: 1 } };
+        const settling = store.deliveries.settle('me', [broken as unknown as DeliveryOutcome]);
+        await expect(settling).rejects.toThrow();
+        expect(await find('d')).toMatchObject({ state: 'pending', leaseOwner: 'me', attempts: 0 });
+        expect(await attemptsOf('d')).toEqual([]);
+      });
+
+      it('moves each row once when its old and its new owner settle at the same time', async () => {
+        await addWebhooks('hook');
+        const ids = numbers(100).map((n) => `d${n}`);
+        await insert(...ids.map((id) => newDelivery(id, { leaseOwner: 'slow', leaseUntil: 1500 })));
+        const other = await ground.open();
+        await claim({ now: 1500, owner: 'quick', leaseUntil: 9000, limit: 50, limitPerWebhook: 50 });
+        await Promise.all([
+          store.deliveries.settle(
+            'slow',
+            ids.map((id) => settled(id, 'failed', { startedAt: 1100 })),
+          ),
+          other.deliveries.settle(
+            'quick',
+            ids.toReversed().map((id) => settled(id, 'delivered', { startedAt: 1600 })),
+          ),
+          other.deliveries.renew('quick', ids, 9999),
+          store.deliveries.renew('slow', ids, 9999),
+        ]);
+        const rows = await store.deliveries.list({ webhookId: 'hook', limit: 200 });
+        const count = (state: string) => rows.filter((row) => row.state === state).length;
+        expect([count('delivered'), count('failed'), count('pending')]).toEqual([50, 50, 0]);
+        expect(rows.every((row) => row.attempts === 2 && row.roundAttempts === 1)).toBe(true);
+        expect(await attemptsOf(...ids)).toHaveLength(200);
+      });
+    });
+
+    describe('list', () => {
+      const ids = (rows: readonly Delivery[]) => rows.map((row) => row.id);
+
+      it('lists a webhook’s newest first, and by id within a millisecond, byte by byte', async () => {
+        await addWebhooks('hook', 'other');
+        await make('a', 'delivered', { createdAt: 1000 });
+        await make('_', 'failed', { createdAt: 2000 });
+        await make('b', 'pending', { createdAt: 2000 });
+        await make('B', 'delivered', { createdAt: 2000 });
+        await make('c', 'pending', { createdAt: 3000 });
+        await make('else', 'pending', { webhookId: 'other', createdAt: 2500 });
+        expect(ids(await store.deliveries.list({ webhookId: 'hook', limit: 10 }))).toEqual([
+          'c',
+          'b',
+          '_',
+          'B',
+          'a',
+        ]);
+        expect(ids(await store.deliveries.list({ webhookId: 'hook', state: 'pending', limit: 10 }))).toEqual([
+          'c',
+          'b',
+        ]);
+        expect(ids(await store.deliveries.list({ webhookId: 'hook', state: 'delivered', limit: 1 }))).toEqual(
+          ['B'],
+        );
+        expect(await store.deliveries.list({ webhookId: 'nobody', limit: 10 })).toEqual([]);
+      });
+
+      it('pages without a gap or a repetition while others come and end', async () => {
+        await addWebhooks('hook');
+        const all = numbers(25).map((n) => `id ${String(n).padStart(2, '0')}`);
+        for (const [n, id] of all.entries()) {
+          await make(id, n % 2 ? 'delivered' : 'pending', { createdAt: 1000 + (n % 3) });
+        }
+        const seen: string[] = [];
+        let after: Delivery | undefined;
+        do {
+          const page = await store.deliveries.list({ webhookId: 'hook', limit: 4, after });
+          seen.push(...ids(page));
+          after = page.length === 4 ? page.at(-1) : undefined;
+          await make(`newer ${seen.length}`, 'delivered', { createdAt: 5000 });
+          await claim({ now: 1000, owner: 'me', limit: 1 });
+          await store.deliveries.settle(
+            'me',
+            all.map((id) => settled(id, 'delivered', { startedAt: seen.length })),
+          );
+        } while (after !== undefined);
+        expect(seen.toSorted()).toEqual(all);
+      });
+
+      it('begins with the same ones however long the page is, whatever their states', async () => {
+        await addWebhooks('hook');
+        const states = ['pending', 'delivered', 'failed'] as const;
+        for (const n of numbers(18)) {
+          const createdAt = 1000 + Math.floor(n / 4);
+          await make(`d${n}`, states[(n * 7 + Math.floor(n / 5)) % 3] ?? 'pending', { createdAt });
+        }
+        const all = ids(await store.deliveries.list({ webhookId: 'hook', limit: 100 }));
+        expect(all).toHaveLength(18);
+        for (const limit of numbers(19)) {
+          expect(ids(await store.deliveries.list({ webhookId: 'hook', limit }))).toEqual(all.slice(0, limit));
+        }
+      });
+
+      it('lists the attempts of several in their order', async () => {
+        await addWebhooks('hook');
+        await insert(...['a', 'b'].map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
+        await store.deliveries.settle('me', [retried('a', 1000), settled('b', 'failed')]);
+        await claim({ owner: 'me' });
+        await store.deliveries.settle('me', [settled('a', 'delivered', { startedAt: 1200 })]);
+        const attempts = await attemptsOf('a', 'b', 'nothing');
+        expect(attempts.map(({ deliveryId, number }) => [deliveryId, number])).toEqual([
+          ['a', 1],
+          ['b', 1],
+          ['a', 2],
+        ]);
+        expect(await attemptsOf()).toEqual([]);
+      });
+    });
+
+    describe('replay', () => {
+      it.each(['delivered', 'failed'] as const)('begins a new round of what is %s', async (state) => {
+        await addWebhooks('hook');
+        const made = await make('d', state);
+        expect(await store.deliveries.replay('hook', 'd', 5000)).toBe(true);
+        const round = { state: 'pending', dueAt: 5000, roundAttempts: 0, endedAt: null };
+        expect(await find('d')).toEqual({ ...made, ...round });
+        expect(await claim({ now: 4999 })).toEqual([]);
+        expect(await claim({ now: 5000, owner: 'me' })).toEqual(['d']);
+        await store.deliveries.settle('me', [retried('d', 9000, { startedAt: 5001 })]);
+        expect(await find('d')).toMatchObject({ attempts: 2, roundAttempts: 1 });
+        expect((await attemptsOf('d')).map((attempt) => attempt.number)).toEqual([1, 2]);
+      });
+
+      it('refuses what is pending, what is not there, and another webhook’s', async () => {
+        await addWebhooks('hook', 'other');
+        const pending = await make('pending', 'pending');
+        await make('failed', 'failed');
+        expect(await store.deliveries.replay('hook', 'pending', 5000)).toBe(false);
+        expect(await find('pending')).toEqual(pending);
+        expect(await store.deliveries.replay('hook', 'nothing', 5000)).toBe(false);
+        expect(await store.deliveries.replay('other', 'failed', 5000)).toBe(false);
+      });
+
+      it('refuses what has no webhook or no event any more', async () => {
+        await addWebhooks('hook', 'deleted');
+        await make('of deleted', 'failed', { webhookId: 'deleted' });
+        await make('of purged', 'failed');
+        await store.webhooks.delete('deleted', 1);
+        await store.events.purge(9999, 10);
+        expect(await store.deliveries.replay('deleted', 'of deleted', 5000)).toBe(false);
+        expect(await store.deliveries.replay('hook', 'of purged', 5000)).toBe(false);
+        expect(await store.deliveries.replayFailed('hook', 0, 5000)).toBe(0);
+        expect(await find('of purged')).toMatchObject({ state: 'failed' });
+      });
+
+      it('begins one round when it is asked for ten times at once', async () => {
+        await addWebhooks('hook');
+        await make('d', 'failed');
+        const stores = [store, await ground.open()];
+        const replays = await Promise.all(
+          numbers(10).map((n) => stores[n % 2]?.deliveries.replay('hook', 'd', 5000)),
+        );
+        expect(replays.filter((begun) => begun)).toHaveLength(1);
+      });
+
+      it('keeps an event from a purge at the same time, or is refused', async () => {
+        await addWebhooks('hook');
+        const other = await ground.open();
+        for (const n of numbers(10)) {
+          await store.events.insert(newEvent(`event ${n}`));
+          await make(`d${n}`, 'failed', { eventId: `event ${n}` });
+          const [isReplayed] = await Promise.all([
+            store.deliveries.replay('hook', `d${n}`, 5000),
+            other.events.purge(2, 10),
+          ]);
+          const isKept = (await store.events.find(`event ${n}`)) !== undefined;
+          expect(isReplayed && !isKept).toBe(false);
+          expect(await find(`d${n}`)).toMatchObject({ state: isReplayed ? 'pending' : 'failed' });
+        }
+      });
+
+      it('begins a new round of all failed ones since an instant', async () => {
+        await addWebhooks('hook', 'other');
+        await make('before', 'failed', { createdAt: 1999 });
+        await make('at', 'failed', { createdAt: 2000 });
+        await make('after', 'failed', { createdAt: 2001 });
+        await make('delivered', 'delivered', { createdAt: 2001 });
+        await make('else', 'failed', { createdAt: 2001, webhookId: 'other' });
+        expect(await store.deliveries.replayFailed('hook', 2000, 5000)).toBe(2);
+        expect((await claim({ now: 5000 })).sort()).toEqual(['after', 'at']);
+        expect(await find('at')).toMatchObject({ roundAttempts: 0, attempts: 1, endedAt: null });
+        expect(await store.deliveries.replayFailed('hook', 2000, 5000)).toBe(0);
+      });
+
+      it('leaves out failed tests, which are replayed one by one', async () => {
+        await addWebhooks('hook');
+        await make('test', 'failed', { eventName: 'webhook_test' });
+        await make('event', 'failed');
+        expect(await store.deliveries.replayFailed('hook', 0, 5000)).toBe(1);
+        expect(await find('test')).toMatchObject({ state: 'failed' });
+        expect(await store.deliveries.replay('hook', 'test', 5000)).toBe(true);
+      });
+
+      it('replays more than one batch of failed ones of the same millisecond', async () => {
+        await addWebhooks('hook');
+        const all = numbers(1001).map((n) => `d${n}`);
+        await insert(...all.map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
+        await store.deliveries.settle(
+          'me',
+          all.map((id) => settled(id, 'failed')),
+        );
+        expect(await store.deliveries.replayFailed('hook', 0, 5000)).toBe(1001);
+        expect(await store.deliveries.list({ webhookId: 'hook', state: 'failed', limit: 10 })).toEqual([]);
+      });
+    });
+
+    describe('nextClaimableAt', () => {
+      it('is the earliest due time or end of a lease of what is pending', async () => {
+        await addWebhooks('hook', 'other');
+        expect(await store.deliveries.nextClaimableAt([])).toBeUndefined();
+        await make('ended', 'delivered', { dueAt: 1 });
+        expect(await store.deliveries.nextClaimableAt([])).toBeUndefined();
+        await insert(newDelivery('leased', { dueAt: 10, leaseOwner: 'me', leaseUntil: 3000 }));
+        expect(await store.deliveries.nextClaimableAt([])).toBe(3000);
+        await insert(newDelivery('free', { dueAt: 2000, webhookId: 'other' }));
+        expect(await store.deliveries.nextClaimableAt([])).toBe(2000);
+        expect(await store.deliveries.nextClaimableAt(['other'])).toBe(3000);
+        expect(await store.deliveries.nextClaimableAt(['other', 'hook'])).toBeUndefined();
+      });
+    });
+
+    describe('purge', () => {
+      it('deletes ended deliveries made before an instant, with their attempts, at most so many', async () => {
+        await addWebhooks('hook', 'other');
+        await make('old', 'delivered', { createdAt: 1999 });
+        await make('older', 'failed', { createdAt: 1998, webhookId: 'other' });
+        await make('at', 'delivered', { createdAt: 2000 });
+        await make('pending', 'pending', { createdAt: 1 });
+        expect(await store.deliveries.purge(2000, 1)).toBe(1);
+        expect(await store.deliveries.purge(2000, 5)).toBe(1);
+        expect(await store.deliveries.purge(2000, 5)).toBe(0);
+        expect(await attemptsOf('old', 'older')).toEqual([]);
+        expect(await attemptsOf('at')).toHaveLength(1);
+        expect(await find('at')).toMatchObject({ state: 'delivered' });
+        expect(await find('pending')).toMatchObject({ state: 'pending' });
+      });
+
+      it('deletes what deleted webhooks left, whatever its age, and the memory of them in the end', async () => {
+        await addWebhooks('hook', 'other');
+        await make('ended', 'delivered', { createdAt: 8000 });
+        await make('pending', 'pending', { createdAt: 8000 });
+        await make('kept', 'delivered', { createdAt: 8000, webhookId: 'other' });
+        await store.webhooks.delete('hook', 3000);
+        expect(await store.deliveries.purge(2000, 1)).toBe(1);
+        expect(await store.deliveries.purge(2000, 10)).toBe(1);
+        expect(await find('kept', 'other')).toBeDefined();
+        expect(await attemptsOf('ended')).toEqual([]);
+        // Remembered until `before` has passed its deletion: a transaction of then may still bring more.
+        expect(await store.deliveries.purge(3000, 10)).toBe(0);
+        await insert(newDelivery('late'));
+        expect(await store.deliveries.purge(3000, 10)).toBe(1);
+        expect(await store.deliveries.purge(3001, 10)).toBe(0);
+      });
+
+      it('is done once by four at once', async () => {
+        await addWebhooks('hook');
+        const all = numbers(200).map((n) => `d${n}`);
+        await insert(...all.map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
+        await store.deliveries.settle(
+          'me',
+          all.map((id) => settled(id, 'delivered')),
+        );
+        const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+        let purged = 0;
+        while (purged < 200) {
+          const counts = await Promise.all(stores.map((one) => one.deliveries.purge(9999, 30)));
+          purged += counts.reduce((sum, count) => sum + count, 0);
+        }
+        expect(purged).toBe(200);
+        expect(await attemptsOf(...all)).toEqual([]);
+      });
+    });
+  });
+
+  describe(`leases on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    it('are had by one at a time, and prolonged by that one', async () => {
+      const { leases } = store;
+      expect(await leases.acquire('reconciler', 'me', 1000, 2000)).toBe(true);
+      expect(await leases.acquire('reconciler', 'other', 1999, 5000)).toBe(false);
+      expect(await leases.acquire('purger', 'other', 1999, 5000)).toBe(true);
+      expect(await leases.acquire('reconciler', 'me', 1999, 3000)).toBe(true);
+      expect(await leases.acquire('reconciler', 'other', 2999, 5000)).toBe(false);
+      expect(await leases.acquire('reconciler', 'other', 3000, 5000)).toBe(true);
+      expect(await leases.acquire('reconciler', 'me', 3000, 5000)).toBe(false);
+    });
+
+    it('are given back by their owner alone', async () => {
+      const { leases } = store;
+      await leases.acquire('reconciler', 'me', 1000, 2000);
+      await leases.release('reconciler', 'other');
+      expect(await leases.acquire('reconciler', 'other', 1001, 2000)).toBe(false);
+      await leases.release('reconciler', 'me');
+      await leases.release('nothing', 'me');
+      expect(await leases.acquire('reconciler', 'other', 1001, 2000)).toBe(true);
+    });
+
+    it('go to one of 20 at once, free or run out', async () => {
+      const stores = await Promise.all([store, ground.open(), ground.open()]);
+      for (const now of [1000, 3000]) {
+        const acquired = await Promise.all(
+          numbers(20).map((n) =>
+            stores[n % 3]?.leases.acquire('reconciler', `owner ${now} ${n}`, now, now + 1000),
+          ),
+        );
+        expect(acquired.filter((had) => had)).toHaveLength(1);
+      }
+    });
+  });
+}
+
+function claimRequest(changes: Partial<ClaimRequest>): ClaimRequest {
+  return {
+    owner: 'claimer',
+    now: 1000,
+    leaseUntil: 90_000,
+    limit: 100,
+    limitPerWebhook: 100,
+    exceptWebhooks: [],
+    ...changes,
+  };
+}
+
+function newAttempt(deliveryId: string, changes: Partial<NewAttempt> = {}): NewAttempt {
+  return {
+    deliveryId,
+    startedAt: 1100,
+    durationMs: 20,
+    statusCode: 200,
+    error: null,
+    responseBody: null,
+    ...changes,
+  };
+}
+
+function settled(
+  deliveryId: string,
+  state: 'delivered' | 'failed',
+  changes: Partial<NewAttempt> = {},
+): DeliveryOutcome {
+  return { attempt: newAttempt(deliveryId, changes), next: { state, endedAt: 1300 } };
+}
+
+function retried(deliveryId: string, dueAt: number, changes: Partial<NewAttempt> = {}): DeliveryOutcome {
+  return { attempt: newAttempt(deliveryId, changes), next: { state: 'pending', dueAt } };
+}
+
+function newEvent(id: string): NewEvent {
+  return {
+    id,
+    sourceId: `EV_${id}`,
+    type: 'room_started',
+    room: null,
+    roomSid: null,
+    sequence: null,
+    payload: '{}',
+    occurredAt: 1,
+    createdAt: 1,
+  };
+}
+
+function numbers(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}

@@ -1,0 +1,472 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { NewEvent, ParticipantSession, RoomSession } from '../../../../src/server/events/store.ts';
+import type { Ground } from './store-contract.ts';
+import { newDelivery, newWebhook } from './webhook-records.ts';
+
+/** What every engine keeps of events and presence. */
+export function describeEvents(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`events on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    const insert = (...events: readonly NewEvent[]) => store.events.insertAll(events);
+    const listed = async (query: Partial<Parameters<Store['events']['list']>[0]>) =>
+      (await store.events.list({ afterPosition: 0, limit: 100, ...query })).map((event) => event.id);
+
+    describe('insert', () => {
+      it('numbers events from 1 and answers with what it stored', async () => {
+        const event = newEvent('one', { payload: '{"text":"è \\u0000 🎥"}', roomSid: 'RM_1', sequence: 7 });
+        expect(await store.events.insert(event)).toEqual({ ...event, position: 1 });
+        expect(await store.events.insert(newEvent('two'))).toMatchObject({ position: 2 });
+        expect(await store.events.find('one')).toEqual({ ...event, position: 1 });
+        expect(await store.events.lastPosition()).toBe(2);
+      });
+
+      it('keeps what has no room', async () => {
+        const event = newEvent('one', { room: null, roomSid: null, sequence: null });
+        await store.events.insert(event);
+        expect(await store.events.find('one')).toEqual({ ...event, position: 1 });
+      });
+
+      it('stores a source once, and takes no number for what it knows', async () => {
+        await store.events.insert(newEvent('one', { sourceId: 'EV_same' }));
+        expect(await store.events.insert(newEvent('two', { sourceId: 'EV_same' }))).toBeUndefined();
+        expect(await store.events.find('two')).toBeUndefined();
+        expect(await store.events.insert(newEvent('three'))).toMatchObject({ position: 2 });
+      });
+
+      it('stores one of 20 of a source at once', async () => {
+        const stores = await Promise.all([store, ground.open(), ground.open()]);
+        const stored = await Promise.all(
+          numbers(20).map((n) => pick(stores, n).events.insert(newEvent(`id ${n}`, { sourceId: 'EV_same' }))),
+        );
+        expect(stored.filter((event) => event !== undefined)).toHaveLength(1);
+        expect(await listed({})).toHaveLength(1);
+      });
+
+      it('replaces in a room name what no text can hold, and finds the room by it', async () => {
+        const stored = await store.events.insert(newEvent('one', { room: 'a\0b' }));
+        expect(stored?.room).toBe('a\uFFFDb');
+        expect(await store.events.find('one')).toEqual(stored);
+        expect(await listed({ room: 'a\0b' })).toEqual(['one']);
+      });
+
+      it('is undone with its transaction, number and all', async () => {
+        const failing = store.transaction(async (within) => {
+          await within.events.insert(newEvent('one'));
+          throw new Error('no');
+        });
+        await expect(failing).rejects.toThrow('no');
+        expect(await store.events.lastPosition()).toBe(0);
+        expect(await store.events.insert(newEvent('two'))).toMatchObject({ position: 1 });
+      });
+    });
+
+    describe('insertAll', () => {
+      it('stores the unknown ones in their order, each source once', async () => {
+        await store.events.insert(newEvent('known'));
+        const stored = await insert(
+          newEvent('a'),
+          newEvent('again', { sourceId: 'EV_known' }),
+          newEvent('b', { room: null, payload: '{"quote":"\\""}' }),
+          newEvent('c', { sourceId: 'EV_a' }),
+        );
+        expect(stored.map(({ id, position }) => [id, position])).toEqual([
+          ['a', 2],
+          ['b', 3],
+        ]);
+        expect(await store.events.find('b')).toEqual(stored[1]);
+        expect(await store.events.lastPosition()).toBe(3);
+      });
+
+      it('accepts none and only known ones', async () => {
+        expect(await insert()).toEqual([]);
+        await insert(newEvent('one'));
+        expect(await insert(newEvent('one'))).toEqual([]);
+        expect(await store.events.lastPosition()).toBe(1);
+      });
+
+      it('says which are known', async () => {
+        await insert(newEvent('one'), newEvent('two'));
+        expect(await store.events.findKnown(['EV_two', 'EV_three'])).toEqual(new Set(['EV_two']));
+        expect(await store.events.findKnown([])).toEqual(new Set());
+      });
+    });
+
+    it('lets no reader miss what commits while it follows by position', async () => {
+      const writers = await Promise.all(numbers(4).map(() => ground.open()));
+      const seen: string[] = [];
+      let position = 0;
+      let isWriting = true;
+      const write = async (writer: Store, name: number) => {
+        for (const n of numbers(25)) {
+          await writer
+            .transaction(async (within) => {
+              await within.events.insert(newEvent(`${name} ${n} a`));
+              // Something to do between the number and the commit.
+              await within.ping();
+              await within.events.insert(newEvent(`${name} ${n} b`));
+              if (n % 5 === 0) throw new Error('undone');
+            })
+            .catch((error: Error) => expect(error.message).toBe('undone'));
+        }
+      };
+      const follow = async () => {
+        for (;;) {
+          const isLast = !isWriting;
+          const page = await store.events.list({ afterPosition: position, limit: 7 });
+          seen.push(...page.map((event) => event.id));
+          position = page.at(-1)?.position ?? position;
+          if (isLast && page.length === 0) return;
+          // SQLite answers within the turn: without one the writers would never have theirs.
+          await nextTurn();
+        }
+      };
+      const following = follow();
+      await Promise.all(writers.map(write));
+      isWriting = false;
+      await following;
+      expect(seen).toHaveLength(4 * 20 * 2);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(await store.events.lastPosition()).toBe(position);
+      expect(position).toBe(seen.length);
+    });
+
+    describe('list', () => {
+      it('lists by position, after one, up to a limit', async () => {
+        await insert(...numbers(5).map((n) => newEvent(`id ${n}`)));
+        expect(await listed({})).toEqual(['id 0', 'id 1', 'id 2', 'id 3', 'id 4']);
+        expect(await listed({ afterPosition: 2, limit: 2 })).toEqual(['id 2', 'id 3']);
+        expect(await listed({ afterPosition: 5 })).toEqual([]);
+      });
+
+      it('filters by room and by types, and pages within', async () => {
+        await insert(
+          newEvent('a', { room: 'demo', type: 'room_started' }),
+          newEvent('b', { room: 'demo', type: 'participant_joined' }),
+          newEvent('c', { room: 'other', type: 'participant_joined' }),
+          newEvent('d', { room: null, type: 'ingress_started' }),
+          newEvent('e', { room: 'demo', type: 'room_finished' }),
+        );
+        expect(await listed({ room: 'demo' })).toEqual(['a', 'b', 'e']);
+        expect(await listed({ types: ['participant_joined'] })).toEqual(['b', 'c']);
+        expect(await listed({ types: ['room_finished', 'participant_joined', 'never'] })).toEqual([
+          'b',
+          'c',
+          'e',
+        ]);
+        expect(
+          await listed({ types: ['room_finished', 'participant_joined'], afterPosition: 2, limit: 1 }),
+        ).toEqual(['c']);
+        expect(await listed({ room: 'demo', types: ['room_finished', 'ingress_started'] })).toEqual(['e']);
+        expect(await listed({ types: [] })).toEqual([]);
+      });
+
+      it('filters by when it was stored, whatever the order of the clocks', async () => {
+        await insert(
+          newEvent('ahead', { createdAt: 2500 }),
+          newEvent('early', { createdAt: 1999 }),
+          newEvent('at', { createdAt: 2000 }),
+          newEvent('behind', { createdAt: 1900 }),
+          newEvent('late', { createdAt: 300_000 }),
+        );
+        expect(await listed({ since: 2000 })).toEqual(['ahead', 'at', 'late']);
+        expect(await listed({ since: 2000, afterPosition: 1 })).toEqual(['at', 'late']);
+        expect(await listed({ since: 2000, room: 'demo', types: ['room_started'] })).toEqual([
+          'ahead',
+          'at',
+          'late',
+        ]);
+        expect(await listed({ since: 300_001 })).toEqual([]);
+      });
+    });
+
+    describe('purge', () => {
+      it('deletes the oldest stored before an instant, at most so many, and never takes a number back', async () => {
+        await insert(...numbers(6).map((n) => newEvent(`id ${n}`, { createdAt: 1000 + n })));
+        expect(await store.events.purge(1005, 3)).toBe(3);
+        expect(await listed({})).toEqual(['id 3', 'id 4', 'id 5']);
+        expect(await store.events.purge(1005, 3)).toBe(2);
+        expect(await store.events.purge(1005, 3)).toBe(0);
+        expect(await listed({})).toEqual(['id 5']);
+        await store.events.purge(9999, 10);
+        expect(await store.events.lastPosition()).toBe(6);
+        expect(await store.events.insert(newEvent('next'))).toMatchObject({ position: 7 });
+      });
+
+      it('keeps what a pending delivery needs until that has ended', async () => {
+        await insert(newEvent('needed'), newEvent('free'));
+        await store.webhooks.insert(newWebhook('hook'));
+        await store.deliveries.insert([
+          newDelivery('d', { webhookId: 'hook', eventId: 'needed', leaseOwner: 'me', leaseUntil: 5000 }),
+          newDelivery('ended', { webhookId: 'hook', eventId: 'free', leaseOwner: 'me', leaseUntil: 5000 }),
+        ]);
+        const outcome = (deliveryId: string) => ({
+          attempt: {
+            deliveryId,
+            startedAt: 1,
+            durationMs: 1,
+            statusCode: 200,
+            error: null,
+            responseBody: null,
+          },
+          next: { state: 'delivered', endedAt: 2 } as const,
+        });
+        await store.deliveries.settle('me', [outcome('ended')]);
+        expect(await store.events.purge(9999, 10)).toBe(1);
+        expect(await listed({})).toEqual(['needed']);
+        await store.deliveries.settle('me', [outcome('d')]);
+        expect(await store.events.purge(9999, 10)).toBe(1);
+      });
+    });
+  });
+
+  describe(`presence on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    it('saves a room session and saves it anew', async () => {
+      const room = newRoom('RM_1');
+      await store.presence.saveRoom(room);
+      const changed = { ...room, startedAt: 2, endedAt: 3, sequence: 9 };
+      await store.presence.saveRoom(changed);
+      expect(await store.transaction((within) => within.presence.lockRoom('RM_1'))).toEqual(changed);
+      expect(await store.transaction((within) => within.presence.lockRoom('RM_2'))).toBeUndefined();
+    });
+
+    it('saves several rooms at once, new ones and known ones', async () => {
+      const { presence } = store;
+      await presence.saveRoom(newRoom('RM_1'));
+      const rooms = [newRoom('RM_1', { sequence: 4, endedAt: 7 }), newRoom('RM_2', { name: 'a\0' })];
+      await presence.saveRooms(rooms);
+      await presence.saveRooms([]);
+      const locked = await store.transaction((within) => within.presence.lockRooms(['RM_2', 'RM_9', 'RM_1']));
+      expect(locked).toEqual([rooms[0], newRoom('RM_2', { name: 'a\uFFFD' })]);
+      expect(await store.transaction((within) => within.presence.lockRooms([]))).toEqual([]);
+    });
+
+    it('records the events of several rooms one after the other, whatever the order of their sids', async () => {
+      const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+      const sids = ['RM_1', 'RM_2', 'RM_3'];
+      await Promise.all(
+        numbers(20).map((n) =>
+          pick(stores, n).transaction(async (within) => {
+            const known = await within.presence.lockRooms(n % 2 ? sids : sids.toReversed());
+            await within.ping();
+            const sequences = new Map(known.map(({ sid, sequence }) => [sid, sequence]));
+            await within.presence.saveRooms(
+              sids.map((sid) => newRoom(sid, { sequence: (sequences.get(sid) ?? 0) + 1 })),
+            );
+          }),
+        ),
+      );
+      const open = await store.presence.listOpenRooms();
+      expect(open.map(({ sid, sequence }) => [sid, sequence])).toEqual(sids.map((sid) => [sid, 20]));
+    });
+
+    it('finds the last room of a name that was opened at an instant or before', async () => {
+      const { presence } = store;
+      await presence.saveRooms([
+        newRoom('RM_first', { createdAt: 1000, endedAt: 1500 }),
+        newRoom('RM_second', { createdAt: 2000 }),
+        newRoom('RM_else', { createdAt: 1999, name: 'Demo' }),
+        newRoom('RM_odd', { createdAt: 5, name: '\ud800' }),
+      ]);
+      expect(await presence.findRoomAt('demo', 999)).toBeUndefined();
+      expect(await presence.findRoomAt('demo', 1000)).toMatchObject({ sid: 'RM_first', endedAt: 1500 });
+      expect(await presence.findRoomAt('demo', 1999)).toMatchObject({ sid: 'RM_first' });
+      expect(await presence.findRoomAt('demo', 2000)).toMatchObject({ sid: 'RM_second' });
+      expect(await presence.findRoomAt('\ud800', 5)).toMatchObject({ sid: 'RM_odd' });
+    });
+
+    it('lists the rooms that have not ended', async () => {
+      await store.presence.saveRoom(newRoom('RM_2'));
+      await store.presence.saveRoom(newRoom('RM_1'));
+      await store.presence.saveRoom(newRoom('RM_3', { endedAt: 5 }));
+      expect(await store.presence.listOpenRooms()).toEqual([newRoom('RM_1'), newRoom('RM_2')]);
+    });
+
+    it.each([
+      ['that is stored', true],
+      ['of which nobody has heard', false],
+    ])('records the events of a room %s one after the other', async (_which, isStored) => {
+      if (isStored) await store.presence.saveRoom(newRoom('RM_1'));
+      const stores = await Promise.all([store, ground.open(), ground.open(), ground.open()]);
+      await Promise.all(
+        numbers(20).map((n) =>
+          pick(stores, n).transaction(async (within) => {
+            const room = (await within.presence.lockRoom('RM_1')) ?? newRoom('RM_1');
+            await within.ping();
+            await within.presence.saveRoom({ ...room, sequence: room.sequence + 1 });
+          }),
+        ),
+      );
+      expect((await store.presence.listOpenRooms())[0]?.sequence).toBe(20);
+    });
+
+    // SQLite has one writer at a time, whichever room it is in.
+    if (engine === 'PostgreSQL') {
+      it('lets another room go on meanwhile, and gives up its lock', async () => {
+        const other = await ground.open();
+        await store.transaction(async (within) => {
+          await within.presence.lockRoom('RM_1');
+          await other.transaction(async (inside) => {
+            await inside.presence.lockRoom('RM_2');
+            await inside.presence.saveRoom(newRoom('RM_2'));
+          });
+        });
+        await other.transaction((inside) => inside.presence.lockRoom('RM_1'));
+        expect(await store.presence.listOpenRooms()).toHaveLength(1);
+      });
+    }
+
+    it('counts and lists the participants who have joined and not left', async () => {
+      const { presence } = store;
+      await presence.saveParticipant(newParticipant('PA_late', { joinedAt: 20 }));
+      await presence.saveParticipant(newParticipant('PA_early', { joinedAt: 10 }));
+      await presence.saveParticipant(newParticipant('PA_gone', { joinedAt: 10, leftAt: 11 }));
+      await presence.saveParticipant(newParticipant('PA_only_left', { joinedAt: null, leftAt: 11 }));
+      await presence.saveParticipant(newParticipant('PA_unknown', { joinedAt: null }));
+      await presence.saveParticipant(newParticipant('PA_elsewhere', { roomSid: 'RM_2' }));
+      await presence.saveParticipant(newParticipant('PA_recorder', { role: 'machinery' }));
+      expect(await presence.countPresent('RM_1')).toBe(2);
+      expect((await presence.listPresent('RM_1')).map((one) => one.sid)).toEqual(['PA_early', 'PA_late']);
+      await presence.saveParticipant(newParticipant('PA_early', { joinedAt: 10, leftAt: 30 }));
+      expect(await presence.countPresent('RM_1')).toBe(1);
+      expect(await presence.findParticipant('PA_early')).toEqual(
+        newParticipant('PA_early', { joinedAt: 10, leftAt: 30 }),
+      );
+      expect(await presence.findParticipant('PA_nobody')).toBeUndefined();
+      expect(await presence.countPresent('RM_nowhere')).toBe(0);
+    });
+
+    it('saves, finds and counts participants of several rooms at once', async () => {
+      const { presence } = store;
+      const ada = newParticipant('PA_ada', { joinedAt: 10 });
+      const bob = newParticipant('PA_bob', { joinedAt: 11, roomSid: 'RM_2', name: 'b\0' });
+      const recorder = newParticipant('PA_recorder', { roomSid: 'RM_2', role: 'machinery' });
+      const unknown = newParticipant('PA_unknown', { roomSid: 'RM_2', joinedAt: null });
+      await presence.saveParticipants([
+        ada,
+        bob,
+        recorder,
+        unknown,
+        newParticipant('PA_eve', { leftAt: 12 }),
+      ]);
+      await presence.saveParticipants([]);
+      const found = await presence.findParticipants(['PA_bob', 'PA_nobody', 'PA_ada']);
+      expect(found.toSorted((a, b) => a.sid.localeCompare(b.sid))).toEqual([
+        ada,
+        { ...bob, name: 'b\uFFFD' },
+      ]);
+      expect(await presence.findParticipants([])).toEqual([]);
+      const counts = () => presence.countPresentOf(['RM_1', 'RM_2', 'RM_nowhere']);
+      expect(await counts()).toEqual(
+        new Map([
+          ['RM_1', 1],
+          ['RM_2', 1],
+        ]),
+      );
+      await presence.saveParticipants([
+        { ...ada, leftAt: 20 },
+        { ...unknown, joinedAt: 20 },
+      ]);
+      expect(await counts()).toEqual(new Map([['RM_2', 2]]));
+    });
+
+    it('stores names that no text can hold', async () => {
+      await store.presence.saveParticipant(newParticipant('PA_1', { name: 'a\0', identity: '\0\ud800' }));
+      expect(await store.presence.findParticipant('PA_1')).toMatchObject({
+        name: 'a\uFFFD',
+        identity: '\uFFFD\uFFFD',
+      });
+    });
+
+    it('purges rooms that ended before an instant, with their participants', async () => {
+      const { presence } = store;
+      for (const [sid, endedAt] of [
+        ['RM_old', 999],
+        ['RM_older', 998],
+        ['RM_at', 1000],
+        ['RM_open', null],
+      ] as const) {
+        await presence.saveRoom(newRoom(sid, { endedAt }));
+        await presence.saveParticipant(newParticipant(`PA of ${sid}`, { roomSid: sid }));
+      }
+      expect(await presence.purge(1000, 1)).toBe(1);
+      expect(await presence.findParticipant('PA of RM_older')).toBeUndefined();
+      expect(await presence.findParticipant('PA of RM_old')).toBeDefined();
+      expect(await presence.purge(1000, 5)).toBe(1);
+      expect(await presence.purge(1000, 5)).toBe(0);
+      expect(await presence.findParticipant('PA of RM_at')).toBeDefined();
+      expect(await presence.findParticipant('PA of RM_open')).toBeDefined();
+    });
+
+    it('purges a room of more participants than it deletes at once', async () => {
+      await store.presence.saveRoom(newRoom('RM_big', { endedAt: 1 }));
+      await store.transaction(async (within) => {
+        for (const n of numbers(1001)) {
+          await within.presence.saveParticipant(newParticipant(`PA_${n}`, { roomSid: 'RM_big' }));
+        }
+      });
+      expect(await store.presence.purge(1000, 1)).toBe(1);
+      expect(await store.presence.countPresent('RM_big')).toBe(0);
+    });
+  });
+}
+
+function newEvent(id: string, changes: Partial<NewEvent> = {}): NewEvent {
+  return {
+    id,
+    sourceId: `EV_${id}`,
+    type: 'room_started',
+    room: 'demo',
+    roomSid: 'RM_1',
+    sequence: 1,
+    payload: '{}',
+    occurredAt: 900,
+    createdAt: 1000,
+    ...changes,
+  };
+}
+
+function newRoom(sid: string, changes: Partial<RoomSession> = {}): RoomSession {
+  return { sid, name: 'demo', createdAt: 1, startedAt: null, endedAt: null, sequence: 0, ...changes };
+}
+
+function newParticipant(sid: string, changes: Partial<ParticipantSession> = {}): ParticipantSession {
+  return {
+    sid,
+    roomSid: 'RM_1',
+    identity: `identity of ${sid}`,
+    name: 'Somebody',
+    role: 'participant',
+    joinedAt: 10,
+    leftAt: null,
+    ...changes,
+  };
+}
+
+function numbers(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
+
+function pick(stores: readonly Store[], n: number): Store {
+  const store = stores[n % stores.length];
+  if (store === undefined) throw new Error('there is no store');
+  return store;
+}

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStore, type StoreOptions } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { Clock } from '../../../../src/server/platform/clock.ts';
+import type { Log } from '../../../../src/server/platform/log.ts';
+import { createDatabase } from '../../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../../support/parts/shared.ts';
+import type { Ground } from './store-contract.ts';
+
+/** True time: the store waits for locks that other processes hold. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    await delay(ms, undefined, { signal });
+  },
+};
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+export function open(database: StoreOptions['database']): Promise<Store> {
+  return openStore({ database, clock: systemClock, log: silentLog });
+}
+
+export async function sqliteGround(): Promise<Ground> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));
+  return groundOn({ sqlitePath: join(folder, 'store.sqlite') }, () => rm(folder, { recursive: true }));
+}
+
+export async function postgresGround(): Promise<Ground> {
+  const database = await createDatabase(await sharedPostgres());
+  return groundOn({ databaseUrl: database.url }, () => database.close());
+}
+
+function groundOn(database: StoreOptions['database'], remove: () => Promise<void>): Ground {
+  const opened: Store[] = [];
+  return {
+    open: async () => {
+      const store = await open(database);
+      opened.push(store);
+      return store;
+    },
+    close: async () => {
+      await Promise.all(opened.map((store) => store.close()));
+      await remove();
+    },
+  };
+}

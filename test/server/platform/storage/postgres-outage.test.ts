@@ -1,0 +1,213 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { Log } from '../../../../src/server/platform/log.ts';
+import { createDatabase, type Database, startPostgres } from '../../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { open, silentLog, systemClock } from './grounds.ts';
+import { type Network, startNetwork } from './network.ts';
+import { expectUnavailable, newRecording } from './store-contract.ts';
+
+/* An 'error' event without a listener would end the run: vitest counts it as a failure of these tests. */
+
+describe('losing PostgreSQL', () => {
+  let database: Database;
+  let admin: Client;
+  /** Another session, which holds locks: within its transaction it would see the activity as it was. */
+  let locker: Client;
+  let store: Store;
+  let warnings: unknown[];
+
+  beforeEach(async () => {
+    database = await createDatabase(await sharedPostgres());
+    admin = new Client({ connectionString: database.url });
+    await admin.connect();
+    locker = new Client({ connectionString: database.url, application_name: 'locker' });
+    await locker.connect();
+    warnings = [];
+    const log: Log = { ...silentLog, warn: (fields, message) => warnings.push({ ...fields, message }) };
+    store = await openStore({ database: { databaseUrl: database.url }, clock: systemClock, log });
+  });
+  afterEach(async () => {
+    await store.close();
+    await Promise.all([admin.end(), locker.end()]);
+    await database.close();
+  });
+
+  const others = `from pg_stat_activity where datname = current_database() and application_name = 'rtc-service'`;
+  const terminateAll = () => admin.query(`select pg_terminate_backend(pid) ${others}`);
+  const countOf = async (condition: string) =>
+    Number((await admin.query(`select count(*) ${others} and ${condition}`)).rows[0].count);
+
+  it('costs nothing when no connection was in use', async () => {
+    await Promise.all([store.ping(), store.ping(), store.ping()]);
+    await terminateAll();
+    await until(() => warnings.length === 3);
+    expect(warnings[0]).toEqual({ code: '57P01', message: 'lost an idle database connection' });
+    await store.ping();
+  });
+
+  it('fails a transaction that is open, and nothing of it is kept', async () => {
+    const lost = store.transaction(async ({ recordings }) => {
+      await recordings.claim(newRecording('one'), 1000);
+      await terminateAll();
+      await until(async () => (await countOf('true')) === 0);
+      await recordings.claim(newRecording('two', { room: 'another' }), 1000);
+    });
+    await expectUnavailable(lost, { retryable: true });
+    expect(await store.recordings.list({ limit: 10 })).toEqual([]);
+  });
+
+  it('fails a transaction that is lost before its commit, and says so', async () => {
+    const lost = store.transaction(async ({ recordings }) => {
+      await recordings.claim(newRecording('one'), 1000);
+      await terminateAll();
+      await until(async () => (await countOf('true')) === 0);
+    });
+    await expectUnavailable(lost, { retryable: true });
+    expect(await store.recordings.list({ limit: 10 })).toEqual([]);
+  });
+
+  it('does not hide what the work itself threw', async () => {
+    const reason = new Error('no');
+    const lost = store.transaction(async ({ recordings }) => {
+      await recordings.claim(newRecording('one'), 1000);
+      await terminateAll();
+      await until(async () => (await countOf('true')) === 0);
+      throw reason;
+    });
+    await expect(lost).rejects.toBe(reason);
+    expect(await store.recordings.list({ limit: 10 })).toEqual([]);
+  });
+
+  it('fails a statement that is under way', async () => {
+    await locker.query('begin; lock table recordings');
+    const claim = expectUnavailable(store.recordings.claim(newRecording('one'), 1000), { retryable: true });
+    await until(async () => (await countOf(`wait_event_type = 'Lock'`)) === 1);
+    await terminateAll();
+    await claim;
+    await locker.query('rollback');
+    expect(await store.recordings.claim(newRecording('one'), 1000)).toMatchObject({ claimed: true });
+  });
+
+  it('fails a statement that takes too long, and keeps the connection', async () => {
+    const impatient = await open({ databaseUrl: withParameter(database.url, 'statement_timeout', '1000') });
+    await impatient.ping();
+    await locker.query('begin; lock table recordings');
+    const { message } = await expectUnavailable(impatient.recordings.find('one'), { retryable: true });
+    expect(message).toContain('took too long');
+    await locker.query('rollback');
+    expect(await impatient.recordings.find('one')).toBeUndefined();
+    await impatient.close();
+  });
+
+  it('undoes a transaction of which a statement failed, though the work goes on', async () => {
+    const work = store.transaction(async ({ recordings }) => {
+      await recordings.claim(newRecording('one'), 1000);
+      const duplicate = recordings.claim(newRecording('one', { room: 'another' }), 1000);
+      await expect(duplicate).rejects.toMatchObject({ code: '23505', detail: undefined });
+    });
+    await expect(work).rejects.toThrow('rolled back');
+    expect(await store.recordings.list({ limit: 10 })).toEqual([]);
+  });
+});
+
+describe('a network between us and PostgreSQL', () => {
+  let database: Database;
+  let network: Network;
+
+  beforeEach(async () => {
+    database = await createDatabase(await sharedPostgres());
+    network = await startNetwork(new URL(database.url));
+  });
+  afterEach(async () => {
+    await network.close();
+    await database.close();
+  });
+
+  it('may go and come back while requests keep coming', async () => {
+    const store = await open({ databaseUrl: network.url(database.url) });
+    await Promise.all([store.ping(), store.ping()]);
+    await network.cut();
+    for (const n of [1, 2, 3]) {
+      await expectUnavailable(store.recordings.claim(newRecording(`id ${n}`), 1000), { retryable: true });
+      await expectUnavailable(
+        store.transaction((within) => within.ping()),
+        { retryable: true },
+      );
+    }
+    await network.mend();
+    expect(await store.recordings.claim(newRecording('one'), 1000)).toMatchObject({ claimed: true });
+    await store.close();
+  });
+
+  it('may go silent: the statement fails after a while, and its connection is not used again', async () => {
+    const store = await open({
+      databaseUrl: withParameter(network.url(database.url), 'query_timeout', '1500'),
+    });
+    await store.ping();
+    network.silence();
+    await expectUnavailable(store.ping(), { retryable: true });
+    network.speak();
+    await store.ping();
+    expect(network.connections()).toBe(1);
+    await store.close();
+  });
+});
+
+describe('a PostgreSQL that crashes', () => {
+  it('is unavailable while it recovers, keeps what it acknowledged, and is used again by itself', async () => {
+    const cluster = await startPostgres();
+    // The cluster of the tests commits lazily, to be fast.
+    const databaseUrl = withParameter(cluster.url, 'options', '-c synchronous_commit=on');
+    const store = await open({ databaseUrl });
+    try {
+      await store.recordings.claim(newRecording('before', { room: 'a' }), 1000);
+      const victim = new Client({ connectionString: cluster.url });
+      victim.on('error', () => {});
+      const ended = new Promise((resolve) => victim.once('end', resolve));
+      await victim.connect();
+      const { pid } = (await victim.query('select pg_backend_pid() as pid')).rows[0];
+      const underWay = store.transaction(async ({ recordings }) => {
+        await recordings.claim(newRecording('during', { room: 'b' }), 1000);
+        // A process that dies by a signal makes the server end all the others and recover.
+        process.kill(pid, 'SIGKILL');
+        await ended;
+        await until(() =>
+          store.ping().then(
+            () => false,
+            () => true,
+          ),
+        );
+      });
+      await expectUnavailable(underWay, { retryable: true });
+      await until(() =>
+        store.ping().then(
+          () => true,
+          (error) => expectUnavailable(Promise.reject(error), { retryable: true }).then(() => false),
+        ),
+      );
+      const rows = await store.recordings.list({ limit: 10 });
+      expect(rows.map((row) => row.id)).toEqual(['before']);
+    } finally {
+      await store.close();
+      await cluster.close();
+    }
+  });
+});
+
+function withParameter(url: string, name: string, value: string): string {
+  const changed = new URL(url);
+  changed.searchParams.set(name, value);
+  return changed.href;
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error('it did not come to pass in time');
+    await delay(10);
+  }
+}

@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import { open, silentLog } from './grounds.ts';
+import { type Claimer, startClaimer } from './start-claimer.ts';
+import { expectUnavailable, newRecording } from './store-contract.ts';
+
+describe('a SQLite file that others use too', () => {
+  let folder: string;
+  let path: string;
+  let claimers: Claimer[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));
+    path = join(folder, 'store.sqlite');
+    claimers = [];
+  });
+  afterEach(async () => {
+    await Promise.all(claimers.map((claimer) => claimer.kill()));
+    await rm(folder, { recursive: true });
+  });
+
+  const start = async (count: number) => {
+    const names = Array.from({ length: count }, (_, n) => `process ${n}`);
+    claimers = await Promise.all(names.map((name) => startClaimer(path, name)));
+  };
+
+  it('gives each of 50 rooms to one of four processes that start and claim at once', async () => {
+    await start(4);
+    const rooms = Array.from({ length: 50 }, (_, n) => `room ${n}`);
+    const claimed = await Promise.all(claimers.map((claimer) => claimer.claim({ rooms, endEach: false })));
+    expect(claimed.flatMap((one) => one.errors)).toEqual([]);
+    expect(claimed.flatMap((one) => one.got).sort()).toEqual(rooms.sort());
+  });
+
+  it('keeps every write of four processes that write all the time', async () => {
+    await start(4);
+    const claimed = await Promise.all(
+      claimers.map((claimer, n) => {
+        const rooms = Array.from({ length: 200 }, (_, room) => `room ${n}.${room}`);
+        return claimer.claim({ rooms, endEach: true });
+      }),
+    );
+    expect(claimed.flatMap((one) => one.errors)).toEqual([]);
+    const store = await open({ sqlitePath: path });
+    expect(await store.recordings.list({ status: 'stopped', limit: 1000 })).toHaveLength(800);
+    await store.close();
+  });
+
+  it('waits for another writer without blocking, and goes on when it is done', async () => {
+    const other = new DatabaseSync(path);
+    let slept = 0;
+    const store = await openStore({
+      database: { sqlitePath: path },
+      clock: {
+        now: () => slept,
+        sleep: async (ms) => {
+          slept += ms;
+          if (other.isTransaction && slept > 100) other.exec('commit');
+        },
+      },
+      log: silentLog,
+    });
+    for (const work of [
+      () => store.recordings.claim(newRecording('one'), 1000),
+      () => store.transaction((within) => within.recordings.end('one', { status: 'failed', stoppedAt: 1 })),
+    ]) {
+      slept = 0;
+      other.exec('begin immediate');
+      await work();
+      expect(slept).toBeGreaterThan(100);
+    }
+    expect(await store.recordings.find('one')).toMatchObject({ status: 'failed' });
+    await store.close();
+    other.close();
+  });
+
+  it('reads while another one writes', async () => {
+    const store = await open({ sqlitePath: path });
+    await store.recordings.claim(newRecording('one'), 1000);
+    const other = new DatabaseSync(path);
+    other.exec(`begin immediate; delete from recordings`);
+    expect(await store.recordings.find('one')).toMatchObject({ id: 'one' });
+    other.close();
+    await store.close();
+  });
+
+  it('gives up after five seconds of waiting, to be tried again', async () => {
+    let slept = 0;
+    const clock = {
+      now: () => slept,
+      sleep: async (ms: number) => {
+        slept += ms;
+      },
+    };
+    const store = await openStore({ database: { sqlitePath: path }, clock, log: silentLog });
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    // A real wait of 10 ms goes with each of the clock's 5 ms: nine tenths of the patience are spent beforehand.
+    const sleep = clock.sleep;
+    clock.sleep = async (ms) => sleep(ms * 100);
+    const { message } = await expectUnavailable(store.recordings.claim(newRecording('one'), 1000), {
+      retryable: true,
+    });
+    expect(message).toContain('locked by another process');
+    expect(slept).toBe(5000);
+    other.exec('rollback');
+    expect(await store.recordings.claim(newRecording('one'), 1000)).toMatchObject({ claimed: true });
+    await store.close();
+    other.close();
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely, sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Tables } from '../../../../src/server/platform/storage/schema/tables.ts';
+import { sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
+import { CommitGroups } from '../../../../src/server/platform/storage/sqlite/group-commit.ts';
+import { systemClock } from './grounds.ts';
+
+describe('transactions on SQLite', () => {
+  let folder: string;
+  let database: DatabaseSync;
+  let reader: DatabaseSync;
+  let db: Kysely<Tables>;
+  let groups: CommitGroups;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));
+    database = new DatabaseSync(join(folder, 'store.sqlite'));
+    database.exec(
+      'pragma journal_mode = wal; create table rtcMigrations (name text primary key, appliedAt integer)',
+    );
+    reader = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
+    db = new Kysely<Tables>({ dialect: sqliteKyselyDialect(database, systemClock) });
+    groups = new CommitGroups(db);
+  });
+  afterEach(async () => {
+    reader.close();
+    await db.destroy();
+    if (database.isOpen) database.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const insert = (within: Kysely<Tables>, name: string) =>
+    within.insertInto('rtcMigrations').values({ name, appliedAt: 1 }).execute();
+  const committed = () =>
+    reader
+      .prepare('select name from rtcMigrations order by name')
+      .all()
+      .map((row) => row.name);
+
+  it('share one commit when they come at once, and none hears of success before it', async () => {
+    const heard: string[] = [];
+    const run = (name: string) =>
+      groups
+        .run(async (within) => {
+          await insert(within, name);
+          expect({ committed: committed(), heard }).toEqual({ committed: [], heard: [] });
+        })
+        .then(() => heard.push(name));
+    await Promise.all(['a', 'b', 'c'].map(run));
+    expect(heard).toEqual(['a', 'b', 'c']);
+    expect(committed()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that come while others run are taken next', async () => {
+    let second: Promise<void> | undefined;
+    await groups.run(async (within) => {
+      await insert(within, 'a');
+      second = groups.run(async (next) => {
+        expect(committed()).toEqual(['a']);
+        await insert(next, 'b');
+      });
+    });
+    await second;
+    expect(committed()).toEqual(['a', 'b']);
+  });
+
+  it('fail alone within a group', async () => {
+    const outcomes = await Promise.allSettled([
+      groups.run((within) => insert(within, 'a')),
+      groups.run(async (within) => {
+        await insert(within, 'b');
+        throw new Error('no');
+      }),
+      groups.run((within) => insert(within, 'a')),
+      groups.run((within) => insert(within, 'c')),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(committed()).toEqual(['a', 'c']);
+  });
+
+  it('all fail when SQLite undoes the whole of it, and the next ones succeed', async () => {
+    await insert(db, 'taken');
+    const outcomes = await Promise.allSettled([
+      groups.run((within) => insert(within, 'a')),
+      groups.run((within) => sql`insert or rollback into rtcMigrations values ('taken', 1)`.execute(within)),
+      groups.run((within) => insert(within, 'b')),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(committed()).toEqual(['taken']);
+    await groups.run((within) => insert(within, 'c'));
+    expect(committed()).toEqual(['c', 'taken']);
+  });
+
+  it('all fail when the common commit does', async () => {
+    database.exec(`pragma foreign_keys = on;
+      create table parents (id text primary key);
+      create table children (parent text references parents (id) deferrable initially deferred)`);
+    const outcomes = await Promise.allSettled([
+      groups.run((within) => insert(within, 'a')),
+      groups.run((within) => sql`insert into children values ('nobody')`.execute(within)),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);
+    expect(committed()).toEqual([]);
+    await groups.run((within) => insert(within, 'b'));
+    expect(committed()).toEqual(['b']);
+  });
+
+  it('do not go on outside of a transaction that SQLite undid', async () => {
+    await insert(db, 'taken');
+    const outcome = db.transaction().execute(async (within) => {
+      await insert(within, 'a');
+      await expect(
+        sql`insert or rollback into rtcMigrations values ('taken', 1)`.execute(within),
+      ).rejects.toThrow();
+      await expect(insert(within, 'b')).rejects.toMatchObject({ code: 'storage-unavailable' });
+    });
+    await expect(outcome).rejects.toMatchObject({ code: 'storage-unavailable', retryable: true });
+    expect(committed()).toEqual(['taken']);
+    await insert(db, 'c');
+    expect(committed()).toEqual(['c', 'taken']);
+  });
+});

@@ -1,0 +1,581 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../../src/contract/errors.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { NewRecording, Recording } from '../../../../src/server/recordings/store.ts';
+
+/** A database of its own for one test. */
+export interface Ground {
+  /** A further instance on the same database, with a connection or pool of its own. */
+  open(): Promise<Store>;
+  /** Closes what was opened and removes the database. */
+  close(): Promise<void>;
+}
+
+/** What every engine of the store has to keep. */
+export function describeStore(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`the store on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    /** A row in the state given, made the way that the service makes it. */
+    const make = async (id: string, options: MadeRecording = {}): Promise<Recording> => {
+      const { room = `room of ${id}`, createdAt = 1000, status = 'starting' } = options;
+      const { recordings } = store;
+      await recordings.claim(
+        newRecording(id, { room, owner: 'maker', claimUntil: createdAt + 500 }),
+        createdAt,
+      );
+      if (status !== 'starting') {
+        await recordings.activate(id, 'maker', { egressId: `EG_${id}`, startedAt: createdAt + 1 });
+      }
+      if (status !== 'starting' && status !== 'recording') {
+        await recordings.end(id, { status, stoppedAt: createdAt + 2 });
+      }
+      const made = await recordings.find(id);
+      if (made === undefined) throw new Error(`the recording ${id} was not made`);
+      return made;
+    };
+
+    describe('claim', () => {
+      it('inserts a starting recording with nothing known yet', async () => {
+        const claim = await store.recordings.claim(newRecording('one', { bucket: 'films' }), 1000);
+        const recording = {
+          id: 'one',
+          room: 'demo',
+          egressId: null,
+          status: 'starting',
+          filepath: 'one.mp4',
+          bucket: 'films',
+          claimOwner: 'owner of one',
+          claimUntil: 1500,
+          createdAt: 1000,
+          startedAt: null,
+          stoppedAt: null,
+          endedAt: null,
+          sizeBytes: null,
+          durationMs: null,
+          error: null,
+        };
+        expect(claim).toEqual({ claimed: true, recording, takenOverFrom: undefined });
+        expect(await store.recordings.find('one')).toEqual(recording);
+      });
+
+      it('refuses a room that another one holds, and shows that one', async () => {
+        const first = await store.recordings.claim(newRecording('one'), 1000);
+        const second = await store.recordings.claim(newRecording('two'), 1499);
+        expect(second).toEqual({ claimed: false, recording: first.recording });
+        expect(await store.recordings.find('two')).toBeUndefined();
+      });
+
+      it('refuses a room that is being recorded, however old its claim', async () => {
+        const running = await make('one', { room: 'demo', status: 'recording' });
+        expect(await store.recordings.claim(newRecording('two'), 1_000_000)).toEqual({
+          claimed: false,
+          recording: running,
+        });
+      });
+
+      it.each(['stopped', 'aborted', 'failed'] as const)(
+        'takes a room whose recording is %s',
+        async (status) => {
+          await make('one', { room: 'demo', status });
+          const claim = await store.recordings.claim(newRecording('two'), 2000);
+          expect(claim).toMatchObject({ claimed: true, recording: { id: 'two' }, takenOverFrom: undefined });
+        },
+      );
+
+      it('takes rooms apart by every character', async () => {
+        for (const room of ['demo', 'Demo', 'demo ', 'démo', 'de\u0301mo', '🎥']) {
+          const claim = await store.recordings.claim(newRecording(room, { room }), 1000);
+          expect(claim).toMatchObject({ claimed: true, recording: { room } });
+        }
+      });
+
+      it.each([
+        ['a millisecond before its end', 1499, false],
+        ['at its end', 1500, true],
+        ['a millisecond after its end', 1501, true],
+      ])('treats a claim %s', async (_when, now, takesOver) => {
+        await store.recordings.claim(newRecording('one'), 1000);
+        const claim = await store.recordings.claim(newRecording('two', { claimUntil: 9000 }), now);
+        expect(claim.claimed).toBe(takesOver);
+      });
+
+      it('takes over a claim that ran out: the same row with a new owner, claim, path and time', async () => {
+        const first = await store.recordings.claim(newRecording('one'), 1000);
+        const taker = newRecording('two', { claimUntil: 2500, bucket: 'films' });
+        const second = await store.recordings.claim(taker, 2000);
+        expect(second).toEqual({
+          claimed: true,
+          recording: {
+            ...first.recording,
+            filepath: 'two.mp4',
+            bucket: 'films',
+            claimOwner: 'owner of two',
+            claimUntil: 2500,
+            createdAt: 2000,
+          },
+          takenOverFrom: first.recording,
+        });
+        expect(await store.recordings.findActive('demo')).toEqual(second.recording);
+      });
+
+      it('gives one of 50 concurrent claims over five instances the room', async () => {
+        const stores = await openMany(ground, 5);
+        const claims = await Promise.all(
+          attempts(50).map((n) => pick(stores, n).recordings.claim(newRecording(`id ${n}`), 1000)),
+        );
+        const [winner, ...others] = claims.filter((claim) => claim.claimed);
+        expect(others).toEqual([]);
+        expect(new Set(claims.map((claim) => claim.recording.id))).toEqual(new Set([winner?.recording.id]));
+        expect(await store.recordings.list({ limit: 100 })).toEqual([winner?.recording]);
+      });
+
+      it('gives one of 50 concurrent claims over five instances the claim that ran out', async () => {
+        const stale = await store.recordings.claim(newRecording('stale'), 1000);
+        const stores = await openMany(ground, 5);
+        const claims = await Promise.all(
+          attempts(50).map((n) =>
+            pick(stores, n).recordings.claim(newRecording(`id ${n}`, { claimUntil: 9000 }), 2000),
+          ),
+        );
+        const won = claims.filter((claim) => claim.claimed);
+        expect(won).toHaveLength(1);
+        expect(won[0]).toMatchObject({ takenOverFrom: stale.recording, recording: { id: 'stale' } });
+      });
+
+      it('gives a room to one at a time while 20 others claim, end and claim again', async () => {
+        const stores = await openMany(ground, 4);
+        const held = new Set<string>();
+        const takeTurn = async (n: number) => {
+          const { recordings } = pick(stores, n);
+          const claim = await recordings.claim(newRecording(`id ${n}`), 1000);
+          if (!claim.claimed) return false;
+          expect(held.size).toBe(0);
+          held.add(claim.recording.id);
+          await recordings.activate(claim.recording.id, `owner of id ${n}`, {
+            egressId: `EG_${n}`,
+            startedAt: 1,
+          });
+          held.delete(claim.recording.id);
+          return recordings.end(claim.recording.id, { status: 'stopped', stoppedAt: 2 });
+        };
+        const turns = await Promise.all(attempts(20).map(takeTurn));
+        const rows = await store.recordings.list({ limit: 100 });
+        expect(rows.length).toBe(turns.filter((taken) => taken).length);
+        expect(rows.every((row) => row.status === 'stopped')).toBe(true);
+      });
+    });
+
+    describe('activate', () => {
+      it('turns a starting recording into a running one that no claim holds', async () => {
+        const { recording } = await store.recordings.claim(newRecording('one'), 1000);
+        const egress = { egressId: 'EG_one', startedAt: 1234 };
+        expect(await store.recordings.activate('one', 'owner of one', egress)).toBe(true);
+        const running = { ...recording, ...egress, status: 'recording', claimOwner: null, claimUntil: null };
+        expect(await store.recordings.findActive('demo')).toEqual(running);
+      });
+
+      it('refuses an owner whose claim was taken over', async () => {
+        await store.recordings.claim(newRecording('one'), 1000);
+        await store.recordings.claim(newRecording('two', { claimUntil: 9000 }), 2000);
+        const egress = { egressId: 'EG_late', startedAt: 2001 };
+        expect(await store.recordings.activate('one', 'owner of one', egress)).toBe(false);
+        expect(await store.recordings.findByEgressId('EG_late')).toBeUndefined();
+        expect(await store.recordings.activate('one', 'owner of two', egress)).toBe(true);
+      });
+
+      it.each(['recording', 'stopped', 'aborted', 'failed'] as const)(
+        'refuses a %s recording',
+        async (status) => {
+          const made = await make('one', { status });
+          expect(await store.recordings.activate('one', 'maker', { egressId: 'EG_2', startedAt: 2 })).toBe(
+            false,
+          );
+          expect(await store.recordings.find('one')).toEqual(made);
+        },
+      );
+    });
+
+    describe('release', () => {
+      it('removes a starting recording and frees its room', async () => {
+        await store.recordings.claim(newRecording('one'), 1000);
+        expect(await store.recordings.release('one', 'owner of one')).toBe(true);
+        expect(await store.recordings.find('one')).toBeUndefined();
+        expect(await store.recordings.claim(newRecording('two'), 1001)).toMatchObject({ claimed: true });
+      });
+
+      it('refuses who does not hold the claim, and an id that is not there', async () => {
+        const made = await make('one');
+        expect(await store.recordings.release('one', 'another')).toBe(false);
+        expect(await store.recordings.release('two', 'maker')).toBe(false);
+        expect(await store.recordings.find('one')).toEqual(made);
+      });
+
+      it.each(['recording', 'stopped', 'aborted', 'failed'] as const)(
+        'refuses a %s recording',
+        async (status) => {
+          const made = await make('one', { status });
+          expect(await store.recordings.release('one', 'maker')).toBe(false);
+          expect(await store.recordings.find('one')).toEqual(made);
+        },
+      );
+    });
+
+    describe('end', () => {
+      it.each([
+        ['starting', 'stopped'],
+        ['starting', 'aborted'],
+        ['starting', 'failed'],
+        ['recording', 'stopped'],
+        ['recording', 'aborted'],
+        ['recording', 'failed'],
+      ] as const)('turns a %s recording into a %s one and frees its room', async (from, status) => {
+        const made = await make('one', { room: 'demo', status: from });
+        expect(await store.recordings.end('one', { status, stoppedAt: 1700, error: 'why' })).toBe(true);
+        const ended = { ...made, status, stoppedAt: 1700, error: 'why', claimOwner: null, claimUntil: null };
+        expect(await store.recordings.find('one')).toEqual(ended);
+        expect(await store.recordings.findActive('demo')).toBeUndefined();
+      });
+
+      it.each(['stopped', 'aborted', 'failed'] as const)('refuses a %s recording', async (status) => {
+        const made = await make('one', { status });
+        expect(await store.recordings.end('one', { status: 'failed', stoppedAt: 9999 })).toBe(false);
+        expect(await store.recordings.find('one')).toEqual(made);
+      });
+
+      it('lets only the holder of the claim give up when an owner is named', async () => {
+        const made = await make('one');
+        const end = { status: 'failed', stoppedAt: 1700 } as const;
+        expect(await store.recordings.end('one', { ...end, owner: 'another' })).toBe(false);
+        expect(await store.recordings.find('one')).toEqual(made);
+        expect(await store.recordings.end('one', { ...end, owner: 'maker' })).toBe(true);
+      });
+
+      it('is done by one of 20 at once', async () => {
+        await make('one', { status: 'recording' });
+        const stores = await openMany(ground, 4);
+        const ended = await Promise.all(
+          attempts(20).map((n) => pick(stores, n).recordings.end('one', { status: 'stopped', stoppedAt: n })),
+        );
+        expect(ended.filter((done) => done)).toHaveLength(1);
+      });
+    });
+
+    describe('complete', () => {
+      it('adds facts to an ended recording and keeps those that it is not given', async () => {
+        const made = await make('one', { status: 'stopped' });
+        await store.recordings.complete('one', { endedAt: 1800, sizeBytes: 5_000_000_000_000 });
+        await store.recordings.complete('one', { durationMs: 700, sizeBytes: undefined });
+        const facts = { endedAt: 1800, sizeBytes: 5_000_000_000_000, durationMs: 700 };
+        expect(await store.recordings.find('one')).toEqual({ ...made, ...facts });
+      });
+
+      it('corrects how a recording ended', async () => {
+        await make('one', { status: 'stopped' });
+        await store.recordings.complete('one', { status: 'aborted', error: 'no media' });
+        expect(await store.recordings.find('one')).toMatchObject({ status: 'aborted', error: 'no media' });
+      });
+
+      it.each(['starting', 'recording'] as const)('leaves a %s recording alone', async (status) => {
+        const made = await make('one', { status });
+        await store.recordings.complete('one', { status: 'failed', endedAt: 1800 });
+        expect(await store.recordings.find('one')).toEqual(made);
+      });
+
+      it('accepts an empty set of facts', async () => {
+        const made = await make('one', { status: 'stopped' });
+        await store.recordings.complete('one', {});
+        expect(await store.recordings.find('one')).toEqual(made);
+      });
+    });
+
+    describe('delete', () => {
+      it.each(['stopped', 'aborted', 'failed'] as const)('removes a %s recording', async (status) => {
+        await make('one', { status });
+        expect(await store.recordings.delete('one')).toBe(true);
+        expect(await store.recordings.delete('one')).toBe(false);
+        expect(await store.recordings.find('one')).toBeUndefined();
+      });
+
+      it.each(['starting', 'recording'] as const)(
+        'refuses a %s recording, which locks its room',
+        async (status) => {
+          const made = await make('one', { status });
+          expect(await store.recordings.delete('one')).toBe(false);
+          expect(await store.recordings.find('one')).toEqual(made);
+        },
+      );
+    });
+
+    describe('find', () => {
+      it('finds by id, by egress and by room while active', async () => {
+        const running = await make('one', { room: 'demo', status: 'recording' });
+        await make('other', { room: 'elsewhere', status: 'recording' });
+        expect(await store.recordings.find('one')).toEqual(running);
+        expect(await store.recordings.findByEgressId('EG_one')).toEqual(running);
+        expect(await store.recordings.findActive('demo')).toEqual(running);
+      });
+
+      it('answers undefined for what is not there', async () => {
+        expect(await store.recordings.find('one')).toBeUndefined();
+        expect(await store.recordings.findByEgressId('EG_one')).toBeUndefined();
+        expect(await store.recordings.findActive('demo')).toBeUndefined();
+      });
+    });
+
+    describe('list', () => {
+      const ids = (rows: readonly Recording[]) => rows.map((row) => row.id);
+
+      it('lists newest first, and by id within a millisecond, byte by byte', async () => {
+        await make('a', { createdAt: 1000 });
+        for (const id of ['_', 'b', 'B', '0', 'é']) await make(id, { createdAt: 2000 });
+        await make('c', { createdAt: 3000 });
+        expect(ids(await store.recordings.list({ limit: 10 }))).toEqual(['c', 'é', 'b', '_', 'B', '0', 'a']);
+      });
+
+      it('filters by room and by status', async () => {
+        await make('one', { room: 'demo', createdAt: 1000, status: 'stopped' });
+        await make('two', { room: 'demo', createdAt: 2000, status: 'recording' });
+        await make('three', { room: 'elsewhere', createdAt: 3000, status: 'stopped' });
+        const { list } = store.recordings;
+        expect(ids(await list({ room: 'demo', limit: 10 }))).toEqual(['two', 'one']);
+        expect(ids(await list({ status: 'stopped', limit: 10 }))).toEqual(['three', 'one']);
+        expect(ids(await list({ room: 'demo', status: 'stopped', limit: 10 }))).toEqual(['one']);
+        expect(ids(await list({ room: 'nowhere', limit: 10 }))).toEqual([]);
+      });
+
+      it('pages through rows of one millisecond without a gap or a repetition while others are inserted', async () => {
+        const all = attempts(25).map((n) => `id ${String(n).padStart(2, '0')}`);
+        for (const id of all) await make(id, { createdAt: 1000 + (Number(id.slice(3)) % 3) });
+        const seen: string[] = [];
+        let after: { createdAt: number; id: string } | undefined;
+        for (;;) {
+          const page = await store.recordings.list({ limit: 4, after });
+          seen.push(...ids(page));
+          await make(`newer than page ${seen.length}`, { createdAt: 5000 });
+          after = page.at(-1);
+          if (page.length < 4) break;
+        }
+        expect(seen.length).toBe(25);
+        expect([...seen].sort()).toEqual(all);
+      });
+
+      it('pages within a filter', async () => {
+        for (const n of [1, 2, 3]) await make(`d${n}`, { room: 'demo', createdAt: n, status: 'stopped' });
+        await make('other', { room: 'elsewhere', createdAt: 2, status: 'stopped' });
+        const filter = { room: 'demo', status: 'stopped', limit: 2 } as const;
+        const first = await store.recordings.list(filter);
+        expect(ids(first)).toEqual(['d3', 'd2']);
+        expect(ids(await store.recordings.list({ ...filter, after: first[1] }))).toEqual(['d1']);
+      });
+    });
+
+    describe('transaction', () => {
+      it('keeps what was written when the work succeeds, and answers with its result', async () => {
+        const result = await store.transaction(async (within) => {
+          await within.recordings.claim(newRecording('one', { room: 'a' }), 1000);
+          await within.recordings.claim(newRecording('two', { room: 'b' }), 1000);
+          return 'done';
+        });
+        expect(result).toBe('done');
+        expect(await store.recordings.list({ limit: 10 })).toHaveLength(2);
+      });
+
+      it('undoes everything when the work throws, and throws that on', async () => {
+        const reason = new Error('no');
+        const outcome = store.transaction(async (within) => {
+          await within.recordings.claim(newRecording('one'), 1000);
+          expect(await within.recordings.find('one')).toMatchObject({ id: 'one' });
+          throw reason;
+        });
+        await expect(outcome).rejects.toBe(reason);
+        expect(await store.recordings.list({ limit: 10 })).toEqual([]);
+      });
+
+      it('undoes the inner transaction alone when the outer one catches', async () => {
+        await store.transaction(async (outer) => {
+          await outer.recordings.claim(newRecording('one', { room: 'a' }), 1000);
+          const inner = outer.transaction(async (within) => {
+            await within.recordings.claim(newRecording('two', { room: 'b' }), 1000);
+            throw new Error('no');
+          });
+          await expect(inner).rejects.toThrow('no');
+          await outer.transaction((within) =>
+            within.recordings.claim(newRecording('three', { room: 'c' }), 999),
+          );
+        });
+        const rows = await store.recordings.list({ limit: 10 });
+        expect(rows.map((row) => row.id)).toEqual(['one', 'three']);
+      });
+
+      it('keeps the statements of others out of a transaction that is rolled back', async () => {
+        const begun = Promise.withResolvers<void>();
+        const written = Promise.withResolvers<void>();
+        const failing = store.transaction(async (within) => {
+          await within.recordings.claim(newRecording('doomed', { room: 'a' }), 1000);
+          begun.resolve();
+          await written.promise;
+          throw new Error('no');
+        });
+        await begun.promise;
+        const others = attempts(5).map((n) =>
+          store.recordings.claim(newRecording(`id ${n}`, { room: `room ${n}` }), 1000),
+        );
+        written.resolve();
+        await expect(failing).rejects.toThrow('no');
+        await Promise.all(others);
+        const rows = await store.recordings.list({ limit: 10 });
+        expect(rows.map((row) => row.id).sort()).toEqual(['id 0', 'id 1', 'id 2', 'id 3', 'id 4']);
+      });
+
+      it('keeps 30 concurrent transactions apart', async () => {
+        const run = (n: number) =>
+          store.transaction(async (within) => {
+            await within.recordings.claim(newRecording(`a${n}`, { room: `a${n}` }), 1000);
+            await within.recordings.claim(newRecording(`b${n}`, { room: `b${n}` }), 1000);
+            if (n % 3 === 0) throw new Error('every third fails');
+          });
+        await Promise.allSettled(attempts(30).map(run));
+        const rows = await store.recordings.list({ limit: 100 });
+        const expected = attempts(30)
+          .filter((n) => n % 3 !== 0)
+          .flatMap((n) => [`a${n}`, `b${n}`]);
+        expect(rows.map((row) => row.id).sort()).toEqual(expected.sort());
+      });
+
+      it('cannot close the store that it runs on', async () => {
+        await store.transaction((within) => expect(within.close()).rejects.toThrow('cannot close'));
+        await store.ping();
+      });
+    });
+
+    describe('close', () => {
+      it('waits for the work under way, also for that which waits for its turn', async () => {
+        const begun = Promise.withResolvers<void>();
+        const resume = Promise.withResolvers<void>();
+        const order: string[] = [];
+        const transaction = store
+          .transaction(async (within) => {
+            begun.resolve();
+            await resume.promise;
+            await within.recordings.claim(newRecording('one', { room: 'a' }), 1000);
+          })
+          .then(() => order.push('transaction'));
+        await begun.promise;
+        const queued = attempts(15).map((n) =>
+          store.recordings
+            .claim(newRecording(`id ${n}`, { room: `b${n}` }), 1000)
+            .then(() => order.push('claim')),
+        );
+        const closed = store.close().then(() => order.push('closed'));
+        resume.resolve();
+        await Promise.all([transaction, ...queued, closed]);
+        expect(order.at(-1)).toBe('closed');
+        const reopened = await ground.open();
+        expect(await reopened.recordings.list({ limit: 100 })).toHaveLength(16);
+      });
+
+      it('may be called twice, and refuses work afterwards', async () => {
+        await Promise.all([store.close(), store.close()]);
+        await store.close();
+        await expectUnavailable(store.ping(), { retryable: true });
+        await expectUnavailable(store.recordings.claim(newRecording('one'), 1), { retryable: true });
+        await expectUnavailable(
+          store.transaction(async () => {}),
+          { retryable: true },
+        );
+      });
+    });
+
+    describe('instances', () => {
+      it('see what the others wrote, and what was there before', async () => {
+        const made = await make('one');
+        const other = await ground.open();
+        expect(await other.recordings.find('one')).toEqual(made);
+        await other.recordings.release('one', 'maker');
+        expect(await store.recordings.find('one')).toBeUndefined();
+      });
+    });
+
+    it('answers a ping', async () => {
+      await store.ping();
+      await store.transaction((within) => within.ping());
+    });
+
+    it.each(['\0', 'wh_\0', '\ud800'])('finds nothing by the made-up id %j', async (id) => {
+      const { recordings, webhooks, deliveries, transcriptions } = store;
+      expect(await recordings.find(id)).toBeUndefined();
+      expect(await recordings.findByEgressId(id)).toBeUndefined();
+      expect(await recordings.list({ room: id, after: { createdAt: 1, id }, limit: 10 })).toEqual([]);
+      expect(await webhooks.find(id)).toBeUndefined();
+      expect(await webhooks.update(id, { updatedAt: 1 })).toBeUndefined();
+      expect(await webhooks.delete(id, 1)).toBe(false);
+      expect(await deliveries.find(id, id)).toBeUndefined();
+      expect(await deliveries.replay(id, id, 1)).toBe(false);
+      expect(await transcriptions.find(id)).toBeUndefined();
+      expect(await transcriptions.delete(id)).toBe(false);
+    });
+  });
+
+  it(`opens eight instances at once on an empty ${engine} database`, async () => {
+    const ground = await prepare();
+    try {
+      const stores = await openMany(ground, 8);
+      await Promise.all(stores.map((store, n) => store.recordings.claim(newRecording(`id ${n}`), 1000)));
+      expect(await stores[0]?.recordings.list({ limit: 10 })).toHaveLength(1);
+    } finally {
+      await ground.close();
+    }
+  });
+}
+
+type MadeRecording = {
+  readonly room?: string;
+  readonly createdAt?: number;
+  readonly status?: Recording['status'];
+};
+
+export function newRecording(id: string, changes: Partial<NewRecording> = {}): NewRecording {
+  const standard = {
+    room: 'demo',
+    filepath: `${id}.mp4`,
+    bucket: null,
+    owner: `owner of ${id}`,
+    claimUntil: 1500,
+  };
+  return { id, ...standard, ...changes };
+}
+
+export async function expectUnavailable(
+  work: Promise<unknown>,
+  { retryable }: { readonly retryable: boolean },
+): Promise<ServiceError> {
+  const error = await work.then(
+    () => new Error('it succeeded'),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(ServiceError);
+  expect(error).toMatchObject({ code: 'storage-unavailable', retryable });
+  return error as ServiceError;
+}
+
+function openMany(ground: Ground, count: number): Promise<readonly Store[]> {
+  return Promise.all(attempts(count).map(() => ground.open()));
+}
+
+function attempts(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, n) => n);
+}
+
+function pick(stores: readonly Store[], n: number): Store {
+  const store = stores[n % stores.length];
+  if (store === undefined) throw new Error('there is no store');
+  return store;
+}

@@ -1,0 +1,541 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type {
+  NewLiveTranscription,
+  NewPostTranscription,
+  StoredSegment,
+  Transcription,
+  TranscriptionClaim,
+  TranscriptionStore,
+} from '../../../../src/server/transcription/store.ts';
+import type { Ground } from './store-contract.ts';
+
+/** What every engine of the store has to keep of transcriptions. */
+export function describeTranscriptions(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`transcriptions on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+    let transcriptions: TranscriptionStore;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+      transcriptions = store.transcriptions;
+    });
+    afterEach(() => ground.close());
+
+    const openMany = (count: number): Promise<readonly Store[]> =>
+      Promise.all(Array.from({ length: count }, () => ground.open()));
+
+    describe('a live one', () => {
+      it('begins active, with nothing known yet', async () => {
+        const options = { partialResults: true, punctuation: false, profanityFilter: true };
+        const started = await transcriptions.startLive(live('tr_1', { speakers: { ada: 'Ada' }, options }));
+        const transcription: Transcription = {
+          id: 'tr_1',
+          kind: 'live',
+          room: 'demo',
+          recordingId: null,
+          egressId: null,
+          status: 'active',
+          language: 'en-US',
+          speakers: { ada: 'Ada' },
+          options,
+          leaseOwner: null,
+          leaseUntil: null,
+          dueAt: null,
+          attempts: 0,
+          progress: 0,
+          durationMs: null,
+          errorCode: null,
+          errorMessage: null,
+          createdAt: 1000,
+          originAt: 1000,
+          startedAt: null,
+          endedAt: null,
+        };
+        expect(started).toEqual({ transcription, isNew: true });
+        expect(await transcriptions.find('tr_1')).toEqual(transcription);
+        expect(await transcriptions.findActiveLive('demo')).toEqual(transcription);
+        expect(await transcriptions.findLatestLive('demo')).toEqual(transcription);
+        expect(await transcriptions.listActiveLive()).toEqual([transcription]);
+      });
+
+      it('is the only active one of its room: a second start answers it', async () => {
+        const { transcription } = await transcriptions.startLive(live('tr_1'));
+        const second = await transcriptions.startLive(live('tr_2', { language: 'it-IT' }));
+        expect(second).toEqual({ transcription, isNew: false });
+        expect(await transcriptions.find('tr_2')).toBeUndefined();
+      });
+
+      it('is begun by one of 50 concurrent starts over five instances', async () => {
+        const stores = await openMany(5);
+        const started = await Promise.all(
+          Array.from({ length: 50 }, (_, n) =>
+            (stores[n % 5] ?? store).transcriptions.startLive(live(`tr_${n}`)),
+          ),
+        );
+        expect(started.filter(({ isNew }) => isNew)).toHaveLength(1);
+        expect(new Set(started.map(({ transcription }) => transcription.id)).size).toBe(1);
+        expect(await transcriptions.listActiveLive()).toHaveLength(1);
+      });
+
+      it('stops once, and its room may start another', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a' }));
+        const stopped = await transcriptions.stopLive('tr_1', 5000);
+        expect(stopped).toMatchObject({
+          status: 'stopped',
+          endedAt: 5000,
+          leaseOwner: null,
+          leaseUntil: null,
+        });
+        expect(await transcriptions.stopLive('tr_1', 6000)).toBeUndefined();
+        expect(await transcriptions.findActiveLive('demo')).toBeUndefined();
+        expect(await transcriptions.findLatestLive('demo')).toMatchObject({ id: 'tr_1', endedAt: 5000 });
+        expect((await transcriptions.startLive(live('tr_2', { createdAt: 7000 }))).isNew).toBe(true);
+        expect(await transcriptions.findLatestLive('demo')).toMatchObject({ id: 'tr_2' });
+      });
+
+      it('is found by the letter of its room alone', async () => {
+        await transcriptions.startLive(live('tr_1', { room: 'Caffè \u0000 ☕' }));
+        expect(await transcriptions.findActiveLive('Caffè \u0000 ☕')).toMatchObject({ id: 'tr_1' });
+        expect(await transcriptions.findActiveLive('caffè \u0000 ☕')).toBeUndefined();
+        expect(await transcriptions.findLatestLive('Caffe')).toBeUndefined();
+      });
+
+      it('is claimed by one worker until its lease has run out', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        const first = await transcriptions.claimLive(claim({ owner: 'a', now: 2000, leaseUntil: 3000 }));
+        expect(first).toMatchObject([{ id: 'tr_1', leaseOwner: 'a', leaseUntil: 3000, status: 'active' }]);
+        expect(await transcriptions.claimLive(claim({ owner: 'b', now: 2999 }))).toEqual([]);
+        expect(
+          await transcriptions.claimLive(claim({ owner: 'b', now: 3000, leaseUntil: 4000 })),
+        ).toMatchObject([{ id: 'tr_1', leaseOwner: 'b', leaseUntil: 4000, attempts: 0 }]);
+      });
+
+      it('is claimed at once when its worker has released it', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a' }));
+        await transcriptions.release('tr_1', 'b');
+        expect(await transcriptions.claimLive(claim({ owner: 'b' }))).toEqual([]);
+        await transcriptions.release('tr_1', 'a');
+        expect(await transcriptions.claimLive(claim({ owner: 'b' }))).toMatchObject([{ leaseOwner: 'b' }]);
+      });
+
+      it('is left to a worker of its language', async () => {
+        await transcriptions.startLive(live('tr_1', { language: 'it-IT' }));
+        await transcriptions.startLive(live('tr_2', { room: 'other' }));
+        const english = claim({ supports: (language) => language.startsWith('en') });
+        expect(await transcriptions.claimLive(english)).toMatchObject([{ id: 'tr_2' }]);
+        expect(await transcriptions.claimLive(claim({ owner: 'b' }))).toMatchObject([{ id: 'tr_1' }]);
+      });
+
+      it('goes to one of five instances that claim at once, each of them to another', async () => {
+        for (let n = 0; n < 20; n++) await transcriptions.startLive(live(`tr_${n}`, { room: `room ${n}` }));
+        const stores = await openMany(5);
+        const claimed = await Promise.all(
+          stores.map((one, n) => one.transcriptions.claimLive(claim({ owner: `worker ${n}`, limit: 20 }))),
+        );
+        const ids = claimed.flat().map(({ id }) => id);
+        expect(new Set(ids).size).toBe(ids.length);
+        const rest = await transcriptions.claimLive(claim({ owner: 'rest', limit: 20 }));
+        expect(ids.length + rest.length).toBe(20);
+      });
+
+      it('is claimed oldest first, no more than asked for', async () => {
+        for (const [id, createdAt] of [
+          ['tr_c', 3000],
+          ['tr_a', 1000],
+          ['tr_b', 2000],
+        ] as const) {
+          await transcriptions.startLive(live(id, { room: id, createdAt }));
+        }
+        const claimed = await transcriptions.claimLive(claim({ now: 5000, leaseUntil: 9000, limit: 2 }));
+        expect(claimed.map(({ id }) => id)).toEqual(['tr_a', 'tr_b']);
+      });
+    });
+
+    describe('a lease', () => {
+      it('is prolonged by its owner alone, also after it ran out, until another has it', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a', now: 2000, leaseUntil: 3000 }));
+        expect(await transcriptions.renew('tr_1', 'b', 9000)).toBe(false);
+        expect(await transcriptions.renew('tr_1', 'a', 9000)).toBe(true);
+        expect(await transcriptions.claimLive(claim({ owner: 'b', now: 8999 }))).toEqual([]);
+        await transcriptions.claimLive(claim({ owner: 'b', now: 9000, leaseUntil: 10_000 }));
+        expect(await transcriptions.renew('tr_1', 'a', 20_000)).toBe(false);
+      });
+
+      it('cannot be prolonged once the transcription was stopped', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a' }));
+        await transcriptions.stopLive('tr_1', 2500);
+        expect(await transcriptions.renew('tr_1', 'a', 9000)).toBe(false);
+      });
+    });
+
+    describe('a post-call one', () => {
+      it('begins queued, due at once', async () => {
+        const queued = await transcriptions.enqueuePost(post('tr_1', { speakers: { x: 'Ada' } }));
+        expect(queued).toMatchObject({
+          isNew: true,
+          transcription: {
+            kind: 'post',
+            status: 'queued',
+            room: 'demo',
+            recordingId: 'rec_1',
+            egressId: 'EG_1',
+            dueAt: 1000,
+            createdAt: 1000,
+            originAt: 500,
+            attempts: 0,
+            speakers: { x: 'Ada' },
+          },
+        });
+        expect(await transcriptions.find('tr_1')).toEqual(queued.transcription);
+      });
+
+      it('is one per recording and language, until it has failed', async () => {
+        const first = await transcriptions.enqueuePost(post('tr_1'));
+        expect(await transcriptions.enqueuePost(post('tr_2'))).toEqual({ ...first, isNew: false });
+        expect((await transcriptions.enqueuePost(post('tr_3', { language: 'it-IT' }))).isNew).toBe(true);
+        expect((await transcriptions.enqueuePost(post('tr_4', { recordingId: 'rec_2' }))).isNew).toBe(true);
+        await transcriptions.claimPost(claim({ owner: 'a', limit: 9 }));
+        expect((await transcriptions.enqueuePost(post('tr_5'))).transcription.id).toBe('tr_1');
+        await transcriptions.settlePost('tr_1', 'a', failed);
+        expect((await transcriptions.enqueuePost(post('tr_6'))).transcription.id).toBe('tr_6');
+        await transcriptions.claimPost(claim({ owner: 'a', limit: 9 }));
+        await transcriptions.settlePost('tr_6', 'a', {
+          status: 'completed',
+          endedAt: 5000,
+          durationMs: 4000,
+        });
+        expect((await transcriptions.enqueuePost(post('tr_7'))).transcription.id).toBe('tr_6');
+      });
+
+      it('is queued by one of 50 concurrent requests over five instances', async () => {
+        const stores = await openMany(5);
+        const queued = await Promise.all(
+          Array.from({ length: 50 }, (_, n) =>
+            (stores[n % 5] ?? store).transcriptions.enqueuePost(post(`tr_${n}`)),
+          ),
+        );
+        expect(queued.filter(({ isNew }) => isNew)).toHaveLength(1);
+        expect(await transcriptions.listPost({ limit: 100 })).toHaveLength(1);
+      });
+
+      it('is claimed when it is due, and then processing', async () => {
+        await transcriptions.enqueuePost(post('tr_1', { createdAt: 1000 }));
+        expect(await transcriptions.claimPost(claim({ now: 999 }))).toEqual([]);
+        expect(
+          await transcriptions.claimPost(claim({ owner: 'a', now: 1000, leaseUntil: 2000 })),
+        ).toMatchObject([
+          { status: 'processing', leaseOwner: 'a', leaseUntil: 2000, attempts: 1, startedAt: 1000 },
+        ]);
+        expect(await transcriptions.claimPost(claim({ now: 1999 }))).toEqual([]);
+      });
+
+      it('is taken over when its lease has run out, which counts as a try', async () => {
+        await transcriptions.enqueuePost(post('tr_1'));
+        await transcriptions.claimPost(claim({ owner: 'a', now: 1000, leaseUntil: 2000 }));
+        expect(
+          await transcriptions.claimPost(claim({ owner: 'b', now: 2000, leaseUntil: 3000 })),
+        ).toMatchObject([{ leaseOwner: 'b', attempts: 2, startedAt: 1000 }]);
+        expect(await transcriptions.advancePost('tr_1', 'a', { progress: 0.5, leaseUntil: 9000 })).toBe(
+          false,
+        );
+        expect(await transcriptions.settlePost('tr_1', 'a', failed)).toBe(false);
+        expect(await transcriptions.find('tr_1')).toMatchObject({ status: 'processing', progress: 0 });
+      });
+
+      it('goes back into the queue when it is released, and the try does not count', async () => {
+        await transcriptions.enqueuePost(post('tr_1'));
+        await transcriptions.claimPost(claim({ owner: 'a' }));
+        await transcriptions.release('tr_1', 'a');
+        expect(await transcriptions.find('tr_1')).toMatchObject({
+          status: 'queued',
+          attempts: 0,
+          leaseOwner: null,
+        });
+        expect(await transcriptions.claimPost(claim({ owner: 'b' }))).toMatchObject([{ attempts: 1 }]);
+      });
+
+      it('tells how far it is, which prolongs the lease', async () => {
+        await transcriptions.enqueuePost(post('tr_1'));
+        await transcriptions.claimPost(claim({ owner: 'a', now: 1000, leaseUntil: 2000 }));
+        const halfway = { progress: 0.375, durationMs: 4000, leaseUntil: 5000 };
+        expect(await transcriptions.advancePost('tr_1', 'a', halfway)).toBe(true);
+        expect(await transcriptions.find('tr_1')).toMatchObject(halfway);
+        await transcriptions.advancePost('tr_1', 'a', { progress: 0.5, leaseUntil: 6000 });
+        expect(await transcriptions.find('tr_1')).toMatchObject({ progress: 0.5, durationMs: 4000 });
+      });
+
+      it('waits for its next try, keeping what went wrong', async () => {
+        await transcriptions.enqueuePost(post('tr_1'));
+        await transcriptions.claimPost(claim({ owner: 'a' }));
+        const again = {
+          status: 'queued',
+          dueAt: 8000,
+          errorCode: 'storage-unavailable',
+          errorMessage: 'No\0.',
+        } as const;
+        expect(await transcriptions.settlePost('tr_1', 'a', again)).toBe(true);
+        expect(await transcriptions.find('tr_1')).toMatchObject({
+          ...again,
+          errorMessage: 'No\uFFFD.',
+          leaseOwner: null,
+          leaseUntil: null,
+          attempts: 1,
+        });
+        expect(await transcriptions.claimPost(claim({ now: 7999 }))).toEqual([]);
+        expect(await transcriptions.claimPost(claim({ now: 8000, leaseUntil: 9000 }))).toMatchObject([
+          { attempts: 2 },
+        ]);
+      });
+
+      it('ends completed, without the error of an earlier try', async () => {
+        await transcriptions.enqueuePost(post('tr_1'));
+        await transcriptions.claimPost(claim({ owner: 'a' }));
+        await transcriptions.settlePost('tr_1', 'a', { ...failed, status: 'queued', dueAt: 1 });
+        await transcriptions.claimPost(claim({ owner: 'a' }));
+        const completed = { status: 'completed', endedAt: 9000, durationMs: 4000 } as const;
+        expect(await transcriptions.settlePost('tr_1', 'b', completed)).toBe(false);
+        expect(await transcriptions.settlePost('tr_1', 'a', completed)).toBe(true);
+        expect(await transcriptions.settlePost('tr_1', 'a', completed)).toBe(false);
+        expect(await transcriptions.find('tr_1')).toMatchObject({
+          ...completed,
+          progress: 1,
+          errorCode: null,
+          errorMessage: null,
+          leaseOwner: null,
+        });
+      });
+
+      it('is no live one, and no live one is listed with it', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.enqueuePost(post('tr_2'));
+        expect((await transcriptions.listPost({ limit: 9 })).map(({ id }) => id)).toEqual(['tr_2']);
+        expect(await transcriptions.claimPost(claim({ limit: 9 }))).toMatchObject([{ id: 'tr_2' }]);
+        expect(await transcriptions.claimLive(claim({ limit: 9 }))).toMatchObject([{ id: 'tr_1' }]);
+        await transcriptions.stopLive('tr_1', 1);
+        expect(await transcriptions.findLatestLive('demo')).toMatchObject({ id: 'tr_1' });
+      });
+    });
+
+    describe('a list', () => {
+      const rows = [
+        ['tr_a', 1000, 'demo', 1],
+        ['tr_b', 2000, 'other', 2],
+        ['tr_c', 2000, 'demo', 3],
+        ['tr_d', 3000, 'demo', 4],
+      ] as const;
+      beforeEach(async () => {
+        for (const [id, createdAt, room, n] of rows) {
+          const recording = { recordingId: `rec_${n}`, egressId: `EG_${n}` };
+          await transcriptions.enqueuePost(post(id, { createdAt, room, ...recording }));
+        }
+      });
+      const idsOf = (listed: readonly Transcription[]) => listed.map(({ id }) => id);
+
+      it('is newest first, in pages that go on after a row', async () => {
+        const first = await transcriptions.listPost({ limit: 2 });
+        expect(idsOf(first)).toEqual(['tr_d', 'tr_c']);
+        expect(idsOf(await transcriptions.listPost({ limit: 9, after: first[1] }))).toEqual(['tr_b', 'tr_a']);
+      });
+
+      it('is filtered by room, egress and status', async () => {
+        await transcriptions.claimPost(claim({ now: 1000 }));
+        expect(idsOf(await transcriptions.listPost({ limit: 9, room: 'demo' }))).toEqual([
+          'tr_d',
+          'tr_c',
+          'tr_a',
+        ]);
+        expect(idsOf(await transcriptions.listPost({ limit: 9, egressId: 'EG_2' }))).toEqual(['tr_b']);
+        expect(idsOf(await transcriptions.listPost({ limit: 9, status: 'processing' }))).toEqual(['tr_a']);
+        expect(await transcriptions.listPost({ limit: 9, room: 'other', status: 'processing' })).toEqual([]);
+      });
+    });
+
+    describe('speakers', () => {
+      it('are merged, and removed by null', async () => {
+        await transcriptions.startLive(live('tr_1', { speakers: { a: 'Ada', b: 'Bob' } }));
+        const changed = await transcriptions.updateSpeakers('tr_1', { a: null, c: 'Cy "☕"' });
+        expect(changed?.speakers).toEqual({ b: 'Bob', c: 'Cy "☕"' });
+        expect((await transcriptions.find('tr_1'))?.speakers).toEqual({ b: 'Bob', c: 'Cy "☕"' });
+        expect(await transcriptions.updateSpeakers('tr_2', {})).toBeUndefined();
+      });
+
+      it('are all there after 20 changes at once', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        const stores = await openMany(4);
+        await Promise.all(
+          Array.from({ length: 20 }, (_, n) =>
+            (stores[n % 4] ?? store).transcriptions.updateSpeakers('tr_1', { [`key ${n}`]: `name ${n}` }),
+          ),
+        );
+        expect(Object.keys((await transcriptions.find('tr_1'))?.speakers ?? {})).toHaveLength(20);
+      });
+    });
+
+    describe('segments', () => {
+      beforeEach(async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a', leaseUntil: 3000 }));
+      });
+
+      it('come back by their start, then id, as they were stored', async () => {
+        const given = [
+          segment('seg_2', { startedAt: 2000, confidence: 0.625, name: 'Ada', identity: 'ada' }),
+          segment('seg_3', { startedAt: 1000 }),
+          segment('seg_1', { startedAt: 2000, text: 'Zero\u0000 and \ud800.' }),
+        ];
+        expect(await transcriptions.addSegments('tr_1', 'a', given)).toBe(true);
+        expect(await transcriptions.listSegments('tr_1')).toEqual([
+          given[1],
+          { ...given[2], text: 'Zero\uFFFD and \uFFFD.' },
+          given[0],
+        ]);
+        expect(await transcriptions.countSegments('tr_1')).toBe(3);
+        expect(await transcriptions.countSegments('tr_2')).toBe(0);
+      });
+
+      it('are stored once, also when they come twice', async () => {
+        const given = Array.from({ length: 250 }, (_, n) => segment(`seg_${n}`));
+        await transcriptions.addSegments('tr_1', 'a', given.slice(0, 150));
+        expect(await transcriptions.addSegments('tr_1', 'a', given)).toBe(true);
+        expect(await transcriptions.countSegments('tr_1')).toBe(250);
+      });
+
+      it.each([
+        ['before it', 1999, ['seg_1']],
+        ['at it', 2000, []],
+        ['after it', 2001, []],
+      ])('are listed when they end after the instant: one %s', async (_case, endsAfter, ids) => {
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1', { endedAt: 2000 })]);
+        const listed = await transcriptions.listSegments('tr_1', endsAfter);
+        expect(listed.map(({ id }) => id)).toEqual(ids);
+      });
+
+      it('are refused from anyone but the owner of the lease', async () => {
+        expect(await transcriptions.addSegments('tr_1', 'b', [segment('seg_1')])).toBe(false);
+        expect(await transcriptions.addSegments('tr_2', 'a', [segment('seg_1')])).toBe(false);
+        await transcriptions.claimLive(claim({ owner: 'b', now: 3000 }));
+        expect(await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')])).toBe(false);
+        expect(await transcriptions.addSegments('tr_1', 'b', [segment('seg_2')])).toBe(true);
+        expect((await transcriptions.listSegments('tr_1')).map(({ id }) => id)).toEqual(['seg_2']);
+      });
+
+      it('are refused once the transcription was stopped, so that their count is exact', async () => {
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')]);
+        await transcriptions.stopLive('tr_1', 5000);
+        expect(await transcriptions.addSegments('tr_1', 'a', [segment('seg_2')])).toBe(false);
+        expect(await transcriptions.countSegments('tr_1')).toBe(1);
+      });
+
+      it('of a stop that comes at the same time are counted or refused, never lost', async () => {
+        const other = await ground.open();
+        const adding = Array.from({ length: 20 }, (_, n) =>
+          transcriptions.addSegments('tr_1', 'a', [segment(`seg_${n}`)]),
+        );
+        const counting = other.transaction(async (within) => {
+          await within.transcriptions.stopLive('tr_1', 5000);
+          return within.transcriptions.countSegments('tr_1');
+        });
+        const taken = (await Promise.all(adding)).filter(Boolean).length;
+        expect(await counting).toBe(taken);
+        expect(await transcriptions.countSegments('tr_1')).toBe(taken);
+      });
+
+      it('of a try that was given up are dropped by the next worker', async () => {
+        await transcriptions.enqueuePost(post('tr_2'));
+        await transcriptions.claimPost(claim({ owner: 'a', leaseUntil: 3000 }));
+        await transcriptions.addSegments('tr_2', 'a', [segment('seg_1')]);
+        expect(await transcriptions.clearSegments('tr_2', 'b')).toBe(false);
+        await transcriptions.claimPost(claim({ owner: 'b', now: 3000 }));
+        expect(await transcriptions.clearSegments('tr_2', 'b')).toBe(true);
+        expect(await transcriptions.countSegments('tr_2')).toBe(0);
+      });
+
+      it('go with their transcription, and no others do', async () => {
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')]);
+        await transcriptions.startLive(live('tr_2', { room: 'other' }));
+        await transcriptions.claimLive(claim({ owner: 'b' }));
+        await transcriptions.addSegments('tr_2', 'b', [segment('seg_2')]);
+        expect(await transcriptions.delete('tr_1')).toBe(true);
+        expect(await transcriptions.delete('tr_1')).toBe(false);
+        expect(await transcriptions.find('tr_1')).toBeUndefined();
+        expect(await transcriptions.countSegments('tr_1')).toBe(0);
+        expect(await transcriptions.addSegments('tr_1', 'a', [segment('seg_3')])).toBe(false);
+        expect(await transcriptions.countSegments('tr_2')).toBe(1);
+      });
+    });
+
+    describe('a worker', () => {
+      const english = { kind: 'stt-live', workerId: 'a', languages: ['en', 'it'], aliveUntil: 2000 } as const;
+
+      it.each([
+        [1999, true],
+        [2000, false],
+        [2001, false],
+      ])('whose beat lasts until 2000 is alive at %i: %s', async (now, isAlive) => {
+        await transcriptions.beat(english);
+        expect(await transcriptions.isAlive('stt-live', now)).toBe(isAlive);
+        expect(await transcriptions.languages('stt-live', now)).toEqual(isAlive ? ['en', 'it'] : []);
+      });
+
+      it('is of its kind alone, and alive as long as it beats', async () => {
+        await transcriptions.beat(english);
+        expect(await transcriptions.isAlive('stt-post', 1000)).toBe(false);
+        await transcriptions.beat({ ...english, languages: ['de'], aliveUntil: 5000 });
+        expect(await transcriptions.isAlive('stt-live', 4999)).toBe(true);
+        expect(await transcriptions.languages('stt-live', 4999)).toEqual(['de']);
+        await transcriptions.retire('a');
+        expect(await transcriptions.isAlive('stt-live', 1000)).toBe(false);
+      });
+
+      it('adds its languages to those of the others', async () => {
+        await transcriptions.beat(english);
+        await transcriptions.beat({ ...english, workerId: 'b', languages: ['fr', 'en'], aliveUntil: 3000 });
+        expect(await transcriptions.languages('stt-live', 1000)).toEqual(['en', 'fr', 'it']);
+        expect(await transcriptions.languages('stt-live', 2500)).toEqual(['en', 'fr']);
+      });
+    });
+  });
+}
+
+const failed = {
+  status: 'failed',
+  endedAt: 3000,
+  errorCode: 'not-media',
+  errorMessage: 'No media.',
+} as const;
+
+function live(id: string, changes: Partial<NewLiveTranscription> = {}): NewLiveTranscription {
+  const options = { partialResults: false, punctuation: true, profanityFilter: false };
+  return { id, room: 'demo', language: 'en-US', speakers: {}, options, createdAt: 1000, ...changes };
+}
+
+function post(id: string, changes: Partial<NewPostTranscription> = {}): NewPostTranscription {
+  const recording = { recordingId: 'rec_1', egressId: 'EG_1', originAt: 500 };
+  return { id, room: 'demo', language: 'en-US', speakers: {}, createdAt: 1000, ...recording, ...changes };
+}
+
+function claim(changes: Partial<TranscriptionClaim> = {}): TranscriptionClaim {
+  return { owner: 'a', now: 2000, leaseUntil: 3000, limit: 1, supports: () => true, ...changes };
+}
+
+function segment(id: string, changes: Partial<StoredSegment> = {}): StoredSegment {
+  return {
+    id,
+    trackId: null,
+    identity: null,
+    name: null,
+    text: `Text of ${id}.`,
+    language: 'en-US',
+    startedAt: 1500,
+    endedAt: 2500,
+    confidence: null,
+    ...changes,
+  };
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import {
+  checkFileLink,
+  deriveLinkKeys,
+  signFileLink,
+} from '../../../../src/server/recordings/files/file-link.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+const NOW = 1_767_225_600_000;
+const [older, newer] = [randomBytes(32), randomBytes(32)];
+
+function linkOf(path: string) {
+  const url = new URL(path, 'http://x');
+  return {
+    id: decodeURIComponent(url.pathname.split('/')[2] ?? ''),
+    expires: Number(url.searchParams.get('expires')),
+    signature: url.searchParams.get('signature') ?? '',
+  };
+}
+
+describe('a link to a file', () => {
+  it('is good until the second at which it expires', () => {
+    const clock = new ManualClock(NOW);
+    const deps = { clock, linkKeys: deriveLinkKeys([older]) };
+    const link = linkOf(signFileLink(deps, 'rec_1', 60));
+    clock.advance(59_999);
+    expect(() => checkFileLink(deps, link)).not.toThrow();
+    clock.advance(1);
+    expect(() => checkFileLink(deps, link)).toThrow(/expired at 2026-01-01T00:01:00.000Z/);
+  });
+
+  it('says nothing of its expiry to who has changed it', () => {
+    const clock = new ManualClock(NOW);
+    const deps = { clock, linkKeys: deriveLinkKeys([older]) };
+    const link = linkOf(signFileLink(deps, 'rec_1', 60));
+    clock.advance(60_000);
+    expect(() => checkFileLink(deps, { ...link, id: 'rec_2' })).toThrow(/signature/);
+  });
+
+  it('stays good when keys are rotated, until its key is dropped', () => {
+    const clock = new ManualClock(NOW);
+    const link = linkOf(signFileLink({ clock, linkKeys: deriveLinkKeys([older]) }, 'rec_1', 60));
+    const check = (linkKeys: readonly [Buffer, ...Buffer[]]) => checkFileLink({ clock, linkKeys }, link);
+    expect(() => check(deriveLinkKeys([newer, older]))).not.toThrow();
+    expect(() => check(deriveLinkKeys([newer]))).toThrow(/signature/);
+  });
+
+  it('is not signed with the encryption key itself', () => {
+    expect(deriveLinkKeys([older])[0].equals(older)).toBe(false);
+  });
+});

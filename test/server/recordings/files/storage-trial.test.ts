@@ -1,0 +1,248 @@
+import { readdirSync, statSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { SelfCheckList } from '../../../../src/contract/self-check.ts';
+import { systemClock } from '../../../../src/server/platform/system.ts';
+import { createRecordingStorage } from '../../../../src/server/recordings/files/create-recording-storage.ts';
+import { freePort } from '../../../support/parts/run-part.ts';
+import { type S3, startS3 } from '../../../support/parts/s3.ts';
+import { startTestService } from '../../../support/service.ts';
+import { portOf } from '../../platform/storage/network.ts';
+import { bucketSettings } from '../support/stage.ts';
+
+let s3: S3;
+beforeAll(async () => {
+  s3 = await startS3();
+});
+afterAll(() => s3?.close());
+
+type BucketChange = Partial<{
+  bucket: string;
+  accessKey: string;
+  secretKey: string;
+  endpoint: string;
+  publicEndpoint: string;
+}>;
+
+function tryOut(changed: BucketChange = {}, filepath = 'lesson/trial.txt') {
+  const { bucket, region, accessKey, secretKey, url: endpoint } = s3;
+  const settings = { bucket, region, accessKey, secretKey, endpoint, ...changed };
+  return createRecordingStorage({
+    clock: systemClock,
+    bucket: { publicEndpoint: settings.endpoint, forcePathStyle: true, ...settings },
+    directory: '/nowhere',
+    patienceMs: 500,
+  }).tryOut(filepath);
+}
+
+describe('a trial of the bucket', () => {
+  it('finds that all is well, and leaves nothing behind', async () => {
+    expect(await tryOut()).toEqual({
+      status: 'ok',
+      detail: expect.stringMatching(/written.*deleted/),
+      next: '',
+    });
+    expect(
+      readdirSync(s3.bucketFolder, { recursive: true }).filter((name) => `${name}`.endsWith('.txt')),
+    ).toEqual([]);
+  });
+
+  it.each([
+    ['a wrong secret', { secretKey: 'wrong' }, /^cannot write: .*signature/, /S3_SECRET_KEY/],
+    ['a wrong key', { accessKey: 'wrong' }, /^cannot write: .*access key/, /S3_ACCESS_KEY/],
+    ['a bucket that is not there', { bucket: 'absent' }, /^cannot write: .*no bucket "absent"/, /S3_BUCKET/],
+  ])('finds %s, and the setting to look at', async (_what, changed, detail, next) => {
+    const trial = await tryOut(changed);
+    expect(trial).toEqual({
+      status: 'fault',
+      detail: expect.stringMatching(detail),
+      next: expect.stringMatching(next),
+    });
+    for (const secret of [s3.secretKey, s3.accessKey, 'wrong'])
+      expect(JSON.stringify(trial)).not.toContain(secret);
+  });
+
+  it('finds that nothing listens there', async () => {
+    const trial = await tryOut({ endpoint: `http://127.0.0.1:${await freePort()}` });
+    expect(trial).toEqual({
+      status: 'fault',
+      detail: 'cannot write: the object storage does not answer (ECONNREFUSED)',
+      next: expect.stringMatching(/S3_ENDPOINT/),
+    });
+  });
+
+  it('warns when only the public endpoint cannot be reached from here', async () => {
+    const trial = await tryOut({ publicEndpoint: `http://127.0.0.1:${await freePort()}` });
+    expect(trial).toMatchObject({ status: 'warning', next: expect.stringMatching(/S3_PUBLIC_ENDPOINT/) });
+  });
+});
+
+describe('a trial of a bucket whose keys may not do everything', () => {
+  let server: Server | undefined;
+  afterEach(() => {
+    server?.close();
+    server?.closeAllConnections();
+  });
+
+  /** The real storage behind a door that denies what `isDenied` says. */
+  async function denying(isDenied: (message: IncomingMessage, earlier: readonly string[]) => boolean) {
+    const earlier: string[] = [];
+    server = createServer((message, response) => {
+      const isNo = isDenied(message, earlier);
+      earlier.push(message.method ?? '');
+      if (isNo) {
+        message.resume();
+        response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+        return;
+      }
+      const { method, url: path, headers } = message;
+      const onward = request(new URL(s3.url), { method, path, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers);
+        answer.pipe(response);
+      });
+      message.pipe(onward);
+    });
+    const listening = server;
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+    return { endpoint: `http://127.0.0.1:${portOf(server)}`, earlier };
+  }
+
+  it.each([
+    ['s3:PutObject', ['PUT'], /^cannot write: /],
+    ['s3:GetObject', ['GET'], /^cannot read back: /],
+    ['s3:DeleteObject', ['DELETE'], /^cannot delete: /],
+  ])('names the right %s', async (right, methods, detail) => {
+    const { endpoint } = await denying(({ method }) => methods.includes(method ?? ''));
+    const trial = await tryOut({ endpoint });
+    expect(trial).toMatchObject({ status: 'fault', detail: expect.stringMatching(detail) });
+    expect(trial.next).toContain(`${right} on "${s3.bucket}"`);
+  });
+
+  it('names the right to see what is missing', async () => {
+    const { endpoint } = await denying((_message, earlier) => earlier.includes('DELETE'));
+    expect(await tryOut({ endpoint })).toMatchObject({
+      detail: expect.stringMatching(/missing file/),
+      next: expect.stringContaining('s3:ListBucket'),
+    });
+  });
+
+  it('deletes what it wrote though it could not be read', async () => {
+    const { endpoint, earlier } = await denying(({ method }) => method === 'GET');
+    await tryOut({ endpoint });
+    expect(earlier).toEqual(['PUT', 'GET', 'DELETE']);
+  });
+});
+
+describe('a trial of the folder of recordings', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-trial-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const storageIn = (directory: string) =>
+    createRecordingStorage({ clock: systemClock, bucket: undefined, directory });
+
+  it('finds that all is well, and leaves nothing behind', async () => {
+    const storage = storageIn(folder);
+    expect(storage.kind).toBe('recording folder');
+    expect((await storage.tryOut('lesson/trial.txt')).status).toBe('ok');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('warns of one that is not there', async () => {
+    expect(await storageIn(join(folder, 'absent')).tryOut('x/trial.txt')).toMatchObject({
+      status: 'warning',
+      next: expect.stringMatching(/S3_BUCKET/),
+    });
+  });
+
+  it('finds one that cannot be written to', async () => {
+    // Not by its mode: tests may run as root, whom no mode stops.
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    expect((await storageIn(file).tryOut('x/trial.txt')).status).toBe('fault');
+    await rm(file);
+  });
+
+  it('writes through no link, and over no file', async () => {
+    const other = join(folder, 'other');
+    await writeFile(other, 'kept');
+    await symlink(other, join(folder, 'link.txt'));
+    for (const path of ['x/link.txt', 'x/other']) {
+      expect((await storageIn(folder).tryOut(path)).status).toBe('fault');
+    }
+    expect(readdirSync(folder).sort()).toEqual(['link.txt', 'other']);
+  });
+});
+
+describe('POST /v1/self-check', () => {
+  it('answers what was found, and keeps the keys to itself', async () => {
+    const service = await startTestService({
+      environment: { ...bucketSettings(s3), S3_SECRET_KEY: 'wrong-one' },
+    });
+    try {
+      const answer = await service.call('POST', '/v1/self-check');
+      expect(answer.status).toBe(200);
+      expect((answer.json as SelfCheckList).checks).toContainEqual({
+        check: 'bucket',
+        status: 'fault',
+        detail: 'cannot write: the object storage refuses the signature',
+        next: 'check S3_SECRET_KEY',
+      });
+      expect(`${answer.text}${JSON.stringify(service.logLines)}`).not.toContain('wrong-one');
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('the folder of a recording', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-ready-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const makeReady = (path: string, directory = folder) =>
+    createRecordingStorage({ clock: systemClock, bucket: undefined, directory }).makeReady(
+      join(directory, path),
+    );
+  const modeOf = (path: string) => statSync(join(folder, path)).mode & 0o777;
+
+  it('is made with all above it, and as open as the folder of recordings, whatever the umask', async () => {
+    for (const mode of [0o777, 0o750]) {
+      await chmod(folder, mode);
+      await makeReady(`a${mode}/demo/x.mp4`);
+      expect(modeOf(`a${mode}`)).toBe(mode);
+      expect(modeOf(`a${mode}/demo`)).toBe(mode);
+      expect(readdirSync(join(folder, `a${mode}/demo`))).toEqual([]);
+    }
+  });
+
+  it('stays as it is when it is there, a link too', async () => {
+    await chmod(folder, 0o777);
+    await mkdir(join(folder, 'there'), { mode: 0o700 });
+    await symlink(join(folder, 'there'), join(folder, 'link'));
+    await makeReady('there/x.mp4');
+    await makeReady('link/x.mp4');
+    expect(modeOf('there')).toBe(0o700);
+  });
+
+  it('is not needed where the template has none', async () => {
+    await chmod(folder, 0o700);
+    await makeReady('x.mp4');
+    expect(readdirSync(folder)).toEqual([]);
+    expect(modeOf('.')).toBe(0o700);
+  });
+
+  it('is left to the recorder where there is no folder of recordings, or something is in its way', async () => {
+    await makeReady('demo/x.mp4', join(folder, 'absent'));
+    await writeFile(join(folder, 'file'), 'kept');
+    await makeReady('file/demo/x.mp4');
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { recordingPath } from '../../../src/server/recordings/recording-path.ts';
+
+const AT = Date.UTC(2026, 0, 31, 9, 30);
+const TIME = '2026-01-31T09-30-00.000Z';
+const nameOf = (room: string): string => recordingPath('{room}/x.mp4', room, AT).replace('/x.mp4', '');
+
+describe('the path of a recording', () => {
+  it('is the template with the room and the time', () => {
+    expect(recordingPath('a/{room}/{time}-{room}.mp4', 'demo', AT)).toBe(`a/demo/${TIME}-demo.mp4`);
+  });
+
+  it('keeps to its place whatever the room is called', () => {
+    expect(nameOf('../../etc/x')).toBe('..%2F..%2Fetc%2Fx');
+    expect(nameOf('..')).toBe('%2E%2E');
+    expect(nameOf('{time}')).toBe('%7Btime%7D');
+    expect(nameOf('caffè 🎥')).toBe('caff%C3%A8%20%F0%9F%8E%A5');
+  });
+
+  it('has a name of 160 characters whole, and one of 161 shortened', () => {
+    expect(nameOf('a'.repeat(160))).toBe('a'.repeat(160));
+    expect(nameOf('a'.repeat(161))).toMatch(/^a{143}-[0-9a-f]{16}$/);
+  });
+
+  it('is no longer than a file system takes, and cut within no character code', () => {
+    for (const letter of ['日', 'é', '🎥']) {
+      for (const prefix of ['', 'x', 'xx']) {
+        const name = nameOf(prefix + letter.repeat(60));
+        expect(name.length).toBeLessThanOrEqual(160);
+        expect(name).toMatch(/^x*(%[0-9A-F]{2})+-[0-9a-f]{16}$/);
+      }
+    }
+  });
+
+  it('is another one for rooms that differ only behind where it is cut', () => {
+    const long = '日'.repeat(80);
+    expect(nameOf(`${long}1`)).not.toBe(nameOf(`${long}2`));
+  });
+});

@@ -1,0 +1,481 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmod, lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PROBE_ROOM_PREFIX } from '../../../src/contract/probe-rooms.ts';
+import type { Problem } from '../../../src/contract/problem.ts';
+import type { RecordingStart, RecordingStatus, RecordingStop } from '../../../src/contract/recordings.ts';
+import { openStore } from '../../../src/server/app/open-store.ts';
+import type { Store } from '../../../src/server/app/store.ts';
+import {
+  type EmbeddedMediaServer,
+  startEmbeddedMediaServer,
+} from '../../../src/server/media-simulator/embedded-media-server.ts';
+import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
+import type { Egress, MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
+import { systemIds } from '../../../src/server/platform/system.ts';
+import type { Recording } from '../../../src/server/recordings/store.ts';
+import { keepingLog } from '../../support/app.ts';
+import { createDatabase, type Database } from '../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../support/parts/shared.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { fastClock } from '../media-simulator/clocks.ts';
+
+/*
+ * Recordings against the embedded media server, whose recorder can be absent, slow, failing or dying. Time passes
+ * ten times as fast for it and for the service alike: its waits are the measured ones, the service's its own.
+ */
+
+/** No faster: within the patience of a start, 25 s, a busy machine has to make 50 of them. */
+const SPEED = 10;
+const clock = fastClock(SPEED);
+const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
+
+let recordingDir: string;
+let embedded: EmbeddedMediaServer;
+let media: MediaServer;
+let database: Database;
+let store: Store;
+/** Two instances on one database. */
+let first: TestService;
+let second: TestService;
+
+beforeAll(async () => {
+  recordingDir = await mkdtemp(join(tmpdir(), 'rtc-recordings-'));
+  embedded = await startEmbeddedMediaServer({
+    host: '127.0.0.1',
+    port: 0,
+    ...KEYS,
+    clock,
+    ids: systemIds,
+    recordingDir,
+  });
+  media = createLivekitMediaServer({ url: embedded.url, ...KEYS });
+  database = await createDatabase(await sharedPostgres());
+  [first, second] = await Promise.all([startInstance(), startInstance()]);
+  store = await openStore({ database: { databaseUrl: database.url }, clock, log: keepingLog([]) });
+});
+afterAll(async () => {
+  await store?.close();
+  await Promise.all([first?.close(), second?.close()]);
+  await database?.close();
+  await embedded?.close();
+  await rm(recordingDir, { recursive: true, force: true });
+});
+
+const ENCRYPTION_KEY = randomBytes(32).toString('base64');
+const API = { API_KEY: 'the-key', API_SECRET: 'the-secret' };
+
+function startInstance(mediaUrl = embedded.url): Promise<TestService> {
+  return startTestService({
+    clock,
+    livekit: { url: mediaUrl, ...KEYS },
+    environment: {
+      ...API,
+      DATABASE_URL: database.url,
+      ENCRYPTION_KEY,
+      RECORDING_DIR: recordingDir,
+      // The most: at this speed the default would be less than a busy machine takes for 50 starts.
+      RECORDER_PATIENCE: '25',
+    },
+  });
+}
+
+let room: string;
+beforeEach(async () => {
+  room = `room ${randomUUID()}/x`;
+  await media.createRoom({ name: room });
+});
+afterEach(async () => {
+  embedded.control.setFaults({ recorder: 'present', api: 'answering', redis: 'present' });
+  await media.deleteRoom(room).catch(() => {});
+});
+
+const pathOf = (verb = ''): string => `/v1/rooms/${encodeURIComponent(room)}/recording${verb}`;
+
+async function start(service = first) {
+  const answer = await service.call('POST', pathOf('/start'));
+  const body = answer.json as RecordingStart & Pick<Problem, 'type' | 'detail'>;
+  return { ...body, httpStatus: answer.status, code: body.type?.split(':').at(-1) };
+}
+async function stop(service = first) {
+  const answer = await service.call('POST', pathOf('/stop'));
+  const body = answer.json as RecordingStop & Pick<Problem, 'type' | 'detail'>;
+  return { ...body, httpStatus: answer.status, code: body.type?.split(':').at(-1) };
+}
+async function status(service = first): Promise<RecordingStatus> {
+  return (await service.call('GET', pathOf())).json;
+}
+const NOT_RECORDING = { isRecording: false, egressId: null, startedAt: null };
+
+/** Someone whose sound gives the recorder something to record. */
+function enterAndPublish(): void {
+  embedded.control.join(room, { identity: 'ada' });
+  embedded.control.publish(room, 'ada');
+}
+
+const egresses = (): Promise<readonly Egress[]> => media.listEgress({ room });
+const running = async (): Promise<readonly Egress[]> =>
+  (await egresses()).filter(
+    (egress) => egress.status === 'EGRESS_STARTING' || egress.status === 'EGRESS_ACTIVE',
+  );
+const untilStatus = (egressId: string, wanted: Egress['status']) =>
+  expect
+    .poll(async () => (await media.listEgress({ egressId }))[0]?.status, { timeout: 20_000, interval: 20 })
+    .toBe(wanted);
+
+describe('a recording', () => {
+  it('is started, said, stopped and started anew', async () => {
+    enterAndPublish();
+    expect(await status()).toEqual(NOT_RECORDING);
+    const started = await start();
+    expect(started).toMatchObject({ httpStatus: 201, status: 'recording', roomId: room });
+    expect(started.egressId).toMatch(/^EG_/);
+    const { egressId, startedAt } = started;
+    expect(await status()).toEqual({ isRecording: true, egressId, startedAt });
+    expect(await status(second)).toEqual({ isRecording: true, egressId, startedAt });
+    await untilStatus(egressId, 'EGRESS_ACTIVE');
+    expect(await start(second)).toMatchObject({
+      httpStatus: 200,
+      status: 'already_recording',
+      egressId,
+      startedAt,
+    });
+    const stopped = await stop(second);
+    expect(stopped).toMatchObject({ httpStatus: 200, status: 'stopped', egressId, roomId: room });
+    expect(Date.parse(stopped.stoppedAt)).toBeGreaterThan(Date.parse(startedAt));
+    expect(await status()).toEqual(NOT_RECORDING);
+    expect(await stop()).toMatchObject({ httpStatus: 404, code: 'no-active-recording' });
+    const again = await start();
+    expect(again).toMatchObject({ httpStatus: 201, status: 'recording' });
+    expect(again.egressId).not.toBe(egressId);
+    await stop();
+  });
+
+  it('goes where the template says, under an encoded name', async () => {
+    const { egressId } = await start();
+    const recording = await store.recordings.findByEgressId(egressId);
+    const file = recording?.filepath.slice(recordingDir.length + 1) ?? '';
+    expect(file).toMatch(/^room%20[\w-]+%2Fx\/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z\.mp4$/);
+    expect((await egresses())[0]?.requestedFilepath).toBe(recording?.filepath);
+    await stop();
+  });
+
+  it('has its folder before anything is in it, as open as RECORDING_DIR is; a trial has none', async () => {
+    await chmod(recordingDir, 0o777);
+    const { egressId } = await start();
+    const filepath = (await store.recordings.findByEgressId(egressId))?.filepath ?? '';
+    expect((await lstat(dirname(filepath))).mode & 0o777).toBe(0o777);
+    await stop();
+    const before = await readdir(recordingDir);
+    await media.deleteRoom(room);
+    room = `${PROBE_ROOM_PREFIX}${randomUUID()}`;
+    await media.createRoom({ name: room });
+    expect((await start()).httpStatus).toBe(201);
+    await stop();
+    expect(await readdir(recordingDir)).toEqual(before);
+  });
+
+  it('that never got media is stopped all the same, and kept as aborted', async () => {
+    const { egressId } = await start();
+    const stopped = await stop();
+    expect(stopped).toMatchObject({ httpStatus: 200, status: 'stopped', egressId });
+    expect(await store.recordings.findByEgressId(egressId)).toMatchObject({
+      status: 'aborted',
+      sizeBytes: null,
+      stoppedAt: Date.parse(stopped.stoppedAt),
+    });
+    expect(await status()).toEqual(NOT_RECORDING);
+  });
+
+  it('ends with its room', async () => {
+    enterAndPublish();
+    const { egressId } = await start();
+    await untilStatus(egressId, 'EGRESS_ACTIVE');
+    await first.call('DELETE', `/v1/rooms/${encodeURIComponent(room)}`);
+    await untilStatus(egressId, 'EGRESS_COMPLETE');
+    await media.createRoom({ name: room });
+    expect(await status()).toEqual(NOT_RECORDING);
+    expect((await start()).httpStatus).toBe(201);
+  });
+});
+
+describe('concurrent starts', () => {
+  async function startMany(services: readonly TestService[]) {
+    enterAndPublish();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => start(services[index % services.length])),
+    );
+    expect(answers.filter((answer) => answer.httpStatus === 201)).toHaveLength(1);
+    expect(answers.filter((answer) => answer.httpStatus === 200)).toHaveLength(49);
+    expect(new Set(answers.map((answer) => answer.egressId)).size).toBe(1);
+    expect(new Set(answers.map((answer) => answer.startedAt)).size).toBe(1);
+    expect(await egresses()).toHaveLength(1);
+  }
+
+  it('of one instance make one egress: 50 at once', async () => {
+    await startMany([first]);
+  });
+
+  it('of two instances on one database make one egress: 50 at once', async () => {
+    await startMany([first, second]);
+  });
+
+  it('on SQLite make one egress: 50 at once', async () => {
+    const alone = await startTestService({
+      clock,
+      livekit: { url: embedded.url, ...KEYS },
+      environment: { RECORDING_DIR: recordingDir },
+    });
+    try {
+      await startMany([alone]);
+    } finally {
+      await alone.close();
+    }
+  });
+
+  it('mixed with stops leave at most one', async () => {
+    enterAndPublish();
+    const work = Array.from({ length: 40 }, (_, index) =>
+      index % 3 === 2 ? stop(index % 2 === 0 ? first : second) : start(index % 2 === 0 ? first : second),
+    );
+    const statuses = (await Promise.all(work)).map((answer) => answer.httpStatus);
+    expect(statuses.filter((each) => ![200, 201, 404].includes(each))).toEqual([]);
+    const said = await status();
+    const active = await running();
+    expect(active.length).toBeLessThanOrEqual(1);
+    expect(said.isRecording).toBe(active.length === 1);
+  });
+});
+
+describe('without a recorder', () => {
+  it('a start is 503 within the patience of its caller, and leaves nothing', async () => {
+    embedded.control.setFaults({ recorder: 'absent' });
+    const before = clock.now();
+    expect(await start()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
+    // 25 s, and what the calls themselves take by a clock that runs fast.
+    expect(clock.now() - before).toBeLessThan(40_000);
+    expect(await status()).toEqual(NOT_RECORDING);
+    embedded.control.setFaults({ recorder: 'present' });
+    expect((await start()).httpStatus).toBe(201);
+    await stop();
+  });
+
+  it('waiting starts are 503 as well', async () => {
+    embedded.control.setFaults({ recorder: 'absent' });
+    const answers = await Promise.all([start(first), start(second), start(first)]);
+    expect(answers.map((answer) => answer.code)).toEqual(Array(3).fill('media-worker-unavailable'));
+    embedded.control.setFaults({ recorder: 'present' });
+    await expect.poll(async () => (await start()).httpStatus, { timeout: 20_000 }).toBe(201);
+    await stop();
+  });
+
+  it('and without Redis it is 503 at once', async () => {
+    embedded.control.setFaults({ redis: 'absent' });
+    const before = clock.now();
+    expect(await start()).toMatchObject({
+      code: 'media-worker-unavailable',
+      detail: expect.stringContaining('Redis'),
+    });
+    expect(clock.now() - before).toBeLessThan(15_000);
+  });
+});
+
+describe('a slow recorder', () => {
+  it('is 503 within the patience, its late egress is stopped, and only then the room is free', async () => {
+    embedded.control.setFaults({ recorder: 'slow' });
+    const before = clock.now();
+    expect(await start()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
+    expect(clock.now() - before).toBeGreaterThanOrEqual(24_900);
+    expect(clock.now() - before).toBeLessThan(30_000);
+    embedded.control.setFaults({ recorder: 'present' });
+    // Before the late answer is there, the room is still claimed; then the start that waits gets it.
+    const waited = await start(second);
+    expect(waited.httpStatus).toBe(201);
+    expect((await running()).map((egress) => egress.egressId)).toEqual([waited.egressId]);
+    await stop();
+  });
+
+  it('is waited for by a service that closes', async () => {
+    const closing = await startInstance();
+    embedded.control.setFaults({ recorder: 'slow' });
+    expect((await start(closing)).httpStatus).toBe(503);
+    await closing.close();
+    const late = await egresses();
+    expect(late).toHaveLength(1);
+    expect(await running()).toEqual([]);
+    expect(await store.recordings.findActive(room)).toBeUndefined();
+  });
+});
+
+describe('a recorder that fails', () => {
+  it('does not block the room', async () => {
+    embedded.control.setFaults({ recorder: 'failing' });
+    enterAndPublish();
+    const { egressId } = await start();
+    await untilStatus(egressId, 'EGRESS_FAILED');
+    expect(await status()).toEqual(NOT_RECORDING);
+    const failed = await store.recordings.findByEgressId(egressId);
+    expect(failed?.status).toBe('failed');
+    expect(failed?.error).toEqual(expect.any(String));
+    expect(await stop()).toMatchObject({ httpStatus: 404, code: 'no-active-recording' });
+    embedded.control.setFaults({ recorder: 'present' });
+    expect((await start()).httpStatus).toBe(201);
+    await stop();
+  });
+});
+
+describe('a recorder that dies', () => {
+  async function startAndKill(): Promise<RecordingStart> {
+    enterAndPublish();
+    const started = await start();
+    await untilStatus(started.egressId, 'EGRESS_ACTIVE');
+    embedded.control.killRecorder(started.egressId);
+    return started;
+  }
+
+  it('is found out by a stop, which is 404, and then the room is free', async () => {
+    const { egressId } = await startAndKill();
+    // Until the media server puts it out of the room, it may only be slow.
+    expect(await stop()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
+    await expect
+      .poll(() => media.getParticipant(room, egressId).catch(({ code }) => code), { timeout: 10_000 })
+      .toBe('participant-not-found');
+    expect(await stop()).toMatchObject({ httpStatus: 404, code: 'no-active-recording' });
+    expect(await store.recordings.findByEgressId(egressId)).toMatchObject({
+      status: 'failed',
+      error: 'the recorder was lost',
+    });
+    const again = await start();
+    expect(again.httpStatus).toBe(201);
+    expect(again.egressId).not.toBe(egressId);
+    await stop();
+  });
+
+  it('is found out by a start or a look when it should long have joined', async () => {
+    const { egressId, startedAt } = await startAndKill();
+    await expect.poll(() => clock.now() - Date.parse(startedAt), { timeout: 20_000 }).toBeGreaterThan(60_000);
+    expect(await status()).toEqual(NOT_RECORDING);
+    const again = await start(second);
+    expect(again.httpStatus).toBe(201);
+    expect(again.egressId).not.toBe(egressId);
+    await stop();
+  });
+});
+
+describe('an instance that was killed within a start', () => {
+  const newPath = (): string => `${recordingDir}/left-${randomUUID()}.mp4`;
+
+  async function claim(filepath: string, claimMs: number): Promise<Recording> {
+    const now = clock.now();
+    const claimUntil = now + claimMs;
+    const recording = {
+      id: `rec_${randomUUID()}`,
+      room,
+      filepath,
+      bucket: null,
+      owner: 'killed',
+      claimUntil,
+    };
+    return (await store.recordings.claim(recording, now)).recording;
+  }
+
+  /** What it left: its claim, and the egress that it had asked for, first: a reconciler looks once the claim is there. */
+  async function leaveBehind(claimMs: number): Promise<Egress> {
+    const filepath = newPath();
+    const left = await media.startRoomComposite({ room, filepath });
+    await claim(filepath, claimMs);
+    return left;
+  }
+
+  it('loses its claim when it runs out, and its egress is stopped', async () => {
+    enterAndPublish();
+    const left = await leaveBehind(1);
+    const taken = await start();
+    expect(taken.httpStatus).toBe(201);
+    expect(taken.egressId).not.toBe(left.egressId);
+    expect((await running()).map((egress) => egress.egressId)).toEqual([taken.egressId]);
+    await stop();
+  });
+
+  it('keeps others waiting as long as its claim holds', async () => {
+    await leaveBehind(60_000);
+    const before = clock.now();
+    expect(await start()).toMatchObject({ httpStatus: 503 });
+    expect(clock.now() - before).toBeGreaterThanOrEqual(24_000);
+    expect(await status()).toEqual(NOT_RECORDING);
+    expect((await stop()).httpStatus).toBe(404);
+  });
+
+  it('is cleaned up after without anyone starting again', async () => {
+    enterAndPublish();
+    const left = await leaveBehind(1);
+    await expect.poll(async () => (await running()).length, { timeout: 20_000, interval: 100 }).toBe(0);
+    expect((await egresses()).map((egress) => egress.egressId)).toEqual([left.egressId]);
+    await expect.poll(() => store.recordings.findActive(room), { timeout: 20_000 }).toBeUndefined();
+  });
+
+  it('is given up, and what starts after that is stopped too', async () => {
+    enterAndPublish();
+    const { id, filepath } = await claim(newPath(), 1);
+    await expect
+      .poll(() => store.recordings.find(id), { timeout: 20_000 })
+      .toMatchObject({ status: 'failed', error: 'the instance that started it was lost' });
+    const late = await media.startRoomComposite({ room, filepath });
+    expect((await egresses()).map((egress) => egress.egressId)).toEqual([late.egressId]);
+    await expect.poll(async () => (await running()).length, { timeout: 20_000, interval: 100 }).toBe(0);
+  });
+});
+
+describe('a start whose answer is lost', () => {
+  it('does not leave an egress that nobody knows', async () => {
+    const proxy = await startLosingProxy(embedded.url, 'StartRoomCompositeEgress');
+    const service = await startInstance(proxy.url);
+    try {
+      enterAndPublish();
+      expect((await start(service)).httpStatus).toBe(503);
+      expect(await egresses()).toHaveLength(1);
+      await expect.poll(async () => (await running()).length, { timeout: 20_000 }).toBe(0);
+      await expect.poll(async () => (await start()).httpStatus, { timeout: 20_000 }).toBe(201);
+      await stop();
+    } finally {
+      await service.close();
+      proxy.close();
+    }
+  });
+});
+
+/** Passes everything on; the answer to `method` is swallowed, with its connection. */
+async function startLosingProxy(
+  target: string,
+  method: string,
+): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((incoming, outgoing) => {
+    const passed = request(`${target}${incoming.url}`, {
+      method: incoming.method,
+      headers: incoming.headers,
+    });
+    incoming.pipe(passed);
+    passed.once('response', (answer) => {
+      if (incoming.url?.endsWith(`/${method}`)) {
+        answer.resume();
+        outgoing.destroy();
+        return;
+      }
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

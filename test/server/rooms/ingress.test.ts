@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Ingress } from '../../../src/contract/ingress.ts';
+import type { Problem } from '../../../src/contract/problem.ts';
+import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
+import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+const pathOf = (room: string, id?: string): string =>
+  `/v1/rooms/${encodeURIComponent(room)}/ingress${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
+
+describe('ingress with Redis', () => {
+  let livekit: SharedParts['livekit'];
+  let service: TestService;
+  beforeAll(async () => {
+    livekit = await sharedLivekit();
+    service = await startTestService({ livekit });
+  });
+  afterAll(() => service.close());
+
+  async function create(room: string, body?: unknown): Promise<Ingress> {
+    const answer = await service.call('POST', pathOf(room), body === undefined ? {} : { body });
+    expect(answer.status).toBe(201);
+    return answer.json;
+  }
+  async function list(room: string): Promise<readonly Ingress[]> {
+    const answer = await service.call('GET', pathOf(room));
+    expect(answer.status).toBe(200);
+    return (answer.json as { ingress: readonly Ingress[] }).ingress;
+  }
+  async function remove(room: string, id: string) {
+    const answer = await service.call('DELETE', pathOf(room, id));
+    return { status: answer.status, code: (answer.json as Problem | undefined)?.type?.split(':').at(-1) };
+  }
+
+  it('is made from nothing: RTMP, a default name and an identity of its own', async () => {
+    const room = `no such room ${randomUUID()}`;
+    const [one, other] = [await create(room), await create(room, {})];
+    expect(one).toMatchObject({ inputType: 'RTMP_INPUT', roomName: room, participantName: 'Ingress Stream' });
+    expect(one.ingressId).toMatch(/^IN_/);
+    expect(one.streamKey).not.toBe('');
+    expect(one.participantIdentity).toMatch(/^ingress_[\w-]+$/);
+    expect(other.participantIdentity).not.toBe(one.participantIdentity);
+    expect(other.streamKey).not.toBe(one.streamKey);
+  });
+
+  it('is made as asked', async () => {
+    const room = `asked-${randomUUID()}`;
+    const body = { type: 'whip', participantName: 'Camera è', participantIdentity: 'camera/1' };
+    expect(await create(room, body)).toMatchObject({
+      inputType: 'WHIP_INPUT',
+      participantName: 'Camera è',
+      participantIdentity: 'camera/1',
+    });
+  });
+
+  it('is listed in its room alone, and deleted from it alone', async () => {
+    const [room, other] = [`list/ ${randomUUID()}`, `other-${randomUUID()}`];
+    const [first, second] = [await create(room), await create(room)];
+    expect((await list(room)).map((each) => each.ingressId).sort()).toEqual(
+      [first.ingressId, second.ingressId].sort(),
+    );
+    expect(await list(other)).toEqual([]);
+    expect(await remove(other, first.ingressId)).toEqual({ status: 404, code: 'ingress-not-found' });
+    expect(await remove(room, first.ingressId)).toEqual({ status: 204, code: undefined });
+    expect(await remove(room, first.ingressId)).toEqual({ status: 404, code: 'ingress-not-found' });
+    expect((await list(room)).map((each) => each.ingressId)).toEqual([second.ingressId]);
+  });
+
+  it('of an unknown id is 404, whatever the id', async () => {
+    for (const id of ['IN_unknown', '../x', 'a b', '%', '😀']) {
+      expect([id, await remove('any', id)]).toEqual([id, { status: 404, code: 'ingress-not-found' }]);
+    }
+  });
+
+  it('of a bad type is refused with the known ones', async () => {
+    const answer = await service.call('POST', pathOf('any'), { body: { type: 'srt' } });
+    expect(answer.json as Problem).toMatchObject({
+      status: 400,
+      errors: [{ pointer: '#/type', detail: 'must be one of rtmp, whip' }],
+    });
+  });
+});
+
+describe('ingress without Redis', () => {
+  let livekit: Livekit;
+  let service: TestService;
+  beforeAll(async () => {
+    livekit = await startLivekit();
+    service = await startTestService({ livekit });
+  });
+  afterAll(async () => {
+    await service?.close();
+    await livekit?.close();
+  });
+
+  it.each([
+    ['POST', pathOf('demo')],
+    ['GET', pathOf('demo')],
+    ['DELETE', pathOf('demo', 'IN_x')],
+  ])('is 503 with the reason, at once: %s', async (method, path) => {
+    const before = performance.now();
+    const answer = await service.call(method, path);
+    expect(performance.now() - before).toBeLessThan(1500);
+    expect(answer.json as Problem).toMatchObject({
+      type: 'urn:problem-type:rtc:media-worker-unavailable',
+      status: 503,
+      detail: expect.stringContaining('Redis'),
+    });
+  });
+
+  it('and recording without it is 503 too, with the reason, and blocks nothing', async () => {
+    await service.call('POST', '/v1/rooms', { body: { name: 'demo' } });
+    for (let times = 0; times < 2; times += 1) {
+      const answer = await service.call('POST', '/v1/rooms/demo/recording/start');
+      expect(answer.json as Problem).toMatchObject({
+        type: 'urn:problem-type:rtc:media-worker-unavailable',
+        detail: expect.stringContaining('Redis'),
+      });
+    }
+    expect((await service.call('GET', '/v1/rooms/demo/recording')).json).toEqual({
+      isRecording: false,
+      egressId: null,
+      startedAt: null,
+    });
+    expect((await service.call('POST', '/v1/rooms/demo/recording/stop')).status).toBe(404);
+  });
+
+  it('leaves the rooms as they are', async () => {
+    expect((await service.call('GET', '/v1/rooms/demo')).status).toBe(200);
+    expect((await service.call('GET', '/ready', { signing: false })).json).toEqual({
+      ready: true,
+      checks: { mediaServer: true, database: true },
+    });
+  });
+});

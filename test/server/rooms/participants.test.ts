@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { RoomEvent } from '@livekit/rtc-node';
+import { AccessToken } from 'livekit-server-sdk';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Participant } from '../../../src/contract/participants.ts';
+import type { Problem } from '../../../src/contract/problem.ts';
+import type { Token } from '../../../src/contract/tokens.ts';
+import {
+  isAudible,
+  isSilent,
+  type JoinedParticipant,
+  join,
+  subscribedTrack,
+  untilLoudness,
+} from '../../support/parts/participant.ts';
+import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+let livekit: SharedParts['livekit'];
+let service: TestService;
+const present: JoinedParticipant[] = [];
+
+beforeAll(async () => {
+  livekit = await sharedLivekit();
+  service = await startTestService({ livekit });
+});
+afterAll(() => service.close());
+afterEach(async () => {
+  await Promise.all(present.splice(0).map((participant) => participant.leave()));
+});
+
+async function enter(roomId: string, userId: string): Promise<JoinedParticipant> {
+  const body = { roomId, userId, name: `Name of ${userId}`, role: 'participant' };
+  const { url, token } = (await service.call('POST', '/v1/token', { body })).json as Token;
+  const participant = await join(url, token);
+  present.push(participant);
+  return participant;
+}
+
+const pathOf = (room: string, identity?: string): string =>
+  `/v1/rooms/${encodeURIComponent(room)}/participants${identity === undefined ? '' : `/${encodeURIComponent(identity)}`}`;
+
+async function list(room: string): Promise<readonly Participant[]> {
+  const answer = await service.call('GET', pathOf(room));
+  expect(answer.status).toBe(200);
+  return (answer.json as { participants: readonly Participant[] }).participants;
+}
+
+/** The answer, which came well before the 3 s after which the media server itself gives up. */
+async function soon(method: string, path: string, body?: unknown) {
+  const before = performance.now();
+  const answer = await service.call(method, path, body === undefined ? {} : { body });
+  expect(performance.now() - before).toBeLessThan(1500);
+  return { status: answer.status, code: (answer.json as Problem | undefined)?.type?.split(':').at(-1) };
+}
+
+describe('participants', () => {
+  it("are listed as the media server's own records", async () => {
+    const room = `list-${randomUUID()}`;
+    const ada = await enter(room, 'ada');
+    await enter(room, 'bob');
+    const { sid } = await ada.publishTone();
+    const listed = async (): Promise<Participant | undefined> =>
+      (await list(room)).find((participant) => participant.identity === 'ada');
+    expect((await list(room)).map((participant) => participant.identity).sort()).toEqual(['ada', 'bob']);
+    // The media server tells of the first track some milliseconds before it calls its owner a publisher.
+    await expect.poll(async () => (await listed())?.isPublisher).toBe(true);
+    const record = await listed();
+    expect(record).toMatchObject({ name: 'Name of ada', state: 'ACTIVE', kind: 'STANDARD' });
+    expect(record?.sid).toMatch(/^PA_/);
+    expect(record?.tracks).toMatchObject([{ sid, type: 'AUDIO', source: 'MICROPHONE', muted: false }]);
+  });
+
+  it('are not listed when they are hidden, nor touched', async () => {
+    const room = `hidden-${randomUUID()}`;
+    await enter(room, 'ada');
+    const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity: 'ghost' });
+    token.addGrant({ roomJoin: true, room, hidden: true, canPublish: true, canSubscribe: true });
+    present.push(await join(livekit.url, await token.toJwt()));
+    expect((await list(room)).map((participant) => participant.identity)).toEqual(['ada']);
+    expect(await soon('DELETE', pathOf(room, 'ghost'))).toEqual({
+      status: 404,
+      code: 'participant-not-found',
+    });
+  });
+
+  it('are none in a room without them', async () => {
+    const name = `empty-${randomUUID()}`;
+    await service.call('POST', '/v1/rooms', { body: { name } });
+    expect(await list(name)).toEqual([]);
+  });
+
+  it.each(['ada b/c', '../x', '100%', 'è😀', '%2F'])(
+    'with odd identities are found and removed: %s',
+    async (identity) => {
+      const room = `odd ${identity} ${randomUUID()}`;
+      await enter(room, identity);
+      expect((await list(room)).map((participant) => participant.identity)).toEqual([identity]);
+      expect((await soon('DELETE', pathOf(room, identity))).status).toBe(204);
+    },
+  );
+});
+
+describe('removing a participant', () => {
+  it('disconnects them', async () => {
+    const room = `remove-${randomUUID()}`;
+    const ada = await enter(room, 'ada');
+    await enter(room, 'bob');
+    const disconnected = new Promise((resolve) => ada.room.once(RoomEvent.Disconnected, resolve));
+    expect((await soon('DELETE', pathOf(room, 'ada'))).status).toBe(204);
+    await disconnected;
+    await expect
+      .poll(async () => (await list(room)).map((participant) => participant.identity))
+      .toEqual(['bob']);
+    expect(await soon('DELETE', pathOf(room, 'ada'))).toEqual({ status: 404, code: 'participant-not-found' });
+  });
+
+  it('of no such identity is 404 at once', async () => {
+    const room = `remove-${randomUUID()}`;
+    await enter(room, 'ada');
+    expect(await soon('DELETE', pathOf(room, 'nobody'))).toEqual({
+      status: 404,
+      code: 'participant-not-found',
+    });
+  });
+});
+
+describe('muting a track', () => {
+  it('makes it silent for those who listen', async () => {
+    const room = `mute-${randomUUID()}`;
+    const [speaker, listener] = [await enter(room, 'speaker'), await enter(room, 'listener')];
+    const { sid } = await speaker.publishTone();
+    const heard = await subscribedTrack(listener, { identity: 'speaker' });
+    expect(await untilLoudness(heard, { accepts: isAudible })).toBeGreaterThan(0.1);
+    expect((await soon('POST', `${pathOf(room, 'speaker')}/mute`, { trackSid: sid })).status).toBe(204);
+    expect(await untilLoudness(heard, { accepts: isSilent })).toBeLessThan(0.001);
+    const [muted] =
+      (await list(room)).find((participant) => participant.identity === 'speaker')?.tracks ?? [];
+    expect(muted).toMatchObject({ sid, muted: true });
+    expect((await soon('POST', `${pathOf(room, 'speaker')}/mute`, { trackSid: sid })).status).toBe(204);
+  });
+
+  it('leaves the others alone', async () => {
+    const room = `mute-${randomUUID()}`;
+    const [one, other, listener] = [
+      await enter(room, 'one'),
+      await enter(room, 'other'),
+      await enter(room, 'listener'),
+    ];
+    const { sid } = await one.publishTone();
+    await other.publishTone();
+    const heard = await subscribedTrack(listener, { identity: 'other' });
+    await untilLoudness(heard, { accepts: isAudible });
+    await service.call('POST', `${pathOf(room, 'one')}/mute`, { body: { trackSid: sid } });
+    await expect(untilLoudness(heard, { accepts: isSilent, deadlineMs: 1000 })).rejects.toThrow(
+      /not as asked/,
+    );
+  });
+
+  it('of an unknown participant, or of a track that is not theirs, is 404 at once', async () => {
+    const room = `mute-${randomUUID()}`;
+    const [ada] = [await enter(room, 'ada'), await enter(room, 'bob')];
+    const { sid } = await ada.publishTone();
+    const mute = (identity: string, trackSid: string) =>
+      soon('POST', `${pathOf(room, identity)}/mute`, { trackSid });
+    expect(await mute('nobody', sid)).toEqual({ status: 404, code: 'participant-not-found' });
+    expect(await mute('ada', 'TR_unknown')).toEqual({ status: 404, code: 'track-not-found' });
+    expect(await mute('bob', sid)).toEqual({ status: 404, code: 'track-not-found' });
+  });
+});

@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import { RoomServiceClient } from 'livekit-server-sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Problem } from '../../../src/contract/problem.ts';
+import type { Room, RoomList } from '../../../src/contract/rooms.ts';
+import { cursorOf } from '../../../src/server/platform/http/cursor.ts';
+import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+/* On the real media server, which other suites use too: rooms have names of their own. */
+
+let livekit: SharedParts['livekit'];
+let service: TestService;
+let media: RoomServiceClient;
+beforeAll(async () => {
+  livekit = await sharedLivekit();
+  service = await startTestService({ livekit });
+  media = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
+});
+afterAll(() => service.close());
+
+const unique = (name: string): string => `${name}-${randomUUID().slice(0, 8)}`;
+const pathOf = (name: string): string => `/v1/rooms/${encodeURIComponent(name)}`;
+
+async function create(body: Readonly<Record<string, unknown>>) {
+  const { status, json, headers } = await service.call('POST', '/v1/rooms', { body });
+  expect(status).toBe(201);
+  return { room: json as Room, existed: headers['x-room-existed'], ignored: headers['x-room-ignored'] };
+}
+
+async function listAll(query = ''): Promise<RoomList> {
+  const { status, json } = await service.call('GET', `/v1/rooms${query}`);
+  expect(status).toBe(200);
+  return json;
+}
+
+/** The answer, which came well before the 3 s after which the media server itself gives up. */
+async function soon(method: string, path: string, body?: unknown) {
+  const before = performance.now();
+  const answer = await service.call(method, path, body === undefined ? {} : { body });
+  expect(performance.now() - before).toBeLessThan(1500);
+  return { status: answer.status, code: (answer.json as Problem | undefined)?.type?.split(':').at(-1) };
+}
+
+describe('creating a room', () => {
+  it("answers 201 with the media server's own record", async () => {
+    const name = unique('made');
+    const { room, existed, ignored } = await create({
+      name,
+      maxParticipants: 7,
+      emptyTimeout: 600,
+      metadata: 'm',
+    });
+    expect(room).toMatchObject({
+      name,
+      maxParticipants: 7,
+      emptyTimeout: 600,
+      departureTimeout: 600,
+      metadata: 'm',
+      numParticipants: 0,
+      numPublishers: 0,
+      activeRecording: false,
+    });
+    expect(room.sid).toMatch(/^RM_/);
+    expect(room.creationTime).toMatch(/^\d+$/);
+    expect(room).not.toHaveProperty('turnPassword');
+    expect([existed, ignored]).toEqual([undefined, undefined]);
+    const [real] = await media.listRooms([name]);
+    expect(real).toMatchObject({
+      maxParticipants: 7,
+      emptyTimeout: 600,
+      departureTimeout: 600,
+      metadata: 'm',
+    });
+  });
+
+  it('leaves what is not said to the media server', async () => {
+    const { room } = await create({ name: unique('plain') });
+    expect(room).toMatchObject({ maxParticipants: 0, emptyTimeout: 300, departureTimeout: 20, metadata: '' });
+  });
+
+  it('of a name that is taken answers 201 with the room that is there', async () => {
+    const name = unique('again');
+    const first = await create({ name, maxParticipants: 7 });
+    const second = await create({ name, maxParticipants: 7 });
+    expect(second.room.sid).toBe(first.room.sid);
+    expect([second.existed, second.ignored]).toEqual(['true', undefined]);
+  });
+
+  it('names the settings that a live room did not take on, and applies the metadata', async () => {
+    const name = unique('other');
+    await create({ name, maxParticipants: 7, emptyTimeout: 100, metadata: 'old' });
+    const { room, existed, ignored } = await create({
+      name,
+      maxParticipants: 8,
+      emptyTimeout: 200,
+      metadata: 'new',
+    });
+    expect(room).toMatchObject({ maxParticipants: 7, emptyTimeout: 100, metadata: 'new' });
+    expect([existed, ignored]).toEqual(['true', 'maxParticipants, emptyTimeout']);
+    expect((await media.listRooms([name]))[0]?.metadata).toBe('new');
+    const emptied = await create({ name, metadata: '' });
+    expect(emptied.room.metadata).toBe('');
+    const kept = await create({ name });
+    expect([kept.room.metadata, kept.ignored]).toEqual(['', undefined]);
+  });
+
+  it('many times at once makes one room', async () => {
+    const name = unique('race');
+    const made = await Promise.all(Array.from({ length: 20 }, () => create({ name, metadata: 'm' })));
+    expect(new Set(made.map(({ room }) => room.sid)).size).toBe(1);
+  });
+
+  it('takes metadata of 512 KiB', async () => {
+    const name = unique('large');
+    const metadata = 'é'.repeat(256 * 1024);
+    expect((await create({ name, metadata })).room.metadata).toBe(metadata);
+    await service.call('DELETE', pathOf(name));
+  });
+});
+
+describe('a name', () => {
+  it.each([
+    'with space',
+    'with/slash',
+    '../../etc/passwd',
+    'per%cent',
+    '%2F',
+    'caffè ☕ 😀',
+    'a?b#c&d=e;f',
+    '+plus+',
+    '"quoted"',
+    "';--",
+    '.',
+    '..',
+    '\u{200f}right',
+    'x'.repeat(240),
+    '😀'.repeat(59),
+  ])('survives every way through the service: %s', async (start) => {
+    const name = start.length > 2 ? unique(start) : start;
+    const { room } = await create({ name });
+    expect(room.name).toBe(name);
+    expect(((await service.call('GET', pathOf(name))).json as Room).name).toBe(name);
+    expect((await listAll()).rooms.map((each) => each.name)).toContain(name);
+    expect((await service.call('GET', `${pathOf(name)}/participants`)).json).toEqual({ participants: [] });
+    expect((await service.call('DELETE', pathOf(name))).status).toBe(204);
+    expect((await service.call('GET', pathOf(name))).status).toBe(404);
+  });
+});
+
+describe('listing rooms', () => {
+  it('answers all of them without a limit', async () => {
+    const names = Array.from({ length: 5 }, (_, index) => unique(`all-${index}`));
+    for (const name of names) await create({ name });
+    const { rooms, ...rest } = await listAll();
+    expect(rooms.map((room) => room.name)).toEqual(expect.arrayContaining(names));
+    expect(rest).toEqual({});
+    expect(rooms.every((room) => !('turnPassword' in room))).toBe(true);
+  });
+
+  it('pages by name: each room once, whatever comes and goes meanwhile', async () => {
+    const prefix = unique('page');
+    const names = ['a', 'b', 'c/ c', 'd', 'é', '😀'].map((letter) => `${prefix}-${letter}`);
+    for (const name of names) await create({ name });
+    const seen: string[] = [];
+    let cursor: string | null | undefined;
+    let pages = 0;
+    do {
+      const query: string = `?limit=2${cursor == null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
+      const page = await listAll(query);
+      expect(page.rooms.length).toBeLessThanOrEqual(2);
+      seen.push(...page.rooms.map((room) => room.name));
+      cursor = page.nextCursor;
+      pages += 1;
+      if (seen.includes(`${prefix}-b`) && pages < 1000) {
+        // A room that was seen already and one that lies before the cursor change nothing of what follows.
+        await service.call('DELETE', pathOf(`${prefix}-a`));
+        await create({ name: `${prefix}-A` });
+      }
+    } while (cursor != null);
+    expect(seen.filter((name) => name.startsWith(prefix))).toEqual(names);
+    expect(seen).toEqual([...seen].sort());
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  it('ends with a null cursor, and a cursor beyond all is an empty page', async () => {
+    await create({ name: unique('some') });
+    expect(await listAll('?limit=1000')).toMatchObject({ nextCursor: null });
+    const beyond = cursorOf('rooms', 'string').encode('\u{10ffff}');
+    expect(await listAll(`?limit=5&cursor=${beyond}`)).toEqual({ rooms: [], nextCursor: null });
+  });
+
+  it('goes on after a name that is as long as can be', async () => {
+    const name = `${unique('"')}${'"'.repeat(256)}`.slice(0, 256);
+    await create({ name });
+    const cursor = cursorOf('rooms', 'string').encode(name);
+    const { rooms } = await listAll(`?cursor=${cursor}`);
+    expect(rooms.map((room) => room.name)).not.toContain(name);
+  });
+
+  it('refuses the cursor of another list', async () => {
+    const cursor = cursorOf('recordings', 'string').encode('demo');
+    const answer = await service.call('GET', `/v1/rooms?cursor=${cursor}`);
+    expect([answer.status, (answer.json as Problem).errors]).toEqual([
+      400,
+      [{ parameter: 'cursor', detail: 'must be a nextCursor of this list' }],
+    ]);
+  });
+});
+
+describe('a room that is not there', () => {
+  const missing = pathOf(unique('missing'));
+
+  it.each([
+    ['GET', missing, undefined],
+    ['DELETE', missing, undefined],
+    ['GET', `${missing}/participants`, undefined],
+    ['DELETE', `${missing}/participants/ada`, undefined],
+    ['POST', `${missing}/participants/ada/mute`, { trackSid: 'TR_x' }],
+    ['POST', `${missing}/recording/start`, undefined],
+    ['POST', `${missing}/recording/stop`, undefined],
+    ['GET', `${missing}/recording`, undefined],
+  ] as const)('is 404 at once: %s %s', async (method, path, body) => {
+    expect(await soon(method, path, body)).toEqual({ status: 404, code: 'room-not-found' });
+  });
+
+  it('is named in the detail', async () => {
+    const answer = await service.call('GET', pathOf('no "such" room'));
+    expect((answer.json as Problem).detail).toBe('There is no room "no \\"such\\" room".');
+  });
+
+  it('is not deleted twice', async () => {
+    const name = unique('twice');
+    await create({ name });
+    expect(await soon('DELETE', pathOf(name))).toEqual({ status: 204, code: undefined });
+    expect(await soon('DELETE', pathOf(name))).toEqual({ status: 404, code: 'room-not-found' });
+  });
+});

@@ -1,0 +1,158 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
+import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.ts';
+import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
+import { SAMPLE_RATE, type VoicedSegment } from '../../../../src/server/transcription/engines/speech.ts';
+import { runFfmpeg } from '../../../support/parts/ffmpeg.ts';
+import { openTestModel, speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
+import { wordErrorRate } from '../../../support/word-error-rate.ts';
+
+/* The real model and the real detector, as `rtc stt install` puts them in place. */
+
+const { engine, createDetector } = openTestModel();
+let folder: string;
+let prose: Float32Array;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rtc-moonshine-'));
+  const wav = join(folder, 'prose.wav');
+  await runFfmpeg(['-i', speechRecordings().twoCities.path, '-ar', String(SAMPLE_RATE), '-ac', '1', wav]);
+  prose = await readSamples(wav);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function readSamples(path: string): Promise<Float32Array> {
+  const file = await readFile(path);
+  const at = file.indexOf('data') + 8;
+  return Float32Array.from(
+    { length: (file.length - at) >> 1 },
+    (_, index) => file.readInt16LE(at + 2 * index) / 32_768,
+  );
+}
+
+/** In pieces, as a stream comes. */
+function detect(samples: Float32Array, pauseSeconds: number, detector = createDetector(pauseSeconds)) {
+  const segments: VoicedSegment[] = [];
+  for (let at = 0; at < samples.length; at += 480)
+    segments.push(...detector.push(samples.subarray(at, at + 480)));
+  return [...segments, ...detector.flush()];
+}
+
+async function textOf(segments: readonly VoicedSegment[]): Promise<string> {
+  const texts = await Promise.all(
+    segments.map(async ({ samples }) => (await engine.recognise({ samples, language: 'en' })).text),
+  );
+  for (const [index, text] of texts.entries()) {
+    expect(text, `segment ${index} of ${segments[index]?.samples.length} samples`).not.toBe('');
+  }
+  return texts.join(' ');
+}
+
+describe('the small English model', () => {
+  it.each([0.3, 0.4, 0.6])(
+    'has all but 12 in 100 words that are read, where pauses of %s s end segments',
+    async (pause) => {
+      const text = await textOf(detect(prose, pause));
+      expect(wordErrorRate(speechRecordings().twoCities.text, text), text).toBeLessThanOrEqual(0.12);
+    },
+  );
+
+  it('gives no text for what is too long for it, without an error: the reason why segments are cut', async () => {
+    expect(
+      (await engine.recognise({ samples: prose.subarray(0, 12.6 * SAMPLE_RATE), language: 'en' })).text,
+    ).toBe('');
+  });
+
+  it('loses nothing of speech without a pause', async () => {
+    // Pauses so long that the reader makes none.
+    const segments = detect(prose, 2);
+    expect(segments.length).toBeGreaterThanOrEqual(5);
+    for (const { samples } of segments) expect(samples.length).toBeLessThanOrEqual(8 * SAMPLE_RATE);
+    const text = await textOf(segments);
+    expect(wordErrorRate(speechRecordings().twoCities.text, text), text).toBeLessThanOrEqual(0.2);
+  });
+
+  it('hears the same in every one of many segments at once', async () => {
+    const [segment] = detect(prose, 0.4);
+    if (segment === undefined) throw new Error('nothing is voiced');
+    const texts = await Promise.all(Array.from({ length: 6 }, () => textOf([segment])));
+    expect(new Set(texts).size).toBe(1);
+  });
+
+  it('is loaded once, when it is prepared', async () => {
+    const { OfflineRecognizer, ...others } = loadSherpa();
+    let loads = 0;
+    const createAsync = (config: object) => {
+      loads += 1;
+      return OfflineRecognizer.createAsync(config);
+    };
+    const sherpa = { ...others, OfflineRecognizer: { createAsync } };
+    const models = { en: testModel(defaultCacheDir(process.env)) ?? '' };
+    const prepared = createSherpaEngine({ sherpa, models, threads: 1 });
+    await prepared.prepare('en-US');
+    expect(loads).toBe(1);
+    await prepared.recognise({ samples: prose.subarray(0, SAMPLE_RATE), language: 'en-GB' });
+    expect(loads).toBe(1);
+    await expect(prepared.prepare('it')).rejects.toMatchObject({ code: 'invalid-request' });
+  });
+
+  it('has no other language than its own', async () => {
+    expect([engine.languages, engine.supports('en-GB'), engine.supports('it')]).toEqual([
+      ['en'],
+      true,
+      false,
+    ]);
+    await expect(engine.recognise({ samples: new Float32Array(1600), language: 'it' })).rejects.toMatchObject(
+      {
+        code: 'invalid-request',
+      },
+    );
+  });
+});
+
+describe('the voice activity detector', () => {
+  it('has no sample in two segments, and all of them in order', () => {
+    const segments = detect(prose, 0.3);
+    let end = 0;
+    for (const { start, samples } of segments) {
+      expect(start).toBeGreaterThanOrEqual(end);
+      end = start + samples.length;
+      expect(samples).toEqual(prose.slice(start, end));
+    }
+    const voiced = segments.reduce((sum, { samples }) => sum + samples.length, 0);
+    expect(voiced / prose.length).toBeGreaterThan(0.6);
+  });
+
+  it('ends what is being said at a flush, to its last sample, and begins anew', () => {
+    const detector = createDetector(0.4);
+    const half = prose.subarray(0, 2.2 * SAMPLE_RATE);
+    const first = detect(half, 0.4, detector);
+    const last = first.at(-1);
+    expect((last?.start ?? 0) + (last?.samples.length ?? 0)).toBeGreaterThan(half.length - 0.3 * SAMPLE_RATE);
+    expect((last?.start ?? 0) + (last?.samples.length ?? 0)).toBeLessThanOrEqual(half.length);
+    expect(detector.current()).toBeUndefined();
+    expect(detect(half, 0.4, detector)).toEqual(first);
+    expect(detector.flush()).toEqual([]);
+  });
+
+  it('shows what is voiced at the moment, from its beginning', () => {
+    const detector = createDetector(0.4);
+    expect(detector.current()).toBeUndefined();
+    detector.push(prose.subarray(0, 2 * SAMPLE_RATE));
+    const current = detector.current();
+    const [whole] = detector.flush();
+    expect(Math.abs((current?.start ?? 0) - (whole?.start ?? 0))).toBeLessThan(0.15 * SAMPLE_RATE);
+    expect(current?.samples.length).toBeGreaterThan(SAMPLE_RATE);
+  });
+
+  it('hears nobody in silence and in noise', () => {
+    expect(detect(new Float32Array(5 * SAMPLE_RATE), 0.4)).toEqual([]);
+    const noise = Float32Array.from(
+      { length: 5 * SAMPLE_RATE },
+      (_, index) => (((index * 7919) % 997) / 997 - 0.5) / 50,
+    );
+    expect(detect(noise, 0.4)).toEqual([]);
+  });
+});

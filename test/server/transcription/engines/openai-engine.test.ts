@@ -1,0 +1,189 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai-engine.ts';
+import type { SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
+import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
+
+let server: TestHttpServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+type Answer = Parameters<typeof startHttpServer>[0];
+
+async function engineFor(
+  answer: Answer,
+  changes: { apiKey?: string | undefined; path?: string; patienceMs?: number } = {},
+): Promise<SpeechEngine> {
+  server = await startHttpServer(answer);
+  const { apiKey = 'sk-secret', path = '', ...patience } = changes;
+  return createOpenaiEngine({
+    url: `${server.url}${path}`,
+    apiKey,
+    model: 'whisper-1',
+    languages: ['it', 'en'],
+    ...patience,
+  });
+}
+
+const samples = Float32Array.from([0, 0.5, -0.5]);
+const answers =
+  (status: number, body: unknown): Answer =>
+  (_, response) =>
+    json(response, status, body);
+
+describe('the OpenAI engine', () => {
+  it('sends a WAV file, the model and the primary language, with the key', async () => {
+    const engine = await engineFor(answers(200, { text: ' Buongiorno. ' }));
+    expect(await engine.recognise({ samples, language: 'it-IT' })).toEqual({
+      text: 'Buongiorno.',
+      confidence: null,
+    });
+    const [request] = server?.received ?? [];
+    expect([request?.method, request?.url]).toEqual(['POST', '/v1/audio/transcriptions']);
+    expect(request?.headers.authorization).toBe('Bearer sk-secret');
+    expect(request?.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    for (const [name, value] of [
+      ['model', 'whisper-1'],
+      ['language', 'it'],
+      ['response_format', 'json'],
+    ]) {
+      expect(request?.body).toContain(`name="${name}"\r\n\r\n${value}\r\n`);
+    }
+    expect(request?.body).toMatch(
+      /name="file"; filename="segment\.wav"\r\nContent-Type: audio\/wav\r\n\r\nRIFF/,
+    );
+  });
+
+  it.each(['', '/', '/v1', '/v1/'])('finds the API below a URL that ends in %j', async (path) => {
+    const engine = await engineFor(answers(200, { text: 'x' }), { path });
+    await engine.recognise({ samples, language: 'en' });
+    expect(server?.received.map(({ url }) => url)).toEqual(['/v1/audio/transcriptions']);
+  });
+
+  it('says which languages it can do, and refuses the others', async () => {
+    const engine = await engineFor(answers(200, { text: 'x' }));
+    expect([engine.languages, engine.supports('en-GB'), engine.supports('de')]).toEqual([
+      ['en', 'it'],
+      true,
+      false,
+    ]);
+    await expect(engine.recognise({ samples, language: 'de' })).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: 'The language "de" has no model; there are en, it.',
+    });
+    expect(server?.received).toEqual([]);
+  });
+
+  it.each([
+    [401, false, 'refuses our key'],
+    [403, false, 'refuses our key'],
+    [400, false, 'answered 400'],
+    [429, true, 'answered 429'],
+    [500, true, 'answered 500'],
+    [503, true, 'answered 503'],
+  ])('takes a status of %i for a fault that may pass: %s', async (status, retryable, message) => {
+    const engine = await engineFor(answers(status, { error: { message: 'sk-secret' } }));
+    const failure = engine.recognise({ samples, language: 'en' });
+    await expect(failure).rejects.toMatchObject({ code: 'media-server-error', retryable });
+    await expect(failure).rejects.toThrow(message);
+    expect(inspect(await failure.catch((error: unknown) => error), { depth: null })).not.toContain(
+      'sk-secret',
+    );
+  });
+
+  it.each([
+    ['7', '7'],
+    ['Sat, 31 Jan 2026 09:30:20 GMT', '20'],
+    ['Sat, 31 Jan 2026 09:29:00 GMT', undefined],
+    ['soon', undefined],
+    ['-1', undefined],
+  ])('hands on for how long a busy server asks: %s', async (told, seconds) => {
+    const engine = await engineFor((_request, response) =>
+      response
+        .writeHead(429, { 'retry-after': told, date: 'Sat, 31 Jan 2026 09:30:00 GMT' })
+        .end('{"error":{}}'),
+    );
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      retryable: true,
+      headers: seconds === undefined ? {} : { 'retry-after': seconds },
+    });
+  });
+
+  it.each<[string, Answer]>([
+    ['says nothing', () => {}],
+    ['begins to answer and says no more', (_request, response) => response.write('{"text":')],
+    [
+      'says a byte now and then',
+      (_request, response) => {
+        response.write('{"text":"');
+        const drip = setInterval(() => response.write('.'), 10);
+        response.once('close', () => clearInterval(drip));
+      },
+    ],
+  ])('does not wait for ever for a server that %s', async (_case, answer) => {
+    const engine = await engineFor(answer, { patienceMs: 200 });
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      code: 'media-server-unavailable',
+      retryable: true,
+    });
+  });
+
+  it('hangs up on a server that answers megabytes', async () => {
+    const sent = { bytes: 0, isOver: false };
+    const hungUp = Promise.withResolvers<void>();
+    const engine = await engineFor((_request, response) => {
+      response.once('close', hungUp.resolve);
+      response.write('{"text":"');
+      const write = (): void => {
+        if (response.destroyed || sent.isOver) return;
+        sent.bytes += 65_536;
+        sent.isOver = sent.bytes >= 10 * 1024 * 1024;
+        response.write('x'.repeat(65_536), () => (sent.isOver ? response.end('"}') : write()));
+      };
+      write();
+    });
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      code: 'media-server-error',
+      retryable: false,
+      message: expect.stringContaining('far more'),
+    });
+    await hungUp.promise;
+    expect(sent.isOver).toBe(false);
+  });
+
+  it('takes an answer of many words, and in any script', async () => {
+    const text = 'Grüße, 世界. '.repeat(5_000).trim();
+    const engine = await engineFor(answers(200, { text }));
+    expect((await engine.recognise({ samples, language: 'en' })).text).toBe(text);
+  });
+
+  it.each([
+    ['no text', '{"words":[]}'],
+    ['a text that is none', '{"text":7}'],
+    ['nothing', ''],
+    ['a page', '<html>'],
+  ])('refuses an answer with %s', async (_, body) => {
+    const engine = await engineFor((_request, response) => response.end(body));
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
+      code: 'media-server-error',
+      retryable: false,
+    });
+  });
+
+  it('tells a server that is not there, or breaks off, from one that refuses', async () => {
+    const engine = await engineFor((_request, response) => response.destroy());
+    const away = { code: 'media-server-unavailable', retryable: true };
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject(away);
+    await server?.close();
+    const broken = await engineFor((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"text":', () => response.destroy());
+    });
+    await expect(broken.recognise({ samples, language: 'en' })).rejects.toMatchObject(away);
+    await server?.close();
+    server = undefined;
+    await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject(away);
+  });
+});

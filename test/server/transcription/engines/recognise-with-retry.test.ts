@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../../src/contract/errors.ts';
+import {
+  type Patience,
+  recognisePatiently,
+} from '../../../../src/server/transcription/engines/recognise-with-retry.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { testSpeech } from '../../../support/test-speech.ts';
+
+const START = 1_000_000;
+const PATIENCE: Patience = { pausesMs: [500, 2_000], longestMs: 10_000 };
+
+let clock: ManualClock;
+let triedAt: number[];
+beforeEach(() => {
+  clock = new ManualClock(START);
+  triedAt = [];
+});
+
+const busy = (retryAfter?: string): ServiceError =>
+  new ServiceError('media-server-error', 'busy', {
+    retryable: true,
+    ...(retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }),
+  });
+
+/** Fails with these, one a try, and then succeeds. */
+function recognise(failures: readonly Error[], patience: Patience = PATIENCE) {
+  const { engine } = testSpeech({
+    recognise: () => {
+      triedAt.push(clock.now() - START);
+      const failure = failures[triedAt.length - 1];
+      if (failure !== undefined) throw failure;
+      return 'words';
+    },
+  });
+  return recognisePatiently({ engine, clock }, { samples: new Float32Array(1), language: 'en' }, patience);
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+const pass = async (ms: number): Promise<void> => {
+  clock.advance(ms);
+  await settled();
+};
+
+describe('patient recognition', () => {
+  it('tries again after each pause, and has the words then', async () => {
+    const told: unknown[] = [];
+    const words = recognise([busy(), busy()], { ...PATIENCE, onFailure: (error) => told.push(error) });
+    await settled();
+    await pass(499);
+    expect(triedAt).toEqual([0]);
+    await pass(1);
+    expect(triedAt).toEqual([0, 500]);
+    await pass(2_000);
+    expect((await words).text).toBe('words');
+    expect(triedAt).toEqual([0, 500, 2_500]);
+    expect(told).toHaveLength(2);
+  });
+
+  it('throws the last failure when there is no pause left', async () => {
+    const last = busy();
+    const failing = recognise([busy(), busy(), last]);
+    failing.catch(() => {});
+    await settled();
+    await pass(500);
+    await pass(2_000);
+    await expect(failing).rejects.toBe(last);
+    expect(triedAt).toHaveLength(3);
+  });
+
+  it.each([
+    ['3', 3_000],
+    ['0.1', 500],
+    ['10', 10_000],
+    ['3600', 10_000],
+    ['soon', 500],
+  ])('waits as a busy server asks, %s s, within its patience', async (asked, ms) => {
+    const words = recognise([busy(asked)]);
+    await settled();
+    await pass(ms - 1);
+    expect(triedAt).toEqual([0]);
+    await pass(1);
+    expect((await words).text).toBe('words');
+    expect(triedAt).toEqual([0, ms]);
+  });
+
+  it('does not try again what will not pass', async () => {
+    const refused = new ServiceError('media-server-error', 'refused');
+    await expect(recognise([refused])).rejects.toBe(refused);
+    const broken = new Error('broken');
+    triedAt = [];
+    await expect(recognise([broken])).rejects.toBe(broken);
+    expect(triedAt).toHaveLength(1);
+  });
+
+  it('is cancelled within a pause', async () => {
+    const abort = new AbortController();
+    const failing = recognise([busy()], { ...PATIENCE, signal: abort.signal });
+    failing.catch(() => {});
+    await settled();
+    abort.abort(new Error('closing'));
+    await expect(failing).rejects.toThrow('closing');
+    expect(triedAt).toHaveLength(1);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
+
+/** Work that is begun when it is its turn, and ends when the test says so. */
+function desk() {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  return {
+    begun,
+    work: (name: string) => () => {
+      begun.push(name);
+      return new Promise<void>((resolve) => ends.set(name, resolve));
+    },
+    end: async (name: string) => {
+      ends.get(name)?.();
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+describe('FairQueue', () => {
+  it('gives lanes their turns, one at a time each, in the order of each', async () => {
+    const queue = new FairQueue({ concurrency: 2 });
+    const { begun, work, end } = desk();
+    const [ada, bob] = [queue.open(), queue.open()];
+    for (const name of ['a1', 'a2', 'a3']) ada.addFinal(work(name));
+    for (const name of ['b1', 'b2']) bob.addFinal(work(name));
+    expect(begun).toEqual(['a1', 'b1']);
+    expect(queue.waiting).toBe(3);
+    await end('b1');
+    await end('b2');
+    expect(begun).toEqual(['a1', 'b1', 'b2']);
+    await end('a1');
+    await end('a2');
+    expect(begun).toEqual(['a1', 'b1', 'b2', 'a2', 'a3']);
+  });
+
+  it('does not let one lane hold up another', async () => {
+    const queue = new FairQueue({ concurrency: 1 });
+    const { begun, work, end } = desk();
+    const [ada, bob] = [queue.open(), queue.open()];
+    for (const name of ['a1', 'a2', 'a3']) ada.addFinal(work(name));
+    bob.addFinal(work('b1'));
+    await end('a1');
+    expect(begun).toEqual(['a1', 'b1']);
+  });
+
+  it('works on finals before interims, and on the latest interim alone', async () => {
+    const queue = new FairQueue({ concurrency: 1 });
+    const { begun, work, end } = desk();
+    const [ada, bob, carol] = [queue.open(), queue.open(), queue.open()];
+    ada.addFinal(work('a1'));
+    bob.setInterim(work('b?1'));
+    bob.setInterim(work('b?2'));
+    carol.addFinal(work('c1'));
+    carol.setInterim(work('c?'));
+    await end('a1');
+    await end('c1');
+    await end('b?2');
+    expect(begun).toEqual(['a1', 'c1', 'b?2']);
+    expect(queue.waiting).toBe(0);
+  });
+
+  it('drops an interim when its final comes', async () => {
+    const queue = new FairQueue({ concurrency: 1 });
+    const { begun, work, end } = desk();
+    const [ada, bob] = [queue.open(), queue.open()];
+    ada.addFinal(work('a1'));
+    bob.setInterim(work('b?'));
+    bob.addFinal(work('b1'));
+    await end('a1');
+    await end('b1');
+    expect(begun).toEqual(['a1', 'b1']);
+  });
+
+  it('leaves one place to finals', async () => {
+    const queue = new FairQueue({ concurrency: 2 });
+    const { begun, work } = desk();
+    const [ada, bob, carol] = [queue.open(), queue.open(), queue.open()];
+    ada.setInterim(work('a?'));
+    bob.setInterim(work('b?'));
+    carol.addFinal(work('c1'));
+    expect(begun).toEqual(['a?', 'c1']);
+  });
+
+  it('says when a lane is done, and drops what is left when it is closed', async () => {
+    const queue = new FairQueue({ concurrency: 1 });
+    const { begun, work, end } = desk();
+    const [ada, bob] = [queue.open(), queue.open()];
+    const done: string[] = [];
+    ada.addFinal(work('a1'));
+    bob.addFinal(work('b1'));
+    bob.addFinal(work('b2'));
+    void ada.drained().then(() => done.push('ada'));
+    void bob.drained().then(() => done.push('bob'));
+    await end('a1');
+    expect([begun, done]).toEqual([['a1', 'b1'], ['ada']]);
+    bob.close();
+    expect(queue.waiting).toBe(0);
+    await end('b1');
+    expect([begun, done]).toEqual([
+      ['a1', 'b1'],
+      ['ada', 'bob'],
+    ]);
+    await queue.open().drained();
+  });
+});

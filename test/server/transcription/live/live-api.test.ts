@@ -1,0 +1,478 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { LiveStarted, LiveStopped, LiveTranscription } from '../../../../src/contract/transcription.ts';
+import { register } from '../../webhooks/support/hooked-service.ts';
+import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
+import {
+  problemOf,
+  segment,
+  startTranscriptionStage,
+  type TranscriptionStage,
+} from '../support/transcription-stage.ts';
+
+let stage: TranscriptionStage;
+let receiver: Receiver;
+beforeAll(async () => {
+  stage = await startTranscriptionStage();
+  receiver = await startReceiver();
+  await register(stage.service, receiver.url, ['transcription_completed']);
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stage?.close();
+});
+
+let room: string;
+beforeEach(async () => {
+  room = `room-${randomUUID()}`;
+  await stage.open(room);
+  await stage.beat('stt-live', ['en', 'it']);
+});
+
+const pathOf = (name: string, rest = ''): string =>
+  `/v1/rooms/${encodeURIComponent(name)}/transcription${rest}`;
+const call = (method: string, path: string, body?: unknown) =>
+  stage.service.call(method, path, body === undefined ? {} : { body });
+
+async function start(body?: unknown, name = room): Promise<LiveStarted> {
+  const answer = await call('POST', pathOf(name, '/start'), body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.json;
+}
+
+async function read(query = ''): Promise<LiveTranscription> {
+  const answer = await call('GET', pathOf(room, query));
+  expect(answer.status, answer.text).toBe(200);
+  return answer.json;
+}
+
+/** Cut where a pointer gets too long to be of use. */
+const BYTES_257 = `#/participants/${'%C3%A9'.repeat(129)}`.slice(0, 301);
+
+describe('starting a live transcription', () => {
+  it('answers 201 with an id of the form tr_<id>, in English unless asked otherwise', async () => {
+    const before = Date.now();
+    const started = await start();
+    expect(started).toEqual({
+      transcriptionId: expect.stringMatching(/^tr_[\w-]+$/),
+      roomId: room,
+      status: 'active',
+      language: 'en-US',
+      startedAt: expect.any(String),
+    });
+    expect(Date.parse(started.startedAt)).toBeGreaterThanOrEqual(before);
+    expect(await stage.store.transcriptions.find(started.transcriptionId)).toMatchObject({
+      speakers: {},
+      options: { partialResults: false, punctuation: true, profanityFilter: false },
+    });
+  });
+
+  it('keeps the language, the names and the options', async () => {
+    const options = { partialResults: true, punctuation: false, profanityFilter: true };
+    const { transcriptionId, language } = await start({
+      language: 'IT-it',
+      participants: { TR_1: 'Ada', bob: 'Bob' },
+      options,
+    });
+    expect(language).toBe('it-IT');
+    expect(await stage.store.transcriptions.find(transcriptionId)).toMatchObject({
+      options,
+      speakers: { TR_1: 'Ada', bob: 'Bob' },
+    });
+  });
+
+  it('is idempotent while it is active, whatever the second start asks for', async () => {
+    const first = await start({ language: 'it' });
+    expect(await start({ language: 'en-GB' })).toEqual(first);
+    await call('POST', pathOf(room, '/stop'));
+    expect((await start()).transcriptionId).not.toBe(first.transcriptionId);
+  });
+
+  it('makes one transcription of 50 starts at once', async () => {
+    const started = await Promise.all(Array.from({ length: 50 }, () => start()));
+    expect(new Set(started.map(({ transcriptionId }) => transcriptionId)).size).toBe(1);
+  });
+
+  it('is 503 without a worker, and names the profile; the rest works all the same', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`seg_${room}`)]);
+    await stage.die('stt-live');
+    const refused = problemOf(await call('POST', pathOf(room, '/start')));
+    expect(refused).toMatchObject({ status: 503, code: 'addon-unavailable' });
+    expect(refused.detail).toContain('start the profile stt-live');
+    expect((await read()).segments).toHaveLength(1);
+    expect((await call('PATCH', pathOf(room, '/speakers'), { participants: { ada: 'A' } })).status).toBe(204);
+    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(200);
+    expect((await call('DELETE', `/v1/transcriptions/${transcriptionId}`)).status).toBe(204);
+  });
+
+  it('is 503 also with a worker of the other kind', async () => {
+    await stage.die('stt-live');
+    await stage.beat('stt-post');
+    expect(problemOf(await call('POST', pathOf(room, '/start'))).code).toBe('addon-unavailable');
+    await stage.die('stt-post');
+  });
+
+  it('is 404 for a room that is not open', async () => {
+    const answer = await call('POST', pathOf('nobody-is-here', '/start'));
+    expect(problemOf(answer)).toMatchObject({ status: 404, code: 'room-not-found' });
+  });
+
+  it('is 400 for a language without a model, and lists the ones there are', async () => {
+    const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'de-AT' }));
+    expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
+    expect(refused.errors).toEqual([
+      { pointer: '#/language', detail: expect.stringContaining('there are en, it') },
+    ]);
+  });
+
+  it.each([
+    ['a language that is none', { language: 'english!' }, '#/language'],
+    ['an empty language', { language: '' }, '#/language'],
+    ['an unknown field', { lang: 'en' }, '#/lang'],
+    ['an unknown option', { options: { punctuate: true } }, '#/options/punctuate'],
+    ['an option that is no boolean', { options: { punctuation: 'yes' } }, '#/options/punctuation'],
+    ['a name that is no text', { participants: { ada: 1 } }, '#/participants/ada'],
+    ['a name with control characters', { participants: { ada: 'A\u0000' } }, '#/participants/ada'],
+    ['an empty name', { participants: { ada: '' } }, '#/participants/ada'],
+    ['an empty key', { participants: { '': 'Ada' } }, '#/participants/'],
+    ['a key with control characters', { participants: { 'a\u0000': 'Ada' } }, '#/participants/a%00'],
+    ['a key with a line break', { participants: { 'a\nb': 'Ada' } }, '#/participants/a%0Ab'],
+    ['a key too long', { participants: { ['x'.repeat(257)]: 'Ada' } }, `#/participants/${'x'.repeat(257)}`],
+    ['a key of too many bytes', { participants: { ['é'.repeat(129)]: 'Ada' } }, BYTES_257],
+  ])('is 400 for %s', async (_case, body, pointer) => {
+    const refused = problemOf(await call('POST', pathOf(room, '/start'), body));
+    expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
+    expect(refused.errors?.map((error) => ('pointer' in error ? error.pointer : ''))).toContain(pointer);
+  });
+});
+
+describe('the speakers of a live transcription', () => {
+  it.each(['a', 'x'.repeat(256), 'é'.repeat(128)])('may have the key %.10s', async (key) => {
+    expect((await call('POST', pathOf(room, '/start'), { participants: { [key]: 'Ada' } })).status).toBe(201);
+    expect((await call('PATCH', pathOf(room, '/speakers'), { participants: { [key]: null } })).status).toBe(
+      204,
+    );
+  });
+
+  it('may not be renamed by a key that none can have', async () => {
+    await start();
+    const refused = problemOf(
+      await call('PATCH', pathOf(room, '/speakers'), { participants: { 'a\nb': 5, ada: 'Ada' } }),
+    );
+    expect(refused.errors).toEqual([
+      { pointer: '#/participants/a%0Ab', detail: 'has a key that must not contain control characters' },
+    ]);
+  });
+});
+
+describe('stopping a live transcription', () => {
+  it('counts exactly what is there, and nothing is added afterwards', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`a-${room}`), segment(`b-${room}`)]);
+    const answer = await call('POST', pathOf(room, '/stop'));
+    expect(answer.status).toBe(200);
+    const stopped: LiveStopped = answer.json;
+    expect(stopped).toEqual({
+      transcriptionId,
+      status: 'stopped',
+      stoppedAt: expect.any(String),
+      segmentCount: 2,
+    });
+    expect(await stage.say(transcriptionId, [segment(`c-${room}`)])).toBe(false);
+    const { status, stoppedAt, segments } = await read();
+    expect({ status, stoppedAt, count: segments.length }).toEqual({
+      status: 'stopped',
+      stoppedAt: stopped.stoppedAt,
+      count: 2,
+    });
+  });
+
+  it('is told to webhooks once, with the count and without the text', async () => {
+    const { transcriptionId, startedAt } = await start();
+    await stage.say(transcriptionId, [segment(`d-${room}`, { text: 'A secret.' })]);
+    await call('POST', pathOf(room, '/stop'));
+    const [told] = await receiver.waitFor(({ body }) => body.room?.name === room);
+    expect(JSON.parse(told?.text ?? '')).toMatchObject({
+      event: 'transcription_completed',
+      transcription: {
+        transcriptionId,
+        kind: 'live',
+        roomId: room,
+        status: 'stopped',
+        language: 'en-US',
+        startedAt,
+        segmentCount: 1,
+      },
+    });
+    expect(told?.text).not.toContain('secret');
+    expect(receiver.received.filter(({ body }) => body.room?.name === room)).toHaveLength(1);
+  });
+
+  it('is 404 for a room that is not being transcribed: not yet, not any more, not at all', async () => {
+    for (const name of [room, 'nobody-is-here']) {
+      const answer = problemOf(await call('POST', pathOf(name, '/stop')));
+      expect(answer).toMatchObject({ status: 404, code: 'transcription-not-found' });
+    }
+    await start();
+    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(200);
+    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(404);
+  });
+
+  it('succeeds for one of ten stops at once', async () => {
+    await start();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call('POST', pathOf(room, '/stop'))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 404)).toHaveLength(9);
+  });
+});
+
+describe('reading a live transcription', () => {
+  let started: LiveStarted;
+  let origin: number;
+  beforeEach(async () => {
+    started = await start({ participants: { TR_bob: 'Bob the Builder' } });
+    origin = Date.parse(started.startedAt);
+    const at = (from: number, to: number) => ({ startedAt: origin + from, endedAt: origin + to });
+    await stage.say(started.transcriptionId, [
+      segment(`1-${room}`, { ...at(1500, 2750), text: 'Good\nmorning.', confidence: 0.5 }),
+      segment(`2-${room}`, {
+        ...at(3000, 4000),
+        trackId: 'TR_bob',
+        identity: 'bob',
+        name: 'Bob',
+        text: '1 < 2 & 3 > 2',
+      }),
+      segment(`3-${room}`, {
+        ...at(3_661_001, 3_662_000),
+        trackId: 'TR_cy',
+        identity: 'cy',
+        name: '',
+        text: 'Bye.',
+      }),
+    ]);
+  });
+
+  it('answers segments by their start, with seconds from the start and the speakers by name', async () => {
+    const { segments, ...rest } = await read();
+    expect(rest).toEqual({
+      transcriptionId: started.transcriptionId,
+      roomId: room,
+      status: 'active',
+      language: 'en-US',
+      startedAt: started.startedAt,
+      stoppedAt: null,
+    });
+    expect(segments[0]).toEqual({
+      id: `1-${room}`,
+      transcriptionId: started.transcriptionId,
+      trackId: 'TR_ada',
+      participantIdentity: 'ada',
+      speaker: 'Ada Lovelace',
+      text: 'Good\nmorning.',
+      language: 'en-US',
+      start: 1.5,
+      end: 2.75,
+      startedAt: new Date(origin + 1500).toISOString(),
+      endedAt: new Date(origin + 2750).toISOString(),
+      final: true,
+      confidence: 0.5,
+    });
+    expect(segments.map(({ speaker, start: from, end }) => [speaker, from, end])).toEqual([
+      ['Ada Lovelace', 1.5, 2.75],
+      ['Bob the Builder', 3, 4],
+      ['cy', 3661.001, 3662],
+    ]);
+  });
+
+  it.each([
+    [2749, 3],
+    [2750, 2],
+    [2751, 2],
+    [3_662_000, 0],
+  ])('since %i ms answers the %i segments that end strictly after it', async (ms, count) => {
+    const since = encodeURIComponent(new Date(origin + ms).toISOString());
+    expect((await read(`?since=${since}`)).segments).toHaveLength(count);
+  });
+
+  it('takes an instant of any offset, also one in the future', async () => {
+    const future = await read(`?since=${encodeURIComponent('2999-01-01T00:00:00+02:00')}`);
+    expect(future.segments).toEqual([]);
+    const local = new Date(origin + 2750 + 7_200_000).toISOString().replace('Z', '+02:00');
+    expect((await read(`?since=${encodeURIComponent(local)}`)).segments).toHaveLength(2);
+  });
+
+  it.each(['yesterday', '', '1767225600', '2026-01-31', '2026-13-01T00:00:00Z', '2026-01-31T09:30:00'])(
+    'is 400 for since=%s',
+    async (since) => {
+      const answer = await call('GET', pathOf(room, `?since=${encodeURIComponent(since)}`));
+      expect(problemOf(answer)).toMatchObject({ status: 400, code: 'invalid-request' });
+      expect(problemOf(answer).errors).toMatchObject([{ parameter: 'since' }]);
+    },
+  );
+
+  it('is a line per segment as text', async () => {
+    const answer = await call('GET', pathOf(room, '?format=text'));
+    expect(answer.headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(answer.text).toBe(
+      '[00:00:01] Ada Lovelace: Good morning.\n[00:00:03] Bob the Builder: 1 < 2 & 3 > 2\n[01:01:01] cy: Bye.\n',
+    );
+  });
+
+  it('is WebVTT, in which no text is a tag', async () => {
+    const answer = await call('GET', pathOf(room, '?format=vtt'));
+    expect(answer.headers['content-type']).toBe('text/vtt; charset=utf-8');
+    expect(answer.text).toBe(`WEBVTT
+
+00:00:01.500 --> 00:00:02.750
+<v Ada Lovelace>Good morning.
+
+00:00:03.000 --> 00:00:04.000
+<v Bob the Builder>1 &lt; 2 &amp; 3 &gt; 2
+
+01:01:01.001 --> 01:01:02.000
+<v cy>Bye.
+`);
+  });
+
+  it('is SubRip, with what since leaves', async () => {
+    const since = encodeURIComponent(new Date(origin + 2750).toISOString());
+    const answer = await call('GET', pathOf(room, `?format=srt&since=${since}`));
+    expect(answer.headers['content-type']).toBe('application/x-subrip; charset=utf-8');
+    expect(answer.text).toBe(`1
+00:00:03,000 --> 00:00:04,000
+Bob the Builder: 1 < 2 & 3 > 2
+
+2
+01:01:01,001 --> 01:01:02,000
+cy: Bye.
+`);
+  });
+
+  it('is JSON when that is asked for, and 400 for a format that is none', async () => {
+    expect(await read('?format=json')).toEqual(await read());
+    const answer = problemOf(await call('GET', pathOf(room, '?format=pdf')));
+    expect(answer.errors).toMatchObject([
+      { parameter: 'format', detail: 'must be one of json, text, vtt, srt' },
+    ]);
+  });
+
+  it('is the same by its id', async () => {
+    const answer = await call('GET', `/v1/transcriptions/${started.transcriptionId}`);
+    expect(answer.json).toEqual(await read());
+  });
+
+  it('answers the newest when there were several', async () => {
+    await call('POST', pathOf(room, '/stop'));
+    const { transcriptionId } = await start();
+    expect(await read()).toMatchObject({ transcriptionId, status: 'active', segments: [] });
+  });
+
+  it('is 404 for a room that was never transcribed, open or not', async () => {
+    const other = `room-${randomUUID()}`;
+    await stage.open(other);
+    for (const name of [other, 'nobody-is-here']) {
+      expect(problemOf(await call('GET', pathOf(name)))).toMatchObject({
+        status: 404,
+        code: 'transcription-not-found',
+      });
+    }
+  });
+});
+
+describe('naming speakers', () => {
+  const name = (participants: object) => call('PATCH', pathOf(room, '/speakers'), { participants });
+  const speakersNow = async () => (await read()).segments.map(({ speaker }) => speaker);
+
+  it('renames past segments, by track before identity; null gives the old name back', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`x-${room}`)]);
+    expect(await speakersNow()).toEqual(['Ada Lovelace']);
+    expect((await name({ ada: 'By identity' })).status).toBe(204);
+    expect(await speakersNow()).toEqual(['By identity']);
+    await name({ TR_ada: 'By track' });
+    expect(await speakersNow()).toEqual(['By track']);
+    await name({ TR_ada: null, other: 'Someone' });
+    expect(await speakersNow()).toEqual(['By identity']);
+    await name({ ada: null });
+    expect(await speakersNow()).toEqual(['Ada Lovelace']);
+  });
+
+  it('works after the stop too', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`y-${room}`)]);
+    await call('POST', pathOf(room, '/stop'));
+    await name({ ada: 'Countess' });
+    expect(await speakersNow()).toEqual(['Countess']);
+  });
+
+  it('takes no identity for a name that every object has', async () => {
+    const { transcriptionId } = await start({ participants: { toString: 'T' } });
+    await stage.say(transcriptionId, [
+      segment(`p-${room}`, { trackId: 'constructor', identity: '__proto__', name: null }),
+      segment(`q-${room}`, { trackId: null, identity: 'toString', name: null, startedAt: Date.now() + 5 }),
+    ]);
+    expect(await speakersNow()).toEqual(['__proto__', 'T']);
+  });
+
+  it('is 404 for a room that was never transcribed, 400 for what is no map of names', async () => {
+    expect(problemOf(await name({ ada: 'A' }))).toMatchObject({
+      status: 404,
+      code: 'transcription-not-found',
+    });
+    await start();
+    for (const body of [
+      {},
+      { participants: [] },
+      { participants: { ada: 7 } },
+      { participants: { ada: '' } },
+    ]) {
+      expect((await call('PATCH', pathOf(room, '/speakers'), body)).status).toBe(400);
+    }
+  });
+
+  it('keeps the map at 1000 names', async () => {
+    const names = (from: number, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`id${from + n}`, 'N']));
+    await start();
+    expect((await name(names(0, 999))).status).toBe(204);
+    expect((await name(names(999, 1))).status).toBe(204);
+    expect(problemOf(await name(names(1000, 1)))).toMatchObject({ status: 400, code: 'invalid-request' });
+    expect((await name({ ...names(1000, 1), id0: null })).status).toBe(204);
+  });
+});
+
+describe('deleting a live transcription', () => {
+  it('is 409 while it runs, and takes its segments with it after the stop', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`z-${room}`)]);
+    const path = `/v1/transcriptions/${transcriptionId}`;
+    expect(problemOf(await call('DELETE', path))).toMatchObject({ status: 409, code: 'conflict' });
+    await call('POST', pathOf(room, '/stop'));
+    expect((await call('DELETE', path)).status).toBe(204);
+    expect(problemOf(await call('GET', path))).toMatchObject({
+      status: 404,
+      code: 'transcription-not-found',
+    });
+    expect((await call('DELETE', path)).status).toBe(404);
+    expect((await call('GET', pathOf(room))).status).toBe(404);
+    expect(await stage.store.transcriptions.countSegments(transcriptionId)).toBe(0);
+  });
+});
+
+describe('the health', () => {
+  const capabilities = async () =>
+    ((await stage.service.call('GET', '/v1/health', { signing: false })).json as { capabilities: unknown })
+      .capabilities;
+
+  it('follows the heartbeats of the two add-ons', async () => {
+    await stage.die('stt-live');
+    expect(await capabilities()).toEqual({ transcriptionLive: false, transcriptionPost: false });
+    await stage.beat('stt-live');
+    expect(await capabilities()).toEqual({ transcriptionLive: true, transcriptionPost: false });
+    await stage.beat('stt-post');
+    await stage.die('stt-live');
+    expect(await capabilities()).toEqual({ transcriptionLive: false, transcriptionPost: true });
+    await stage.die('stt-post');
+  });
+});

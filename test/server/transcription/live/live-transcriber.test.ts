@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { RoomListener } from '../../../../src/server/platform/livekit/room-audio.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { createSampleShelf } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import {
+  type LiveTranscriber,
+  startLiveTranscriber,
+} from '../../../../src/server/transcription/live/live-transcriber.ts';
+import { keepingLog } from '../../../support/app.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { testSpeech } from '../../../support/test-speech.ts';
+import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
+
+/* A worker whose way to the database is cut, while the room and the other workers are well. */
+
+const NOW = 1_000_000;
+
+let folder: string;
+let store: Store;
+let clock: ManualClock;
+let isAway: boolean;
+let joins: number;
+/** Ends the connection to the room, as another worker's does that joins in its place. */
+let disconnect: () => void;
+let worker: LiveTranscriber;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rtc-live-'));
+  const database = { sqlitePath: join(folder, 'rtc.sqlite') };
+  store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+  clock = new ManualClock(NOW);
+  [isAway, joins] = [false, 0];
+  const listener: RoomListener = {
+    join: async ({ onClosed }) => {
+      joins += 1;
+      disconnect = onClosed;
+      return { showCaption: async () => {}, leave: async () => {} };
+    },
+    close: async () => {},
+  };
+  worker = startLiveTranscriber({
+    ...{ clock, ids: systemIds, log: keepingLog([]), listener, workerId: 'a', concurrency: 1 },
+    ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4) },
+    shelf: createSampleShelf(),
+    store: { transcriptions: whileThere(store.transcriptions) },
+    mediaServer: { listRooms: async () => [{ name: 'demo' } as never] },
+  });
+  await store.transcriptions.startLive({
+    ...{ id: 'tr_1', room: 'demo', language: 'en', speakers: {}, createdAt: NOW },
+    options: { partialResults: false, punctuation: true, profanityFilter: false },
+  });
+  await letPass(clock, 2_000, () => joins === 1);
+  expect(joins).toBe(1);
+});
+afterEach(async () => {
+  isAway = false;
+  await worker.close();
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+function whileThere(transcriptions: Store['transcriptions']): Store['transcriptions'] {
+  return new Proxy(transcriptions, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name) as (...parameters: readonly unknown[]) => Promise<unknown>;
+      return async (...parameters: readonly unknown[]) => {
+        if (isAway) throw new Error('the database is away');
+        return await method(...parameters);
+      };
+    },
+  });
+}
+
+it('does not take the room back from who took it over when its lease had run out', async () => {
+  isAway = true;
+  await letPass(clock, 9_000);
+  const claim = { owner: 'b', now: clock.now(), leaseUntil: clock.now() + 60_000, limit: 1 };
+  expect(await store.transcriptions.claimLive({ ...claim, supports: () => true })).toHaveLength(1);
+  disconnect();
+  await letPass(clock, 10_000);
+  expect(joins).toBe(1);
+  isAway = false;
+  await letPass(clock, 10_000);
+  expect(joins).toBe(1);
+});
+
+it('goes on in the room when the database is there again, and nobody took it over', async () => {
+  isAway = true;
+  await letPass(clock, 9_000);
+  disconnect();
+  await letPass(clock, 10_000);
+  expect(joins).toBe(1);
+  isAway = false;
+  await letPass(clock, 10_000, () => joins === 2);
+  expect(joins).toBe(2);
+});
+
+it('joins again at once while its lease holds', async () => {
+  isAway = true;
+  disconnect();
+  await letPass(clock, 1_000, () => joins === 2);
+  expect(joins).toBe(2);
+});

@@ -1,0 +1,197 @@
+import { kill } from 'node:process';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Segment } from '../../../../src/contract/transcription.ts';
+import { testSpeech } from '../../../support/test-speech.ts';
+import { type CallStage, HEARD_IN_TIME, startCallStage } from '../support/call-stage.ts';
+import { problemOf } from '../support/transcription-stage.ts';
+
+/* Workers that come and go while people speak in a room of the real LiveKit. */
+
+const CHILDREN = 'The children are playing in the garden behind the old house.';
+const HOSPITAL = 'We are going to visit my grandmother in the hospital this afternoon.';
+
+let stage: CallStage;
+beforeAll(async () => {
+  stage = await startCallStage();
+});
+afterAll(async () => {
+  await stage?.close();
+});
+afterEach(() => stage.dismissWorkers());
+
+/** Of eleven and twelve: where a machine is too busy for sound in time, a word is another, or missing. */
+const MOST_OF_A_SENTENCE = 9;
+const wordsIn = (segments: readonly Segment[]): number =>
+  segments.flatMap(({ text }) => text.split(/\s+/)).filter((word) => word !== '').length;
+
+const isWorking = async (): Promise<boolean> => {
+  const { json } = await stage.service.call('GET', '/v1/health');
+  return (json as { readonly capabilities: { readonly transcriptionLive: boolean } }).capabilities
+    .transcriptionLive;
+};
+
+describe('a live worker', () => {
+  it('is replaced within 15 s when it is killed, and what was stored stays', HEARD_IN_TIME, async () => {
+    const [first, second] = await Promise.all([stage.speech(CHILDREN), stage.speech(HOSPITAL)]);
+    const killed = await stage.startWorkerProcess();
+    const room = await stage.newRoom();
+    const { transcriptionId } = await stage.start(room);
+    await stage.untilListening(room);
+    const ada = await stage.enter(room, 'ada');
+    await (await ada.publishWav(first)).played;
+    const before = await stage.untilSegments(room, (all) => wordsIn(all) >= MOST_OF_A_SENTENCE);
+    const sidOfAgent = async () =>
+      (await stage.rooms.listParticipants(room)).find(({ identity }) => identity.startsWith('stt-live-'))
+        ?.sid;
+    const killedSid = await sidOfAgent();
+
+    const successor = await stage.startWorkerProcess();
+    kill(killed.pid(), 'SIGKILL');
+    const killedAt = performance.now();
+    await vi.waitUntil(async () => ![undefined, killedSid].includes(await sidOfAgent()), {
+      timeout: 20_000,
+      interval: 50,
+    });
+    expect(performance.now() - killedAt).toBeLessThan(15_000);
+    await (await ada.publishWav(second)).played;
+    const after = await stage.untilSegments(
+      room,
+      (all) => wordsIn(all) >= wordsIn(before) + MOST_OF_A_SENTENCE,
+    );
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(new Set(after.map((one) => one.transcriptionId))).toEqual(new Set([transcriptionId]));
+    expect((await stage.stop(room)).segmentCount).toBe(after.length);
+    await successor.close();
+  });
+
+  it('prints its own log and nothing of what is said or written in the room', HEARD_IN_TIME, async () => {
+    const worker = await stage.startWorkerProcess();
+    const room = await stage.newRoom();
+    const ada = await stage.enter(room, 'ada');
+    await stage.start(room);
+    await stage.untilListening(room);
+    await ada.room.localParticipant?.sendText('between us', { topic: 'lk.chat' });
+    await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+    await stage.untilSegments(room, (all) => wordsIn(all) >= MOST_OF_A_SENTENCE);
+    await stage.stop(room);
+    await stage.untilListening(room, false);
+    await worker.close();
+    const lines = worker.output().trim().split('\n').slice(1);
+    expect(lines.filter((line) => !line.startsWith('{"level":"info"'))).toEqual([]);
+    expect(worker.output()).toContain('"left the room"');
+    expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
+  });
+
+  it('hands over at once when it is stopped in order, with what was just said', HEARD_IN_TIME, async () => {
+    const file = await stage.speech(`${CHILDREN}`);
+    const leaving = await stage.startWorker();
+    const room = await stage.newRoom();
+    await stage.start(room);
+    await stage.untilListening(room);
+    const ada = await stage.enter(room, 'ada');
+    const voice = await ada.publishWav(file);
+    await voice.played;
+    const staying = await stage.startWorker();
+    await leaving.close();
+    const closedAt = performance.now();
+    expect(wordsIn((await stage.read(room)).segments)).toBeGreaterThanOrEqual(MOST_OF_A_SENTENCE);
+    await stage.untilListening(room);
+    expect(performance.now() - closedAt).toBeLessThan(5_000);
+    await stage.stop(room);
+    await staying.close();
+  });
+
+  it('may be missing: what was said is read, stopped and deleted all the same', {
+    timeout: 60_000,
+  }, async () => {
+    const worker = await stage.startWorker(testSpeech());
+    await vi.waitUntil(isWorking, 20_000);
+    const room = await stage.newRoom();
+    const { transcriptionId } = await stage.start(room);
+    await stage.untilListening(room);
+    const ada = await stage.enter(room, 'ada');
+    await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+    const segments = await stage.untilSegments(room, (all) => all.length > 0);
+    await worker.close();
+    await stage.untilListening(room, false);
+    await vi.waitUntil(async () => !(await isWorking()), 20_000);
+
+    const other = await stage.newRoom();
+    const refused = await stage.service.call('POST', `/v1/rooms/${other}/transcription/start`, { body: {} });
+    expect(problemOf(refused)).toMatchObject({
+      status: 503,
+      code: 'addon-unavailable',
+      detail: expect.stringContaining('stt-live'),
+    });
+    expect((await stage.read(room)).segments).toEqual(segments);
+    expect((await stage.stop(room)).segmentCount).toBe(segments.length);
+    const deleted = await stage.service.call('DELETE', `/v1/transcriptions/${transcriptionId}`);
+    expect(deleted.status).toBe(204);
+  });
+
+  it('shares rooms with others, and leaves languages to those who can do them', {
+    timeout: 60_000,
+  }, async () => {
+    const prepared: string[] = [];
+    const speak = (language: string, says: string) =>
+      testSpeech({
+        languages: [language],
+        prepare: (asked) => prepared.push(`${asked} by ${language}`),
+        recognise: () => says,
+      });
+    const english = await stage.startWorker(speak('en', 'English.'));
+    const italian = await stage.startWorker(speak('it', 'Italiano.'));
+    const file = await stage.speech(CHILDREN);
+    const hear = async (language: string): Promise<string> => {
+      const room = await stage.newRoom();
+      await stage.start(room, { language });
+      await stage.untilListening(room);
+      const ada = await stage.enter(room, 'ada');
+      await (await ada.publishWav(file)).played;
+      const [segment] = await stage.untilSegments(room, (all) => all.length > 0);
+      await stage.stop(room);
+      return segment?.text ?? '';
+    };
+    expect(await Promise.all([hear('en-GB'), hear('it')])).toEqual(['English.', 'Italiano.']);
+    expect(prepared.toSorted()).toEqual(['en-GB by en', 'it by it']);
+    await english.close();
+    await italian.close();
+  });
+
+  it(
+    'tells of speech without text, which two tries in halves did not find either',
+    HEARD_IN_TIME,
+    async () => {
+      let isDeaf = true;
+      const speech = testSpeech({ recognise: ({ seconds }) => (isDeaf || seconds > 2 ? '' : 'half') });
+      const worker = await stage.startWorker(speech);
+      try {
+        const room = await stage.newRoom();
+        await stage.start(room);
+        await stage.untilListening(room);
+        const ada = await stage.enter(room, 'ada');
+        await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+        const isTold = ({ message }: { readonly message: string }) => message.includes('gave no text');
+        await vi.waitUntil(() => worker.logLines.filter(isTold).length >= 2, 20_000);
+        const told = worker.logLines.filter(isTold);
+        expect(told.map(({ level }) => level)).toEqual(told.map(() => 'warn'));
+        expect(Object.keys(told[0]?.fields ?? {}).toSorted()).toEqual([
+          'durationMs',
+          'trackId',
+          'transcriptionId',
+        ]);
+        expect((await stage.read(room)).segments).toEqual([]);
+
+        isDeaf = false;
+        await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+        const segments = await stage.untilSegments(room, (all) => all.length >= 2);
+        const [one, two] = segments;
+        expect(segments.map(({ text }) => text)).toEqual(['half', 'half']);
+        expect(one?.end).toBeCloseTo(two?.start ?? 0, 2);
+        await stage.stop(room);
+      } finally {
+        await worker.close();
+      }
+    },
+  );
+});

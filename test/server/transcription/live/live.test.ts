@@ -1,0 +1,282 @@
+import type { TextStreamReader } from '@livekit/rtc-node';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Segment } from '../../../../src/contract/transcription.ts';
+import type { LogLine } from '../../../support/app.ts';
+import type { JoinedParticipant } from '../../../support/parts/participant.ts';
+import { speechRecordings } from '../../../support/parts/speech-model.ts';
+import { wordErrorRate } from '../../../support/word-error-rate.ts';
+import { register } from '../../webhooks/support/hooked-service.ts';
+import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
+import { type CallStage, HEARD_IN_TIME, type StageWorker, startCallStage } from '../support/call-stage.ts';
+
+/*
+ * A room of the real LiveKit, people who speak in it, the real model and the worker as `rtc worker stt-live` composes
+ * it.
+ */
+
+/** What the synthesiser says so clearly that the model has it word for word, in any of its voices. */
+const CHILDREN = 'The children are playing in the garden behind the old house.';
+const PASSPORT = 'Please remember to bring your passport and your ticket to the airport.';
+const HOSPITAL = 'We are going to visit my grandmother in the hospital this afternoon.';
+
+let stage: CallStage;
+let receiver: Receiver;
+let worker: StageWorker;
+beforeAll(async () => {
+  stage = await startCallStage();
+  receiver = await startReceiver();
+  await register(stage.service, receiver.url, ['transcription_completed']);
+  worker = await stage.startWorker();
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stage?.close();
+});
+/** How much of the log is of earlier tests, and of earlier tries of this one. */
+let earlierLines = 0;
+beforeEach(() => {
+  earlierLines = worker.logLines.length;
+});
+/** Speech that was heard and has no text is told by nothing else. */
+afterEach(() => {
+  const lines = worker.logLines.slice(earlierLines);
+  expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+});
+
+const textOf = (segments: readonly Segment[], identity: string): string =>
+  segments
+    .filter(({ participantIdentity }) => participantIdentity === identity)
+    .map(({ text }) => text)
+    .join(' ');
+
+const wordsIn = (segments: readonly Segment[], identity: string): number =>
+  textOf(segments, identity)
+    .split(/\s+/)
+    .filter((word) => word !== '').length;
+
+/** Where sound was lost on its way a word or two are another: what a test counts on is how many there are. */
+const MOST_OF_A_SENTENCE = 9;
+
+/** Started, and heard from the first word on. */
+const listening = async (body: object = {}): Promise<string> => {
+  const room = await stage.newRoom();
+  await stage.start(room, body);
+  await stage.untilListening(room);
+  return room;
+};
+
+type Shown = {
+  readonly sender: string;
+  readonly text: string;
+  readonly segmentId: string | undefined;
+  readonly trackId: string | undefined;
+  readonly isFinal: boolean;
+};
+
+/** What a participant's client gets to show. */
+const captionsOf = (viewer: JoinedParticipant): readonly Shown[] => {
+  const shown: Shown[] = [];
+  viewer.room.registerTextStreamHandler('lk.transcription', async (reader: TextStreamReader, sender) => {
+    const { attributes = {} } = reader.info;
+    // Broken off where its speaker leaves in the middle of it.
+    const text = await reader.readAll().catch(() => undefined);
+    if (text === undefined) return;
+    shown.push({
+      sender: sender.identity,
+      text,
+      segmentId: attributes['lk.segment_id'],
+      trackId: attributes['lk.transcribed_track_id'],
+      isFinal: attributes['lk.transcription_final'] === 'true',
+    });
+  });
+  return shown;
+};
+
+describe('a room that is transcribed while it talks', () => {
+  it('has what people read aloud at the same time, each under the own name', HEARD_IN_TIME, async () => {
+    const { twoCities, beckett } = speechRecordings();
+    const room = await listening();
+    const [ada, bob] = await Promise.all([
+      stage.enter(room, 'ada', 'Ada Lovelace'),
+      stage.enter(room, 'bob'),
+    ]);
+    const files = await Promise.all([stage.reading(twoCities.path), stage.reading(beckett.path)]);
+    const readings = await Promise.all([ada.publishWav(files[0] ?? ''), bob.publishWav(files[1] ?? '')]);
+    await Promise.all(readings.map(({ played }) => played));
+    const segments = await stage.untilSegments(
+      room,
+      (all) => /comparison|compassion|only\.?$/.test(textOf(all, 'ada')) && wordsIn(all, 'bob') >= 10,
+    );
+    const heard = `${textOf(segments, 'ada')} ${textOf(segments, 'bob')}`;
+    expect(wordErrorRate(`${twoCities.text} ${beckett.text}`, heard), heard).toBeLessThanOrEqual(0.12);
+    expect(new Set(segments.map(({ speaker }) => speaker))).toEqual(new Set(['Ada Lovelace', 'BOB']));
+    expect(new Set(segments.map(({ trackId }) => trackId))).toEqual(new Set(readings.map(({ sid }) => sid)));
+    for (const { start, end, text } of segments) {
+      expect(end - start, text).toBeGreaterThan(0.3);
+      expect(end - start, text).toBeLessThanOrEqual(8.001);
+    }
+    expect(segments.map(({ start }) => start)).toEqual(
+      segments.map(({ start }) => start).toSorted((a, b) => a - b),
+    );
+  });
+
+  it('shows captions as they are spoken, as the words of the speaker', HEARD_IN_TIME, async () => {
+    const files = await Promise.all([stage.speech(CHILDREN), stage.speech(PASSPORT)]);
+    const room = await listening({ options: { partialResults: true } });
+    const [ada, bob, viewer] = await Promise.all(
+      ['ada', 'bob', 'carol'].map((who) => stage.enter(room, who)),
+    );
+    if (ada === undefined || bob === undefined || viewer === undefined) throw new Error('nobody came');
+    const shown = captionsOf(viewer);
+    const voices = await Promise.all([ada.publishWav(files[0] ?? ''), bob.publishWav(files[1] ?? '')]);
+    await Promise.all(voices.map(({ played }) => played));
+    const segments = await stage.untilSegments(
+      room,
+      (all) => textOf(all, 'ada').includes('house') && textOf(all, 'bob').includes('airport'),
+    );
+    const heard = `${textOf(segments, 'ada')} ${textOf(segments, 'bob')}`;
+    expect(wordErrorRate(`${CHILDREN} ${PASSPORT}`, heard), heard).toBeLessThanOrEqual(0.05);
+
+    const finals = (): readonly Shown[] => shown.filter(({ isFinal }) => isFinal);
+    await vi.waitUntil(() => finals().length === segments.length, { timeout: 20_000 });
+    const told = segments.map(({ id, participantIdentity, trackId, text }) => ({
+      ...{ segmentId: id, sender: participantIdentity, trackId, text, isFinal: true },
+    }));
+    expect(finals()).toHaveLength(told.length);
+    expect(finals()).toEqual(expect.arrayContaining(told));
+    const interims = shown.filter(({ isFinal }) => !isFinal);
+    for (const { id } of segments) {
+      const ofIt = interims.filter(({ segmentId }) => segmentId === id);
+      const lengths = ofIt.map(({ text }) => text.length);
+      expect(lengths.length, `interim results of ${id}`).toBeGreaterThan(1);
+      expect(lengths.at(-1)).toBeGreaterThan(lengths[0] ?? 0);
+      const order = shown.filter(({ segmentId }) => segmentId === id).map(({ isFinal }) => isFinal);
+      expect(order.at(-1), 'nothing comes after the final').toBe(true);
+      expect(order.slice(0, -1)).not.toContain(true);
+    }
+    expect((await stage.read(room)).segments.every(({ final }) => final)).toBe(true);
+  });
+
+  it(
+    'hears nothing of a muted track, goes on when it is unmuted, and under the new name of its speaker',
+    HEARD_IN_TIME,
+    async () => {
+      const [before, during, after] = await Promise.all(
+        [CHILDREN, PASSPORT, HOSPITAL].map((text) => stage.speech(text)),
+      );
+      const room = await listening();
+      const ada = await stage.enter(room, 'ada', 'Ada');
+      const first = await ada.publishWav(before ?? '');
+      await first.played;
+      await stage.untilSegments(room, (all) => wordsIn(all, 'ada') >= MOST_OF_A_SENTENCE);
+      const muted = await ada.publishWav(during ?? '');
+      await stage.rooms.mutePublishedTrack(room, 'ada', muted.sid, true);
+      await muted.played;
+      await stage.rooms.updateParticipant(room, 'ada', { name: 'Countess Lovelace' });
+      const third = await ada.publishWav(after ?? '');
+      await third.played;
+      const segments = await stage.untilSegments(
+        room,
+        (all) => wordsIn(all, 'ada') >= 2 * MOST_OF_A_SENTENCE + 2,
+      );
+      expect(textOf(segments, 'ada')).not.toMatch(/passport|ticket|airport/);
+      expect(wordErrorRate(`${CHILDREN} ${HOSPITAL}`, textOf(segments, 'ada'))).toBeLessThanOrEqual(0.25);
+      expect(segments[0]?.speaker).toBe('Ada');
+      expect(segments.at(-1)?.speaker).toBe('Countess Lovelace');
+    },
+  );
+
+  it(
+    'has the last words of who leaves in the middle of them, and goes on when they are back',
+    HEARD_IN_TIME,
+    async () => {
+      const [meeting, weather] = await Promise.all([CHILDREN, HOSPITAL].map((text) => stage.speech(text)));
+      const room = await listening({ options: { partialResults: true } });
+      const shown = captionsOf(await stage.enter(room, 'zoe'));
+      const ada = await stage.enter(room, 'ada');
+      await ada.publishWav(meeting ?? '');
+      // Of fewer words, cut off in the middle of one, the model makes what it likes.
+      const few = 7;
+      await vi.waitUntil(() => shown.some(({ text }) => text.split(' ').length >= few), { timeout: 20_000 });
+      await ada.leave();
+      const left = await stage.untilSegments(room, (all) => textOf(all, 'ada') !== '');
+      expect(wordsIn(left, 'ada')).toBeGreaterThanOrEqual(few);
+      const again = await stage.enter(room, 'ada');
+      const voice = await again.publishWav(weather ?? '');
+      await voice.played;
+      const isBack = ({ trackId }: Segment): boolean => trackId === voice.sid;
+      const segments = await stage.untilSegments(
+        room,
+        (all) => wordsIn(all.filter(isBack), 'ada') >= MOST_OF_A_SENTENCE,
+      );
+      const back = textOf(segments.filter(isBack), 'ada');
+      expect(wordErrorRate(HOSPITAL, back), back).toBeLessThanOrEqual(0.25);
+    },
+  );
+
+  it('honours what was asked for: no punctuation, no profanity', HEARD_IN_TIME, async () => {
+    const file = await stage.speech('My brother says that this is fucking wonderful news.');
+    const room = await listening({ options: { punctuation: false, profanityFilter: true } });
+    const ada = await stage.enter(room, 'ada');
+    await (await ada.publishWav(file)).played;
+    const segments = await stage.untilSegments(room, (all) => textOf(all, 'ada').includes('news'));
+    expect(textOf(segments, 'ada')).toBe('my brother says that this is f****** wonderful news');
+  });
+});
+
+describe('the end of a live transcription', () => {
+  const isEndOf = ({ message, fields }: LogLine, transcriptionId: string): boolean =>
+    message.startsWith('left the room') && fields.transcriptionId === transcriptionId;
+  const completedOf = (room: string) =>
+    receiver.received.filter(({ body }) => body.room?.name === room).map(({ body }) => body);
+
+  it(
+    'comes with a stop: the agent leaves within a second, and the count is exact',
+    HEARD_IN_TIME,
+    async () => {
+      const file = await stage.speech(`${CHILDREN} ${PASSPORT} ${HOSPITAL}`);
+      const room = await listening();
+      const ada = await stage.enter(room, 'ada');
+      const voice = await ada.publishWav(file);
+      await stage.untilSegments(room, (all) => all.length > 0);
+      const stopped = await stage.stop(room);
+      const stoppedAt = performance.now();
+      await stage.untilListening(room, false);
+      expect(performance.now() - stoppedAt).toBeLessThan(1_000);
+      await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
+      // They go on speaking, and nobody listens.
+      await voice.played;
+      const read = await stage.read(room);
+      expect(read.status).toBe('stopped');
+      expect(read.segments).toHaveLength(stopped.segmentCount);
+      expect(completedOf(room)).toHaveLength(1);
+      expect(completedOf(room)[0]).toMatchObject({
+        transcription: { transcriptionId: stopped.transcriptionId, segmentCount: stopped.segmentCount },
+      });
+      const next = await stage.start(room);
+      expect(next.transcriptionId).not.toBe(stopped.transcriptionId);
+      await stage.untilListening(room);
+    },
+  );
+
+  it('comes with the end of the room, which is not opened again', HEARD_IN_TIME, async () => {
+    const file = await stage.speech(CHILDREN);
+    const room = await listening();
+    const ada = await stage.enter(room, 'ada');
+    await (await ada.publishWav(file)).played;
+    await stage.untilSegments(room, (all) => wordsIn(all, 'ada') >= MOST_OF_A_SENTENCE);
+    const told = await stage.read(room);
+    await stage.rooms.deleteRoom(room);
+    await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
+    await vi.waitUntil(() => worker.logLines.some((line) => isEndOf(line, told.transcriptionId)), 20_000);
+    const { status, segments, transcriptionId } = await stage.read(room);
+    expect(status).toBe('stopped');
+    expect(completedOf(room)).toHaveLength(1);
+    expect(completedOf(room)[0]).toMatchObject({
+      transcription: { transcriptionId, segmentCount: segments.length },
+    });
+    expect(await stage.rooms.listRooms([room])).toEqual([]);
+    await stage.service.call('DELETE', `/v1/transcriptions/${transcriptionId}`);
+    expect((await stage.service.call('GET', `/v1/rooms/${room}/transcription`)).status).toBe(404);
+  });
+});

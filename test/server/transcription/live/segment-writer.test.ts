@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import { systemClock } from '../../../../src/server/platform/system.ts';
+import { LiveNotes } from '../../../../src/server/transcription/live/segment-writer.ts';
+import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+/* Segments of a call on their way into a real database, which is away for a while. */
+
+const ID = 'tr_1';
+const OWNER = 'worker';
+const NOW = 1_000_000;
+
+let folder: string;
+let store: Store;
+let log: LogLine[];
+let clock: ManualClock;
+let isAway: boolean;
+/** Called when segments are stored, before this is told. */
+let onStored: () => void;
+let refusals: number;
+let notes: LiveNotes;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rtc-notes-'));
+  const database = { sqlitePath: join(folder, 'rtc.sqlite') };
+  store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+  await store.transcriptions.startLive({
+    ...{ id: ID, room: 'demo', language: 'en', speakers: {}, createdAt: NOW },
+    options: { partialResults: false, punctuation: true, profanityFilter: false },
+  });
+  await store.transcriptions.claimLive({
+    ...{ owner: OWNER, now: NOW, leaseUntil: NOW + 9_000, limit: 1 },
+    supports: () => true,
+  });
+  log = [];
+  clock = new ManualClock(NOW);
+  isAway = false;
+  onStored = () => {};
+  refusals = 0;
+  const addSegments: Store['transcriptions']['addSegments'] = async (...segments) => {
+    if (isAway) throw new Error('the database is away');
+    const isStored = await store.transcriptions.addSegments(...segments);
+    onStored();
+    return isStored;
+  };
+  notes = new LiveNotes(
+    { store: { transcriptions: { addSegments } }, clock, log: keepingLog(log) },
+    {
+      transcriptionId: ID,
+      owner: OWNER,
+      onRefused: () => {
+        refusals += 1;
+      },
+    },
+  );
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+const segment = (index: number): StoredSegment => ({
+  ...{ id: `seg_${index}`, trackId: 'TR_1', identity: 'ada', name: 'Ada', text: `${index}`, language: 'en' },
+  ...{ startedAt: NOW + index * 1000, endedAt: NOW + index * 1000 + 900, confidence: null },
+});
+const storedIds = async () => (await store.transcriptions.listSegments(ID)).map(({ id }) => id);
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+describe('notes of a call', () => {
+  it('are stored as they come', async () => {
+    for (let index = 0; index < 5; index += 1) notes.add(segment(index));
+    await notes.stored();
+    expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2', 'seg_3', 'seg_4']);
+    expect(refusals).toBe(0);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5])(
+    'are stored also when they come %i turns after the last were',
+    async (turns) => {
+      onStored = () => {
+        onStored = () => {};
+        void (async () => {
+          for (let turn = 0; turn < turns; turn += 1) await undefined;
+          notes.add(segment(1));
+        })();
+      };
+      notes.add(segment(0));
+      await settled();
+      await settled();
+      await notes.stored();
+      expect(await storedIds()).toEqual(['seg_0', 'seg_1']);
+    },
+  );
+
+  it('wait while the database is away, in their order, and are told of without what was said', async () => {
+    isAway = true;
+    notes.add(segment(0));
+    notes.add(segment(1));
+    await settled();
+    clock.advance(500);
+    await settled();
+    notes.add(segment(2));
+    expect(await storedIds()).toEqual([]);
+    isAway = false;
+    clock.advance(500);
+    await notes.stored();
+    expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2']);
+    expect(log.map(({ level, fields }) => [level, Object.keys(fields).toSorted()])).toEqual(
+      log.map(() => ['warn', ['err', 'transcriptionId', 'waiting']]),
+    );
+    expect(log.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('end with the first that is refused: the transcription was stopped', async () => {
+    notes.add(segment(0));
+    await notes.stored();
+    await store.transcriptions.stopLive(ID, NOW + 1);
+    notes.add(segment(1));
+    await notes.stored();
+    notes.add(segment(2));
+    await notes.stored();
+    expect([await storedIds(), refusals]).toEqual([['seg_0'], 1]);
+  });
+
+  it('are dropped when they are closed, also those that wait', async () => {
+    isAway = true;
+    notes.add(segment(0));
+    await settled();
+    notes.close();
+    isAway = false;
+    clock.advance(500);
+    await notes.stored();
+    notes.add(segment(1));
+    await notes.stored();
+    expect([await storedIds(), refusals]).toEqual([[], 0]);
+  });
+});

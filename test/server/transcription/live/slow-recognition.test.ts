@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SampleShelf } from '../../../../src/server/transcription/audio/audio-spill.ts';
+import { createSampleShelf } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
+import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
+import { TrackTranscriber, type Words } from '../../../../src/server/transcription/live/transcribe-track.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { heldBufferBytes } from '../../../support/live-memory.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { namelessBytes } from '../../../support/nameless-files.ts';
+import { testSpeech } from '../../../support/test-speech.ts';
+
+/* Five people who speak without end, a recogniser that does not come to them, and the disk. */
+
+const SPEAKERS = 5;
+/** Of 4 s each: four minutes of speech of each of them, 77 MB of samples. */
+const TURNS = 60;
+const TURN_SECONDS = 4;
+const PAUSE_SECONDS = 0.5;
+const MEGABYTE = 1024 * 1024;
+
+let folder: string;
+let shelf: SampleShelf;
+let log: LogLine[];
+let clock: ManualClock;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rtc-slow-'));
+  shelf = createSampleShelf({ folder });
+  log = [];
+  clock = new ManualClock(1_000_000);
+});
+afterEach(async () => {
+  await shelf.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const told: Words[] = [];
+
+/** A recogniser that is slow until it is freed; a word is how loud the speech is, in hundredths. */
+function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
+  const { engine, createDetector } = testSpeech();
+  const slow = {
+    ...engine,
+    recognise: async ({ samples }: { readonly samples: Float32Array }) => {
+      await isFree;
+      return { text: String(Math.round((samples[samples.length >> 1] ?? 0) * 100)), confidence: null };
+    },
+  };
+  const queue = new FairQueue({ concurrency: 2 });
+  let id = 0;
+  const deps = { clock, log: keepingLog(log), engine: slow, queue, shelf, ids: { next: () => `${id++}` } };
+  return Array.from(
+    { length: SPEAKERS },
+    (_, index) =>
+      new TrackTranscriber(
+        { ...deps, createDetector: () => createDetector(0.4) },
+        {
+          track: { trackId: `TR_${index}`, identity: `${index}`, name: () => '', audio: nothing() },
+          transcriptionId: 'tr_1',
+          language: 'en',
+          options: { partialResults: false, punctuation: true, profanityFilter: false },
+          onWords: async (words) => {
+            told.push(words);
+          },
+        },
+      ),
+  );
+}
+
+async function* nothing(): AsyncGenerator<Float32Array> {}
+
+/** All of them at once, each turn of its own loudness. */
+async function speak(tracks: readonly TrackTranscriber[]): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    for (const [seconds, level] of [
+      [TURN_SECONDS, loudness(turn)],
+      [PAUSE_SECONDS, 0.001],
+    ] as const) {
+      clock.advance(seconds * 1000);
+      for (const track of tracks) track.hear(new Float32Array(seconds * SAMPLE_RATE).fill(level));
+    }
+    // As in a call, where there is time between one sample and the next.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const loudness = (turn: number): number => ((turn % 90) + 10) / 100;
+
+describe.runIf(process.platform === 'linux')('recognition that is slower than speech', () => {
+  it('takes little memory for what waits, and has all of it in the end', async () => {
+    told.length = 0;
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    const before = heldBufferBytes();
+    const tracks = openTracks(isFree);
+    await speak(tracks);
+    await vi.waitUntil(() => heldBufferBytes() - before < 24 * MEGABYTE, { timeout: 20_000, interval: 200 });
+    expect(await namelessBytes(folder)).toBeGreaterThan(50 * MEGABYTE);
+    free();
+    await Promise.all(tracks.map((track) => track.finish()));
+    for (let index = 0; index < SPEAKERS; index += 1) {
+      const words = told.filter(({ track }) => track.identity === `${index}`).map(({ text }) => text);
+      expect(words).toEqual(
+        Array.from({ length: TURNS }, (_, turn) => String(Math.round(loudness(turn) * 100))),
+      );
+    }
+    expect(log).toEqual([]);
+    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 20_000);
+  }, 60_000);
+
+  it('leaves nothing on the disk of a transcription that was stopped meanwhile', async () => {
+    const tracks = openTracks(new Promise(() => {}));
+    await speak(tracks);
+    for (const track of tracks) track.close();
+    await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, { timeout: 20_000, interval: 50 });
+  }, 60_000);
+});

@@ -1,0 +1,207 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
+import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
+import { TrackTranscriber, type Words } from '../../../../src/server/transcription/live/transcribe-track.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { type TestSpeechOptions, testSpeech } from '../../../support/test-speech.ts';
+
+const FRAME_MS = 10;
+const FRAME = (SAMPLE_RATE * FRAME_MS) / 1000;
+const START = 1_000_000;
+
+let clock: ManualClock;
+let told: Words[];
+let log: LogLine[];
+let shelved: number;
+beforeEach(() => {
+  clock = new ManualClock(START);
+  told = [];
+  log = [];
+  shelved = 0;
+});
+
+function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscriber {
+  const { engine, createDetector } = testSpeech(speech);
+  let id = 0;
+  const deps = {
+    clock,
+    engine,
+    ids: { next: () => `${id++}` },
+    log: keepingLog(log),
+    queue: new FairQueue({ concurrency: 1 }),
+    createDetector: () => createDetector(0.4),
+    shelf: {
+      put: async (samples: Float32Array) => {
+        shelved += 1;
+        return { take: async () => samples, drop: () => {} };
+      },
+      close: async () => {},
+    },
+  };
+  return new TrackTranscriber(deps, {
+    track: { trackId: 'TR_1', identity: 'ada', name: () => 'Ada', audio: nothing() },
+    transcriptionId: 'tr_1',
+    language: 'en',
+    options: { partialResults: false, punctuation: true, profanityFilter: false, ...options },
+    onWords: async (words) => {
+      told.push(words);
+    },
+  });
+}
+
+async function* nothing(): AsyncGenerator<Float32Array> {}
+
+/** In real time: each frame arrives when it has been said. */
+function hear(track: TrackTranscriber, ms: number, level: number): void {
+  for (let at = 0; at < ms; at += FRAME_MS) {
+    clock.advance(FRAME_MS);
+    track.hear(new Float32Array(FRAME).map((_, index) => (index % 2 === 0 ? level : -level)));
+  }
+}
+const VOICE = 0.5;
+/** A quiet room; a muted track has 0. */
+const HUM = 0.001;
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const spans = () => told.map(({ startedAt, endedAt }) => [startedAt - START, endedAt - START]);
+
+describe('a track', () => {
+  it('becomes a segment at each pause, at the time of its words', async () => {
+    const track = transcriber();
+    hear(track, 1_000, HUM);
+    hear(track, 2_000, VOICE);
+    hear(track, 1_000, HUM);
+    hear(track, 1_000, VOICE);
+    hear(track, 1_000, HUM);
+    await settled();
+    expect(spans()).toEqual([
+      [1_000, 3_000],
+      [4_000, 5_000],
+    ]);
+    expect(told.map(({ isFinal }) => isFinal)).toEqual([true, true]);
+    expect(new Set(told.map(({ segmentId }) => segmentId)).size).toBe(2);
+  });
+
+  it('ends what is being said when no more samples come, and goes on at the time of those that come later', async () => {
+    const track = transcriber();
+    hear(track, 500, HUM);
+    hear(track, 1_000, VOICE);
+    clock.advance(300);
+    track.watch();
+    await settled();
+    expect(told).toEqual([]);
+    clock.advance(10);
+    track.watch();
+    await settled();
+    expect(spans()).toEqual([[500, 1_500]]);
+    clock.advance(60_000);
+    hear(track, 1_000, VOICE);
+    hear(track, 1_000, HUM);
+    await settled();
+    expect(spans()[1]).toEqual([61_810, 62_810]);
+  });
+
+  it('is not listened to while it is muted', async () => {
+    const track = transcriber({ recognise: () => 'words' });
+    hear(track, 500, VOICE);
+    hear(track, 1_500, 0);
+    await settled();
+    expect(spans()).toEqual([[0, 500]]);
+    hear(track, 60_000, 0);
+    hear(track, 800, VOICE);
+    await track.finish();
+    expect(told).toHaveLength(2);
+    expect(spans()[1]).toEqual([62_000, 62_800]);
+  });
+
+  it('tells its last words when it ends', async () => {
+    const track = transcriber();
+    hear(track, 700, VOICE);
+    await track.finish();
+    expect(spans()).toEqual([[0, 700]]);
+  });
+
+  it('shows what is being said under the id of the segment that it becomes', async () => {
+    const track = transcriber({}, { partialResults: true });
+    for (let second = 0; second < 3; second += 1) {
+      hear(track, 1_000, VOICE);
+      await settled();
+    }
+    hear(track, 1_000, HUM);
+    await settled();
+    const kinds = told.map(({ isFinal }) => isFinal);
+    expect([kinds.length >= 3, kinds.indexOf(true)]).toEqual([true, kinds.length - 1]);
+    expect(new Set(told.map(({ segmentId }) => segmentId)).size).toBe(1);
+    hear(track, 1_000, VOICE);
+    await settled();
+    expect(told.at(-1)?.segmentId).not.toBe(told[0]?.segmentId);
+  });
+
+  it('tries speech without text again in halves, cut where it is quiet', async () => {
+    const track = transcriber({
+      recognise: ({ seconds }) => (seconds > 2.2 ? '' : `${seconds.toFixed(1)} s`),
+    });
+    hear(track, 1_500, VOICE);
+    hear(track, 200, HUM);
+    hear(track, 2_000, VOICE);
+    await track.finish();
+    expect(told.map(({ text }) => text)).toEqual(['1.5 s', '2.2 s']);
+    expect(spans()[0]?.[1]).toBe(spans()[1]?.[0]);
+    expect(log).toEqual([]);
+  });
+
+  it('warns of speech that has no text at all, and not of a short sound', async () => {
+    const track = transcriber({ recognise: () => '' });
+    hear(track, 900, VOICE);
+    hear(track, 1_000, HUM);
+    hear(track, 2_000, VOICE);
+    await track.finish();
+    expect(told).toEqual([]);
+    const warnings = log.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ fields }) => fields)).toEqual([
+      { transcriptionId: 'tr_1', trackId: 'TR_1', durationMs: expect.any(Number) },
+      { transcriptionId: 'tr_1', trackId: 'TR_1', durationMs: expect.any(Number) },
+    ]);
+    const lost = warnings.reduce((sum, { fields }) => sum + Number(fields.durationMs), 0);
+    expect(lost).toBeCloseTo(2_000, -2);
+  });
+
+  it('goes on when a recogniser fails on a segment', async () => {
+    const track = transcriber({
+      recognise: ({ seconds }) => {
+        if (seconds > 0.9) throw new Error('a fault within');
+        return 'words';
+      },
+    });
+    hear(track, 1_000, VOICE);
+    hear(track, 1_000, HUM);
+    hear(track, 800, VOICE);
+    await track.finish();
+    expect(told.map(({ text }) => text)).toEqual(['words', 'words', 'words']);
+    expect(log.map(({ level }) => level)).toEqual(['warn']);
+  });
+
+  it('loses no final, and shows no interim result, while recognition is slower than speech', async () => {
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    const track = transcriber(
+      {
+        recognise: async ({ seconds }) => {
+          await isFree;
+          return `${seconds.toFixed(1)} s`;
+        },
+      },
+      { partialResults: true },
+    );
+    for (let turn = 0; turn < 60; turn += 1) {
+      hear(track, 1_000, VOICE);
+      hear(track, 500, HUM);
+    }
+    expect(shelved).toBeGreaterThan(10);
+    expect(shelved).toBeLessThan(60);
+    free();
+    await track.finish();
+    expect(told.map(({ isFinal }) => isFinal)).toEqual(Array.from({ length: 60 }, () => true));
+    expect(spans()).toEqual(Array.from({ length: 60 }, (_, turn) => [turn * 1_500, turn * 1_500 + 1_000]));
+  });
+});

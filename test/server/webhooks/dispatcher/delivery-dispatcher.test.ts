@@ -1,0 +1,320 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import { CONCURRENCY_PER_WEBHOOK } from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
+import { SETTLING_BATCH } from '../../../../src/server/webhooks/dispatcher/outcome-writer.ts';
+import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
+import type {
+  WebhookAnswer,
+  WebhookRequest,
+  WebhookSender,
+} from '../../../../src/server/webhooks/sender/sender.ts';
+import { updateWebhook } from '../../../../src/server/webhooks/webhooks.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts';
+import { letPass } from './support/let-pass.ts';
+import { type Stage, type StageOptions, setStage } from './support/stage.ts';
+
+/*
+ * The deliverer of one instance, on SQLite; what several instances do is in kill.test.ts. A clock that the test
+ * moves stands in for time where that is long.
+ */
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function stageFor(options?: StageOptions): Promise<Stage> {
+  const stage = await setStage(options);
+  cleanUps.push(stage.close);
+  return stage;
+}
+
+async function receiverFor(behaviour?: Behaviour): Promise<Receiver> {
+  const receiver = await startReceiver(behaviour);
+  cleanUps.push(receiver.close);
+  return receiver;
+}
+
+const hang: Behaviour = () => {};
+
+const ANSWERED: WebhookAnswer = { statusCode: 200, responseBody: '', error: null, durationMs: 1 };
+
+/** A sender whose answers the test gives, one request after the other, in place of the network. */
+function heldSender() {
+  const held: { readonly request: WebhookRequest; readonly answer: (answer?: WebhookAnswer) => void }[] = [];
+  const sender: WebhookSender = {
+    send: (request) =>
+      new Promise((resolve) => {
+        held.push({ request, answer: (answer = ANSWERED) => resolve(answer) });
+      }),
+    close: async () => {},
+  };
+  // So that closing has nothing to wait for.
+  cleanUps.push(() => held.forEach(({ answer }) => void answer()));
+  return { sender, held };
+}
+
+const statesOf = async (store: Store, webhookId: string) =>
+  (await store.deliveries.list({ webhookId, limit: 1000 })).map((delivery) => delivery.state);
+
+describe('what is in hand', () => {
+  it('is delivered though the answer to its claim was lost, while others are still in hand', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    const { sender, held } = heldSender();
+    let isLost = false;
+    const instance = stage.instance({
+      sender,
+      deliveries: (deliveries) => ({
+        ...deliveries,
+        claim: async (request) => {
+          const jobs = await deliveries.claim(request);
+          if (jobs.length === 0 || isLost) return jobs;
+          isLost = true;
+          throw new Error('the connection was lost after the commit');
+        },
+      }),
+    });
+    const slow = await stage.webhook('http://127.0.0.1:1/slow');
+    await instance.tell('in hand');
+    await expect.poll(() => held.length).toBe(1);
+    // Claimed by the sweep, as its webhook is known to nobody's outlet: told by an instance that has no room.
+    const other = await stage.webhook('http://127.0.0.1:1/other');
+    const deliveries = await stage.store.deliveries.list({ webhookId: slow, limit: 1 });
+    const eventId = deliveries[0]?.eventId ?? '';
+    const due = { webhookId: other, eventId, eventName: 'room_finished', dueAt: 0, createdAt: 0 };
+    await stage.store.deliveries.insert([{ id: 'dlv_lost', ...due, leaseOwner: null, leaseUntil: null }]);
+    await letPass(clock, 20_000, () => held.length === 2);
+    expect(held[1]?.request.url).toBe('http://127.0.0.1:1/other');
+  });
+
+  it('goes to the new URL of a webhook that was changed meanwhile by another instance', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/old');
+    await instance.tell(...Array.from({ length: 20 }, (_, index) => `event ${index}`));
+    await expect.poll(() => held.length).toBe(16);
+    await stage.store.webhooks.update(id, { url: 'http://127.0.0.1:1/new', updatedAt: 1 });
+    await letPass(clock, 1_001);
+    for (const { answer } of held.slice(0, 16)) answer();
+    await expect.poll(() => held.length).toBe(20);
+    expect(held.slice(16).map(({ request }) => request.url)).toEqual(Array(4).fill('http://127.0.0.1:1/new'));
+  });
+
+  it('goes to the new URL at once where the webhook was changed by the same instance', async () => {
+    const stage = await stageFor();
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/old');
+    await instance.tell(...Array.from({ length: 17 }, (_, index) => `event ${index}`));
+    await expect.poll(() => held.length).toBe(16);
+    await updateWebhook({ ...stage.webhookDeps, outlet: instance.deliverer }, id, {
+      url: 'http://127.0.0.1:1/new',
+    });
+    held[0]?.answer();
+    await expect.poll(() => held.length).toBe(17);
+    expect(held[16]?.request.url).toBe('http://127.0.0.1:1/new');
+  });
+
+  it('is not sent any more when its webhook was deleted', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/gone');
+    await instance.tell(...Array.from({ length: 20 }, (_, index) => `event ${index}`));
+    await expect.poll(() => held.length).toBe(16);
+    await stage.store.webhooks.delete(id, clock.now());
+    await letPass(clock, 1_001);
+    for (const { answer } of held) answer();
+    const witness = await stage.webhook('http://127.0.0.1:1/witness');
+    await instance.tell('afterwards');
+    await expect.poll(() => held.at(-1)?.request.url).toBe('http://127.0.0.1:1/witness');
+    expect(held).toHaveLength(17);
+    held.at(-1)?.answer();
+    await expect.poll(() => statesOf(stage.store, witness)).toEqual(['delivered']);
+    expect(new Set(await statesOf(stage.store, id))).toEqual(new Set(['cancelled']));
+  });
+});
+
+describe('receivers that hang', () => {
+  it('delay no other receiver, however many they are', async () => {
+    const stage = await stageFor();
+    const hanging = await receiverFor(hang);
+    const quick = await receiverFor();
+    const instance = stage.instance();
+    for (let index = 0; index < 20; index += 1) await stage.webhook(`${hanging.url}/${index}`);
+    for (let round = 0; round < 3; round += 1) {
+      await instance.tell(...Array.from({ length: 100 }, (_, index) => `${round} ${index}`));
+    }
+    await expect.poll(() => hanging.received.length, { timeout: 20_000 }).toBe(20 * 16);
+    await stage.webhook(quick.url);
+    const startedAt = performance.now();
+    await instance.tell(...Array.from({ length: 100 }, (_, index) => `quick ${index}`));
+    await quick.waitFor(() => true, 100, 5_000);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  }, 40_000);
+});
+
+describe('a store that does not take what was delivered', () => {
+  it('is not told more than a batch and what is in flight: a kill then repeats no more', async () => {
+    const stage = await stageFor();
+    let sent = 0;
+    const sender: WebhookSender = {
+      send: async () => {
+        sent += 1;
+        return ANSWERED;
+      },
+      close: async () => {},
+    };
+    const isBack = Promise.withResolvers<void>();
+    const instance = stage.instance({
+      sender,
+      deliveries: (deliveries) => ({
+        ...deliveries,
+        settle: async (owner, outcomes) => {
+          await isBack.promise;
+          await deliveries.settle(owner, outcomes);
+        },
+      }),
+    });
+    const ids: string[] = [];
+    for (let index = 0; index < 4; index += 1) ids.push(await stage.webhook(`http://127.0.0.1:1/${index}`));
+    await instance.tell(...Array.from({ length: 250 }, (_, index) => `event ${index}`));
+    await expect.poll(() => sent).toBeGreaterThanOrEqual(SETTLING_BATCH);
+    expect(sent).toBeLessThanOrEqual(SETTLING_BATCH + 4 * CONCURRENCY_PER_WEBHOOK);
+    isBack.resolve();
+    await expect.poll(() => sent).toBe(1_000);
+    for (const id of ids) {
+      await expect.poll(async () => new Set(await statesOf(stage.store, id))).toEqual(new Set(['delivered']));
+    }
+  });
+});
+
+describe('a backlog of one webhook', () => {
+  it('is claimed while what was sent is being stored', async () => {
+    const stage = await stageFor();
+    const isBack = Promise.withResolvers<void>();
+    const sender: WebhookSender = { send: async () => ANSWERED, close: async () => {} };
+    const instance = stage.instance({
+      sender,
+      deliveries: (deliveries) => ({
+        ...deliveries,
+        settle: async (owner, outcomes) => {
+          await isBack.promise;
+          await deliveries.settle(owner, outcomes);
+        },
+      }),
+    });
+    const id = await stage.webhook('http://127.0.0.1:1/');
+    await instance.tell(...Array.from({ length: 2_000 }, (_, index) => `event ${index}`));
+    const leased = async () =>
+      (await stage.store.deliveries.list({ webhookId: id, limit: 2_000 })).filter(
+        (delivery) => delivery.leaseOwner !== null,
+      ).length;
+    // Its lane holds 512, and is filled up whenever half of them were sent; 500 are, or a few more that were in flight.
+    await expect.poll(leased, { timeout: 20_000 }).toBeGreaterThanOrEqual(512 + 256);
+    isBack.resolve();
+    const pending = () => stage.store.deliveries.list({ webhookId: id, state: 'pending', limit: 1 });
+    await expect.poll(pending, { timeout: 20_000 }).toEqual([]);
+  });
+});
+
+describe('a webhook whose secret cannot be decrypted', () => {
+  it('has one line a minute in the log that says what to do, however many deliveries fail', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/');
+    const secret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
+    await stage.store.webhooks.update(id, { secret, updatedAt: 1 });
+    await instance.tell(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
+    const attempts = () =>
+      stage.store.deliveries
+        .list({ webhookId: id, limit: 100 })
+        .then((all) => all.reduce((sum, { attempts }) => sum + attempts, 0));
+    await expect.poll(attempts).toBe(40);
+    const lines = () => stage.logLines.filter(({ message }) => message === 'a delivery could not be built');
+    expect(lines()).toMatchObject([{ level: 'error', fields: { webhookId: id, alikeSinceLastLine: 0 } }]);
+    expect(lines()[0]?.fields).not.toHaveProperty('err');
+    expect(lines()[0]?.fields.reason).toContain('Add that key to ENCRYPTION_KEY');
+    await letPass(clock, 5_500);
+    await expect.poll(attempts).toBe(80);
+    await letPass(clock, 30_500);
+    await expect.poll(attempts).toBe(120);
+    expect(lines()).toHaveLength(1);
+    await letPass(clock, 24_000);
+    await instance.tell('after a minute', 'and at once');
+    await expect.poll(attempts).toBe(122);
+    expect(lines()).toHaveLength(2);
+    expect(lines()[1]?.fields.alikeSinceLastLine).toBe(119);
+    const [first] = await stage.store.deliveries.list({ webhookId: id, limit: 1 });
+    const [attempt] = await stage.store.deliveries.listAttempts([first?.id ?? '']);
+    expect(attempt?.error).toContain('give the webhook a new secret by PUT');
+    expect(held).toEqual([]);
+  });
+
+  it('goes on with the new one alone when it is the old one of a rotation', async () => {
+    const stage = await stageFor();
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const id = await stage.webhook('http://127.0.0.1:1/');
+    const previousSecret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
+    const previousSecretUntil = Date.now() + 3_600_000;
+    await stage.store.webhooks.update(id, { previousSecret, previousSecretUntil, updatedAt: 1 });
+    await instance.tell('one');
+    await expect.poll(() => held.length).toBe(1);
+    expect(held[0]?.request.headers['webhook-signature']).toMatch(/^v1,[^ ]+$/);
+  });
+});
+
+describe('a deliverer that is closed', () => {
+  it('leaves nothing behind that goes on trying to store', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    const { sender, held } = heldSender();
+    const instance = stage.instance({
+      sender,
+      deliveries: (deliveries) => ({
+        ...deliveries,
+        settle: () => Promise.reject(new Error('the database is gone')),
+      }),
+    });
+    await stage.webhook('http://127.0.0.1:1/');
+    await instance.tell('one');
+    await expect.poll(() => held.length).toBe(1);
+    held[0]?.answer();
+    await expect.poll(() => failures(stage)).toBeGreaterThan(0);
+    await instance.deliverer.close();
+    const count = failures(stage);
+    await letPass(clock, 5_000);
+    expect(failures(stage)).toBe(count);
+  }, 15_000);
+
+  it('has given back what it did not begin, and another instance goes on at once', async () => {
+    const stage = await stageFor();
+    const hanging = await receiverFor(hang);
+    const first = stage.instance({ patienceMs: 2_000 });
+    const id = await stage.webhook(hanging.url);
+    await first.tell(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
+    await hanging.waitFor(() => true, 16);
+    const closed = first.deliverer.close();
+    hanging.behave((_request, response) => void response.end());
+    await closed;
+    const leased = (await stage.store.deliveries.list({ webhookId: id, limit: 100 })).filter(
+      (delivery) => delivery.leaseOwner !== null,
+    );
+    expect(leased).toEqual([]);
+    stage.instance();
+    // Long before the leases of the first one would have run out.
+    await hanging.waitFor(() => true, 40, 8_000);
+  });
+});
+
+const failures = (stage: Stage) =>
+  stage.logLines.filter((line) => line.message.startsWith('settling deliveries failed')).length;

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { answer, startReceiver } from '../support/receiver.ts';
+import { letPass } from './support/let-pass.ts';
+import { type Stage, setStage } from './support/stage.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+const START = 1_767_225_600_000;
+
+/** A receiver that fails as often as it is told, each attempt taking as long as the test's clock stands. */
+async function failing(failures: number) {
+  const clock = new ManualClock(START);
+  const stage: Stage = await setStage({ clock });
+  cleanUps.push(stage.close);
+  const attemptedAt: number[] = [];
+  const sender: WebhookSender = {
+    send: async () => {
+      attemptedAt.push(clock.now() - START);
+      const statusCode = attemptedAt.length > failures ? 200 : 500;
+      return { statusCode, responseBody: '', error: null, durationMs: 0 };
+    },
+    close: async () => {},
+  };
+  const instance = stage.instance({ sender });
+  const id = await stage.webhook('http://127.0.0.1:1/');
+  await instance.tell('one');
+  await expect.poll(() => attemptedAt.length).toBe(1);
+  const find = async () => (await stage.store.deliveries.list({ webhookId: id, limit: 1 }))[0];
+  await expect.poll(async () => (await find())?.attempts).toBe(1);
+  return { clock, attemptedAt, find, stage, id };
+}
+
+describe('a receiver that is down for long', () => {
+  const EVENTS = 1_500;
+  /** 512 to be sent, 500 being stored, and 16 that were in flight when those were. */
+  const IN_HAND_AT_MOST = 512 + 500 + 16;
+
+  it('takes no more room than a lane has, delays nobody, and gets all of it when it is back', async () => {
+    const clock = new ManualClock(START);
+    const stage = await setStage({ clock });
+    cleanUps.push(stage.close);
+    const arrived = { down: new Set<string>(), good: new Set<string>() };
+    let isDown = true;
+    const sender: WebhookSender = {
+      send: async ({ url, headers }) => {
+        const isGood = url.endsWith('/good');
+        if (isDown && !isGood) {
+          return { statusCode: null, responseBody: null, error: 'the connection was refused', durationMs: 1 };
+        }
+        arrived[isGood ? 'good' : 'down'].add(headers['webhook-id'] ?? '');
+        return { statusCode: 200, responseBody: '', error: null, durationMs: 1 };
+      },
+      close: async () => {},
+    };
+    const instance = stage.instance({ sender });
+    const down = await stage.webhook('http://127.0.0.1:1/down');
+    await stage.webhook('http://127.0.0.1:1/good');
+    let mostInHand = 0;
+    const rows = async () => {
+      const all = await stage.store.deliveries.list({ webhookId: down, limit: 2 * EVENTS });
+      const leased = all.filter(({ leaseOwner }) => leaseOwner !== null).length;
+      mostInHand = Math.max(mostInHand, leased);
+      return all;
+    };
+    /** After a sweep: a backlog goes on by itself, what is due a moment later waits for the clock. */
+    const soon = async <T>(look: () => T) => {
+      await letPass(clock, 250);
+      return await look();
+    };
+    const withAttempts = async (attempts: number) =>
+      (await rows()).filter((row) => row.attempts === attempts).length;
+    for (let told = 0; told < EVENTS; told += 100) {
+      await instance.tell(...Array.from({ length: 100 }, (_, index) => `event ${told + index}`));
+      await rows();
+    }
+    await expect.poll(() => arrived.good.size, { timeout: 20_000 }).toBe(EVENTS);
+    for (const [round, delayMs] of [0, 5_500, 30_500, 300_500].entries()) {
+      await letPass(clock, delayMs);
+      await expect.poll(() => soon(() => withAttempts(round + 1)), { timeout: 15_000 }).toBe(EVENTS);
+    }
+    expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(['failed']));
+    isDown = false;
+    expect(await stage.store.deliveries.replayFailed(down, 0, clock.now())).toBe(EVENTS);
+    await expect.poll(() => soon(() => arrived.down.size), { timeout: 15_000 }).toBe(EVENTS);
+    expect(mostInHand).toBeGreaterThan(0);
+    expect(mostInHand).toBeLessThanOrEqual(IN_HAND_AT_MOST);
+    expect(arrived.down).toEqual(arrived.good);
+  }, 60_000);
+});
+
+describe('a delivery that fails', () => {
+  it('is tried again exactly 5 s, 30 s and 5 min after each failure, and has failed then', async () => {
+    const { clock, attemptedAt, find } = await failing(4);
+    const dueAts: (number | undefined)[] = [];
+    for (const [attempts, delayMs] of [5_000, 30_000, 300_000].entries()) {
+      const delivery = await find();
+      dueAts.push((delivery?.dueAt ?? 0) - START - (attemptedAt[attempts] ?? 0));
+      await letPass(clock, delayMs + 1_000, () => attemptedAt.length === attempts + 2);
+      await expect.poll(async () => (await find())?.attempts).toBe(attempts + 2);
+    }
+    expect(dueAts).toEqual([5_000, 30_000, 300_000]);
+    const gaps = attemptedAt.slice(1).map((at, index) => at - (attemptedAt[index] ?? 0));
+    for (const [index, expected] of [5_000, 30_000, 300_000].entries()) {
+      expect(gaps[index]).toBeGreaterThanOrEqual(expected);
+      expect(gaps[index]).toBeLessThanOrEqual(expected + 500);
+    }
+    expect(await find()).toMatchObject({ state: 'failed', attempts: 4 });
+    await letPass(clock, 400_000);
+    expect(attemptedAt).toHaveLength(4);
+  }, 60_000);
+
+  it('is delivered by the third retry too', async () => {
+    const { clock, attemptedAt, find } = await failing(3);
+    for (const [attempts, delayMs] of [5_500, 30_500, 300_500].entries()) {
+      await letPass(clock, delayMs, () => attemptedAt.length === attempts + 2);
+      await expect.poll(async () => (await find())?.attempts).toBe(attempts + 2);
+    }
+    expect(await find()).toMatchObject({ state: 'delivered', attempts: 4 });
+  }, 60_000);
+
+  it('begins a new round when it is replayed', async () => {
+    const { clock, attemptedAt, find, stage, id } = await failing(5);
+    for (const [attempts, delayMs] of [5_500, 30_500, 300_500].entries()) {
+      await letPass(clock, delayMs, () => attemptedAt.length === attempts + 2);
+      await expect.poll(async () => (await find())?.attempts).toBe(attempts + 2);
+    }
+    const delivery = await find();
+    expect(await stage.store.deliveries.replay(id, delivery?.id ?? '', clock.now())).toBe(true);
+    await letPass(clock, 500, () => attemptedAt.length === 5);
+    await expect.poll(async () => (await find())?.attempts).toBe(5);
+    const again = await find();
+    expect([again?.state, (again?.dueAt ?? 0) - START - (attemptedAt[4] ?? 0)]).toEqual(['pending', 5_000]);
+  }, 60_000);
+
+  // True time is what this is about: it has another try where the machine was elsewhere for half a second.
+  it('is tried again after 5 s and 30 s of true time, half a second late at most', {
+    timeout: 60_000,
+    retry: 1,
+  }, async () => {
+    const stage = await setStage();
+    cleanUps.push(stage.close);
+    const receiver = await startReceiver(answer(500));
+    cleanUps.push(receiver.close);
+    const instance = stage.instance();
+    await stage.webhook(receiver.url);
+    await instance.tell('one');
+    const [first, second, third] = await receiver.waitFor(() => true, 3, 40_000);
+    // The receiver's clock reads a few milliseconds before the failure that the delay counts from.
+    const gaps = [(second?.at ?? 0) - (first?.at ?? 0), (third?.at ?? 0) - (second?.at ?? 0)];
+    for (const [index, expected] of [5_000, 30_000].entries()) {
+      expect(gaps[index]).toBeGreaterThanOrEqual(expected);
+      expect(gaps[index]).toBeLessThanOrEqual(expected + 600);
+    }
+    expect(new Set([first, second, third].map((received) => received?.body.id)).size).toBe(1);
+    expect(new Set([first, second, third].map((received) => received?.headers['webhook-id'])).size).toBe(1);
+  });
+});

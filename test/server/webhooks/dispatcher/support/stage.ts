@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore, type StoreOptions } from '../../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../../src/server/app/store.ts';
+import { type RecordDeps, recordInTransaction } from '../../../../../src/server/events/append-events.ts';
+import type { Clock } from '../../../../../src/server/platform/clock.ts';
+import { systemClock, systemIds } from '../../../../../src/server/platform/system.ts';
+import {
+  type Deliverer,
+  startDeliverer,
+} from '../../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
+import { createSecretBox } from '../../../../../src/server/webhooks/secrets/secret-box.ts';
+import { createAddressGuard } from '../../../../../src/server/webhooks/sender/address-guard.ts';
+import type { WebhookSender } from '../../../../../src/server/webhooks/sender/sender.ts';
+import { createWebhookSender } from '../../../../../src/server/webhooks/sender/webhook-sender.ts';
+import { createWebhook, type WebhookDeps } from '../../../../../src/server/webhooks/webhooks.ts';
+import { keepingLog, type LogLine } from '../../../../support/app.ts';
+
+/** A store on a ground of its own, and as many deliverers on it as the test wants. */
+export type Stage = {
+  readonly store: Store;
+  readonly logLines: readonly LogLine[];
+  readonly webhookDeps: Omit<WebhookDeps, 'outlet'>;
+  readonly webhook: (url: string, events?: readonly 'room_finished'[]) => Promise<string>;
+  /** An instance with the real sender, or what the test puts in its place. */
+  readonly instance: (options?: InstanceOptions) => Instance;
+  readonly close: () => Promise<void>;
+};
+
+export type InstanceOptions = {
+  readonly sender?: WebhookSender;
+  readonly patienceMs?: number;
+  /** In front of the store, for faults. */
+  readonly deliveries?: (deliveries: Store['deliveries']) => Store['deliveries'];
+};
+
+export type Instance = {
+  readonly id: string;
+  readonly deliverer: Deliverer;
+  /** Stores events, all in one transaction, as an instance that was told of them does. */
+  readonly tell: (...names: readonly string[]) => Promise<void>;
+};
+
+export type StageOptions = {
+  readonly database?: StoreOptions['database'];
+  readonly clock?: Clock;
+};
+
+export async function setStage({ database, clock = systemClock }: StageOptions = {}): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-stage-'));
+  const logLines: LogLine[] = [];
+  const log = keepingLog(logLines);
+  const store = await openStore({
+    database: database ?? { sqlitePath: join(folder, 'store.sqlite') },
+    clock: systemClock,
+    log,
+  });
+  const guard = createAddressGuard(['127.0.0.0/8']);
+  const secretBox = createSecretBox([randomBytes(32)]);
+  const deps = { store, clock, log, secretBox, ids: systemIds, randomBytes };
+  const instances: Deliverer[] = [];
+  const senders: WebhookSender[] = [];
+  return {
+    store,
+    logLines,
+    webhookDeps: deps,
+    webhook: async (url, events) =>
+      (await createWebhook(deps, { url, ...(events === undefined ? {} : { events: [...events] }) })).id,
+    instance: (options = {}) => {
+      const { patienceMs } = options;
+      const sender =
+        options.sender ??
+        createWebhookSender({
+          guard,
+          userAgent: 'test',
+          ...(patienceMs === undefined ? {} : { patienceMs }),
+        });
+      const instanceId = systemIds.next();
+      const deliverer = startDeliverer({
+        ...deps,
+        instanceId,
+        sender,
+        webhooks: store.webhooks,
+        deliveries: options.deliveries?.(store.deliveries) ?? store.deliveries,
+        fileUrls: { urlOf: async () => undefined },
+      });
+      instances.push(deliverer);
+      senders.push(sender);
+      const recordDeps = { ...deps, instanceId, outlet: deliverer };
+      return { id: instanceId, deliverer, tell: (...names) => tellOf(recordDeps, names) };
+    },
+    close: async () => {
+      await Promise.all(instances.map((deliverer) => deliverer.close().catch(() => {})));
+      await Promise.all(senders.map((sender) => sender.close()));
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function tellOf(deps: RecordDeps, names: readonly string[]): Promise<void> {
+  await recordInTransaction(deps, async (_store, recorder) => {
+    const happenings = names.map((name) => ({
+      type: 'room_finished' as const,
+      sourceId: name,
+      occurredAt: deps.clock.now(),
+      subject: {},
+      isReconciled: false,
+    }));
+    await recorder.record({ session: undefined, roomName: 'a room', present: 0 }, happenings);
+  });
+}

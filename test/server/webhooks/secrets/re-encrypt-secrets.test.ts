@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import { resealSecrets } from '../../../../src/server/webhooks/secrets/re-encrypt-secrets.ts';
+import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { postgresGround, sqliteGround, systemClock } from '../../platform/storage/grounds.ts';
+import type { Ground } from '../../platform/storage/store-contract.ts';
+import { newWebhook } from '../../platform/storage/webhook-records.ts';
+
+const [oldKey, newKey, lostKey] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
+const oldBox = createSecretBox([oldKey]);
+const newBox = createSecretBox([newKey]);
+const bothBox = createSecretBox([newKey, oldKey]);
+const NEVER = new AbortController().signal;
+const LATER = Date.now() + 3_600_000;
+
+describe.each([
+  ['SQLite', sqliteGround],
+  ['PostgreSQL', postgresGround],
+])('webhook secrets on %s, after ENCRYPTION_KEY got a new first key', (_engine, prepare) => {
+  let ground: Ground;
+  let store: Store;
+  let lines: LogLine[];
+  beforeEach(async () => {
+    ground = await prepare();
+    store = await ground.open();
+    lines = [];
+  });
+  afterEach(() => ground.close());
+
+  const reseal = (at: Store = store) =>
+    resealSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: keepingLog(lines) }, NEVER);
+  const openedBy = async (box: typeof newBox, id: string) => {
+    const { secret, previousSecret } = (await store.webhooks.find(id)) ?? expect.unreachable();
+    return [box.open(secret), previousSecret === null ? null : box.open(previousSecret)];
+  };
+
+  it('are all sealed with it, in several batches, so that the old key can be dropped', async () => {
+    const ids = Array.from({ length: 101 }, (_, index) => `hook ${index}`);
+    for (const id of ids) {
+      const previousSecret = oldBox.seal(`the one before of ${id}`);
+      await store.webhooks.insert(
+        newWebhook(id, { secret: oldBox.seal(`of ${id}`), previousSecret, previousSecretUntil: LATER }),
+      );
+    }
+    const before = await store.webhooks.find('hook 7');
+    await reseal();
+    for (const id of ids) expect(await openedBy(newBox, id)).toEqual([`of ${id}`, `the one before of ${id}`]);
+    const after = await store.webhooks.find('hook 7');
+    expect(after).toEqual({ ...before, secret: after?.secret, previousSecret: after?.previousSecret });
+    expect(lines).toMatchObject([{ level: 'info', fields: { webhooks: 101 } }]);
+    await reseal();
+    expect(await store.webhooks.find('hook 7')).toEqual(after);
+    expect(lines).toHaveLength(1);
+  });
+
+  it('forget an old secret whose overlap is over, and only then', async () => {
+    const secret = newBox.seal('the one');
+    const previousSecret = newBox.seal('the one before');
+    const over = { secret, previousSecret, previousSecretUntil: Date.now() - 1 };
+    await store.webhooks.insert(newWebhook('over', over));
+    await store.webhooks.insert(newWebhook('not yet', { ...over, previousSecretUntil: LATER }));
+    await reseal();
+    expect(await store.webhooks.find('over')).toMatchObject({
+      secret,
+      previousSecret: null,
+      previousSecretUntil: null,
+    });
+    expect(await openedBy(newBox, 'not yet')).toEqual(['the one', 'the one before']);
+  });
+
+  it('that no key opens are left as they are and named in one line', async () => {
+    const secret = createSecretBox([lostKey]).seal('lost');
+    const previousSecret = oldBox.seal('the one before');
+    await store.webhooks.insert(newWebhook('lost', { secret, previousSecret, previousSecretUntil: LATER }));
+    await store.webhooks.insert(newWebhook('kept', { secret: oldBox.seal('kept') }));
+    await reseal();
+    expect(await store.webhooks.find('lost')).toMatchObject({ secret });
+    expect(await openedBy(newBox, 'kept')).toEqual(['kept', null]);
+    expect(lines).toMatchObject([
+      { level: 'info', fields: { webhooks: 2 } },
+      { level: 'error', fields: { webhooks: 1, webhookIds: ['lost'] } },
+    ]);
+    expect(lines[1]?.message).toContain('add the ENCRYPTION_KEY');
+  });
+
+  it('are sealed once by instances that start together, and stay what a rotation meanwhile made them', async () => {
+    const ids = Array.from({ length: 60 }, (_, index) => `hook ${index}`);
+    for (const id of ids) await store.webhooks.insert(newWebhook(id, { secret: oldBox.seal(`of ${id}`) }));
+    const rotated = newBox.seal('rotated');
+    const rotating: Store = {
+      ...store,
+      transaction: async (work) => {
+        await store.webhooks.update('hook 3', { secret: rotated, updatedAt: 1 });
+        return await store.transaction(work);
+      },
+    };
+    await Promise.all([reseal(rotating), reseal(await ground.open()), reseal()]);
+    for (const id of ids) {
+      expect(await openedBy(newBox, id)).toEqual([id === 'hook 3' ? 'rotated' : `of ${id}`, null]);
+    }
+    const sum = lines.reduce((all, { fields }) => all + Number(fields.webhooks), 0);
+    expect([59, 60]).toContain(sum);
+  });
+});

@@ -1,0 +1,315 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createAddressGuard, type Resolve } from '../../../../src/server/webhooks/sender/address-guard.ts';
+import type { WebhookAnswer, WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
+import { createWebhookSender } from '../../../../src/server/webhooks/sender/webhook-sender.ts';
+import { answer, type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+const PATIENCE_MS = 1_000;
+
+function senderWith(allowed: readonly string[], resolve?: Resolve): WebhookSender {
+  const guard = createAddressGuard(allowed, resolve);
+  const sender = createWebhookSender({ guard, userAgent: 'rtc-service/test', patienceMs: PATIENCE_MS });
+  cleanUps.push(sender.close);
+  return sender;
+}
+
+async function receiverWith(behaviour?: Behaviour): Promise<Receiver> {
+  const receiver = await startReceiver(behaviour);
+  cleanUps.push(receiver.close);
+  return receiver;
+}
+
+const request = (url: string) => ({
+  url,
+  headers: { 'x-service-webhook-event': 'room_finished' },
+  body: '{}',
+});
+
+async function answerOf(behaviour: Behaviour): Promise<WebhookAnswer> {
+  const { url } = await receiverWith(behaviour);
+  return senderWith(['127.0.0.0/8']).send(request(url));
+}
+
+const head = (response: ServerResponse, headers: Record<string, string | number> = {}) =>
+  response.writeHead(200, headers).flushHeaders();
+
+async function tcpServer(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server: Server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUps.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+describe('a receiver that answers', () => {
+  it('is sent the body and the headers as they are, under our name', async () => {
+    const receiver = await receiverWith(answer(200, 'thanks'));
+    const sent = await senderWith(['127.0.0.0/8']).send(request(`${receiver.url}/hook?x=1`));
+    expect(sent).toMatchObject({ statusCode: 200, responseBody: 'thanks', error: null });
+    expect(receiver.received[0]).toMatchObject({ path: '/hook?x=1', text: '{}' });
+    expect(receiver.received[0]?.headers).toMatchObject({
+      'user-agent': 'rtc-service/test',
+      'x-service-webhook-event': 'room_finished',
+    });
+  });
+
+  it.each([200, 204, 299, 300, 404, 410, 500, 503])('is quoted with status %i', async (status) => {
+    expect(await answerOf(answer(status))).toMatchObject({ statusCode: status, error: null });
+  });
+
+  it('is not followed to where it redirects', async () => {
+    const elsewhere = await receiverWith();
+    const redirect: Behaviour = (_request, response) =>
+      void response.writeHead(302, { location: elsewhere.url }).end();
+    expect(await answerOf(redirect)).toMatchObject({ statusCode: 302, error: null });
+    expect(elsewhere.received).toEqual([]);
+  });
+
+  it('is kept to 4 KiB, one below and one above', async () => {
+    for (const length of [4095, 4096, 4097]) {
+      const { responseBody, error } = await answerOf(answer(200, 'x'.repeat(length)));
+      expect([responseBody?.length, error]).toEqual([Math.min(length, 4096), null]);
+    }
+  });
+
+  it('is cut off after 4 KiB of 10 MB, without the rest being read', async () => {
+    let written = 0;
+    let ended: (() => void) | undefined;
+    const closed = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const flood = async (_request: IncomingMessage, response: ServerResponse) => {
+      response.on('close', () => ended?.());
+      head(response);
+      const chunk = Buffer.alloc(65_536, 'x');
+      for (; written < 10_000_000 && !response.destroyed; written += chunk.length) {
+        if (!response.write(chunk)) {
+          await new Promise((resolve) => {
+            response.once('drain', resolve);
+            response.once('close', resolve);
+          });
+        }
+      }
+    };
+    const sent = await answerOf((one, response) => void flood(one, response));
+    expect(sent).toMatchObject({ statusCode: 200, error: null });
+    expect(sent.responseBody).toHaveLength(4096);
+    await closed;
+    expect(written).toBeLessThan(10_000_000);
+  });
+
+  it('is not left with a connection when it stops after just 4 KiB', async () => {
+    const closed = Promise.withResolvers<void>();
+    const sent = await answerOf((_request, response) => {
+      response.on('close', closed.resolve);
+      head(response);
+      response.write('x'.repeat(4096));
+    });
+    await closed.promise;
+    expect(sent).toMatchObject({ statusCode: 200, error: 'the answer did not end within 1 s' });
+    expect(sent.responseBody).toHaveLength(4096);
+  });
+
+  it('may answer what is no text', async () => {
+    const bytes: Behaviour = (_request, response) =>
+      void response.writeHead(200).end(Buffer.from([0x00, 0xff, 0x61]));
+    expect((await answerOf(bytes)).responseBody).toBe('\uFFFD\uFFFDa');
+  });
+});
+
+describe('a receiver that does not answer well', () => {
+  it('has one patience for all of it: nothing comes', async () => {
+    const startedAt = performance.now();
+    const sent = await answerOf(() => {});
+    expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no answer within 1 s' });
+    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS + 700);
+    expect(sent.durationMs).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
+  });
+
+  it('has one patience for all of it: a byte comes now and then', async () => {
+    const drip: Behaviour = (_request, response) => {
+      head(response);
+      const timer = setInterval(() => response.write('x'), 100);
+      response.on('close', () => clearInterval(timer));
+    };
+    const sent = await answerOf(drip);
+    expect(sent).toMatchObject({ statusCode: 200, error: 'the answer did not end within 1 s' });
+    expect(sent.responseBody).toMatch(/^x{5,10}$/);
+  });
+
+  it('has one patience for all of it: headers drip', async () => {
+    const url = await tcpServer((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const timer = setInterval(() => socket.write('X'), 100);
+      socket.on('close', () => clearInterval(timer));
+    });
+    const sent = await senderWith(['127.0.0.0/8']).send(request(url));
+    expect(sent).toMatchObject({ statusCode: null, error: 'no answer within 1 s' });
+  });
+
+  it('is said to have reset the connection, before or within its answer', async () => {
+    const before: Behaviour = (one) => void (one.socket as Socket).resetAndDestroy();
+    expect(await answerOf(before)).toMatchObject({ statusCode: null, error: 'the connection was reset' });
+    const within: Behaviour = (one, response) => {
+      head(response, { 'content-length': 100 });
+      response.write('half', () => (one.socket as Socket).resetAndDestroy());
+    };
+    const sent = await answerOf(within);
+    expect(sent.statusCode).toBe(200);
+    expect(sent.error).toMatch(/^the connection was (reset|closed before the end of the answer)$/);
+  });
+
+  it('is said to have closed the connection', async () => {
+    const url = await tcpServer((socket) => socket.once('data', () => socket.end()));
+    expect(await senderWith(['127.0.0.0/8']).send(request(url))).toMatchObject({
+      statusCode: null,
+      error: 'the connection was closed before the end of the answer',
+    });
+  });
+
+  it('is said to speak no HTTP', async () => {
+    const url = await tcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-whatever\r\n')));
+    const sent = await senderWith(['127.0.0.0/8']).send(request(url));
+    expect(sent).toMatchObject({ statusCode: null, error: 'the answer is not well-formed HTTP' });
+  });
+
+  it('is said to be absent', async () => {
+    const { url, close } = await startReceiver();
+    await close();
+    const sent = await senderWith(['127.0.0.0/8']).send(request(url));
+    expect(sent).toMatchObject({ statusCode: null, error: 'the connection was refused' });
+  });
+
+  it('keeps no one else waiting, also on the same host', async () => {
+    const receiver = await receiverWith((one, response) => {
+      if (one.url !== '/hang') response.end();
+    });
+    const sender = senderWith(['127.0.0.0/8']);
+    const hanging = Array.from({ length: 100 }, () => sender.send(request(`${receiver.url}/hang`)));
+    await receiver.waitFor(() => true, 100);
+    expect(await sender.send(request(`${receiver.url}/quick`))).toMatchObject({ statusCode: 200 });
+    await Promise.all(hanging);
+  });
+});
+
+describe('an address that must not be reached', () => {
+  const refusal = 'the address is private, loopback, link-local or otherwise not public';
+
+  it('is refused where the URL names it', async () => {
+    const receiver = await receiverWith();
+    for (const url of [receiver.url, receiver.url.replace('127.0.0.1', '[::ffff:127.0.0.1]')]) {
+      expect(await senderWith([]).send(request(url))).toMatchObject({ statusCode: null, error: refusal });
+    }
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('is refused where a name resolves to it', async () => {
+    const receiver = await receiverWith();
+    const url = receiver.url.replace('127.0.0.1', 'localhost');
+    expect(await senderWith([]).send(request(url))).toMatchObject({ statusCode: null, error: refusal });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('is refused where a name resolves to it the second time only', async () => {
+    const inside = await receiverWith();
+    const port = new URL(inside.url).port;
+    let count = 0;
+    const rebinding: Resolve = (_name, _options, callback) => {
+      count += 1;
+      // An address of this machine that the test exempts stands for a public one; nothing listens there.
+      callback(null, [{ address: count === 1 ? '127.0.0.9' : '127.0.0.1', family: 4 }]);
+    };
+    const sender = senderWith(['127.0.0.9/32'], rebinding);
+    const url = `http://rebinding.example:${port}/`;
+    expect(await sender.send(request(url))).toMatchObject({ error: 'the connection was refused' });
+    expect(await sender.send(request(url))).toMatchObject({ error: refusal });
+    expect([count, inside.received]).toEqual([2, []]);
+  });
+
+  it('is the one that was checked: a name is not looked up again to connect', async () => {
+    const receiver = await receiverWith();
+    let count = 0;
+    const resolve: Resolve = (_name, _options, callback) => {
+      count += 1;
+      callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    };
+    const url = `http://hooks.example:${new URL(receiver.url).port}/`;
+    expect(await senderWith(['127.0.0.1/32'], resolve).send(request(url))).toMatchObject({ statusCode: 200 });
+    expect(count).toBe(1);
+  });
+
+  it('is said for a name that nobody knows', async () => {
+    const unknown: Resolve = (_name, _options, callback) =>
+      callback(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }), []);
+    const sent = await senderWith([], unknown).send(request('http://nowhere.example/'));
+    expect(sent).toMatchObject({ statusCode: null, error: 'the name is not known' });
+  });
+
+  it('keeps a look-up that hangs from lasting longer than the patience', async () => {
+    const sent = await senderWith([], () => {}).send(request('http://hanging.example/'));
+    expect(sent.error).toMatch(/^no (answer within 1 s|connection in time)$/);
+    expect(sent.durationMs).toBeLessThan(PATIENCE_MS + 700);
+  });
+});
+
+describe('TLS', () => {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
+
+  async function answerOver(certificate: string): Promise<WebhookAnswer> {
+    const trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, read('authority.pem')]);
+    cleanUps.push(() => setDefaultCACertificates(trusted));
+    const server = createTlsServer(
+      { key: read('server.key'), cert: read(certificate) },
+      (_request, response) => {
+        response.end('secret');
+      },
+    );
+    server.on('tlsClientError', () => {});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUps.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    return senderWith(['127.0.0.0/8']).send(request(`https://127.0.0.1:${port}/`));
+  }
+
+  it('is spoken with a certificate of a known authority', async () => {
+    expect(await answerOver('valid.pem')).toMatchObject({ statusCode: 200, responseBody: 'secret' });
+  });
+
+  it.each([
+    ['self-signed', 'self-signed.pem', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['expired', 'expired.pem', 'CERT_HAS_EXPIRED'],
+    ['for another name', 'other-name.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ])('is not spoken with a certificate that is %s', async (_kind, certificate, code) => {
+    const error = `the TLS certificate or handshake is not valid (${code})`;
+    expect(await answerOver(certificate)).toMatchObject({ statusCode: null, responseBody: null, error });
+  });
+
+  it('is not taken for what it is not', async () => {
+    const { url } = await receiverWith();
+    const sent = await senderWith(['127.0.0.0/8']).send(request(url.replace('http:', 'https:')));
+    expect(sent.statusCode).toBe(null);
+    expect(sent.error).toMatch(/^the TLS certificate or handshake is not valid \(\w+\)$/);
+  });
+});
