@@ -1,7 +1,7 @@
 import { EXIT, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
 import { rootHelp } from './framework/help/root-help.ts';
 import { splitLeadingOptions, withLeadingOptions } from './framework/leading-options.ts';
-import { CATALOGUE, findNoun } from './registry.ts';
+import { findGroup, REGISTRY } from './registry.ts';
 import { colourLevel } from './terminal/colours.ts';
 import { helpWidth, type Io } from './terminal/io.ts';
 
@@ -13,16 +13,16 @@ import { helpWidth, type Io } from './terminal/io.ts';
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const pipe = watchPipes(io);
   const code = await dispatch(argv, pipe.io);
-  await written(io);
-  const fault = pipe.fault();
-  if (fault === undefined) return code;
-  if (fault.code === 'EPIPE') return EXIT.success;
-  const { reportFailure } = await import('./framework/report-error.ts');
-  return reportFailure(io, { error: fault, argv });
+  await flushOutput(io);
+  const streamError = pipe.streamError();
+  if (streamError === undefined) return code;
+  if (streamError.code === 'EPIPE') return EXIT.success;
+  const { reportError } = await import('./framework/report-error.ts');
+  return reportError(io, { error: streamError, argv });
 }
 
 /** An error of the last write is an event of a later turn. */
-async function written(io: Io): Promise<void> {
+async function flushOutput(io: Io): Promise<void> {
   await new Promise<void>((resolve) => io.stdout.write('', () => setImmediate(resolve)));
 }
 
@@ -32,38 +32,38 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
     return refuse(io, argv, usageError(`${lacksValue} needs a value`, SEE_ROOT_HELP));
   if (noun === undefined || noun === '--help' || noun === '-h' || (noun === 'help' && rest.length === 0)) {
     const hasColours = colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0;
-    io.stdout.write(rootHelp(CATALOGUE, { hasColours, width: helpWidth(io) }));
+    io.stdout.write(rootHelp(REGISTRY, { hasColours, width: helpWidth(io) }));
     return EXIT.success;
   }
   if (noun === '__complete') {
     const { complete } = await import('./framework/completion/complete.ts');
-    await complete(CATALOGUE, rest, io);
+    await complete(REGISTRY, rest, io);
     return EXIT.success;
   }
-  const entry = findNoun(noun === '--version' || noun === '-V' ? 'version' : noun);
-  if (entry !== undefined) {
-    const { runNoun } = await import('./framework/run-command.ts');
-    const words = withLeadingOptions(entry, rest, leading);
-    return runNoun({ entry, argv: words, helpOf: (subject) => helpOf(subject, io) }, io);
+  const group = findGroup(noun === '--version' || noun === '-V' ? 'version' : noun);
+  if (group !== undefined) {
+    const { runCommand } = await import('./framework/run-command.ts');
+    const words = withLeadingOptions(group, rest, leading);
+    return runCommand({ group, argv: words, helpOf: (subject) => helpOf(subject, io) }, io);
   }
-  return refuse(io, argv, await unknownNoun(noun));
+  return refuse(io, argv, await unknownCommand(noun));
 }
 
 /** The help command cannot know the catalogue, which knows it. */
 async function helpOf(words: readonly string[], io: Io): Promise<string> {
   const module = await import('./framework/help/command-help.ts');
-  return module.helpOf(CATALOGUE, words, io);
+  return module.helpOf(REGISTRY, words, io);
 }
 
 async function refuse(io: Io, argv: readonly string[], error: Error): Promise<number> {
-  const { reportFailure } = await import('./framework/report-error.ts');
-  return reportFailure(io, { error, argv });
+  const { reportError } = await import('./framework/report-error.ts');
+  return reportError(io, { error, argv });
 }
 
-async function unknownNoun(noun: string): Promise<Error> {
+async function unknownCommand(noun: string): Promise<Error> {
   if (noun.startsWith('-')) return usageError(`unknown option '${noun}'`, SEE_ROOT_HELP);
   const { didYouMean } = await import('./errors/did-you-mean.ts');
-  const nouns = CATALOGUE.map((entry) => entry.noun);
+  const nouns = REGISTRY.map((group) => group.noun);
   return usageError(`unknown command '${noun}'${didYouMean(noun, nouns)}`, SEE_ROOT_HELP);
 }
 
@@ -71,11 +71,11 @@ async function unknownNoun(noun: string): Promise<Error> {
  * A reader that goes away (`rtc rooms list | head -1`) is no failure: the command is stopped and the exit is 0.
  * Without a listener the error would end the process; a full disk is reported as any other failure.
  */
-function watchPipes(io: Io): { readonly io: Io; fault(): NodeJS.ErrnoException | undefined } {
+function watchPipes(io: Io): { readonly io: Io; streamError(): NodeJS.ErrnoException | undefined } {
   const closed = new AbortController();
-  let fault: NodeJS.ErrnoException | undefined;
+  let streamError: NodeJS.ErrnoException | undefined;
   io.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    fault = error;
+    streamError = error;
     closed.abort();
   });
   io.stderr.on('error', () => {
@@ -84,6 +84,6 @@ function watchPipes(io: Io): { readonly io: Io; fault(): NodeJS.ErrnoException |
   return {
     // By prototype: a copy would read stdin, and reading it opens it.
     io: Object.create(io, { signal: { value: AbortSignal.any([io.signal, closed.signal]) } }) as Io,
-    fault: () => fault,
+    streamError: () => streamError,
   };
 }

@@ -1,59 +1,59 @@
-import type { NounEntry } from './framework/command-group.ts';
+import type { CommandGroup } from './framework/command-group.ts';
 
 /** Every noun. Read by the root help, completion and did-you-mean; loads nothing until a noun is used. */
-export const CATALOGUE: readonly NounEntry[] = [
+export const REGISTRY: readonly CommandGroup[] = [
   {
     noun: 'rooms',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'Rooms that are open now',
     verbs: ['create', 'list', 'get', 'delete'],
     load: () => import('./commands/rooms.ts'),
   },
   {
     noun: 'participants',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'Who is in a room',
     verbs: ['list', 'remove', 'mute'],
     load: () => import('./commands/participants/commands.ts'),
   },
   {
     noun: 'tokens',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'Access tokens, which let people in',
     verbs: ['create', 'inspect'],
     load: () => import('./commands/tokens/commands.ts'),
   },
   {
     noun: 'recordings',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'Recordings of rooms',
     verbs: ['start', 'stop', 'status', 'list', 'get', 'download', 'delete'],
     load: () => import('./commands/recordings/commands.ts'),
   },
   {
     noun: 'transcription',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'What is said in a room, while it is said',
     verbs: ['start', 'stop', 'get', 'follow', 'speakers'],
     load: () => import('./commands/transcription/commands.ts'),
   },
   {
     noun: 'transcriptions',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'What was said in recordings',
     verbs: ['create', 'list', 'get', 'delete'],
     load: () => import('./commands/transcriptions/commands.ts'),
   },
   {
     noun: 'ingress',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'Streams that come in over RTMP or WHIP',
     verbs: ['create', 'list', 'delete'],
     load: () => import('./commands/ingress.ts'),
   },
   {
     noun: 'webhooks',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'URLs that get events, and their delivery logs',
     verbs: [
       'create',
@@ -72,97 +72,97 @@ export const CATALOGUE: readonly NounEntry[] = [
   },
   {
     noun: 'events',
-    group: 'Rooms',
+    section: 'Rooms',
     summary: 'What happens in rooms',
     verbs: ['list', 'tail'],
     load: () => import('./commands/events/commands.ts'),
   },
   {
     noun: 'dev',
-    group: 'Service',
+    section: 'Service',
     summary: 'Bring up everything for development',
     verbs: ['join', 'leave'],
     load: () => import('./commands/dev/commands.ts'),
   },
   {
     noun: 'serve',
-    group: 'Service',
+    section: 'Service',
     summary: 'Run the service',
     verbs: [],
     load: () => import('./commands/serve.ts'),
   },
   {
     noun: 'worker',
-    group: 'Service',
+    section: 'Service',
     summary: 'Run a worker of a transcription add-on',
     verbs: [],
     load: () => import('./commands/worker.ts'),
   },
   {
     noun: 'stt',
-    group: 'Service',
+    section: 'Service',
     summary: 'Speech models of the workers on this machine',
     verbs: ['models', 'install'],
     load: () => import('./commands/stt.ts'),
   },
   {
     noun: 'doctor',
-    group: 'Service',
+    section: 'Service',
     summary: 'Check the whole chain, and say what to do about each fault',
     verbs: [],
     load: () => import('./commands/doctor/commands.ts'),
   },
   {
     noun: 'api',
-    group: 'Service',
+    section: 'Service',
     summary: 'Send any request, signed',
     verbs: [],
     load: () => import('./commands/api.ts'),
   },
   {
     noun: 'cf',
-    group: 'Italian fiscal codes, offline',
+    section: 'Italian fiscal codes, offline',
     summary: 'Make, read and check fiscal codes, also a million at a time',
     verbs: ['generate', 'decode', 'check', 'omocodie'],
     load: () => import('./commands/cf/commands.ts'),
   },
   {
     noun: 'it',
-    group: 'Italian fiscal codes, offline',
+    section: 'Italian fiscal codes, offline',
     summary: 'Regions, provinces, places and postal codes',
     verbs: ['regions', 'provinces', 'cities', 'caps'],
     load: () => import('./commands/it.ts'),
   },
   {
     noun: 'profile',
-    group: 'Settings and help',
+    section: 'Settings and help',
     summary: 'Services and their keys, by name',
     verbs: ['add', 'list', 'use', 'show', 'remove'],
     load: () => import('./commands/profile/commands.ts'),
   },
   {
     noun: 'completion',
-    group: 'Settings and help',
+    section: 'Settings and help',
     summary: 'Tab completion for bash, zsh, fish and PowerShell',
     verbs: [],
     load: () => import('./commands/completion.ts'),
   },
   {
     noun: 'version',
-    group: 'Settings and help',
+    section: 'Settings and help',
     summary: 'Version of rtc',
     verbs: [],
     load: () => import('./commands/version.ts'),
   },
   {
     noun: 'help',
-    group: 'Settings and help',
+    section: 'Settings and help',
     summary: 'Help of a command, or exit-codes, environment, output',
     verbs: [],
     load: () => import('./commands/help.ts'),
   },
 ];
 
-export function findNoun(noun: string): NounEntry | undefined {
-  return CATALOGUE.find((entry) => entry.noun === noun);
+export function findGroup(noun: string): CommandGroup | undefined {
+  return REGISTRY.find((group) => group.noun === noun);
 }

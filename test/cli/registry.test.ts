@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/errors/cli-error.ts';
-import { type Command, nameOf } from '../../src/cli/framework/command.ts';
+import { type Command, commandName } from '../../src/cli/framework/command.ts';
 import { TOPICS } from '../../src/cli/framework/help/topics.ts';
 import { splitLeadingOptions, withLeadingOptions } from '../../src/cli/framework/leading-options.ts';
-import { parseNoun } from '../../src/cli/framework/parse.ts';
-import { CATALOGUE } from '../../src/cli/registry.ts';
+import { parseCommand } from '../../src/cli/framework/parse.ts';
+import { REGISTRY } from '../../src/cli/registry.ts';
 import { run } from './support/run.ts';
 
 const loaded = await Promise.all(
-  CATALOGUE.map(async (entry) => ({ entry, commands: (await entry.load()).commands })),
+  REGISTRY.map(async (entry) => ({ entry, commands: (await entry.load()).commands })),
 );
 const commands: readonly Command[] = loaded.flatMap((each) => each.commands);
 
@@ -28,39 +28,42 @@ describe('the catalogue', () => {
       const { code, stdout, stderr } = await run(argv, { columns: 100 });
       expect([code, stderr]).toEqual([0, '']);
       // Its summary stands beside a noun, or under it where the noun has many verbs.
-      for (const { noun, summary } of CATALOGUE)
+      for (const { noun, summary } of REGISTRY)
         expect(stdout).toMatch(new RegExp(`^ {2}${noun}\\b[^\n]*\\n? +${summary}$`, 'm'));
       expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
     }
   });
 });
 
-describe.each(commands.map((command) => [nameOf(command), command] as const))('rtc %s', (name, command) => {
-  it('has help with every argument, option and example', async () => {
-    const { code, stdout } = await run([...name.split(' '), '--help']);
-    expect(code).toBe(0);
-    expect(stdout).toContain(`Usage: rtc ${name}`);
-    for (const { flags } of Object.values(command.options)) expect(stdout).toContain(flags?.split(' ')[0]);
-    for (const { line, does } of command.examples) {
-      expect(stdout).toContain(`# ${does}`);
-      expect(stdout).toContain(`$ ${line}`);
-    }
-    expect((await run(['help', ...name.split(' ')])).stdout).toBe(stdout);
-  });
+describe.each(commands.map((command) => [commandName(command), command] as const))(
+  'rtc %s',
+  (name, command) => {
+    it('has help with every argument, option and example', async () => {
+      const { code, stdout } = await run([...name.split(' '), '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toContain(`Usage: rtc ${name}`);
+      for (const { flags } of Object.values(command.options)) expect(stdout).toContain(flags?.split(' ')[0]);
+      for (const { line, does } of command.examples) {
+        expect(stdout).toContain(`# ${does}`);
+        expect(stdout).toContain(`$ ${line}`);
+      }
+      expect((await run(['help', ...name.split(' ')])).stdout).toBe(stdout);
+    });
 
-  it('has examples that it understands', async () => {
-    expect(command.examples.length).toBeGreaterThan(0);
-    const uses = command.examples.flatMap(({ line }) => rtcCalls(line));
-    expect(uses.length).toBeGreaterThan(0);
-    for (const words of uses) {
-      const { noun, rest, leading } = splitLeadingOptions(words);
-      const own = CATALOGUE.find((entry) => entry.noun === noun);
-      const all = own === undefined ? [] : withLeadingOptions(own, rest, leading);
-      const parsed = own === undefined ? undefined : await parseNoun(own, all, WIDTH);
-      expect(parsed?.kind).toBe('invocation');
-    }
-  });
-});
+    it('has examples that it understands', async () => {
+      expect(command.examples.length).toBeGreaterThan(0);
+      const uses = command.examples.flatMap(({ line }) => rtcCalls(line));
+      expect(uses.length).toBeGreaterThan(0);
+      for (const words of uses) {
+        const { noun, rest, leading } = splitLeadingOptions(words);
+        const own = REGISTRY.find((entry) => entry.noun === noun);
+        const all = own === undefined ? [] : withLeadingOptions(own, rest, leading);
+        const parsed = own === undefined ? undefined : await parseCommand(own, all, WIDTH);
+        expect(parsed?.kind).toBe('invocation');
+      }
+    });
+  },
+);
 
 describe('rtc help', () => {
   it('names every exit code', async () => {
@@ -95,7 +98,7 @@ describe('rtc help', () => {
     expect(stdout).toContain('  leave <room> <identity> ');
   });
 
-  it.each(commands.map((command) => [nameOf(command), command] as const))(
+  it.each(commands.map((command) => [commandName(command), command] as const))(
     'of %s speaks of the API only where it is asked, and says nothing twice',
     async (name, { needs }) => {
       const { stdout } = await run([...name.split(' '), '--help']);

@@ -31,11 +31,11 @@ const api = defineCommand({
   ],
   async run(context, { method, path, data, include }) {
     const client = await context.client();
-    const answer = await client.request(method, path, { signal: context.io.signal, body: data });
-    const head = include ? headOf(answer) : '';
-    if (head === '' && answer.body === '') return nothing();
-    const shown = context.screen.isTerminal ? indented(answer.body) : answer.body;
-    return text(head + shown, jsonOf(answer));
+    const response = await client.request(method, path, { signal: context.io.signal, body: data });
+    const head = include ? headOf(response) : '';
+    if (head === '' && response.body === '') return nothing();
+    const shown = context.terminal.isTerminal ? indented(response.body) : response.body;
+    return text(head + shown, jsonOf(response));
   },
 });
 
@@ -65,12 +65,12 @@ function indented(body: string): string {
 }
 
 /** For --json, and for the fields that the answer has. */
-function jsonOf({ body }: Answer): Pick<Extract<Result, { kind: 'text' }>, 'answer' | 'fields'> {
+function jsonOf({ body }: Answer): Pick<Extract<Result, { kind: 'text' }>, 'response' | 'fields'> {
   const value = tryJson(body);
   if (value === undefined) return {};
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];
   const isObject = (record: unknown): record is object => typeof record === 'object' && record !== null;
-  return { answer: value, fields: [...new Set(records.filter(isObject).flatMap(Object.keys))] };
+  return { response: value, fields: [...new Set(records.filter(isObject).flatMap(Object.keys))] };
 }
 
 function tryJson(body: string): unknown {

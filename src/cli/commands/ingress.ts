@@ -1,7 +1,7 @@
 import { INGRESS_TYPES } from '../../contract/choices.ts';
 import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
-import { listens } from '../connection/accepts-connections.ts';
-import { shellQuoted } from '../errors/shell-quote.ts';
+import { acceptsConnections } from '../connection/accepts-connections.ts';
+import { shellQuote } from '../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH, YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
@@ -9,7 +9,7 @@ import { argument, notEmpty, oneOf, option } from '../framework/parameters.ts';
 import { confirmOrRefuse } from '../framework/prompts.ts';
 import { watchList } from '../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
-import { warn } from '../terminal/terminal.ts';
+import { printWarning } from '../terminal/terminal.ts';
 
 const FIELDS = [
   'ingressId',
@@ -81,9 +81,9 @@ const create = defineCommand({
       ...(name === undefined ? {} : { participantName: name }),
     };
     const ingress = await client.createIngress(room, body, { signal: context.io.signal });
-    await warnOfDeadEnd(context, ingress);
+    await warnAboutUnreachableIngress(context, ingress);
     return record({
-      answer: ingress,
+      response: ingress,
       record: ingress,
       fields: FIELDS,
       columns: RECORD_COLUMNS,
@@ -93,15 +93,21 @@ const create = defineCommand({
 });
 
 /** The media server hands out its address whether anybody listens there or not. */
-async function warnOfDeadEnd({ screen, io }: Context, { url, inputType }: Ingress): Promise<void> {
+async function warnAboutUnreachableIngress(
+  { terminal, io }: Context,
+  { url, inputType }: Ingress,
+): Promise<void> {
   if (url === '') {
     const setting = inputType === 'WHIP_INPUT' ? 'whip_base_url' : 'rtmp_base_url';
-    warn(
-      screen,
+    printWarning(
+      terminal,
       `the media server has no address for this stream; set ingress.${setting} in its configuration`,
     );
-  } else if ((await listens(url, io.signal)) === false) {
-    warn(screen, `nothing accepts connections at ${url} from here; does an ingress worker run? rtc doctor`);
+  } else if ((await acceptsConnections(url, io.signal)) === false) {
+    printWarning(
+      terminal,
+      `nothing accepts connections at ${url} from here; does an ingress worker run? rtc doctor`,
+    );
   }
 }
 
@@ -121,14 +127,14 @@ const listIngress = defineCommand({
   async run(context, { room, watch }) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
-      const answer = await client.listIngress(room, { signal: context.io.signal });
+      const response = await client.listIngress(room, { signal: context.io.signal });
       return list({
-        answer,
-        records: answer.ingress,
+        response,
+        records: response.ingress,
         fields: FIELDS,
         columns: LIST_COLUMNS,
         identify: (ingress) => ingress.ingressId,
-        empty: `${room} has no ingress. Make one: rtc ingress create ${shellQuoted(room)}`,
+        empty: `${room} has no ingress. Make one: rtc ingress create ${shellQuote(room)}`,
       });
     };
     return watch ? watchList(context, read) : read();

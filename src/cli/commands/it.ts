@@ -12,7 +12,7 @@ import {
 } from '../../fiscal/index.ts';
 import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
 import { nearest } from '../errors/did-you-mean.ts';
-import { shellQuoted } from '../errors/shell-quote.ts';
+import { shellQuote } from '../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { argument, flag } from '../framework/parameters.ts';
 import { type Column, list, type Result, record, text } from '../terminal/result.ts';
@@ -60,7 +60,7 @@ const listRegions = defineCommand({
   async run() {
     const records = regions();
     return list({
-      answer: records,
+      response: records,
       records,
       fields: ['name', 'provinces'],
       columns: [
@@ -94,7 +94,7 @@ const listProvinces = defineCommand({
       (place): ProvinceRow => ({ ...listed(place), provinceName: place.provinceName }),
     );
     return list<ProvinceRow>({
-      answer: rows.map(({ provinceName: _, ...place }) => place),
+      response: rows.map(({ provinceName: _, ...place }) => place),
       records: rows,
       fields: PLACE_FIELDS,
       columns: [
@@ -135,7 +135,7 @@ const listCities = defineCommand({
     if (all.length === 0) throw unknownProvince(province);
     const records = all.filter(({ isCurrent }) => isCurrent || !current).map(listed);
     return list({
-      answer: records,
+      response: records,
       records,
       fields: PLACE_FIELDS,
       columns: CITY_COLUMNS,
@@ -163,7 +163,7 @@ const listCaps = defineCommand({
   ],
   async run(_context, { province, city }) {
     const found = caps(province, city);
-    if (found.ok) return text(found.caps.join('\n'), { answer: found.caps.map(Number) });
+    if (found.ok) return text(found.caps.join('\n'), { response: found.caps.map(Number) });
     throw noCaps(found, province, city);
   },
 });
@@ -171,18 +171,18 @@ const listCaps = defineCommand({
 export const commands: readonly Command[] = [sources, listRegions, listProvinces, listCities, listCaps];
 
 function sourcesResult(): Result {
-  const answer = dataSources();
-  const columns: readonly Column<typeof answer>[] = [
+  const response = dataSources();
+  const columns: readonly Column<typeof response>[] = [
     { heading: 'VERSION', value: ({ version }) => version },
     { heading: 'FINGERPRINT', value: ({ fingerprint }) => fingerprint },
     { heading: 'NOTICE', value: ({ notice }) => notice },
     { heading: 'POSTAL CODES', value: ({ capsNotice }) => capsNotice },
-    ...answer.sources.map((source, index) => ({
+    ...response.sources.map((source, index) => ({
       heading: `SOURCE ${index + 1}`,
       value: () => `${source.name}; ${source.licence}; for ${source.usedFor}`,
     })),
   ];
-  return record({ answer, record: answer, fields: Object.keys(answer), columns });
+  return record({ response, record: response, fields: Object.keys(response), columns });
 }
 
 function listed(place: ListedPlace): PlaceRecord {
@@ -202,7 +202,7 @@ type NoCaps = Exclude<CapsResult, { readonly ok: true }>;
 const CODE_IS_CLEAR = 'one of these may be meant; a Belfiore code is always clear';
 
 function noCaps(found: NoCaps, province: string, city: string): CliError {
-  const there = `see which there are: rtc it cities ${shellQuoted(province)}`;
+  const there = `see which there are: rtc it cities ${shellQuote(province)}`;
   switch (found.reason) {
     case 'province':
       return unknownProvince(province);

@@ -1,5 +1,5 @@
 import type { Room, RoomCreate } from '../../contract/rooms.ts';
-import { shellQuoted } from '../errors/shell-quote.ts';
+import { shellQuote } from '../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH, YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
@@ -15,7 +15,7 @@ import {
 import { confirmOrRefuse } from '../framework/prompts.ts';
 import { watchList } from '../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, nothing, record } from '../terminal/result.ts';
-import { say, warn } from '../terminal/terminal.ts';
+import { printStatus, printWarning } from '../terminal/terminal.ts';
 import { plural } from '../terminal/time.ts';
 
 const MAX_UINT32 = 4_294_967_295;
@@ -112,17 +112,20 @@ const create = defineCommand({
       ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
     };
     const { room, existed, ignored } = await client.createRoom(body, { signal: context.io.signal });
-    if (existed) say(context.screen, `Room ${room.name} existed already.`);
+    if (existed) printStatus(context.terminal, `Room ${room.name} existed already.`);
     if (ignored.length > 0) {
-      warn(context.screen, `the media server did not apply ${ignored.join(', ')}: the room keeps its own`);
+      printWarning(
+        context.terminal,
+        `the media server did not apply ${ignored.join(', ')}: the room keeps its own`,
+      );
     }
     return record({
-      answer: room,
+      response: room,
       record: room,
       fields: FIELDS,
       columns: RECORD_COLUMNS,
       notes: [
-        `Let somebody in: rtc tokens create --room ${shellQuoted(room.name)} --identity ada --role host`,
+        `Let somebody in: rtc tokens create --room ${shellQuote(room.name)} --identity ada --role host`,
       ],
     });
   },
@@ -163,7 +166,7 @@ const get = defineCommand({
   async run(context, input) {
     const client = await context.client();
     const room = await client.getRoom(input.room, { signal: context.io.signal });
-    return record({ answer: room, record: room, fields: FIELDS, columns: RECORD_COLUMNS });
+    return record({ response: room, record: room, fields: FIELDS, columns: RECORD_COLUMNS });
   },
 });
 
@@ -184,7 +187,7 @@ const remove = defineCommand({
     await confirmOrRefuse(context.prompter, {
       isSure: input.yes || context.flags.isCurl,
       what: 'deleting rooms',
-      question: () => whatIsLost(context, input.rooms),
+      question: () => describeLoss(context, input.rooms),
     });
     const { exitCode, succeeded } = await forEachTarget(context, input.rooms, (room) =>
       client.deleteRoom(room, { signal: context.io.signal }),
@@ -199,10 +202,10 @@ export const commands: readonly Command[] = [create, listRooms, get, remove];
 
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();
-  const answer = await client.listRooms({ signal: context.io.signal });
-  const records = answer.rooms.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
+  const response = await client.listRooms({ signal: context.io.signal });
+  const records = response.rooms.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
   return list({
-    answer,
+    response,
     records,
     fields: FIELDS,
     columns: LIST_COLUMNS,
@@ -211,7 +214,7 @@ async function readRooms(context: Context): Promise<ListResult> {
   });
 }
 
-async function whatIsLost(context: Context, rooms: readonly string[]): Promise<string> {
+async function describeLoss(context: Context, rooms: readonly string[]): Promise<string> {
   const client = await context.client();
   let people = 0;
   let recordings = 0;

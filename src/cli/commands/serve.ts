@@ -1,5 +1,5 @@
 import { EXIT } from '../errors/cli-error.ts';
-import { startFailure } from '../errors/start-error.ts';
+import { startError } from '../errors/start-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { flag, notEmpty, option, wholeNumber } from '../framework/parameters.ts';
 import { done, nothing, type Result, text } from '../terminal/result.ts';
@@ -38,7 +38,7 @@ const serve = defineCommand({
       if (printConfig) return settingsResult(readSettings({ host, port }));
       await run({ check, host, port, signal });
     } catch (error) {
-      throw startFailure(error, { exitCode: check ? EXIT.negative : EXIT.failure, signal });
+      throw startError(error, { exitCode: check ? EXIT.negative : EXIT.failure, signal });
     }
     return check ? done('The settings are good.') : nothing();
   },
@@ -47,7 +47,7 @@ const serve = defineCommand({
 /** As a .env file has them, on a terminal too. */
 function settingsResult(settings: Readonly<Record<string, string>>): Result {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-  return text(lines.join(''), { answer: settings, fields: Object.keys(settings) });
+  return text(lines.join(''), { response: settings, fields: Object.keys(settings) });
 }
 
 export const commands: readonly Command[] = [serve];

@@ -1,11 +1,11 @@
 import { CancelledError, CliError, EXIT, usageError } from '../errors/cli-error.ts';
-import { startFailure } from '../errors/start-error.ts';
+import { startError } from '../errors/start-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { argument } from '../framework/parameters.ts';
 import { formatBytes } from '../terminal/byte-size.ts';
 import type { SpeechModel } from '../terminal/io.ts';
 import { type Column, list, record } from '../terminal/result.ts';
-import { say } from '../terminal/terminal.ts';
+import { printStatus } from '../terminal/terminal.ts';
 
 const FIELDS = [
   'name',
@@ -57,7 +57,7 @@ const models = defineCommand({
     const all = listModels();
     const missing = all.find(({ status }) => status === 'installable');
     return list({
-      answer: { models: all },
+      response: { models: all },
       records: all,
       fields: FIELDS,
       columns: COLUMNS,
@@ -78,7 +78,7 @@ const install = defineCommand({
   arguments: { model: argument('name of the model, as rtc stt models lists them') },
   options: {},
   examples: [{ line: 'rtc stt install moonshine-tiny-en', does: 'The small English one' }],
-  async run({ io, screen }, { model: name }) {
+  async run({ io, terminal }, { model: name }) {
     const stt = await io.loaders.stt();
     const known = stt.listModels();
     if (!known.some((model) => model.name === name)) {
@@ -86,10 +86,10 @@ const install = defineCommand({
       throw usageError(`there is no model ${JSON.stringify(name)}`, `models: ${names}`);
     }
     try {
-      await stt.install(name, { onProgress: (line) => say(screen, line), signal: io.signal });
+      await stt.install(name, { onProgress: (line) => printStatus(terminal, line), signal: io.signal });
     } catch (error) {
       if (io.signal.aborted) throw new CancelledError('cancelled; nothing was installed');
-      throw startFailure(error, { exitCode: EXIT.failure, signal: io.signal });
+      throw startError(error, { exitCode: EXIT.failure, signal: io.signal });
     }
     const installed = stt.listModels().find((model) => model.name === name);
     if (installed === undefined) {
@@ -100,7 +100,7 @@ const install = defineCommand({
       );
     }
     return record({
-      answer: installed,
+      response: installed,
       record: installed,
       fields: FIELDS,
       columns: [NAME, STATUS, LANGUAGES, FOLDER],

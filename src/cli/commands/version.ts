@@ -14,10 +14,10 @@ const version = defineCommand({
     { line: 'rtc version --json version', does: 'For scripts' },
   ],
   async run(context) {
-    const answer = { version: manifest.version, ...context.io.runtime };
-    return text(`rtc ${answer.version} (Node ${answer.node}, ${answer.platform}-${answer.arch})`, {
-      answer,
-      fields: Object.keys(answer),
+    const response = { version: manifest.version, ...context.io.runtime };
+    return text(`rtc ${response.version} (Node ${response.node}, ${response.platform}-${response.arch})`, {
+      response,
+      fields: Object.keys(response),
     });
   },
 });

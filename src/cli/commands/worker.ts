@@ -1,6 +1,6 @@
 import { WORKER_KINDS } from '../../contract/choices.ts';
 import { EXIT } from '../errors/cli-error.ts';
-import { startFailure } from '../errors/start-error.ts';
+import { startError } from '../errors/start-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { argument } from '../framework/parameters.ts';
 import { nothing } from '../terminal/result.ts';
@@ -24,7 +24,7 @@ const worker = defineCommand({
       const { runWorker } = await loaders.worker();
       await runWorker({ kind, signal });
     } catch (error) {
-      throw startFailure(error, { exitCode: EXIT.failure, signal });
+      throw startError(error, { exitCode: EXIT.failure, signal });
     }
     return nothing();
   },

@@ -14,7 +14,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
  * Whether something accepts connections at a URL, seen from this machine: a stream may come from another network.
  * Undefined for an address that says neither port nor a protocol with one.
  */
-export async function listens(url: string, signal: AbortSignal): Promise<boolean | undefined> {
+export async function acceptsConnections(url: string, signal: AbortSignal): Promise<boolean | undefined> {
   if (!URL.canParse(url)) return undefined;
   const { protocol, hostname, port } = new URL(url);
   const number = port === '' ? DEFAULT_PORTS[protocol] : Number(port);

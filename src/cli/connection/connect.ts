@@ -5,8 +5,8 @@ import type { Observer, RtcClientOptions } from '../../client/client-options.ts'
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
-import type { Screen } from '../terminal/terminal.ts';
-import { curlObserver, debugObserver, lookObserver } from './request-trace.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { curlObserver, debugObserver, readOnlyObserver } from './request-trace.ts';
 import {
   type ConnectionFlags,
   DEFAULT_URL,
@@ -22,7 +22,7 @@ export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonl
 /** The part of a command's context that a connection is made from. */
 type Connecting = {
   readonly io: Io;
-  readonly screen: Screen;
+  readonly terminal: Terminal;
   readonly flags: CommonFlags;
   settings(): Promise<Settings>;
 };
@@ -35,10 +35,10 @@ export async function connect(context: Connecting): Promise<RtcClient> {
 }
 
 /** As connect, but with --curl its requests are sent: they only read, for what a command must know before it acts. */
-export async function connectToLook(context: Connecting): Promise<RtcClient> {
+export async function connectReadOnly(context: Connecting): Promise<RtcClient> {
   const settings = await context.settings();
   const credentials = await readCredentials(settings);
-  return openWith(context, { url: settings.url.value, ...credentials }, lookObserver(context.screen));
+  return openWith(context, { url: settings.url.value, ...credentials }, readOnlyObserver(context.terminal));
 }
 
 /** As connect, with credentials of the caller's choice: doctor asks unsigned things before there are any. */
@@ -76,8 +76,8 @@ function badUrl({ message }: TypeError, { source }: Sourced): Error {
 }
 
 function observerOf(context: Connecting): Observer | undefined {
-  if (context.flags.isCurl) return curlObserver(context.screen);
-  return context.flags.isDebug ? debugObserver(context.screen) : undefined;
+  if (context.flags.isCurl) return curlObserver(context.terminal);
+  return context.flags.isDebug ? debugObserver(context.terminal) : undefined;
 }
 
 type Wire = Required<Pick<RtcClientOptions, 'exchange' | 'sign'>>;

@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../folders/make-folder.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
-import { fileFault } from '../errors/file-error.ts';
-import { shellQuoted } from '../errors/shell-quote.ts';
+import { fileError } from '../errors/file-error.ts';
+import { shellQuote } from '../errors/shell-quote.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 
 /** A named service. The secret itself, or where to get it: exactly one of the three. */
@@ -55,7 +55,7 @@ export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> 
     await rename(draft, path);
   } catch (cause) {
     await rm(draft, { force: true }).catch(() => undefined);
-    throw fileFault(cause, { path, doing: 'written', exitCode: EXIT.failure });
+    throw fileError(cause, { path, doing: 'written', exitCode: EXIT.failure });
   }
 }
 
@@ -70,7 +70,7 @@ async function readPrivately(path: string, platform: string): Promise<string | u
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw fileFault(cause, { path, doing: 'read', exitCode: EXIT.failure });
+    throw fileError(cause, { path, doing: 'read', exitCode: EXIT.failure });
   }
 }
 
@@ -80,7 +80,7 @@ async function refuseLooseMode(path: string, allowed: number): Promise<void> {
   throw new CliError(
     EXIT.failure,
     `${path} holds secrets, and its mode ${mode.toString(8).padStart(4, '0')} lets others in`,
-    `run: chmod ${allowed.toString(8)} ${shellQuoted(path)}`,
+    `run: chmod ${allowed.toString(8)} ${shellQuote(path)}`,
   );
 }
 
@@ -102,13 +102,13 @@ function parseStore(path: string, text: string): ProfileStore {
   if (typeof profiles !== 'object' || profiles === null) throw broken('it has no "profiles" object');
   if (current !== undefined && typeof current !== 'string') throw broken('"current" is not a name');
   for (const [name, profile] of Object.entries(profiles)) {
-    const fault = faultOf(profile);
-    if (fault !== undefined) throw broken(`profile ${JSON.stringify(name)} ${fault}`);
+    const error = profileError(profile);
+    if (error !== undefined) throw broken(`profile ${JSON.stringify(name)} ${error}`);
   }
   return { current, profiles: profiles as Record<string, Profile> };
 }
 
-function faultOf(profile: unknown): string | undefined {
+function profileError(profile: unknown): string | undefined {
   if (typeof profile !== 'object' || profile === null) return 'is not an object';
   const { url, apiKey, ...rest } = profile as Record<string, unknown>;
   if (typeof url !== 'string' || typeof apiKey !== 'string') return 'lacks "url" or "apiKey"';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CancelledError, CliError, EXIT } from '../errors/cli-error.ts';
-import { fileFault } from '../errors/file-error.ts';
+import { fileError } from '../errors/file-error.ts';
 import type { Io } from '../terminal/io.ts';
 import { readStdin } from '../terminal/source-text.ts';
 
@@ -48,7 +48,7 @@ async function readText(io: Io, path: string): Promise<string> {
   try {
     return await readFile(resolve(io.workingDirectory, path), 'utf8');
   } catch (cause) {
-    throw fileFault(cause, { path, doing: 'read', exitCode: EXIT.authentication });
+    throw fileError(cause, { path, doing: 'read', exitCode: EXIT.authentication });
   }
 }
 

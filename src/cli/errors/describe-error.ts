@@ -9,11 +9,11 @@ import {
   exitCodeOfStatus,
   SEE_HELP,
 } from './cli-error.ts';
-import { fileFault, isFileFault } from './file-error.ts';
-import { nextStep, splitClientAdvice } from './hints.ts';
+import { fileError, isFileError } from './file-error.ts';
+import { hintFor, splitClientAdvice } from './hints.ts';
 
 /** An error as the user sees it: a line of cause, a line of next step, and as a problem for --json. */
-export type Explanation = {
+export type ErrorDescription = {
   readonly exitCode: ExitCode;
   readonly cause: string;
   readonly details: readonly string[];
@@ -22,31 +22,32 @@ export type Explanation = {
 };
 
 /** @param command such as `rooms create`: whose help is the next step where there is none other */
-export function explain(error: unknown, nowMs: number, command?: string): Explanation {
-  const explanation = explainAny(error, nowMs);
-  if (explanation.next !== SEE_HELP || command === undefined) return explanation;
+export function describeError(error: unknown, nowMs: number, command?: string): ErrorDescription {
+  const description = describeAny(error, nowMs);
+  if (description.next !== SEE_HELP || command === undefined) return description;
   const next = `see: rtc ${command} --help`;
-  const problem = 'next' in explanation.problem ? { ...explanation.problem, next } : explanation.problem;
-  return { ...explanation, next, problem };
+  const problem = 'next' in description.problem ? { ...description.problem, next } : description.problem;
+  return { ...description, next, problem };
 }
 
-function explainAny(error: unknown, nowMs: number): Explanation {
-  if (error instanceof RtcError) return explainRtcError(error, nowMs);
-  if (error instanceof CliError) return explainCliError(error);
-  if (error instanceof CancelledError) return ownFault(EXIT.cancelled, error.message, undefined);
+function describeAny(error: unknown, nowMs: number): ErrorDescription {
+  if (error instanceof RtcError) return describeRtcError(error, nowMs);
+  if (error instanceof CliError) return describeCliError(error);
+  if (error instanceof CancelledError) return describeOwnError(EXIT.cancelled, error.message, undefined);
   // A wait that the signal broke off.
   if (error instanceof Error && error.name === 'AbortError') {
-    return ownFault(EXIT.cancelled, 'stopped', undefined);
+    return describeOwnError(EXIT.cancelled, 'stopped', undefined);
   }
-  if (isFileFault(error)) return explainCliError(fileFault(error, { doing: 'used', exitCode: EXIT.failure }));
+  if (isFileError(error))
+    return describeCliError(fileError(error, { doing: 'used', exitCode: EXIT.failure }));
   const message = error instanceof Error ? error.message : String(error);
-  return ownFault(EXIT.failure, message === '' ? 'unknown failure' : message, REPORT_IT);
+  return describeOwnError(EXIT.failure, message === '' ? 'unknown failure' : message, REPORT_IT);
 }
 
 /** What nobody foresaw. */
 const REPORT_IT = 'that is a fault of rtc itself: please report it, with what rtc version prints';
 
-function explainRtcError(error: RtcError, nowMs: number): Explanation {
+function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
   const isKnown = (ERROR_CODES as readonly string[]).includes(error.code);
   const exitCode =
     isKnown || error.status === undefined ? EXIT_CODE_OF_ERROR[error.code] : exitCodeOfStatus(error.status);
@@ -56,23 +57,23 @@ function explainRtcError(error: RtcError, nowMs: number): Explanation {
     return `${where} ${field.detail}`;
   });
   // With every bad field named, the summary of them says nothing more.
-  const said = fields.length === 0 ? withoutFullStop(splitClientAdvice(error).fault) : fields.join('; ');
+  const said = fields.length === 0 ? trimFullStop(splitClientAdvice(error).fault) : fields.join('; ');
   return {
     exitCode,
     cause: `${said}${reference}`,
     details: [],
-    next: nextStep(error, nowMs),
+    next: hintFor(error, nowMs),
     problem: problemOf(error),
   };
 }
 
-function explainCliError(error: CliError): Explanation {
+function describeCliError(error: CliError): ErrorDescription {
   const { details } = error;
-  const fault = ownFault(error.exitCode, error.message, error.next);
+  const fault = describeOwnError(error.exitCode, error.message, error.next);
   return details.length === 0 ? fault : { ...fault, details, problem: { ...fault.problem, details } };
 }
 
-function ownFault(exitCode: ExitCode, cause: string, next: string | undefined): Explanation {
+function describeOwnError(exitCode: ExitCode, cause: string, next: string | undefined): ErrorDescription {
   const problem = {
     type: `urn:problem-type:rtc:cli:${NAME_OF_EXIT[exitCode]}`,
     title: TITLE_OF_EXIT[exitCode],
@@ -83,7 +84,7 @@ function ownFault(exitCode: ExitCode, cause: string, next: string | undefined): 
 }
 
 /** Not by an expression: that begins anew at each full stop within a text, of which a server may send a million. */
-function withoutFullStop(text: string): string {
+function trimFullStop(text: string): string {
   let end = text.length;
   while (/[.\s]/.test(text[end - 1] ?? '')) end -= 1;
   return text.slice(0, end);

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
-import { shellQuoted } from './shell-quote.ts';
+import { shellQuote } from './shell-quote.ts';
 
 export type FileUse = {
   /** As the user gave it; default that of the error. */
@@ -10,26 +10,26 @@ export type FileUse = {
   readonly exitCode?: ExitCode;
 };
 
-type SystemFault = Error & { readonly code: string; readonly path?: string };
+type SystemError = Error & { readonly code: string; readonly path?: string };
 
 /** Whether an error is the file system's, rather than a fault of ours. */
-export function isFileFault(error: unknown): error is SystemFault {
+export function isFileError(error: unknown): error is SystemError {
   if (!(error instanceof Error)) return false;
   const { code, path } = error as { readonly code?: unknown; readonly path?: unknown };
   return typeof code === 'string' && (typeof path === 'string' || FULL.has(code));
 }
 
 /** A file that cannot be used, in words, and what to do about it; never with what is in it. */
-export function fileFault(cause: unknown, { path, doing, exitCode = EXIT.usage }: FileUse): CliError {
-  const { code = '', path: own } = (cause ?? {}) as Partial<SystemFault>;
+export function fileError(cause: unknown, { path, doing, exitCode = EXIT.usage }: FileUse): CliError {
+  const { code = '', path: own } = (cause ?? {}) as Partial<SystemError>;
   const file = path ?? own ?? 'the output';
-  const [message, next] = explainCode(code, file, doing);
+  const [message, next] = describeErrorCode(code, file, doing);
   return new CliError(exitCode, message, next, { cause });
 }
 
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
-function explainCode(
+function describeErrorCode(
   code: string,
   file: string,
   doing: FileUse['doing'],
@@ -39,7 +39,7 @@ function explainCode(
   switch (code) {
     case 'ENOENT':
       return doing === 'written'
-        ? [`${failed}: its folder does not exist`, `make it: mkdir -p ${shellQuoted(dirname(file))}`]
+        ? [`${failed}: its folder does not exist`, `make it: mkdir -p ${shellQuote(dirname(file))}`]
         : [
             `${failed}: there is no such file`,
             'correct the path; a relative one starts at the current folder',
@@ -50,10 +50,10 @@ function explainCode(
       return [`${failed}: a part of its path is no directory`, 'correct the path'];
     case 'EACCES':
     case 'EPERM':
-      return [`${failed}: permission denied`, `look at its owner and mode: ls -ld ${shellQuoted(file)}`];
+      return [`${failed}: permission denied`, `look at its owner and mode: ls -ld ${shellQuote(file)}`];
     case 'EROFS':
       return [`${failed}: the file system is read-only`, 'name a file somewhere else'];
     default:
-      return [`${failed}${code === '' ? '' : ` (${code})`}`, `look at it: ls -ld ${shellQuoted(file)}`];
+      return [`${failed}${code === '' ? '' : ` (${code})`}`, `look at it: ls -ld ${shellQuote(file)}`];
   }
 }

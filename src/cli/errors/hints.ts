@@ -1,13 +1,13 @@
 import type { ClientFault, RtcError } from '../../client/rtc-error.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { SEE_HELP } from './cli-error.ts';
-import { shellQuoted } from './shell-quote.ts';
+import { shellQuote } from './shell-quote.ts';
 
 type Step = (error: RtcError, nowMs: number) => string | undefined;
 
 /** What to do about a failed call, in one line. */
-export function nextStep(error: RtcError, nowMs: number): string | undefined {
-  return splitClientAdvice(error).advice ?? STEP_OF_ERROR[error.code](error, nowMs);
+export function hintFor(error: RtcError, nowMs: number): string | undefined {
+  return splitClientAdvice(error).advice ?? HINT_OF_ERROR[error.code](error, nowMs);
 }
 
 /** What the client found wrong with a connection, and what it says to do about it, after a semicolon. */
@@ -39,7 +39,7 @@ const inRoom =
 function roomOf(path: string): string {
   const encoded = /^\/v1\/rooms\/([^/?]+)/.exec(path)?.[1];
   try {
-    return encoded === undefined ? 'ROOM' : shellQuoted(decodeURIComponent(encoded));
+    return encoded === undefined ? 'ROOM' : shellQuote(decodeURIComponent(encoded));
   } catch {
     // Of rtc api: sent as it was typed.
     return 'ROOM';
@@ -61,7 +61,7 @@ const retryStep: Step = (error) =>
     ? 'try again in a moment'
     : `try again in ${error.retryAfterSeconds} s`;
 
-const STEP_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
+const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
   'invalid-request': HELP,
   'missing-credentials': always('run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET'),
   'invalid-api-key': always("compare the API key with the service's API_KEY: rtc profile show"),

@@ -1,4 +1,4 @@
 /** For a POSIX shell: nothing inside single quotes is special but the quote itself. */
-export function shellQuoted(text: string): string {
+export function shellQuote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,15 +1,15 @@
 import { CancelledError, CliError, type ExitCode } from './cli-error.ts';
-import { fileFault, isFileFault } from './file-error.ts';
+import { fileError, isFileError } from './file-error.ts';
 
 /** A failed start as the user sees it: bad settings one by one (the server's ConfigError has them in `faults`). */
-export function startFailure(
+export function startError(
   error: unknown,
   options: { readonly exitCode: ExitCode; readonly signal: AbortSignal },
 ): Error {
   // Ctrl-C while things were starting: whatever it broke off is no failure.
   if (options.signal.aborted) return new CancelledError('stopped while starting');
-  if (FAULTS_OF_OURS.some((type) => error instanceof type)) return error as Error;
-  if (isFileFault(error)) return fileFault(error, { doing: 'used', exitCode: options.exitCode });
+  if (PROGRAMMING_ERRORS.some((type) => error instanceof type)) return error as Error;
+  if (isFileError(error)) return fileError(error, { doing: 'used', exitCode: options.exitCode });
   const message = error instanceof Error ? error.message : String(error);
   const { faults } = (error ?? {}) as { readonly faults?: unknown };
   if (!Array.isArray(faults)) {
@@ -26,7 +26,7 @@ export function startFailure(
 }
 
 /** No setting makes these good. */
-const FAULTS_OF_OURS = [TypeError, ReferenceError, SyntaxError, RangeError];
+const PROGRAMMING_ERRORS = [TypeError, ReferenceError, SyntaxError, RangeError];
 
 const CHECK = 'check the settings: rtc serve --check, rtc serve --print-config';
 

@@ -1,9 +1,9 @@
 import type { Command } from './command.ts';
 
 /** One line of `rtc --help`, and where its commands are. */
-export type NounEntry = {
+export type CommandGroup = {
   readonly noun: string;
-  readonly group: Group;
+  readonly section: HelpSection;
   readonly summary: string;
   /** Without the empty verb of a noun that is a command itself. */
   readonly verbs: readonly string[];
@@ -11,4 +11,4 @@ export type NounEntry = {
 };
 
 /** In the order of `rtc --help`. */
-export type Group = 'Rooms' | 'Service' | 'Italian fiscal codes, offline' | 'Settings and help';
+export type HelpSection = 'Rooms' | 'Service' | 'Italian fiscal codes, offline' | 'Settings and help';

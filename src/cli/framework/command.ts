@@ -57,11 +57,11 @@ export function defineCommand<A extends Parameters, O extends Parameters>(
 }
 
 /** Whether a word after the noun is the command's verb, or an alias of it. */
-export function isCalled(command: Command, word: string | undefined): boolean {
+export function matchesVerb(command: Command, word: string | undefined): boolean {
   return word !== undefined && word !== '' && [command.verb, ...(command.aliases ?? [])].includes(word);
 }
 
 /** `rooms list`, `doctor`. */
-export function nameOf(command: Command): string {
+export function commandName(command: Command): string {
   return command.verb === '' ? command.noun : `${command.noun} ${command.verb}`;
 }

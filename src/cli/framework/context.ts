@@ -2,7 +2,7 @@ import type { RtcClient } from '../../client/client.ts';
 import type { CommonFlags } from '../connection/connect.ts';
 import type { Settings } from '../connection/settings.ts';
 import type { Io } from '../terminal/io.ts';
-import type { Screen } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { Prompter } from './prompts.ts';
 
 /** What a command gets beside its input. */
@@ -11,7 +11,7 @@ export type Context = {
   /** The command that runs, such as `rooms create`, and the words that it was given. */
   readonly command: string;
   readonly argv: readonly string[];
-  readonly screen: Screen;
+  readonly terminal: Terminal;
   readonly prompter: Prompter;
   readonly flags: CommonFlags;
   /** The help of a topic or of the command that the words name, of all without words. */
@@ -21,5 +21,5 @@ export type Context = {
   /** The signing client, made on first use. With --curl its requests are printed instead of sent. */
   client(): Promise<RtcClient>;
   /** For what a command must know before it acts: with --curl it still asks, so that the act can be printed. */
-  lookingClient(): Promise<RtcClient>;
+  readOnlyClient(): Promise<RtcClient>;
 };

@@ -1,7 +1,7 @@
 import { CurlPrinted } from '../connection/request-trace.ts';
 import { EXIT, type ExitCode } from '../errors/cli-error.ts';
 import type { Context } from './context.ts';
-import { reportFailure } from './report-error.ts';
+import { reportError } from './report-error.ts';
 
 /**
  * Does the same to each target, and goes on after one that fails: each failure is reported as it comes, and the exit
@@ -23,7 +23,7 @@ export async function forEachTarget(
       // A single target, or the end of everything: main reports it.
       if (targets.length === 1 || context.io.signal.aborted) throw error;
       const { command, argv } = context;
-      const code = await reportFailure(context.io, { error, argv, command, target });
+      const code = await reportError(context.io, { error, argv, command, target });
       if (exitCode === EXIT.success) exitCode = code;
     }
   }

@@ -1,4 +1,4 @@
-import type { NounEntry } from './command-group.ts';
+import type { CommandGroup } from './command-group.ts';
 import { LEADING_OPTIONS } from './common-options.ts';
 
 /**
@@ -28,7 +28,7 @@ export function splitLeadingOptions(argv: readonly string[]): {
  * before its own words, of which a `--` may end the options.
  */
 export function withLeadingOptions(
-  { verbs }: NounEntry,
+  { verbs }: CommandGroup,
   rest: readonly string[],
   leading: readonly string[],
 ): readonly string[] {

@@ -1,7 +1,7 @@
 import type { RtcClient } from '../../client/client.ts';
 import type { Settings } from '../connection/settings.ts';
 import type { Io } from '../terminal/io.ts';
-import type { Screen } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { Context } from './context.ts';
 import { createPrompter } from './prompts.ts';
 
@@ -10,13 +10,13 @@ export type OpenContext = { readonly context: Context; close(): Promise<void> };
 /** The command line that a context is for. */
 type Call = Pick<Context, 'command' | 'argv' | 'flags' | 'helpOf'>;
 
-export function openContext(io: Io, screen: Screen, call: Call): OpenContext {
+export function openContext(io: Io, terminal: Terminal, call: Call): OpenContext {
   let settings: Promise<Settings> | undefined;
   let client: Promise<RtcClient> | undefined;
   let looking: Promise<RtcClient> | undefined;
   const context: Context = {
     io,
-    screen,
+    terminal,
     ...call,
     prompter: createPrompter(io),
     settings: () => {
@@ -29,9 +29,9 @@ export function openContext(io: Io, screen: Screen, call: Call): OpenContext {
       client ??= import('../connection/connect.ts').then((module) => module.connect(context));
       return client;
     },
-    lookingClient: () => {
+    readOnlyClient: () => {
       if (!call.flags.isCurl) return context.client();
-      looking ??= import('../connection/connect.ts').then((module) => module.connectToLook(context));
+      looking ??= import('../connection/connect.ts').then((module) => module.connectReadOnly(context));
       return looking;
     },
   };

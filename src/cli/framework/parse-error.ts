@@ -2,11 +2,11 @@ import type { CommanderError } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from '../errors/did-you-mean.ts';
 import { plural } from '../terminal/time.ts';
-import { type Command, isCalled, nameOf } from './command.ts';
+import { type Command, commandName, matchesVerb } from './command.ts';
 import { splitLeadingOptions } from './leading-options.ts';
 
 /** What commander found, in our own words: its own quote whole flags, and what was typed. */
-export function parseFault(
+export function parseError(
   error: CommanderError,
   commands: readonly Command[],
   argv: readonly string[],
@@ -14,15 +14,15 @@ export function parseFault(
   const { noun = '' } = commands[0] ?? {};
   const verbs = commands.map(({ verb }) => verb).filter((verb) => verb !== '');
   const command =
-    commands.find((each) => isCalled(each, argv[0])) ?? commands.find(({ verb }) => verb === '');
+    commands.find((each) => matchesVerb(each, argv[0])) ?? commands.find(({ verb }) => verb === '');
   if (command === undefined || isVerbMissed(error, command, verbs)) {
-    return verbFault(noun, verbs, splitLeadingOptions(argv).noun);
+    return verbError(noun, verbs, splitLeadingOptions(argv).noun);
   }
-  const name = nameOf(command);
+  const name = commandName(command);
   return usageError(messageOf(error, name), nextOf(error, `see: rtc ${name} --help`, argv));
 }
 
-function verbFault(noun: string, verbs: readonly string[], word: string | undefined): Error {
+function verbError(noun: string, verbs: readonly string[], word: string | undefined): Error {
   const isNone = word === undefined || word.startsWith('-');
   const message = isNone
     ? `rtc ${noun} needs a verb first: ${verbs.join(', ')}`

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import type { Command } from './command.ts';
-import type { NounEntry } from './command-group.ts';
-import { parseFault } from './parse-error.ts';
+import type { CommandGroup } from './command-group.ts';
+import { parseError } from './parse-error.ts';
 import { buildProgram, type Invocation, type ProgramOptions } from './program.ts';
 
 export type Parsed =
@@ -9,25 +9,25 @@ export type Parsed =
   | { readonly kind: 'help'; readonly text: string };
 
 /** @throws CliError (usage) for what no command takes, with the nearest name that one does */
-export async function parseNoun(
-  entry: NounEntry,
+export async function parseCommand(
+  group: CommandGroup,
   argv: readonly string[],
   options: ProgramOptions,
 ): Promise<Parsed> {
-  const { commands } = await entry.load();
-  const parse = (words: readonly string[]): Promise<Parsed> => parseOnce({ entry, commands, options }, words);
+  const { commands } = await group.load();
+  const parse = (words: readonly string[]): Promise<Parsed> => parseOnce({ group, commands, options }, words);
   const parsed = await parse(argv);
-  const misread = parsed.kind === 'invocation' ? jsonThatAteAnArgument(parsed.invocation, argv) : undefined;
+  const misread = parsed.kind === 'invocation' ? reinterpretJsonValue(parsed.invocation, argv) : undefined;
   return misread === undefined ? parsed : parse(misread);
 }
 
 type Grammar = {
-  readonly entry: NounEntry;
+  readonly group: CommandGroup;
   readonly commands: readonly Command[];
   readonly options: ProgramOptions;
 };
 
-async function parseOnce({ entry, commands, options }: Grammar, argv: readonly string[]): Promise<Parsed> {
+async function parseOnce({ group, commands, options }: Grammar, argv: readonly string[]): Promise<Parsed> {
   const state: { found: Invocation | undefined; help: string } = { found: undefined, help: '' };
   const events = {
     onFound: (invocation: Invocation): void => {
@@ -37,7 +37,7 @@ async function parseOnce({ entry, commands, options }: Grammar, argv: readonly s
       state.help += text;
     },
   };
-  const program = buildProgram(entry, commands, { options, events });
+  const program = buildProgram(group, commands, { options, events });
   const ownHelp = (): Parsed => {
     program.outputHelp();
     return { kind: 'help', text: state.help };
@@ -49,7 +49,7 @@ async function parseOnce({ entry, commands, options }: Grammar, argv: readonly s
     if (error.code === 'commander.helpDisplayed') return { kind: 'help', text: state.help };
     // A noun without a verb: commander takes it for an error, and has written the help as one.
     if (error.code === 'commander.help') return ownHelp();
-    throw parseFault(error, commands, argv);
+    throw parseError(error, commands, argv);
   }
   return state.found === undefined ? ownHelp() : { kind: 'invocation', invocation: state.found };
 }
@@ -58,7 +58,7 @@ async function parseOnce({ entry, commands, options }: Grammar, argv: readonly s
  * `--json` may stand alone or take fields, so commander reads `get --json demo` as fields. When an argument is
  * missing and what follows --json is no field list, it was the argument: --json moves to the end.
  */
-function jsonThatAteAnArgument(invocation: Invocation, argv: readonly string[]): string[] | undefined {
+function reinterpretJsonValue(invocation: Invocation, argv: readonly string[]): string[] | undefined {
   const { json } = invocation.common;
   if (typeof json !== 'string' || json.includes(',')) return undefined;
   const isMissing = Object.entries(invocation.command.arguments).some(

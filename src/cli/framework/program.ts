@@ -1,6 +1,6 @@
 import { Option, Command as Program } from 'commander';
-import { type Command, type Example, nameOf } from './command.ts';
-import type { NounEntry } from './command-group.ts';
+import { type Command, commandName, type Example } from './command.ts';
+import type { CommandGroup } from './command-group.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from './common-options.ts';
 import { argumentTerm, kebab } from './parameter-names.ts';
 import type { Parameter } from './parameters.ts';
@@ -20,18 +20,18 @@ export type ProgramEvents = { onFound(invocation: Invocation): void; onHelp(text
 
 /** Commander's program of a noun with its commands: it parses, and it lays the help out. */
 export function buildProgram(
-  entry: NounEntry,
+  group: CommandGroup,
   commands: readonly Command[],
   { options, events }: { readonly options: ProgramOptions; readonly events: ProgramEvents },
 ): Program {
   const single = commands.find((command) => command.verb === '');
   const verbs = commands.filter((command) => command !== single);
-  const program = prepare(new Program(`rtc ${entry.noun}`), verbs, { options, events });
+  const program = prepare(new Program(`rtc ${group.noun}`), verbs, { options, events });
   // Else `rtc it regions --json` would give the option to `rtc it`.
-  if (single === undefined) describeNoun(program, entry, verbs);
+  if (single === undefined) describeGroup(program, group, verbs);
   else fill(program.enablePositionalOptions(), single, events);
   if (single !== undefined && verbs.length > 0) {
-    program.usage(`${usageLine(single)}\n       rtc ${entry.noun} <verb> [arguments] [options]`);
+    program.usage(`${usageLine(single)}\n       rtc ${group.noun} <verb> [arguments] [options]`);
   }
   for (const command of verbs) {
     const child = prepare(new Program(command.verb), [], { options, events });
@@ -73,12 +73,12 @@ function helpOption(): Option {
 }
 
 /** `rtc rooms --help`: what there is, and the first example of each of some verbs. */
-function describeNoun(program: Program, { noun, summary }: NounEntry, verbs: readonly Command[]): void {
+function describeGroup(program: Program, { noun, summary }: CommandGroup, verbs: readonly Command[]): void {
   program.addHelpOption(helpOption().hideHelp());
   program.description(`${summary}.`);
   program.usage('<verb> [arguments] [options]');
   const examples = verbs.slice(0, SHOWN_EXAMPLES).flatMap(({ examples: [first] }) => first ?? []);
-  const first = verbs[0] === undefined ? noun : nameOf(verbs[0]);
+  const first = verbs[0] === undefined ? noun : commandName(verbs[0]);
   program.addHelpText('after', `${examplesOf(examples)}\n\nMore about one of them: rtc ${first} --help`);
 }
 

@@ -1,14 +1,14 @@
 import { CancelledError, usageError } from '../errors/cli-error.ts';
-import { harmless } from '../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../terminal/escape-for-terminal.ts';
 import { canPrompt, type Io } from '../terminal/io.ts';
 
 /** Questions on the terminal, on stderr; `isInteractive` is false where there is nobody to ask. */
 export type Prompter = {
   readonly isInteractive: boolean;
   /** `fault` tells why what was typed will not do. */
-  text(question: string, fault?: (typed: string) => string | undefined): Promise<string>;
+  text(question: string, validate?: (typed: string) => string | undefined): Promise<string>;
   /** With an answer that Enter takes. */
-  textOr(question: string, preset: string, fault: (typed: string) => string | undefined): Promise<string>;
+  textOr(question: string, preset: string, validate: (typed: string) => string | undefined): Promise<string>;
   secret(question: string): Promise<string>;
   /** Finds as one types. */
   search(question: string, find: (typed: string) => readonly SearchChoice[]): Promise<string>;
@@ -31,43 +31,52 @@ export function createPrompter(io: Io): Prompter {
     get isInteractive() {
       return canPrompt(io);
     },
-    text: (question, fault) =>
+    text: (question, validate) =>
       ask(async ({ input }) =>
         input(
           {
-            message: harmless(question),
-            validate: (typed) => (typed === '' ? required(typed) : (fault?.(typed) ?? true)),
+            message: escapeForTerminal(question),
+            validate: (typed) => (typed === '' ? required(typed) : (validate?.(typed) ?? true)),
           },
           context(),
         ),
       ),
     search: (question, find) =>
       ask(async ({ search }) =>
-        search({ message: harmless(question), source: (typed) => (typed ? find(typed) : []) }, context()),
+        search(
+          { message: escapeForTerminal(question), source: (typed) => (typed ? find(typed) : []) },
+          context(),
+        ),
       ),
-    textOr: (question, preset, fault) =>
+    textOr: (question, preset, validate) =>
       ask(async ({ input }) =>
         input(
-          { message: harmless(question), default: preset, validate: (typed) => fault(typed) ?? true },
+          {
+            message: escapeForTerminal(question),
+            default: preset,
+            validate: (typed) => validate(typed) ?? true,
+          },
           context(),
         ),
       ),
     secret: (question) =>
       ask(async ({ password }) =>
-        password({ message: harmless(question), mask: '*', validate: required }, context()),
+        password({ message: escapeForTerminal(question), mask: '*', validate: required }, context()),
       ),
     choose: (question, choices) =>
       ask(async ({ select }) =>
         select(
           {
-            message: harmless(question),
-            choices: choices.map((value) => ({ value, name: harmless(value) })),
+            message: escapeForTerminal(question),
+            choices: choices.map((value) => ({ value, name: escapeForTerminal(value) })),
           },
           context(),
         ),
       ),
     confirm: (question) =>
-      ask(async ({ confirm }) => confirm({ message: harmless(question), default: false }, context())),
+      ask(async ({ confirm }) =>
+        confirm({ message: escapeForTerminal(question), default: false }, context()),
+      ),
   };
 }
 

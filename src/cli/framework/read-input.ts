@@ -91,11 +91,14 @@ async function question(prompter: Prompter, parameter: Parameter<unknown>): Prom
   const message = `${sentence(parameter.description)}:`;
   if (parameter.choices !== undefined) return prompter.choose(message, parameter.choices);
   const { parse } = parameter.isList ? { parse: parameter.checkEach } : parameter;
-  return prompter.text(message, (typed) => faultOf(parse, typed));
+  return prompter.text(message, (typed) => validationMessage(parse, typed));
 }
 
 /** Why what was typed will not do; undefined when it does. */
-export function faultOf(parse: ((value: string) => unknown) | undefined, typed: string): string | undefined {
+export function validationMessage(
+  parse: ((value: string) => unknown) | undefined,
+  typed: string,
+): string | undefined {
   try {
     parse?.(typed);
     return undefined;

@@ -1,10 +1,10 @@
 import { CurlPrinted } from '../connection/request-trace.ts';
 import { EXIT, type ExitCode } from '../errors/cli-error.ts';
-import { explain } from '../errors/describe-error.ts';
+import { describeError } from '../errors/describe-error.ts';
 import { colourLevel, loadPalette } from '../terminal/colours.ts';
-import { harmless, harmlessJson } from '../terminal/escape-for-terminal.ts';
+import { escapeForTerminal, escapeJsonForTerminal } from '../terminal/escape-for-terminal.ts';
 import type { Io } from '../terminal/io.ts';
-import { fitted } from '../terminal/wrap-text.ts';
+import { wrapForTerminal } from '../terminal/wrap-text.ts';
 
 /** What failed, and how it is told. */
 export type Report = {
@@ -21,21 +21,21 @@ export type Report = {
 const LABEL_WIDTH = 7;
 
 /** Prints an error as its two lines, or as a problem with --json; its exit code. */
-export async function reportFailure(io: Io, { error, argv, command, target }: Report): Promise<ExitCode> {
+export async function reportError(io: Io, { error, argv, command, target }: Report): Promise<ExitCode> {
   if (error instanceof CurlPrinted) return EXIT.success;
-  const { exitCode, details, next, problem, ...rest } = explain(error, io.clock(), command);
+  const { exitCode, details, next, problem, ...rest } = describeError(error, io.clock(), command);
   const cause = target === undefined ? rest.cause : `${target}: ${rest.cause}`;
   if (argv.some((word) => word === '--json' || word.startsWith('--json='))) {
     const json = JSON.stringify(problem);
-    io.stderr.write(`${io.stderr.isTTY === true ? harmlessJson(json) : json}\n`);
+    io.stderr.write(`${io.stderr.isTTY === true ? escapeJsonForTerminal(json) : json}\n`);
     return exitCode;
   }
   const palette = await loadPalette(colourLevel(io.stderr, io.env, argv.includes('--no-color')));
   if (exitCode === EXIT.cancelled) {
-    io.stderr.write(`Cancelled: ${harmless(cause)}\n`);
+    io.stderr.write(`Cancelled: ${escapeForTerminal(cause)}\n`);
     return exitCode;
   }
-  const shown = (text: string): string => fitted(io.stderr, harmless(text), LABEL_WIDTH);
+  const shown = (text: string): string => wrapForTerminal(io.stderr, escapeForTerminal(text), LABEL_WIDTH);
   io.stderr.write(`${palette.bad('Error:')} ${shown(cause)}\n`);
   for (const detail of details) io.stderr.write(`${' '.repeat(LABEL_WIDTH)}${shown(detail)}\n`);
   if (next !== undefined) io.stderr.write(`${palette.heading('Next:')}  ${shown(next)}\n`);

@@ -3,30 +3,30 @@ import { EXIT, usageError } from '../errors/cli-error.ts';
 import { colourLevel } from '../terminal/colours.ts';
 import { helpWidth, type Io } from '../terminal/io.ts';
 import { printResult } from '../terminal/output.ts';
-import { type JsonChoice, openScreen } from '../terminal/terminal.ts';
-import { nameOf } from './command.ts';
-import type { NounEntry } from './command-group.ts';
+import { type JsonChoice, openTerminal } from '../terminal/terminal.ts';
+import { commandName } from './command.ts';
+import type { CommandGroup } from './command-group.ts';
 import type { Context } from './context.ts';
 import { openContext } from './open-context.ts';
 import { kebab } from './parameter-names.ts';
-import { parseNoun } from './parse.ts';
+import { parseCommand } from './parse.ts';
 import type { Invocation } from './program.ts';
 import { readInput } from './read-input.ts';
 
 /** A noun, the words after it, and what the context has from main. */
-export type NounCall = {
-  readonly entry: NounEntry;
+export type CommandCall = {
+  readonly group: CommandGroup;
   readonly argv: readonly string[];
   readonly helpOf: Context['helpOf'];
 };
 
 /** Parses the words after a noun, runs the command that they name, prints its result; the exit code. */
-export async function runNoun(call: NounCall, io: Io): Promise<number> {
-  const { entry, argv } = call;
+export async function runCommand(call: CommandCall, io: Io): Promise<number> {
+  const { group, argv } = call;
   let command: string | undefined;
   try {
     const isColourRefused = argv.includes('--no-color');
-    const parsed = await parseNoun(entry, argv, {
+    const parsed = await parseCommand(group, argv, {
       width: helpWidth(io),
       hasColours: colourLevel(io.stdout, io.env, isColourRefused) > 0,
     });
@@ -34,20 +34,20 @@ export async function runNoun(call: NounCall, io: Io): Promise<number> {
       io.stdout.write(parsed.text);
       return EXIT.success;
     }
-    command = nameOf(parsed.invocation.command);
+    command = commandName(parsed.invocation.command);
     return await runInvocation(parsed.invocation, call, io);
   } catch (error) {
-    const { reportFailure } = await import('./report-error.ts');
-    return reportFailure(io, { error, argv, command });
+    const { reportError } = await import('./report-error.ts');
+    return reportError(io, { error, argv, command });
   }
 }
 
-async function runInvocation(invocation: Invocation, { argv, helpOf }: NounCall, io: Io): Promise<number> {
+async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCall, io: Io): Promise<number> {
   const { common, command } = invocation;
   const json = jsonChoice(common.json);
-  const screen = await openScreen(io, { json, isColourRefused: common.color === false });
-  const opened = openContext(io, screen, {
-    command: nameOf(command),
+  const terminal = await openTerminal(io, { json, isColourRefused: common.color === false });
+  const opened = openContext(io, terminal, {
+    command: commandName(command),
     argv,
     flags: commonFlags(common),
     helpOf,
@@ -56,7 +56,7 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: NounCall,
     const input = await readInput(io, invocation, opened.context.prompter);
     try {
       const result = await command.run(opened.context, input);
-      await printResult(screen, result);
+      await printResult(terminal, result);
       return result.exitCode ?? EXIT.success;
     } catch (error) {
       // Ending by a signal is how a stream ends.

@@ -4,7 +4,7 @@ import { formatDuration } from '../terminal/time.ts';
 import type { Context } from './context.ts';
 import { flag, option, wholeSeconds } from './parameters.ts';
 
-const POLL_MS = 1000;
+const POLL_INTERVAL_MS = 1000;
 const DEFAULT_TIMEOUT_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 
@@ -43,6 +43,6 @@ export async function waitFor<T>(context: Context, options: WaitFor<T>): Promise
         'ask again later, or wait longer with --timeout',
       );
     }
-    await pause(Math.min(POLL_MS, leftMs), context.io.signal);
+    await pause(Math.min(POLL_INTERVAL_MS, leftMs), context.io.signal);
   }
 }

@@ -1,14 +1,14 @@
 import { pause } from '../../client/retry.ts';
 import { RtcError } from '../../client/rtc-error.ts';
 import { EXIT } from '../errors/cli-error.ts';
-import { explain } from '../errors/describe-error.ts';
+import { describeError } from '../errors/describe-error.ts';
 import { checkFields, jsonLine, renderList, select } from '../terminal/output.ts';
 import { type ListResult, nothing, type Result, type Row } from '../terminal/result.ts';
-import { say } from '../terminal/terminal.ts';
+import { printStatus } from '../terminal/terminal.ts';
 import { formatInstant } from '../terminal/time.ts';
 import type { Context } from './context.ts';
 
-const INTERVAL_MS = 2000;
+const POLL_INTERVAL_MS = 2000;
 /** Home, then erase what is below: redraws without the flicker of clearing first. */
 const REDRAW = '\u001b[H\u001b[J';
 /** A screen of its own, as less and top have: what was there before comes back at the end. */
@@ -20,8 +20,8 @@ const LEAVE = '\u001b[?25h\u001b[?1049l';
  * JSON line `{"change":"added"|"changed"|"removed","record":{…}}`. A service that is away for a while is said and waited for.
  */
 export async function watchList(context: Context, read: () => Promise<ListResult>): Promise<Result> {
-  const { screen, io } = context;
-  const isDrawn = screen.isTerminal && screen.json === undefined;
+  const { terminal, io } = context;
+  const isDrawn = terminal.isTerminal && terminal.json === undefined;
   if (isDrawn) io.stdout.write(ENTER);
   try {
     await follow(context, read, isDrawn);
@@ -32,23 +32,23 @@ export async function watchList(context: Context, read: () => Promise<ListResult
 }
 
 async function follow(context: Context, read: () => Promise<ListResult>, isDrawn: boolean): Promise<void> {
-  const { screen, io } = context;
+  const { terminal, io } = context;
   let before: ReadonlyMap<string, Row> = new Map();
   let isFirst = true;
   while (!io.signal.aborted) {
-    const result = await readPatiently(context, read, isFirst);
+    const result = await readWithRetry(context, read, isFirst);
     if (result !== undefined) {
-      if (isFirst) checkFields(screen.json, [...result.fields]);
+      if (isFirst) checkFields(terminal.json, [...result.fields]);
       if (isDrawn) await draw(context, result);
       else before = printChanges(context, before, result);
       isFirst = false;
     }
-    await pause(INTERVAL_MS, io.signal).catch(() => undefined);
+    await pause(POLL_INTERVAL_MS, io.signal).catch(() => undefined);
   }
 }
 
 /** A fault that may pass is reported and forgiven; the first answer must come, and no other fault is forgiven. */
-async function readPatiently(
+async function readWithRetry(
   context: Context,
   read: () => Promise<ListResult>,
   isFirst: boolean,
@@ -56,20 +56,20 @@ async function readPatiently(
   try {
     return await read();
   } catch (error) {
-    const explanation = explain(error, context.io.clock());
-    const mayPass = error instanceof RtcError && explanation.exitCode === EXIT.unavailable;
+    const description = describeError(error, context.io.clock());
+    const mayPass = error instanceof RtcError && description.exitCode === EXIT.unavailable;
     if (isFirst || !mayPass || context.io.signal.aborted) throw error;
-    say(context.screen, `${explanation.cause}; watching on`);
+    printStatus(context.terminal, `${description.cause}; watching on`);
     return undefined;
   }
 }
 
 async function draw(context: Context, result: ListResult): Promise<void> {
-  const { screen, io } = context;
-  const body = result.rows.length === 0 ? `${result.empty}\n` : await renderList(screen, result);
+  const { terminal, io } = context;
+  const body = result.rows.length === 0 ? `${result.empty}\n` : await renderList(terminal, result);
   const { text, hidden } = firstLines(body, (io.stdout.rows || Number.POSITIVE_INFINITY) - STATUS_LINES);
   const more = hidden === 0 ? '' : `${hidden} more · `;
-  const status = screen.palette.faint(`${more}${formatInstant(io.clock())} · every 2 s · Ctrl-C ends`);
+  const status = terminal.palette.faint(`${more}${formatInstant(io.clock())} · every 2 s · Ctrl-C ends`);
   io.stdout.write(`${REDRAW}${text}\n${status}`);
 }
 
@@ -88,12 +88,12 @@ function printChanges(
   result: ListResult,
 ): ReadonlyMap<string, Row> {
   const now = new Map(result.rows.map((row) => [row.key, row]));
-  const { screen } = context;
-  const { json } = screen;
+  const { terminal } = context;
+  const { json } = terminal;
   const shown = (row: Row): object =>
     json === undefined || json === 'everything' ? row.record : select(row.record, json);
   const print = (change: string, row: Row): void => {
-    context.io.stdout.write(`${jsonLine(screen, { change, record: shown(row) })}\n`);
+    context.io.stdout.write(`${jsonLine(terminal, { change, record: shown(row) })}\n`);
   };
   for (const [key, row] of now) {
     const earlier = before.get(key);

@@ -5,14 +5,14 @@
  */
 
 /** C0, DEL, C1, line and paragraph separator, lone surrogates, bidirectional and other invisible format characters. */
-const HARMFUL =
+const ACTING_CHARACTERS =
   /[\p{Cc}\u2028\u2029\p{Cs}\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/gu;
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** `text` with every character that would act on a terminal shown as `\n`, `\u001b` and so on. */
-export function harmless(text: string): string {
-  return text.replace(HARMFUL, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
+export function escapeForTerminal(text: string): string {
+  return text.replace(ACTING_CHARACTERS, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
 }
 
 /**
@@ -26,13 +26,15 @@ export function escapeCell(text: string): string {
 }
 
 /** JSON text safe for a terminal: still the same JSON, as the escapes are JSON's own. */
-export function harmlessJson(json: string): string {
-  return json.replace(HARMFUL, (character) => (character === '\n' ? character : unicodeEscape(character)));
+export function escapeJsonForTerminal(json: string): string {
+  return json.replace(ACTING_CHARACTERS, (character) =>
+    character === '\n' ? character : unicodeEscape(character),
+  );
 }
 
 /** Text of several lines and with tabs, every other harmful character escaped. */
-export function harmlessLines(text: string): string {
-  return text.replace(HARMFUL, (character) =>
+export function escapeLinesForTerminal(text: string): string {
+  return text.replace(ACTING_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : unicodeEscape(character),
   );
 }

@@ -1,40 +1,45 @@
 import { usageError } from '../errors/cli-error.ts';
-import { escapeCell, harmless, harmlessJson, harmlessLines } from './escape-for-terminal.ts';
+import {
+  escapeCell,
+  escapeForTerminal,
+  escapeJsonForTerminal,
+  escapeLinesForTerminal,
+} from './escape-for-terminal.ts';
 import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
-import { hint, type JsonChoice, type Screen, say } from './terminal.ts';
+import { type JsonChoice, printHint, printStatus, type Terminal } from './terminal.ts';
 import { formatDuration, formatInstant, formatRelative } from './time.ts';
 
 /**
  * The only place where a result becomes text: JSON when asked for, an aligned table on a terminal, tab-separated
  * lines elsewhere. Only results go to stdout; the rest goes to stderr.
  */
-export async function printResult(screen: Screen, result: Result): Promise<void> {
+export async function printResult(terminal: Terminal, result: Result): Promise<void> {
   switch (result.kind) {
     case 'list':
-      await printList(screen, result);
+      await printList(terminal, result);
       break;
     case 'record':
-      await printRecord(screen, result);
+      await printRecord(terminal, result);
       break;
     case 'text':
-      printText(screen, result);
+      printText(terminal, result);
       break;
     case 'done':
-      if (screen.json === undefined) say(screen, result.message);
+      if (terminal.json === undefined) printStatus(terminal, result.message);
       break;
     case 'nothing':
       break;
   }
-  if (screen.json === undefined) for (const note of result.notes ?? []) hint(screen, note);
+  if (terminal.json === undefined) for (const note of result.notes ?? []) printHint(terminal, note);
 }
 
 /** The lines of a list, without printing them: --watch redraws them. */
-export async function renderList(screen: Screen, result: ListResult): Promise<string> {
-  if (!screen.isTerminal) return result.rows.map((row) => `${tabSeparated(row)}\n`).join('');
+export async function renderList(terminal: Terminal, result: ListResult): Promise<string> {
+  if (!terminal.isTerminal) return result.rows.map((row) => `${tabSeparated(row)}\n`).join('');
   const { renderTable } = await import('./table.ts');
-  const heads = result.headings.map((heading) => screen.palette.heading(heading));
-  return renderTable([heads, ...result.rows.map((row) => displayed(screen, row))], {
-    width: screen.width,
+  const heads = result.headings.map((heading) => terminal.palette.heading(heading));
+  return renderTable([heads, ...result.rows.map((row) => displayed(terminal, row))], {
+    width: terminal.width,
     areWhole: result.areWhole,
     isWrapped: result.isWrapped === true,
   });
@@ -52,69 +57,77 @@ export function checkFields(json: JsonChoice, known: readonly string[]): void {
 }
 
 /** One JSON value on stdout: indented for a human, on one line for a program. */
-function printJson(screen: Screen, value: unknown): void {
+function printJson(terminal: Terminal, value: unknown): void {
   if (value === undefined) return;
-  const json = screen.isTerminal ? harmlessJson(JSON.stringify(value, undefined, 2)) : JSON.stringify(value);
-  screen.io.stdout.write(`${json}\n`);
+  const json = terminal.isTerminal
+    ? escapeJsonForTerminal(JSON.stringify(value, undefined, 2))
+    : JSON.stringify(value);
+  terminal.io.stdout.write(`${json}\n`);
 }
 
 /** One JSON value on one line, as streams print them. */
-export function jsonLine({ isTerminal }: Screen, value: unknown): string {
+export function jsonLine({ isTerminal }: Terminal, value: unknown): string {
   const json = JSON.stringify(value);
-  return isTerminal ? harmlessJson(json) : json;
+  return isTerminal ? escapeJsonForTerminal(json) : json;
 }
 
-async function printList(screen: Screen, result: ListResult): Promise<void> {
-  if (screen.json !== undefined) {
-    printJson(screen, selectAll(screen.json, result));
+async function printList(terminal: Terminal, result: ListResult): Promise<void> {
+  if (terminal.json !== undefined) {
+    printJson(terminal, selectAll(terminal.json, result));
     return;
   }
   if (result.rows.length === 0) {
-    say(screen, result.empty);
+    printStatus(terminal, result.empty);
     return;
   }
-  screen.io.stdout.write(await renderList(screen, result));
+  terminal.io.stdout.write(await renderList(terminal, result));
 }
 
-async function printRecord(screen: Screen, result: RecordResult): Promise<void> {
-  if (screen.json !== undefined) {
-    const { json } = screen;
+async function printRecord(terminal: Terminal, result: RecordResult): Promise<void> {
+  if (terminal.json !== undefined) {
+    const { json } = terminal;
     checkFields(json, knownFields(result.fields, [result.row]));
-    printJson(screen, json === 'everything' ? result.answer : select(result.row.record, json));
+    printJson(terminal, json === 'everything' ? result.response : select(result.row.record, json));
     return;
   }
-  if (!screen.isTerminal) {
+  if (!terminal.isTerminal) {
     const lines = result.row.cells.map((cell, index) => {
       return `${escapeCell(result.headings[index] ?? '')}\t${escapeCell(plain(cell.value))}\n`;
     });
-    screen.io.stdout.write(lines.join(''));
+    terminal.io.stdout.write(lines.join(''));
     return;
   }
   const { renderTable } = await import('./table.ts');
-  const cells = displayed(screen, result.row);
-  const rows = result.headings.map((heading, index) => [screen.palette.heading(heading), cells[index] ?? '']);
-  screen.io.stdout.write(renderTable(rows, { width: undefined, areWhole: [], isWrapped: false }));
+  const cells = displayed(terminal, result.row);
+  const rows = result.headings.map((heading, index) => [
+    terminal.palette.heading(heading),
+    cells[index] ?? '',
+  ]);
+  terminal.io.stdout.write(renderTable(rows, { width: undefined, areWhole: [], isWrapped: false }));
 }
 
-function printText(screen: Screen, result: TextResult): void {
-  checkFields(screen.json, result.fields ?? []);
-  if (screen.json !== undefined && result.answer !== undefined) {
-    printJson(screen, screen.json === 'everything' ? result.answer : selectAny(result.answer, screen.json));
+function printText(terminal: Terminal, result: TextResult): void {
+  checkFields(terminal.json, result.fields ?? []);
+  if (terminal.json !== undefined && result.response !== undefined) {
+    printJson(
+      terminal,
+      terminal.json === 'everything' ? result.response : selectAny(result.response, terminal.json),
+    );
     return;
   }
-  const shown = screen.isTerminal ? harmlessLines(result.text) : result.text;
-  screen.io.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
+  const shown = terminal.isTerminal ? escapeLinesForTerminal(result.text) : result.text;
+  terminal.io.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
 /** Of each record of an array. */
-function selectAny(answer: unknown, fields: readonly string[]): unknown {
-  if (Array.isArray(answer)) return answer.map((each) => selectAny(each, fields));
-  return typeof answer === 'object' && answer !== null ? select(answer, fields) : answer;
+function selectAny(response: unknown, fields: readonly string[]): unknown {
+  if (Array.isArray(response)) return response.map((each) => selectAny(each, fields));
+  return typeof response === 'object' && response !== null ? select(response, fields) : response;
 }
 
 function selectAll(json: Exclude<JsonChoice, undefined>, result: ListResult): unknown {
   checkFields(json, knownFields(result.fields, result.rows));
-  return json === 'everything' ? result.answer : result.rows.map((row) => select(row.record, json));
+  return json === 'everything' ? result.response : result.rows.map((row) => select(row.record, json));
 }
 
 /** Declared fields, and those that a newer service sends. */
@@ -132,11 +145,11 @@ function tabSeparated(row: Row): string {
   return row.cells.map((cell) => escapeCell(plain(cell.value))).join('\t');
 }
 
-function displayed(screen: Screen, row: Row): string[] {
+function displayed(terminal: Terminal, row: Row): string[] {
   return row.cells.map((cell) => {
-    const shown = harmless(display(cell, screen.io.clock()));
-    if (shown === '') return screen.palette.faint('-');
-    return cell.paint === undefined ? shown : screen.palette[cell.paint](shown);
+    const shown = escapeForTerminal(display(cell, terminal.io.clock()));
+    if (shown === '') return terminal.palette.faint('-');
+    return cell.paint === undefined ? shown : terminal.palette[cell.paint](shown);
   });
 }
 

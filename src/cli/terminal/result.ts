@@ -44,7 +44,7 @@ type Common = {
 
 type Table = Common & {
   /** What the API answered, for --json. */
-  readonly answer: unknown;
+  readonly response: unknown;
   /** Known names for `--json a,b`. */
   readonly fields: readonly string[];
   readonly headings: readonly string[];
@@ -67,7 +67,7 @@ export type RecordResult = Table & { readonly kind: 'record'; readonly row: Row 
 export type TextResult = Common & {
   readonly kind: 'text';
   readonly text: string;
-  readonly answer?: unknown;
+  readonly response?: unknown;
   readonly fields?: readonly string[];
 };
 
@@ -80,7 +80,7 @@ export type NothingResult = Common & { readonly kind: 'nothing' };
 export type Result = ListResult | RecordResult | TextResult | DoneResult | NothingResult;
 
 type ListOptions<R> = Common & {
-  readonly answer: unknown;
+  readonly response: unknown;
   readonly fields: readonly string[];
   readonly columns: readonly Column<R>[];
   readonly records: readonly R[];
@@ -101,7 +101,7 @@ export function list<R extends object>(options: ListOptions<R>): ListResult {
 }
 
 type RecordOptions<R> = Common & {
-  readonly answer: unknown;
+  readonly response: unknown;
   readonly fields: readonly string[];
   readonly columns: readonly Column<R>[];
   readonly record: R;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CancelledError, usageError } from '../errors/cli-error.ts';
-import { fileFault } from '../errors/file-error.ts';
+import { fileError } from '../errors/file-error.ts';
 import type { Io } from './io.ts';
 
 /** More than any argument of ours may be (metadata: 512 KiB); what is longer is a mistake. */
@@ -53,6 +53,6 @@ async function readTextFile(io: Io, path: string): Promise<string> {
   try {
     return await readFile(resolve(io.workingDirectory, path), 'utf8');
   } catch (cause) {
-    throw fileFault(cause, { path, doing: 'read' });
+    throw fileError(cause, { path, doing: 'read' });
   }
 }

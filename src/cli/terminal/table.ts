@@ -81,10 +81,10 @@ function fitWidths(
   const least = widths.map((width, index) =>
     areWhole[index] === true && width <= LONGEST_WHOLE ? Math.max(width, NARROWEST) : NARROWEST,
   );
-  const fitted = takeFromWidest(widths, available, least);
-  if (totalOf(fitted) <= available) return fitted;
+  const wrapForTerminal = takeFromWidest(widths, available, least);
+  if (totalOf(wrapForTerminal) <= available) return wrapForTerminal;
   return takeFromWidest(
-    fitted,
+    wrapForTerminal,
     available,
     widths.map(() => NARROWEST),
   );
@@ -92,14 +92,14 @@ function fitWidths(
 
 /** No column is cut below its least width. */
 function takeFromWidest(widths: readonly number[], available: number, least: readonly number[]): number[] {
-  const fitted = [...widths];
-  while (totalOf(fitted) > available) {
-    const candidates = fitted.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
+  const wrapForTerminal = [...widths];
+  while (totalOf(wrapForTerminal) > available) {
+    const candidates = wrapForTerminal.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const widest = candidates.indexOf(Math.max(...candidates));
     if ((candidates[widest] ?? 0) === 0) break;
-    fitted[widest] = (fitted[widest] ?? 0) - 1;
+    wrapForTerminal[widest] = (wrapForTerminal[widest] ?? 0) - 1;
   }
-  return fitted;
+  return wrapForTerminal;
 }
 
 function totalOf(widths: readonly number[]): number {

@@ -1,13 +1,13 @@
 import { colourLevel, loadPalette, type Palette } from './colours.ts';
-import { harmless } from './escape-for-terminal.ts';
+import { escapeForTerminal } from './escape-for-terminal.ts';
 import { columnsOf, type Io } from './io.ts';
-import { fitted } from './wrap-text.ts';
+import { wrapForTerminal } from './wrap-text.ts';
 
 /** `--json`: not given, everything, or these fields. */
 export type JsonChoice = undefined | 'everything' | readonly string[];
 
 /** Where and how a command's result is shown. */
-export type Screen = {
+export type Terminal = {
   readonly io: Io;
   readonly json: JsonChoice;
   readonly isTerminal: boolean;
@@ -17,10 +17,10 @@ export type Screen = {
   readonly errorPalette: Palette;
 };
 
-export async function openScreen(
+export async function openTerminal(
   io: Io,
   choice: { readonly json: JsonChoice; readonly isColourRefused: boolean },
-): Promise<Screen> {
+): Promise<Terminal> {
   const isTerminal = io.stdout.isTTY === true;
   return {
     io,
@@ -36,20 +36,22 @@ export async function openScreen(
 }
 
 /** One line for the user on stderr; `text` may hold names that strangers chose. */
-export function say(screen: Screen, text: string): void {
-  const { stderr } = screen.io;
-  stderr.write(`${fitted(stderr, harmless(text))}\n`);
+export function printStatus(terminal: Terminal, text: string): void {
+  const { stderr } = terminal.io;
+  stderr.write(`${wrapForTerminal(stderr, escapeForTerminal(text))}\n`);
 }
 
 /** As say, but only to a human: a script's log does not need it. */
-export function hint(screen: Screen, text: string): void {
-  const { stderr } = screen.io;
+export function printHint(terminal: Terminal, text: string): void {
+  const { stderr } = terminal.io;
   if (stderr.isTTY !== true) return;
-  stderr.write(`${screen.errorPalette.faint(fitted(stderr, harmless(text)))}\n`);
+  stderr.write(`${terminal.errorPalette.faint(wrapForTerminal(stderr, escapeForTerminal(text)))}\n`);
 }
 
-export function warn(screen: Screen, text: string): void {
-  const { stderr } = screen.io;
+export function printWarning(terminal: Terminal, text: string): void {
+  const { stderr } = terminal.io;
   const label = 'Warning:';
-  stderr.write(`${screen.errorPalette.warning(label)} ${fitted(stderr, harmless(text), label.length + 1)}\n`);
+  stderr.write(
+    `${terminal.errorPalette.warning(label)} ${wrapForTerminal(stderr, escapeForTerminal(text), label.length + 1)}\n`,
+  );
 }

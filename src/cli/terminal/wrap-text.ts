@@ -35,7 +35,7 @@ export function wrapWords(text: string, { width, start, indent }: Wrapping): str
 }
 
 /** On a terminal, wrapped to it; as it is elsewhere. The further lines of a labelled text stand below its first. */
-export function fitted(stream: TerminalStream, text: string, label = 0): string {
+export function wrapForTerminal(stream: TerminalStream, text: string, label = 0): string {
   if (stream.isTTY !== true) return text;
   const own = /^ */.exec(text)?.[0].length ?? 0;
   return wrapWords(text, {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { explain } from '../../../src/cli/errors/describe-error.ts';
-import { type Command, nameOf } from '../../../src/cli/framework/command.ts';
+import { describeError } from '../../../src/cli/errors/describe-error.ts';
+import { type Command, commandName } from '../../../src/cli/framework/command.ts';
 import type { Parameter } from '../../../src/cli/framework/parameters.ts';
-import { CATALOGUE } from '../../../src/cli/registry.ts';
+import { REGISTRY } from '../../../src/cli/registry.ts';
 import { json, problem, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 
@@ -15,7 +15,7 @@ import { type Run, type RunOptions, run } from '../support/run.ts';
 const CAUSE_AND_STEP = /^Error: \S.*\n(?: {7}.*\n)*Next: {2}\S.*\n$/;
 
 const commands: readonly Command[] = (
-  await Promise.all(CATALOGUE.map(async (entry) => (await entry.load()).commands))
+  await Promise.all(REGISTRY.map(async (entry) => (await entry.load()).commands))
 ).flat();
 
 /** A value for each argument and required option, so that only the word under test is wrong. */
@@ -34,7 +34,7 @@ function longFlag({ flags = '' }: Parameter<unknown>): string {
 }
 
 const wrongLines = commands.flatMap((command): (readonly string[])[] => {
-  const name = nameOf(command).split(' ');
+  const name = commandName(command).split(' ');
   const good = goodWords(command);
   const parameters = Object.entries(command.arguments);
   const hasList = parameters.some(([, { isList }]) => isList);
@@ -69,7 +69,7 @@ function refuses({ parse, checkEach }: Parameter<unknown>, word: string): boolea
 describe('a wrong command line', () => {
   it('is tried for every command', () => {
     const tried = new Set(wrongLines.map((words) => words[0]));
-    expect([...tried].sort()).toEqual(CATALOGUE.map(({ noun }) => noun).sort());
+    expect([...tried].sort()).toEqual(REGISTRY.map(({ noun }) => noun).sort());
     expect(wrongLines.length).toBeGreaterThan(200);
   });
 
@@ -276,7 +276,7 @@ describe('an error that nobody foresaw', () => {
     [Object.assign(new Error('EACCES'), { code: 'EACCES', path: '/p' }), /ls -ld \/p/],
     ['a text', /fault of rtc itself/],
   ])('%s has a next step too', (error, next) => {
-    expect(explain(error, 0).next).toMatch(next);
+    expect(describeError(error, 0).next).toMatch(next);
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { harmless, harmlessJson } from '../../../src/cli/terminal/escape-for-terminal.ts';
+import { escapeForTerminal, escapeJsonForTerminal } from '../../../src/cli/terminal/escape-for-terminal.ts';
 import { formatDuration, formatRelative, parseDuration } from '../../../src/cli/terminal/time.ts';
 import { json, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
@@ -225,12 +225,12 @@ describe('harmless text', () => {
     '\ud800',
   ])('escapes %j', (character) => {
     const escaped = `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-    expect(harmless(`a${character}b`)).toBe(`a${escaped}b`);
-    expect(harmlessJson(`"${character}"`)).toBe(`"${escaped}"`);
+    expect(escapeForTerminal(`a${character}b`)).toBe(`a${escaped}b`);
+    expect(escapeJsonForTerminal(`"${character}"`)).toBe(`"${escaped}"`);
   });
 
   it.each(['plain', 'àèìòù', '会議', '👩‍👩‍👧', 'אבג', 'e\u0301'])('leaves %s alone', (text) => {
-    expect(harmless(text)).toBe(text);
+    expect(escapeForTerminal(text)).toBe(text);
   });
 });
 

@@ -9,12 +9,14 @@ export async function askForMissing(
   given: PersonRecord,
   rules: Rules,
 ): Promise<PersonRecord> {
-  const faultOf = (field: RecordField) => (typed: string) => {
+  const validateField = (field: RecordField) => (typed: string) => {
     const probe = generateFrom({ ...FAULTLESS, [field]: typed }, rules);
     return probe.ok ? undefined : probe.errors[field];
   };
   const ask = (field: RecordField, question: string): Promise<unknown> =>
-    given[field] === undefined ? prompter.text(question, faultOf(field)) : Promise.resolve(given[field]);
+    given[field] === undefined
+      ? prompter.text(question, validateField(field))
+      : Promise.resolve(given[field]);
   const name = await ask('name', 'Given name, or all of them:');
   const surname = await ask('surname', 'Surname (of married women that of birth):');
   const gender = given.gender ?? (await prompter.choose('Gender:', ['F', 'M']));

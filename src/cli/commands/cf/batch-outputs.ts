@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { fileFault } from '../../errors/file-error.ts';
+import { fileError } from '../../errors/file-error.ts';
 import { escapeCell } from '../../terminal/escape-for-terminal.ts';
 import type { Io } from '../../terminal/io.ts';
 import { type ByteOutput, createByteOutput } from './byte-output.ts';
@@ -73,6 +73,6 @@ async function openRejects(directory: string, file: string | undefined): Promise
   try {
     return await open(resolve(directory, file), 'w', 0o600);
   } catch (cause) {
-    throw fileFault(cause, { path: file, doing: 'written' });
+    throw fileError(cause, { path: file, doing: 'written' });
   }
 }

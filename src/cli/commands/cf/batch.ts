@@ -1,7 +1,7 @@
 import { CancelledError, EXIT } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { nothing, type Result } from '../../terminal/result.ts';
-import { say } from '../../terminal/terminal.ts';
+import { printStatus } from '../../terminal/terminal.ts';
 import { type BadLine, type BatchOutputs, openOutputs } from './batch-outputs.ts';
 import type { ByteOutput } from './byte-output.ts';
 import { createProgressBar, grouped, type ProgressBar, rate } from './progress.ts';
@@ -32,8 +32,8 @@ export async function runBatch(
   options: BatchOptions,
   work: (batch: Batch, source: StreamSource) => Promise<void>,
 ): Promise<Result> {
-  const { screen, io } = context;
-  const bar = createProgressBar(screen);
+  const { terminal, io } = context;
+  const bar = createProgressBar(terminal);
   const source = await openSource(io, options.file);
   const outputs = await openOutputs(io, options.rejects, bar.clear).catch(async (error: unknown) => {
     await source.close();
@@ -44,7 +44,7 @@ export async function runBatch(
   try {
     await work(createBatch(context, { source, outputs, bar, counts }), source);
     bar.clear();
-    say(screen, summary(counts, (io.clock() - startedMs) / 1000));
+    printStatus(terminal, summary(counts, (io.clock() - startedMs) / 1000));
     return nothing({ exitCode: counts.bad > 0 ? EXIT.negative : EXIT.success });
   } catch (error) {
     bar.clear();

@@ -1,30 +1,30 @@
 import { validityAnswer } from '../../../contract/fiscal-answers.ts';
 import { type CheckResult, check } from '../../../fiscal/index.ts';
 import { EXIT } from '../../errors/cli-error.ts';
-import { escapeCell, harmless } from '../../terminal/escape-for-terminal.ts';
+import { escapeCell, escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { list, nothing, type Result, record } from '../../terminal/result.ts';
-import type { Screen } from '../../terminal/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { markedCode } from './marked-code.ts';
 import type { Rules } from './rules.ts';
 
 export const CHECK_FIELDS = ['cf', 'valid', 'reason', 'faults', 'warnings'] as const;
 
 /** A few codes: on a terminal with what is wrong marked under each, elsewhere a line of three columns each. */
-export function checkCodes(screen: Screen, codes: readonly string[], rules: Rules): Result {
+export function checkCodes(terminal: Terminal, codes: readonly string[], rules: Rules): Result {
   const checked = codes.map((code) => ({ code, result: check(code, rules) }));
   const exitCode = checked.every(({ result }) => result.ok) ? EXIT.success : EXIT.negative;
-  if (screen.json !== undefined) return { ...asJson(checked), exitCode };
+  if (terminal.json !== undefined) return { ...asJson(checked), exitCode };
   const lines = checked.flatMap(({ code, result }) =>
-    screen.isTerminal ? shown(screen, code, result) : [verdictLine(code, result, screen)],
+    terminal.isTerminal ? shown(terminal, code, result) : [verdictLine(code, result, terminal)],
   );
   // Not as a text result: its colours would be shown as escapes. markedCode has escaped what was typed.
-  screen.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  terminal.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   return nothing({ exitCode });
 }
 
 /** Code, `valid` or `invalid`, and why or what is odd; the same in a run over many. */
-export function verdictLine(code: string, result: CheckResult, { isTerminal }: Screen): string {
-  const shown = isTerminal ? harmless(code) : escapeCell(code);
+export function verdictLine(code: string, result: CheckResult, { isTerminal }: Terminal): string {
+  const shown = isTerminal ? escapeForTerminal(code) : escapeCell(code);
   return result.ok ? `${shown}\tvalid\t${result.warnings.join(',')}` : `${shown}\tinvalid\t${result.reason}`;
 }
 
@@ -38,11 +38,11 @@ function asJson(checked: readonly Checked[]): Result {
   const fields = CHECK_FIELDS;
   const [only, ...others] = records;
   return only !== undefined && others.length === 0
-    ? record({ answer: only, record: only, fields, columns: [] })
-    : list({ answer: records, records, fields, columns: [], identify: ({ cf }) => cf, empty: '' });
+    ? record({ response: only, record: only, fields, columns: [] })
+    : list({ response: records, records, fields, columns: [], identify: ({ cf }) => cf, empty: '' });
 }
 
-function shown({ palette }: Screen, code: string, result: CheckResult): readonly string[] {
+function shown({ palette }: Terminal, code: string, result: CheckResult): readonly string[] {
   if (!result.ok) {
     const [line = '', ...marks] = markedCode(code, result.faults);
     return [

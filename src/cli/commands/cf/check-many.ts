@@ -3,7 +3,7 @@ import { CHECK_STATUS, type CheckResult, createChecker } from '../../../fiscal/i
 import type { Context } from '../../framework/context.ts';
 import { checkFields, jsonLine, select } from '../../terminal/output.ts';
 import type { Result } from '../../terminal/result.ts';
-import type { Screen } from '../../terminal/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
 import { CHECK_FIELDS, verdictLine } from './check-codes.ts';
 import { eachCode, textOf } from './each-code.ts';
@@ -21,15 +21,15 @@ const VALID_JSON_END = encode('","valid":true,"warnings":[]}\n');
 
 /** A verdict for each line, in order; the same three columns as for a few codes, or a JSON object. */
 export async function checkMany(context: Context, options: ManyOptions, rules: Rules): Promise<Result> {
-  const { screen } = context;
-  const { json } = screen;
+  const { terminal } = context;
+  const { json } = terminal;
   checkFields(json, ['line', ...CHECK_FIELDS]);
   const { check, checkBytes } = createChecker(rules);
   return runBatch(context, options, async (batch, source) => {
     const { out } = batch;
     const visitText = (code: string, line: number, input: () => string): void => {
       const result = check(code);
-      out.text(`${lineOf(screen, { code, line, result })}\n`);
+      out.text(`${lineOf(terminal, { code, line, result })}\n`);
       if (result.ok) batch.countGood();
       else batch.reportBad({ line, reason: result.reason, message: result.message, input });
     };
@@ -53,9 +53,9 @@ export async function checkMany(context: Context, options: ManyOptions, rules: R
 
 type Verdict = { readonly code: string; readonly line: number; readonly result: CheckResult };
 
-function lineOf(screen: Screen, { code: cf, line, result }: Verdict): string {
-  const { json } = screen;
-  if (json === undefined) return verdictLine(cf, result, screen);
-  const answer = { line, cf, ...validityAnswer(result, { withDetails: true }) };
-  return jsonLine(screen, json === 'everything' ? answer : select(answer, json));
+function lineOf(terminal: Terminal, { code: cf, line, result }: Verdict): string {
+  const { json } = terminal;
+  if (json === undefined) return verdictLine(cf, result, terminal);
+  const response = { line, cf, ...validityAnswer(result, { withDetails: true }) };
+  return jsonLine(terminal, json === 'everything' ? response : select(response, json));
 }

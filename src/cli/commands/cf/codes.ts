@@ -56,7 +56,7 @@ export async function codesOf(context: Context, codes: readonly string[]): Promi
   if (codes.length > 0) return codes;
   if (context.prompter.isInteractive) return [await context.prompter.text('Codice fiscale:')];
   // `--json CODE` reads the code as a list of fields.
-  const next = Array.isArray(context.screen.json)
+  const next = Array.isArray(context.terminal.json)
     ? 'put --json behind the code'
     : 'give a code, or - to read stdin';
   throw usageError('missing CODES', next);

@@ -35,7 +35,7 @@ const check = defineCommand({
   ],
   async run(context, input) {
     const rules = rulesOf(context, input);
-    if (!isStreamed(input)) return checkCodes(context.screen, await codesOf(context, input.codes), rules);
+    if (!isStreamed(input)) return checkCodes(context.terminal, await codesOf(context, input.codes), rules);
     const { checkMany } = await import('./check-many.ts');
     return checkMany(context, input, rules);
   },
@@ -66,7 +66,7 @@ const decode = defineCommand({
       return decodeMany(context, input, rules);
     }
     const { decodeCodes } = await import('./decode-codes.ts');
-    return decodeCodes(context.screen, await codesOf(context, input.codes), {
+    return decodeCodes(context.terminal, await codesOf(context, input.codes), {
       rules,
       withDetails: input.details,
     });
@@ -94,7 +94,7 @@ const omocodie = defineCommand({
     const [code = '', ...others] = await codesOf(context, input.codes);
     if (others.length > 0) throw usageError('one code at a time', 'give one, or - to read many from stdin');
     const { omocodieOfCode } = await import('./decode-codes.ts');
-    return omocodieOfCode(context.screen, code, rules);
+    return omocodieOfCode(context.terminal, code, rules);
   },
 });
 

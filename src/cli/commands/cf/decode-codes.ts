@@ -3,7 +3,7 @@ import type { DecodedCode as DecodedAnswer } from '../../../contract/fiscal-code
 import { type CheckFailure, type DecodedCode, decode, omocodie } from '../../../fiscal/index.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { type Column, list, type Result, record, text } from '../../terminal/result.ts';
-import { type Screen, say } from '../../terminal/terminal.ts';
+import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { markedCode } from './marked-code.ts';
 import type { Rules } from './rules.ts';
 
@@ -36,31 +36,31 @@ const LIST_COLUMNS: readonly Column<DecodedAnswer>[] = [
 type DecodeOptions = { readonly rules: Rules; readonly withDetails: boolean };
 
 /** A few codes. Those that are invalid are told on stderr, and the others still decoded. */
-export function decodeCodes(screen: Screen, codes: readonly string[], options: DecodeOptions): Result {
+export function decodeCodes(terminal: Terminal, codes: readonly string[], options: DecodeOptions): Result {
   const { rules, withDetails } = options;
-  const answers: DecodedAnswer[] = [];
+  const responses: DecodedAnswer[] = [];
   const rows: Row[] = [];
   codes.forEach((code, index) => {
     const decoded = decode(code, rules);
     if (!decoded.ok) {
-      if (codes.length === 1) throw invalidCode(screen, code, decoded);
-      say(screen, `code ${index + 1}: ${decoded.reason}: ${decoded.message}`);
+      if (codes.length === 1) throw invalidCode(terminal, code, decoded);
+      printStatus(terminal, `code ${index + 1}: ${decoded.reason}: ${decoded.message}`);
       return;
     }
-    answers.push(decodedAnswer(decoded, { withDetails }));
+    responses.push(decodedAnswer(decoded, { withDetails }));
     rows.push({ ...decodedAnswer(decoded, { withDetails }), decoded });
   });
   const fields = withDetails ? [...DECODED_FIELDS, 'details'] : DECODED_FIELDS;
   const exitCode = rows.length === codes.length ? EXIT.success : EXIT.negative;
   const [row] = rows;
   if (codes.length === 1 && row !== undefined) {
-    const { decoded, ...answer } = row;
+    const { decoded, ...response } = row;
     const columns: readonly Column<DecodedAnswer>[] = [...LIST_COLUMNS, ...detailColumns(decoded)];
-    return record({ answer, record: answer, fields, columns });
+    return record({ response, record: response, fields, columns });
   }
   return list({
-    answer: answers,
-    records: answers,
+    response: responses,
+    records: responses,
     fields,
     columns: LIST_COLUMNS,
     identify: ({ cf }) => cf,
@@ -70,15 +70,15 @@ export function decodeCodes(screen: Screen, codes: readonly string[], options: D
 }
 
 /** The 127 other forms, one a line. */
-export function omocodieOfCode(screen: Screen, code: string, rules: Rules): Result {
+export function omocodieOfCode(terminal: Terminal, code: string, rules: Rules): Result {
   const found = omocodie(code, rules);
-  if (!found.ok) throw invalidCode(screen, code, found);
-  return text(found.omocodie.join('\n'), { answer: found.omocodie });
+  if (!found.ok) throw invalidCode(terminal, code, found);
+  return text(found.omocodie.join('\n'), { response: found.omocodie });
 }
 
 /** A line of a run over many. */
-export function decodedLine(answer: DecodedAnswer): string {
-  return LIST_COLUMNS.map((column) => column.value(answer)).join('\t');
+export function decodedLine(response: DecodedAnswer): string {
+  return LIST_COLUMNS.map((column) => column.value(response)).join('\t');
 }
 
 /** What else a single code tells. */
@@ -104,8 +104,8 @@ function detailColumns(decoded: DecodedCode): readonly Column<DecodedAnswer>[] {
 }
 
 /** The code itself, with the fault under it, only for the eyes of who typed it. */
-function invalidCode(screen: Screen, code: string, failure: CheckFailure): CliError {
-  const isSeen = screen.io.stderr.isTTY === true;
+function invalidCode(terminal: Terminal, code: string, failure: CheckFailure): CliError {
+  const isSeen = terminal.io.stderr.isTTY === true;
   const cause = isSeen ? '' : `: ${failure.message}`;
   return new CliError(
     EXIT.negative,

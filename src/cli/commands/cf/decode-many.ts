@@ -19,22 +19,22 @@ export async function decodeMany(
   options: ManyOptions & { readonly details: boolean },
   rules: Rules,
 ): Promise<Result> {
-  const { json } = context.screen;
+  const { json } = context.terminal;
   const { details: withDetails } = options;
   checkFields(json, withDetails ? [...DECODED_FIELDS, 'details'] : DECODED_FIELDS);
   const lineOf = (code: string): string | CheckFailure => {
     const decoded = decode(code, rules);
     if (!decoded.ok) return decoded;
-    const answer = decodedAnswer(decoded, { withDetails });
-    if (json === undefined) return decodedLine(answer);
-    return JSON.stringify(json === 'everything' ? answer : select(answer, json));
+    const response = decodedAnswer(decoded, { withDetails });
+    if (json === undefined) return decodedLine(response);
+    return JSON.stringify(json === 'everything' ? response : select(response, json));
   };
   return lineForEach(context, options, lineOf);
 }
 
 /** A line for each valid code, in order: its 127 other forms. */
 export async function omocodieMany(context: Context, options: ManyOptions, rules: Rules): Promise<Result> {
-  const { json } = context.screen;
+  const { json } = context.terminal;
   checkFields(json, []);
   return lineForEach(context, options, (code) => {
     const found = omocodie(code, rules);

@@ -1,9 +1,9 @@
 import { CliError, EXIT, SEE_HELP, usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { harmless } from '../../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { checkFields } from '../../terminal/output.ts';
 import { type Result, text } from '../../terminal/result.ts';
-import { warn } from '../../terminal/terminal.ts';
+import { printWarning } from '../../terminal/terminal.ts';
 import { type Batch, type BatchOptions, runBatch } from './batch.ts';
 import { eachRow } from './csv-rows.ts';
 import { textOf } from './each-code.ts';
@@ -64,16 +64,16 @@ export function isManyPeople(input: GenerateInput): boolean {
 
 /** The code of one person, from options, questions or JSON. */
 export async function generateOne(context: Context, input: GenerateInput, rules: Rules): Promise<Result> {
-  checkFields(context.screen.json, ['cf']);
+  checkFields(context.terminal.json, ['cf']);
   const isStreamed = input.input === '-' || input.file !== undefined;
   const given = isStreamed
     ? await readPersonJson(context, input.file)
     : await personOfOptions(context, input, rules);
   const generated = await generateOrAsk(context, given, rules);
   if (!generated.ok) throw badPerson(generated, isStreamed);
-  for (const warning of generated.warnings) warn(context.screen, WARNINGS[warning] ?? warning);
+  for (const warning of generated.warnings) printWarning(context.terminal, WARNINGS[warning] ?? warning);
   return text(generated.cf, {
-    answer: { cf: generated.cf },
+    response: { cf: generated.cf },
     fields: ['cf'],
     notes: [`Birthplace: ${placeLabel(generated.place)}.`],
   });
@@ -81,7 +81,7 @@ export async function generateOne(context: Context, input: GenerateInput, rules:
 
 /** A code a line for each person without faults, in order. */
 export async function generateMany(context: Context, input: GenerateInput, rules: Rules): Promise<Result> {
-  const { json } = context.screen;
+  const { json } = context.terminal;
   checkFields(json, ['cf']);
   const write = (batch: Batch, record: PersonRecord, where: Where): void => {
     const generated = generateFrom(record, rules);
@@ -227,7 +227,7 @@ async function generateOrAsk(context: Context, person: PersonRecord, rules: Rule
 function badPerson(generated: Exclude<Generated, { readonly ok: true }>, isStreamed: boolean): CliError {
   const { errors, candidates, suggestions } = generated;
   const lines = Object.entries(errors).map(([field, error]) => `${isStreamed ? '' : '--'}${field}: ${error}`);
-  const places = [...candidates, ...suggestions].map((place) => harmless(`  ${placeLabel(place)}`));
+  const places = [...candidates, ...suggestions].map((place) => escapeForTerminal(`  ${placeLabel(place)}`));
   return new CliError(EXIT.usage, 'these data make no code', nextFor(generated), {
     details: [...lines, ...places],
   });

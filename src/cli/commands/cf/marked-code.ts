@@ -1,4 +1,4 @@
-import { harmless } from '../../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 
 type Fault = {
   readonly start: number;
@@ -13,13 +13,13 @@ const MAX_SHOWN = 64;
 /** The code on a line, and below it each fault under the characters that are at fault. */
 export function markedCode(code: string, faults: readonly Fault[]): readonly string[] {
   if (code.length > MAX_SHOWN) return faults.map((fault) => `${explained(fault)} (too long to show)`);
-  return [harmless(code), ...faults.map((fault) => mark(code, fault))];
+  return [escapeForTerminal(code), ...faults.map((fault) => mark(code, fault))];
 }
 
 function mark(code: string, fault: Fault): string {
   // Escapes take more columns than the characters that they stand for.
-  const before = harmless(code.slice(0, fault.start)).length;
-  const length = harmless(code.slice(fault.start, fault.end)).length;
+  const before = escapeForTerminal(code.slice(0, fault.start)).length;
+  const length = escapeForTerminal(code.slice(fault.start, fault.end)).length;
   return `${' '.repeat(before)}${'^'.repeat(Math.max(1, length))} ${explained(fault)}`;
 }
 

@@ -1,5 +1,5 @@
 import { columnsOf } from '../../terminal/io.ts';
-import type { Screen } from '../../terminal/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 
 /** How far a run over many is. */
 export type Progress = {
@@ -22,9 +22,9 @@ const BAR_WIDTH = 24;
 const CLEAR_LINE = '\r\u001b[2K';
 
 /** One line on stderr, where that is a terminal and the results go elsewhere. */
-export function createProgressBar(screen: Screen): ProgressBar {
-  const { stderr, clock } = screen.io;
-  const isShown = stderr.isTTY === true && !screen.isTerminal;
+export function createProgressBar(terminal: Terminal): ProgressBar {
+  const { stderr, clock } = terminal.io;
+  const isShown = stderr.isTTY === true && !terminal.isTerminal;
   const startedMs = clock();
   let drawnMs = startedMs;
   let isDrawn = false;

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CancelledError, usageError } from '../../errors/cli-error.ts';
-import { fileFault } from '../../errors/file-error.ts';
+import { fileError } from '../../errors/file-error.ts';
 import type { Io } from '../../terminal/io.ts';
 
 /** What a run over many reads from. */
@@ -28,7 +28,7 @@ function openStdin(io: Io): StreamSource {
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   return {
-    chunks: untilAborted(io, stdin as AsyncIterable<Uint8Array>),
+    chunks: waitForAbort(io, stdin as AsyncIterable<Uint8Array>),
     sizeBytes: sizeOfStdin(io),
     close: async () => io.signal.removeEventListener('abort', stop),
   };
@@ -46,7 +46,7 @@ async function openFile(io: Io, file: string): Promise<StreamSource> {
   const stat = await handle.stat();
   if (stat.isDirectory()) {
     await handle.close();
-    throw fileFault({ code: 'EISDIR' }, { path: file, doing: 'read' });
+    throw fileError({ code: 'EISDIR' }, { path: file, doing: 'read' });
   }
   const stream = handle.createReadStream({ autoClose: false });
   const stop = (): void => {
@@ -55,7 +55,7 @@ async function openFile(io: Io, file: string): Promise<StreamSource> {
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
   return {
-    chunks: untilAborted(io, stream as AsyncIterable<Uint8Array>),
+    chunks: waitForAbort(io, stream as AsyncIterable<Uint8Array>),
     sizeBytes: stat.isFile() ? stat.size : undefined,
     close: async () => {
       io.signal.removeEventListener('abort', stop);
@@ -69,12 +69,12 @@ async function openHandle(io: Io, file: string): Promise<FileHandle> {
   try {
     return await open(resolve(io.workingDirectory, file));
   } catch (cause) {
-    throw fileFault(cause, { path: file, doing: 'read' });
+    throw fileError(cause, { path: file, doing: 'read' });
   }
 }
 
 /** At Ctrl-C it rejects: the rest of a line that was cut short must not be read as one. */
-async function* untilAborted(io: Io, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+async function* waitForAbort(io: Io, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of chunks) {
       if (io.signal.aborted) break;

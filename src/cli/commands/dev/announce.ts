@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join, relative } from 'node:path';
 import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
-import { explain } from '../../errors/describe-error.ts';
-import { shellQuoted } from '../../errors/shell-quote.ts';
+import { describeError } from '../../errors/describe-error.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
 import type { DevReady, Io } from '../../terminal/io.ts';
-import { say, warn } from '../../terminal/terminal.ts';
-import { fitted } from '../../terminal/wrap-text.ts';
+import { printStatus, printWarning } from '../../terminal/terminal.ts';
+import { wrapForTerminal } from '../../terminal/wrap-text.ts';
 
 const PROFILE = 'dev';
 
@@ -23,8 +23,8 @@ const LABEL_WIDTH = 16;
 export async function announceDev(context: Context, ready: DevReady): Promise<void> {
   const option = await keepProfile(context, ready);
   const rtc = programName(context.io);
-  const { heading, name } = context.screen.palette;
-  const described = (text: string): string => fitted(context.io.stdout, text, LABEL_WIDTH);
+  const { heading, name } = context.terminal.palette;
+  const described = (text: string): string => wrapForTerminal(context.io.stdout, text, LABEL_WIDTH);
   const lines = [
     '',
     `${heading('The service is up')} at ${name(ready.url)}`,
@@ -51,7 +51,7 @@ export async function announceDev(context: Context, ready: DevReady): Promise<vo
 function programName(io: Io): string {
   const folders = (io.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   if (folders.some((folder) => existsSync(join(folder, 'rtc')))) return 'rtc';
-  return `node ${shellQuoted(relative(io.workingDirectory, io.launcher))}`;
+  return `node ${shellQuote(relative(io.workingDirectory, io.launcher))}`;
 }
 
 /**
@@ -69,9 +69,9 @@ async function keepProfile(context: Context, ready: DevReady): Promise<string> {
     });
     return current === PROFILE ? '' : ` --profile ${PROFILE}`;
   } catch (error) {
-    const { cause, next } = explain(error, context.io.clock());
-    warn(context.screen, `profile ${PROFILE} was not kept: ${cause}`);
-    if (next !== undefined) say(context.screen, next);
+    const { cause, next } = describeError(error, context.io.clock());
+    printWarning(context.terminal, `profile ${PROFILE} was not kept: ${cause}`);
+    if (next !== undefined) printStatus(context.terminal, next);
     return ` --profile ${PROFILE}`;
   }
 }

@@ -1,12 +1,12 @@
 import { ROLES, WORKER_KINDS, type WorkerKind } from '../../../contract/choices.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { shellQuoted } from '../../errors/shell-quote.ts';
-import { startFailure } from '../../errors/start-error.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
+import { startError } from '../../errors/start-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { done, nothing } from '../../terminal/result.ts';
-import { say } from '../../terminal/terminal.ts';
+import { printStatus } from '../../terminal/terminal.ts';
 import { findParticipant } from '../participants/find-participant.ts';
 import { HOST, PORT } from '../serve.ts';
 import { announceDev } from './announce.ts';
@@ -44,11 +44,11 @@ const dev = defineCommand({
         host,
         port,
         signal,
-        progress: (line) => say(context.screen, line),
+        progress: (line) => printStatus(context.terminal, line),
         announce: (ready) => announceDev(context, ready),
       });
     } catch (error) {
-      throw startFailure(error, { exitCode: EXIT.failure, signal });
+      throw startError(error, { exitCode: EXIT.failure, signal });
     }
     return nothing();
   },
@@ -89,7 +89,7 @@ const join = defineCommand({
     await control('join', undefined);
     if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
     if (context.flags.isCurl) return nothing();
-    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${shellQuoted(room)}`] });
+    return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${shellQuote(room)}`] });
   },
 });
 
@@ -133,21 +133,21 @@ async function openControl(
   { room, identity, name, role }: Simulated,
 ): Promise<(action: string, body: object | undefined) => Promise<void>> {
   // The act is the media server's: the token is asked for with --curl too.
-  const client = await context.lookingClient();
+  const client = await context.readOnlyClient();
   const { signal } = context.io;
   const { token, url } = await client.createToken({ roomId: room, userId: identity, name, role }, { signal });
   const { controlRequest, sendControl } = await import('./embedded-control.ts');
   const { printCurl } = await import('../../connection/request-trace.ts');
   return async (action, body) => {
     const request = controlRequest({ url, token, action, body });
-    if (context.flags.isCurl) return printCurl(context.screen, request);
+    if (context.flags.isCurl) return printCurl(context.terminal, request);
     const { status, error } = await sendControl(request, signal);
     if (status === 200) return;
     if (error !== undefined) {
       throw new CliError(
         status === 409 ? EXIT.conflict : EXIT.failure,
         `the media server refused: ${error}`,
-        `see who is there: rtc participants list ${shellQuoted(room)}`,
+        `see who is there: rtc participants list ${shellQuote(room)}`,
       );
     }
     throw new CliError(

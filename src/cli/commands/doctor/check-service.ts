@@ -2,14 +2,14 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { Readiness } from '../../../contract/health.ts';
 import { openClient } from '../../connection/connect.ts';
 import { EXIT } from '../../errors/cli-error.ts';
-import { explain } from '../../errors/describe-error.ts';
+import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
 import {
   CHECK_TIMEOUT_MS,
   type Check,
   type Credentials,
+  failedCheck,
   fault,
-  faultOf,
   found,
   ok,
   skipped,
@@ -44,14 +44,14 @@ export async function checkService(
       const needy = ['ingress', 'events', 'recording'] as const;
       return [signature, media, database, ...own, ...needy.map((check) => skipped(check, why))];
     }
-    const rest = options.withProbe ? await probe(deps, own) : await lookOnly(deps);
+    const rest = options.withProbe ? await probe(deps, own) : await checkWithoutProbe(deps);
     return [signature, media, database, ...own, ...rest, await checkAddons(deps)];
   } finally {
     await client.close();
   }
 }
 
-async function lookOnly(deps: Deps): Promise<readonly Check[]> {
+async function checkWithoutProbe(deps: Deps): Promise<readonly Check[]> {
   return [
     await checkIngress(deps),
     skipped('events', 'needs a room made for it', 'rtc doctor --probe'),
@@ -87,11 +87,11 @@ async function errorOf(call: () => Promise<unknown>): Promise<RtcError | undefin
 function checkSignature({ context }: Deps, error: RtcError | undefined): Check {
   if (error === undefined) return ok('signature', 'the service accepts our key and signature');
   const nowMs = context.io.clock();
-  const isRefused = explain(error, nowMs).exitCode === EXIT.authentication;
-  if (isRefused) return faultOf('signature', error, nowMs);
+  const isRefused = describeError(error, nowMs).exitCode === EXIT.authentication;
+  if (isRefused) return failedCheck('signature', error, nowMs);
   // Whatever failed after that: authentication comes before any other work.
   if (error.problem !== undefined) return ok('signature', 'the service accepts our key and signature');
-  return faultOf('signature', error, nowMs);
+  return failedCheck('signature', error, nowMs);
 }
 
 function checkMediaServer(
@@ -99,7 +99,7 @@ function checkMediaServer(
   error: RtcError | undefined,
   readiness: Readiness | undefined,
 ): Check {
-  if (error !== undefined) return faultOf('media server', error, context.io.clock());
+  if (error !== undefined) return failedCheck('media server', error, context.io.clock());
   if (readiness?.checks.mediaServer === false) {
     return fault('media server', 'the service says that it is not ready', "look at the service's log");
   }
@@ -128,7 +128,7 @@ async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
   } catch (error) {
     if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
     if (error.status === 404) return [skipped('bucket', 'this service is too old to try it', 'update it')];
-    return [faultOf('bucket', error, context.io.clock())];
+    return [failedCheck('bucket', error, context.io.clock())];
   }
 }
 
@@ -136,7 +136,7 @@ async function checkIngress({ context, client }: Deps): Promise<Check> {
   const error = await errorOf(() => client.listIngress(NO_ROOM, callOptions(context)));
   return error === undefined
     ? ok('ingress', 'the media server hands out addresses for streams')
-    : faultOf('ingress', error, context.io.clock());
+    : failedCheck('ingress', error, context.io.clock());
 }
 
 /** Add-ons are optional: one that does not run is no fault. */
@@ -152,6 +152,6 @@ async function checkAddons({ context, client }: Deps): Promise<Check> {
       : ok('add-ons', running.join(', '));
   } catch (error) {
     if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
-    return faultOf('add-ons', error, context.io.clock());
+    return failedCheck('add-ons', error, context.io.clock());
   }
 }

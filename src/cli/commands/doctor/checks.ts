@@ -4,7 +4,7 @@ import { TIMESTAMP_WINDOW_SECONDS } from '../../../contract/signing.ts';
 import { openClient } from '../../connection/connect.ts';
 import { maskKey } from '../../connection/mask-secrets.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
-import { explain } from '../../errors/describe-error.ts';
+import { describeError } from '../../errors/describe-error.ts';
 import { describeSkew } from '../../errors/hints.ts';
 import type { Context } from '../../framework/context.ts';
 
@@ -44,8 +44,8 @@ export function found({ check, status, detail, next }: SelfCheck): Check {
 }
 
 /** An error of a call as a fault: its own words and next step. */
-export function faultOf(check: string, error: unknown, nowMs: number): Check {
-  const { cause, next } = explain(error, nowMs);
+export function failedCheck(check: string, error: unknown, nowMs: number): Check {
+  const { cause, next } = describeError(error, nowMs);
   return fault(check, cause, next ?? '');
 }
 
@@ -61,7 +61,7 @@ export async function checkSettings(context: Context): Promise<{
     const credentials = await readCredentials(settings);
     return { url, credentials, checks: [ok('settings', describeSettings(settings))] };
   } catch (error) {
-    return { url, credentials: undefined, checks: [faultOf('settings', error, context.io.clock())] };
+    return { url, credentials: undefined, checks: [failedCheck('settings', error, context.io.clock())] };
   }
 }
 
@@ -72,12 +72,12 @@ export async function checkAddress(
 ): Promise<{ readonly isService: boolean; readonly checks: readonly Check[] }> {
   const client = await openClient(context, { url, apiKey: '', apiSecret: '' });
   try {
-    const answer = await client.request('GET', '/v1/health', {
+    const response = await client.request('GET', '/v1/health', {
       signed: false,
       signal: context.io.signal,
       timeoutMs: CHECK_TIMEOUT_MS,
     });
-    const health = healthOf(answer.body);
+    const health = healthOf(response.body);
     if (health === undefined) {
       return {
         isService: false,
@@ -90,12 +90,12 @@ export async function checkAddress(
       isService: true,
       checks: [
         ok('address', `${url} answers, version ${health.version}`),
-        checkClock(context, answer.headers.date),
+        checkClock(context, response.headers.date),
       ],
     };
   } catch (error) {
     if (!(error instanceof RtcError)) throw error;
-    const { cause } = explain(error, context.io.clock());
+    const { cause } = describeError(error, context.io.clock());
     const next =
       error.code === 'unreachable' || error.code === 'timed-out'
         ? 'start it (rtc serve, or rtc dev), or correct its address: rtc profile show'

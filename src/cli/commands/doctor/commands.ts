@@ -49,10 +49,10 @@ const doctor = defineCommand({
         ? []
         : await checkService(context, { url: settings.url, ...settings.credentials }, { withProbe: probe });
     const checks = [...settings.checks, ...address.checks, ...service];
-    const isFaulty = checks.some((check) => check.status === 'fault');
-    const isTerminal = context.screen.isTerminal && context.screen.json === undefined;
+    const hasFault = checks.some((check) => check.status === 'fault');
+    const isTerminal = context.terminal.isTerminal && context.terminal.json === undefined;
     return list({
-      answer: checks,
+      response: checks,
       records: checks,
       fields: ['check', 'status', 'detail', 'next'] satisfies (keyof Check)[],
       // On a terminal the next steps follow the table, where they are not cut.
@@ -60,8 +60,8 @@ const doctor = defineCommand({
       identify: (check) => check.check,
       empty: '',
       isWrapped: true,
-      exitCode: isFaulty ? EXIT.negative : EXIT.success,
-      notes: [isFaulty ? 'What to do next:' : 'No fault found.', ...checks.flatMap(nextOf)],
+      exitCode: hasFault ? EXIT.negative : EXIT.success,
+      notes: [hasFault ? 'What to do next:' : 'No fault found.', ...checks.flatMap(nextOf)],
     });
   },
 });

@@ -1,9 +1,9 @@
 import type { RtcClient } from '../../../client/client.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
 import { PROBE_ROOM_PREFIX } from '../../../contract/probe-rooms.ts';
-import { listens } from '../../connection/accepts-connections.ts';
+import { acceptsConnections } from '../../connection/accepts-connections.ts';
 import type { Context } from '../../framework/context.ts';
-import { CHECK_TIMEOUT_MS, type Check, fault, faultOf, ok } from './checks.ts';
+import { CHECK_TIMEOUT_MS, type Check, failedCheck, fault, ok } from './checks.ts';
 
 /* Trials in rooms made for them: what they make goes again, and no webhook hears of it. */
 
@@ -12,7 +12,7 @@ export type ProbeDeps = { readonly context: Context; readonly client: RtcClient 
 /** The longest that RECORDER_PATIENCE allows, and the way there and back. */
 const PROBE_TIMEOUT_MS = 30_000;
 /** The media server's webhooks come within a second; its first retry too. */
-const EVENT_PATIENCE_SECONDS = 5;
+const EVENT_TIMEOUT_SECONDS = 5;
 
 /** Whether the media server tells the service of a room that was just made. */
 export async function probeEvents(deps: ProbeDeps): Promise<Check> {
@@ -21,7 +21,7 @@ export async function probeEvents(deps: ProbeDeps): Promise<Check> {
   return await inRoom(deps, 'events', async (room) => {
     const { nextCursor: cursor } = await client.listEvents({ cursor: 'latest', signal });
     await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
-    const query = { cursor, room, wait: EVENT_PATIENCE_SECONDS };
+    const query = { cursor, room, wait: EVENT_TIMEOUT_SECONDS };
     const { events } = await client.listEvents({ ...query, signal, timeoutMs: PROBE_TIMEOUT_MS });
     if (events.length > 0) return ok('events', 'the media server’s webhooks reach the service');
     return fault(
@@ -58,7 +58,7 @@ export async function probeIngress(deps: ProbeDeps): Promise<Check> {
         const next = 'set ingress.rtmp_base_url (and whip_base_url) in the configuration of the media server';
         return fault('ingress', 'the media server has no address for streams', next);
       }
-      const isThere = await listens(url, signal);
+      const isThere = await acceptsConnections(url, signal);
       if (isThere === true) return ok('ingress', `something accepts connections at ${url}`);
       return fault('ingress', `nothing accepts connections at ${url} from here`, START_INGRESS);
     } finally {
@@ -76,7 +76,7 @@ async function inRoom(
   try {
     return await work(room);
   } catch (error) {
-    const found = faultOf(check, error, context.io.clock());
+    const found = failedCheck(check, error, context.io.clock());
     if (!(error instanceof RtcError) || error.code !== 'media-worker-unavailable') return found;
     return { ...found, next: check === 'ingress' ? START_INGRESS : START_RECORDER };
   } finally {

@@ -5,7 +5,7 @@ import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { option, wholeNumber } from '../../framework/parameters.ts';
 import { list, nothing } from '../../terminal/result.ts';
-import { hint } from '../../terminal/terminal.ts';
+import { printHint } from '../../terminal/terminal.ts';
 import { EVENT_FILTER, KNOWN_EVENTS } from './event-options.ts';
 import { EVENT_FIELDS, eventColumns } from './event-view.ts';
 import { tailEvents } from './follow.ts';
@@ -44,23 +44,23 @@ const listEvents = defineCommand({
     const nowMs = context.io.clock();
     const isAll = cursor !== undefined && since === undefined;
     const from = isAll ? undefined : (since?.(nowMs) ?? new Date(nowMs - DEFAULT_SINCE_MS).toISOString());
-    const answer = await readEvents(context, await context.client(), {
+    const response = await readEvents(context, await context.client(), {
       filter: { room, types: events, since: from },
       limit: limit ?? DEFAULT_LIMIT,
       cursor,
     });
-    const isFull = answer.events.length === (limit ?? DEFAULT_LIMIT);
+    const isFull = response.events.length === (limit ?? DEFAULT_LIMIT);
     return list({
-      answer,
-      records: answer.events,
+      response,
+      records: response.events,
       fields: EVENT_FIELDS,
-      columns: eventColumns(context.screen),
+      columns: eventColumns(context.terminal),
       identify: (event) => event.id,
       empty:
         since === undefined && !isAll
           ? 'No such event in the last hour. Look further back: --since 7d'
           : 'No such event.',
-      notes: isFull ? [`There may be more: --limit N, or --cursor ${answer.nextCursor}`] : [],
+      notes: isFull ? [`There may be more: --limit N, or --cursor ${response.nextCursor}`] : [],
     });
   },
 });
@@ -88,7 +88,7 @@ const tail = defineCommand({
       return nothing();
     }
     const client = await context.client();
-    const onReady = (): void => hint(context.screen, 'Following; Ctrl-C ends.');
+    const onReady = (): void => printHint(context.terminal, 'Following; Ctrl-C ends.');
     await tailEvents(context, { client, room, events, since: from, cursor, onReady });
     return nothing();
   },

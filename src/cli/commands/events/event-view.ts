@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Event } from '../../../contract/events.ts';
-import { harmless } from '../../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Column } from '../../terminal/result.ts';
-import type { Screen } from '../../terminal/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { clockTime, formatDuration } from '../../terminal/time.ts';
 
 export const EVENT_FIELDS = [
@@ -45,8 +45,8 @@ const WIDE_COLUMNS = 110;
 /** Below this an id, which is whole or worth nothing, would leave too little of what happened. */
 const NARROW_COLUMNS = 96;
 
-export function eventColumns(screen: Screen): readonly Column<Event>[] {
-  const { width = WIDE_COLUMNS } = screen;
+export function eventColumns(terminal: Terminal): readonly Column<Event>[] {
+  const { width = WIDE_COLUMNS } = terminal;
   if (width < NARROW_COLUMNS) return NARROWEST;
   return width < WIDE_COLUMNS ? NARROW : WIDE;
 }
@@ -78,24 +78,24 @@ function trackKind(track: object): string {
 export const NAME_WIDTH = 18;
 
 /** `09:30:04  participant_joined  demo  ada  evt_…` in the colours of a terminal. */
-export function eventLine(screen: Screen, event: Event, mark: string): string {
-  const { palette } = screen;
-  const about = harmless(aboutOf(event));
+export function eventLine(terminal: Terminal, event: Event, mark: string): string {
+  const { palette } = terminal;
+  const about = escapeForTerminal(aboutOf(event));
   const parts = [
-    palette.faint(pastTime(Date.parse(event.timestamp), screen.io.clock())),
-    `${mark}${palette.name(harmless(event.event).padEnd(NAME_WIDTH))}`,
-    palette.heading(harmless(event.room?.name ?? '-')),
+    palette.faint(pastTime(Date.parse(event.timestamp), terminal.io.clock())),
+    `${mark}${palette.name(escapeForTerminal(event.event).padEnd(NAME_WIDTH))}`,
+    palette.heading(escapeForTerminal(event.room?.name ?? '-')),
     ...(about === '' ? [] : [about]),
     ...(event.reconciled === true ? [palette.warning('found afterwards')] : []),
   ];
-  return withId(screen, parts, event.id);
+  return withId(terminal, parts, event.id);
 }
 
 /** A live line, which ends with the id where the terminal has room for it. */
-export function withId(screen: Screen, parts: readonly string[], id: string): string {
+export function withId(terminal: Terminal, parts: readonly string[], id: string): string {
   const line = parts.join('  ');
-  const whole = `${line}  ${screen.palette.faint(harmless(id))}`;
-  const { width = Number.POSITIVE_INFINITY } = screen;
+  const whole = `${line}  ${terminal.palette.faint(escapeForTerminal(id))}`;
+  const { width = Number.POSITIVE_INFINITY } = terminal;
   return stripVTControlCharacters(whole).length <= width ? whole : line;
 }
 

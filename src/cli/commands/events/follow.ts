@@ -3,14 +3,14 @@ import type { RtcClient } from '../../../client/client.ts';
 import type { FollowEventsOptions } from '../../../client/follow-events.ts';
 import { deliveredName, type EventName, eventTypeOf } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
-import { explain } from '../../errors/describe-error.ts';
-import { shellQuoted } from '../../errors/shell-quote.ts';
+import { describeError } from '../../errors/describe-error.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
-import { harmless } from '../../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { checkFields, jsonLine, select } from '../../terminal/output.ts';
-import { type Screen, say } from '../../terminal/terminal.ts';
+import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
-import { fitted } from '../../terminal/wrap-text.ts';
+import { wrapForTerminal } from '../../terminal/wrap-text.ts';
 import { EVENT_FIELDS, eventLine, NAME_WIDTH, withId } from './event-view.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
 
@@ -28,14 +28,14 @@ export type Following = {
 
 /** Shows each event as it comes until the signal: a line on a terminal, a JSON object a line elsewhere. */
 export async function tailEvents(context: Context, following: Following): Promise<void> {
-  const { screen } = context;
-  checkFields(screen.json, EVENT_FIELDS);
+  const { terminal } = context;
+  checkFields(terminal.json, EVENT_FIELDS);
   for await (const { event } of follow(context, following)) {
-    if (isForPeople(screen)) print(screen, eventLine(screen, event, ''));
+    if (isForPeople(terminal)) print(terminal, eventLine(terminal, event, ''));
     else
       printLine(
-        screen,
-        screen.json === undefined || screen.json === 'everything' ? event : select(event, screen.json),
+        terminal,
+        terminal.json === undefined || terminal.json === 'everything' ? event : select(event, terminal.json),
       );
   }
 }
@@ -47,7 +47,7 @@ export type Forwarding = Following & { readonly url: URL; readonly secret: strin
  * `{"type":"ready"|"event"|"answer"|"down"|"up"|"end", …}`.
  */
 export async function forwardEvents(context: Context, { onReady, ...forwarding }: Forwarding): Promise<void> {
-  const { screen, io } = context;
+  const { terminal, io } = context;
   const { url, secret } = forwarding;
   const { createEventPoster } = await import('./post-event.ts');
   const forwarder = new Forwarder({
@@ -56,27 +56,27 @@ export async function forwardEvents(context: Context, { onReady, ...forwarding }
     poster: createEventPoster(`rtc/${manifest.version}`),
     clock: io.clock,
     signal: io.signal,
-    onForwarded: (forwarded) => showAnswer(screen, forwarded),
-    onDown: (reason) => showDown(screen, url, reason),
-    onUp: (waiting) => showUp(screen, url, waiting),
+    onForwarded: (forwarded) => showResponse(terminal, forwarded),
+    onDown: (reason) => showDown(terminal, url, reason),
+    onUp: (waiting) => showUp(terminal, url, waiting),
   });
   const ready = (): void => {
-    if (!isForPeople(screen)) printLine(screen, { type: 'ready', forwardTo: url.href });
+    if (!isForPeople(terminal)) printLine(terminal, { type: 'ready', forwardTo: url.href });
     onReady();
   };
   try {
     for await (const waiting of follow(context, { ...forwarding, onReady: ready })) {
-      showEvent(screen, waiting.event);
+      showEvent(terminal, waiting.event);
       await forwarder.add(waiting);
     }
   } finally {
-    showEnd(screen, forwarding, await forwarder.close());
+    showEnd(terminal, forwarding, await forwarder.close());
   }
 }
 
 /** With news of the connection on stderr. An event comes under the name that was asked for, as a webhook gets it. */
 async function* follow(context: Context, following: Following): AsyncGenerator<Waiting, void, undefined> {
-  const { screen, io } = context;
+  const { terminal, io } = context;
   const { client, room, events, since, onReady } = following;
   let cursor = following.cursor;
   let isReady = false;
@@ -92,8 +92,12 @@ async function* follow(context: Context, following: Following): AsyncGenerator<W
       isReady = true;
     },
     onInterruption: (error) =>
-      say(screen, `${clockTime(io.clock())}  ${explain(error, io.clock()).cause}; waiting for it`),
-    onResumption: () => say(screen, `${clockTime(io.clock())}  The service is back; no event was missed.`),
+      printStatus(
+        terminal,
+        `${clockTime(io.clock())}  ${describeError(error, io.clock()).cause}; waiting for it`,
+      ),
+    onResumption: () =>
+      printStatus(terminal, `${clockTime(io.clock())}  The service is back; no event was missed.`),
   };
   for await (const event of client.followEvents(options)) {
     const type = eventTypeOf(event.event);
@@ -102,99 +106,102 @@ async function* follow(context: Context, following: Following): AsyncGenerator<W
   }
 }
 
-function isForPeople(screen: Screen): boolean {
-  return screen.isTerminal && screen.json === undefined;
+function isForPeople(terminal: Terminal): boolean {
+  return terminal.isTerminal && terminal.json === undefined;
 }
 
-function print(screen: Screen, line: string): void {
-  screen.io.stdout.write(`${line}\n`);
+function print(terminal: Terminal, line: string): void {
+  terminal.io.stdout.write(`${line}\n`);
 }
 
-function printLine(screen: Screen, value: unknown): void {
-  print(screen, jsonLine(screen, value));
+function printLine(terminal: Terminal, value: unknown): void {
+  print(terminal, jsonLine(terminal, value));
 }
 
-function showEvent(screen: Screen, event: Event): void {
-  if (isForPeople(screen)) print(screen, eventLine(screen, event, '--> '));
-  else printLine(screen, { type: 'event', event });
+function showEvent(terminal: Terminal, event: Event): void {
+  if (isForPeople(terminal)) print(terminal, eventLine(terminal, event, '--> '));
+  else printLine(terminal, { type: 'event', event });
 }
 
 /** What fits beside the status; a page of HTML does not. */
-const SHOWN_ANSWER = 60;
+const SHOWN_RESPONSE = 60;
 
-function showAnswer(screen: Screen, forwarded: Forwarded): void {
+function showResponse(terminal: Terminal, forwarded: Forwarded): void {
   const { event, outcome, attempt, durationMs, isTriedAgain } = forwarded;
   const isAnswered = outcome.kind === 'answered';
   const statusCode = isAnswered ? outcome.statusCode : null;
-  const error = isAnswered ? faultOf(outcome.statusCode) : outcome.reason;
-  if (!isForPeople(screen)) {
+  const error = isAnswered ? rejectionOf(outcome.statusCode) : outcome.reason;
+  if (!isForPeople(terminal)) {
     const about = { eventId: event.id, event: event.event, attempt, statusCode, durationMs, error };
-    printLine(screen, { type: 'answer', ...about, isTriedAgain });
+    printLine(terminal, { type: 'answer', ...about, isTriedAgain });
     return;
   }
-  const { palette } = screen;
+  const { palette } = terminal;
   const paint = error === null ? palette.good : palette.bad;
   const excerpt = isAnswered && error !== null ? firstLine(outcome.text) : '';
   const why = [error, excerpt, isTriedAgain ? 'trying again' : ''].filter(
     (text) => text !== '' && text !== null,
   );
   const parts = [
-    palette.faint(clockTime(screen.io.clock())),
+    palette.faint(clockTime(terminal.io.clock())),
     `<-- ${paint(String(statusCode ?? 'ERR').padEnd(3))}`,
-    harmless(event.event.padEnd(NAME_WIDTH)),
+    escapeForTerminal(event.event.padEnd(NAME_WIDTH)),
     palette.faint(`${durationMs} ms`),
-    ...(why.length === 0 ? [] : [paint(harmless(why.join(': ')))]),
+    ...(why.length === 0 ? [] : [paint(escapeForTerminal(why.join(': ')))]),
   ];
-  print(screen, withId(screen, parts, event.id));
+  print(terminal, withId(terminal, parts, event.id));
 }
 
 function firstLine(text: string): string {
   const line = text.trim().split(/[\r\n]/, 1)[0] ?? '';
-  return line.length <= SHOWN_ANSWER ? line : `${line.slice(0, SHOWN_ANSWER)}…`;
+  return line.length <= SHOWN_RESPONSE ? line : `${line.slice(0, SHOWN_RESPONSE)}…`;
 }
 
 /** Why an answer is not a delivery; null when it is one. */
-function faultOf(statusCode: number): string | null {
+function rejectionOf(statusCode: number): string | null {
   if (statusCode >= 200 && statusCode < 300) return null;
   return statusCode >= 300 && statusCode < 400 ? 'redirects are not followed' : 'not accepted';
 }
 
-function showDown(screen: Screen, url: URL, reason: string): void {
-  if (!isForPeople(screen)) {
-    printLine(screen, { type: 'down', forwardTo: url.href, error: reason });
+function showDown(terminal: Terminal, url: URL, reason: string): void {
+  if (!isForPeople(terminal)) {
+    printLine(terminal, { type: 'down', forwardTo: url.href, error: reason });
     return;
   }
-  printNews(screen, 'warning', `${url.origin}: ${reason}; events wait here until it is back`);
+  printNews(terminal, 'warning', `${url.origin}: ${reason}; events wait here until it is back`);
 }
 
-function showUp(screen: Screen, url: URL, waiting: number): void {
-  if (!isForPeople(screen)) {
-    printLine(screen, { type: 'up', forwardTo: url.href, waiting });
+function showUp(terminal: Terminal, url: URL, waiting: number): void {
+  if (!isForPeople(terminal)) {
+    printLine(terminal, { type: 'up', forwardTo: url.href, waiting });
     return;
   }
-  printNews(screen, 'good', `${url.origin} is back; it gets the ${plural(waiting, 'event')} that waited`);
+  printNews(terminal, 'good', `${url.origin} is back; it gets the ${plural(waiting, 'event')} that waited`);
 }
 
 /** `09:30:04  !   ` */
 const NEWS_LABEL = 14;
 
-function printNews({ palette, io }: Screen, paint: 'warning' | 'good', text: string): void {
-  const shown = fitted(io.stdout, harmless(text), NEWS_LABEL);
+function printNews({ palette, io }: Terminal, paint: 'warning' | 'good', text: string): void {
+  const shown = wrapForTerminal(io.stdout, escapeForTerminal(text), NEWS_LABEL);
   io.stdout.write(`${palette.faint(clockTime(io.clock()))}  ${palette[paint](`!   ${shown}`)}\n`);
 }
 
 function showEnd(
-  screen: Screen,
+  terminal: Terminal,
   { url, since, room, events }: Pick<Forwarding, 'url' | 'since' | 'room' | 'events'>,
   { waiting, first }: { readonly waiting: number; readonly first: Waiting | undefined },
 ): void {
   const from = first === undefined ? {} : first.cursor === undefined ? { since } : { cursor: first.cursor };
-  if (!isForPeople(screen)) printLine(screen, { type: 'end', waiting, ...from });
+  if (!isForPeople(terminal)) printLine(terminal, { type: 'end', waiting, ...from });
   if (first === undefined) return;
   const options = { room, types: events?.join(','), ...from, 'forward-to': url.href };
   const words = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name} ${shellQuoted(value)}`],
+    value === undefined ? [] : [`--${name} ${shellQuote(value)}`],
   );
-  say(screen, `${plural(waiting, 'event')} did not reach ${url.origin}. To send what waited later:`);
-  say(screen, `  rtc events tail ${words.join(' ')}`);
+  printStatus(
+    terminal,
+    `${plural(waiting, 'event')} did not reach ${url.origin}. To send what waited later:`,
+  );
+  printStatus(terminal, `  rtc events tail ${words.join(' ')}`);
 }

@@ -76,18 +76,20 @@ export async function readSigner(context: Context): Promise<Signer> {
 }
 
 function announce(
-  { screen }: Context,
+  { terminal }: Context,
   { url, events, room }: ForwardOptions,
   secret: string | undefined,
 ): void {
-  const { heading, name, faint } = screen.errorPalette;
+  const { heading, name, faint } = terminal.errorPalette;
   const what = events === undefined || events.includes('*') ? 'Events' : events.join(', ');
   const where = room === undefined ? '' : ` of ${JSON.stringify(room)}`;
   const signed =
     secret === undefined
       ? `Signed with ${SECRET_VARIABLE}.`
       : `Signing secret: ${name(secret)}\n${faint('Again: rtc webhooks listen --print-secret')}`;
-  screen.io.stderr.write(`${heading('Ready.')} ${what}${where} go to ${url.href}; Ctrl-C ends.\n${signed}\n`);
+  terminal.io.stderr.write(
+    `${heading('Ready.')} ${what}${where} go to ${url.href}; Ctrl-C ends.\n${signed}\n`,
+  );
 }
 
 export function secretOfEnvironment({ io }: Context): string | undefined {

@@ -50,20 +50,20 @@ async function send(
   signal: AbortSignal,
 ): Promise<PostOutcome> {
   const body = JSON.stringify(post.event);
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const limits = AbortSignal.timeout(PATIENCE_MS);
   try {
-    const answer = await agent.request({
+    const response = await agent.request({
       origin: url.origin,
       path: url.pathname + url.search,
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': userAgent, ...signed(post, body) },
       body,
-      signal: AbortSignal.any([signal, patience]),
+      signal: AbortSignal.any([signal, limits]),
     });
-    return { kind: 'answered', statusCode: answer.statusCode, text: await readStart(answer.body) };
+    return { kind: 'answered', statusCode: response.statusCode, text: await readStart(response.body) };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (patience.aborted) return { kind: 'failed', reason: `no answer within ${PATIENCE_MS / 1000} s` };
+    if (limits.aborted) return { kind: 'failed', reason: `no answer within ${PATIENCE_MS / 1000} s` };
     return explainFault(codeOf(error), error);
   }
 }

@@ -1,6 +1,6 @@
 import type { Participant } from '../../../contract/participants.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { shellQuoted } from '../../errors/shell-quote.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
@@ -66,14 +66,14 @@ const listParticipants = defineCommand({
   async run(context, input) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
-      const answer = await client.listParticipants(input.room, { signal: context.io.signal });
+      const response = await client.listParticipants(input.room, { signal: context.io.signal });
       return list({
-        answer,
-        records: answer.participants,
+        response,
+        records: response.participants,
         fields: FIELDS,
         columns: COLUMNS,
         identify: (participant) => participant.sid,
-        empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${shellQuoted(input.room)} --identity ada --role host`,
+        empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${shellQuote(input.room)} --identity ada --role host`,
       });
     };
     return input.watch ? watchList(context, read) : read();

@@ -1,6 +1,6 @@
 import type { Participant } from '../../../contract/participants.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { shellQuoted } from '../../errors/shell-quote.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
 
 /** @throws CliError (not found) that names who is there */
@@ -9,7 +9,7 @@ export async function findParticipant(
   room: string,
   identity: string,
 ): Promise<Participant> {
-  const client = await context.lookingClient();
+  const client = await context.readOnlyClient();
   const { participants } = await client.listParticipants(room, { signal: context.io.signal });
   const found = participants.find((participant) => participant.identity === identity);
   if (found !== undefined) return found;
@@ -18,7 +18,7 @@ export async function findParticipant(
     EXIT.notFound,
     `there is no participant ${JSON.stringify(identity)} in room ${JSON.stringify(room)}`,
     there.length === 0
-      ? `nobody is there; see: rtc participants list ${shellQuoted(room)}`
+      ? `nobody is there; see: rtc participants list ${shellQuote(room)}`
       : `choose from those who are there: ${there.join(', ')}`,
   );
 }

@@ -9,7 +9,7 @@ import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument, flag, notEmpty, option } from '../../framework/parameters.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
-import { faultOf } from '../../framework/read-input.ts';
+import { validationMessage } from '../../framework/read-input.ts';
 import { done } from '../../terminal/result.ts';
 
 export const add = defineCommand({
@@ -96,8 +96,8 @@ async function askProfile(context: Context, input: ProfileInput): Promise<Profil
 }
 
 async function askUrl(context: Context): Promise<string> {
-  const fault = (typed: string): string | undefined => faultOf(serviceUrl, typed);
-  return context.prompter.textOr('Address of the service:', DEFAULT_URL, fault);
+  const validate = (typed: string): string | undefined => validationMessage(serviceUrl, typed);
+  return context.prompter.textOr('Address of the service:', DEFAULT_URL, validate);
 }
 
 async function secretOf(context: Context, input: ProfileInput): Promise<Partial<Profile>> {
@@ -118,8 +118,8 @@ function serviceUrl(text: string): string {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     // Said of --url, or of what was typed.
-    const fault = message.replace("the service's URL ", '').replace(/ such as \S+$/, '');
-    throw usageError(fault, `write it such as ${DEFAULT_URL}`);
+    const validate = message.replace("the service's URL ", '').replace(/ such as \S+$/, '');
+    throw usageError(validate, `write it such as ${DEFAULT_URL}`);
   }
 }
 

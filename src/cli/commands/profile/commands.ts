@@ -60,7 +60,7 @@ const listProfiles = defineCommand({
     const store = await readProfiles(context.io);
     const profiles = Object.keys(store.profiles).map((name) => show(context, store, name));
     return list({
-      answer: profiles,
+      response: profiles,
       records: profiles,
       fields: FIELDS,
       columns: COLUMNS,
@@ -103,7 +103,7 @@ const showProfile = defineCommand({
       throw new CliError(EXIT.notFound, 'there is no profile', 'run: rtc profile add NAME');
     pick(context, store, name);
     const shown = show(context, store, name);
-    return record({ answer: shown, record: shown, fields: FIELDS, columns: COLUMNS });
+    return record({ response: shown, record: shown, fields: FIELDS, columns: COLUMNS });
   },
 });
 

@@ -1,12 +1,12 @@
 import type { RecordingStart, RecordingStatus, RecordingStop } from '../../../contract/recordings.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { shellQuoted } from '../../errors/shell-quote.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, type Result, record } from '../../terminal/result.ts';
-import { hint, say } from '../../terminal/terminal.ts';
+import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { download } from './download-command.ts';
 import { get, listRecordings, remove } from './library-commands.ts';
 import { recordingRecord } from './recording-view.ts';
@@ -37,18 +37,19 @@ const start = defineCommand({
   ],
   async run(context, { room, wait, timeout }) {
     const client = await context.client();
-    hint(context.screen, 'Starting a recorder, which may take some seconds …');
+    printHint(context.terminal, 'Starting a recorder, which may take some seconds …');
     const started = await client.startRecording(room, { signal: context.io.signal });
-    if (started.status === 'already_recording') say(context.screen, `${room} is being recorded already.`);
+    if (started.status === 'already_recording')
+      printStatus(context.terminal, `${room} is being recorded already.`);
     if (wait) {
-      await untilRecorderIsThere(context, started, timeout);
+      await waitForRecorder(context, started, timeout);
     }
     return record({
-      answer: started,
+      response: started,
       record: started,
       fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
       columns: START_COLUMNS,
-      notes: [`Stop it: rtc recordings stop ${shellQuoted(room)}`],
+      notes: [`Stop it: rtc recordings stop ${shellQuote(room)}`],
     });
   },
 });
@@ -76,9 +77,9 @@ const stop = defineCommand({
   async run(context, { room, wait, timeout }) {
     const client = await context.client();
     const stopped = await client.stopRecording(room, { signal: context.io.signal });
-    if (wait) return await whenComplete(context, stopped, timeout);
+    if (wait) return await waitForFile(context, stopped, timeout);
     return record({
-      answer: stopped,
+      response: stopped,
       record: stopped,
       fields: ['egressId', 'roomId', 'status', 'stoppedAt'] satisfies (keyof RecordingStop)[],
       columns: STOP_COLUMNS,
@@ -113,10 +114,10 @@ const status = defineCommand({
     { line: 'rtc recordings status demo --json isRecording', does: 'For a script' },
   ],
   async run(context, { room }) {
-    const answer = await readStatus(context, room);
+    const response = await readStatus(context, room);
     return record({
-      answer,
-      record: answer,
+      response,
+      record: response,
       fields: ['isRecording', 'egressId', 'startedAt'] satisfies (keyof RecordingStatus)[],
       columns: STATUS_COLUMNS,
     });
@@ -131,7 +132,7 @@ async function readStatus(context: Context, room: string): Promise<RecordingStat
 }
 
 /** The recorder, seen in the room. It may have ended before: then there is nothing to wait for. */
-async function untilRecorderIsThere(
+async function waitForRecorder(
   context: Context,
   { egressId, roomId }: RecordingStart,
   timeoutSeconds: number | undefined,
@@ -160,7 +161,7 @@ function endedEarly(egressId: string, status: string, error: string | null): Cli
 }
 
 /** The recording, when its file is complete or it is known that there will be none. */
-async function whenComplete(
+async function waitForFile(
   context: Context,
   { egressId }: RecordingStop,
   timeoutSeconds: number | undefined,
@@ -172,7 +173,8 @@ async function whenComplete(
     read: () => client.getRecording(egressId, { signal: context.io.signal }),
     isReached: ({ endedAt }) => endedAt !== null,
   });
-  if (recording.status === 'aborted') say(context.screen, 'No media ever came: nothing was recorded.');
+  if (recording.status === 'aborted')
+    printStatus(context.terminal, 'No media ever came: nothing was recorded.');
   return recordingRecord(recording, {
     exitCode: recording.status === 'failed' ? EXIT.failure : EXIT.success,
     notes: recording.file === null ? [] : [`Download it: rtc recordings download ${egressId}`],

@@ -37,7 +37,7 @@ export const download = defineCommand({
       client.downloadRecording(id, { from, signal }),
     );
     return text(target.path, {
-      answer: { file: target.path, sizeBytes },
+      response: { file: target.path, sizeBytes },
       fields: ['file', 'sizeBytes'],
       notes: [formatBytes(sizeBytes)],
     });
@@ -45,8 +45,8 @@ export const download = defineCommand({
 });
 
 async function toStdout(context: Context, id: string, isForced: boolean): Promise<Result> {
-  const { io, screen } = context;
-  if (screen.isTerminal && !isForced) {
+  const { io, terminal } = context;
+  if (terminal.isTerminal && !isForced) {
     throw usageError('stdout is a terminal, and a recording is no text', 'name a file, or pipe it somewhere');
   }
   const client = await context.client();

@@ -45,11 +45,11 @@ export const listRecordings = defineCommand({
     const { signal } = context.io;
     const read = async (): Promise<ListResult> => {
       const { records, nextCursor } = await readPages(limit, async (page) => {
-        const answer = await client.listRecordings({ roomId: room, status, ...page, signal });
-        return { records: answer.recordings, nextCursor: answer.nextCursor };
+        const response = await client.listRecordings({ roomId: room, status, ...page, signal });
+        return { records: response.recordings, nextCursor: response.nextCursor };
       });
       return list({
-        answer: { recordings: records, nextCursor } satisfies RecordingList,
+        response: { recordings: records, nextCursor } satisfies RecordingList,
         records,
         fields: RECORDING_FIELDS,
         columns: RECORDING_LIST,
@@ -103,7 +103,7 @@ export const remove = defineCommand({
     await confirmOrRefuse(context.prompter, {
       isSure: yes || context.flags.isCurl,
       what: 'deleting recordings',
-      question: () => whatIsLost(context, client, ids),
+      question: () => describeLoss(context, client, ids),
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
       client.deleteRecording(id, { signal: context.io.signal }),
@@ -114,7 +114,7 @@ export const remove = defineCommand({
   },
 });
 
-async function whatIsLost(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
+async function describeLoss(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
   const { signal } = context.io;
   let bytes = 0;
   const rooms = new Set<string>();

@@ -62,7 +62,7 @@ export function recordingRecord(
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
 ): RecordResult {
   return record({
-    answer: recording,
+    response: recording,
     record: recording,
     fields: RECORDING_FIELDS,
     columns: RECORDING_RECORD,

@@ -5,7 +5,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import { CancelledError, CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
-import { say } from '../../terminal/terminal.ts';
+import { printStatus } from '../../terminal/terminal.ts';
 import { createTransferBar } from './transfer-bar.ts';
 
 /*
@@ -49,7 +49,7 @@ export type Fetch = (from: number) => Promise<Download>;
 /** The size of the whole file, once it is there. */
 export async function saveFile(context: Context, target: Target, fetch: Fetch): Promise<number> {
   const kept = (await stat(target.part).catch(undefinedWhenMissing))?.size ?? 0;
-  if (kept > 0) say(context.screen, `Going on after ${formatBytes(kept)} that are here already.`);
+  if (kept > 0) printStatus(context.terminal, `Going on after ${formatBytes(kept)} that are here already.`);
   await receive(context, target, await fetchAfter(kept, fetch));
   await rename(target.part, target.path);
   return (await stat(target.path)).size;

@@ -63,7 +63,7 @@ const create = defineCommand({
     const token = await client.createToken(request, { signal: context.io.signal });
     const expires = formatRelative(Date.parse(token.expiresAt), context.io.clock());
     return text(token.token, {
-      answer: token,
+      response: token,
       fields: FIELDS,
       notes: [`For ${identity} in ${room} as ${role}, at ${token.url}; expires ${expires}.`],
     });
@@ -116,7 +116,7 @@ const inspect = defineCommand({
       );
     }
     return record({
-      answer: claims.payload,
+      response: claims.payload,
       record: claims.payload,
       fields: Object.keys(claims.payload),
       columns: claimColumns(claims),

@@ -1,5 +1,5 @@
 import type { LiveStart, LiveStarted, LiveStopped } from '../../../contract/transcription.ts';
-import { shellQuoted } from '../../errors/shell-quote.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { argument, flag, listArgument } from '../../framework/parameters.ts';
 import { type Column, done, record, text } from '../../terminal/result.ts';
@@ -52,7 +52,7 @@ const start = defineCommand({
     };
     const started = await client.startTranscription(room, body, { signal: context.io.signal });
     return record({
-      answer: started,
+      response: started,
       record: started,
       fields: [
         'transcriptionId',
@@ -63,8 +63,8 @@ const start = defineCommand({
       ] satisfies (keyof LiveStarted)[],
       columns: STARTED,
       notes: [
-        `Follow it: rtc transcription follow ${shellQuoted(room)}`,
-        `Stop it: rtc transcription stop ${shellQuoted(room)}`,
+        `Follow it: rtc transcription follow ${shellQuote(room)}`,
+        `Stop it: rtc transcription stop ${shellQuote(room)}`,
       ],
     });
   },
@@ -89,11 +89,11 @@ const stop = defineCommand({
     const client = await context.client();
     const stopped = await client.stopTranscription(room, { signal: context.io.signal });
     return record({
-      answer: stopped,
+      response: stopped,
       record: stopped,
       fields: ['transcriptionId', 'status', 'stoppedAt', 'segmentCount'] satisfies (keyof LiveStopped)[],
       columns: STOPPED,
-      notes: [`Read it: rtc transcription get ${shellQuoted(room)} --format text`],
+      notes: [`Read it: rtc transcription get ${shellQuote(room)} --format text`],
     });
   },
 });
@@ -119,7 +119,7 @@ const get = defineCommand({
       return transcriptText(await client.getRoomTranscript(room, format, options));
     }
     const transcription = await client.getRoomTranscription(room, options);
-    if (format === 'json') return text(JSON.stringify(transcription), { answer: transcription });
+    if (format === 'json') return text(JSON.stringify(transcription), { response: transcription });
     const empty = `Nothing has been said in ${room} ${since === undefined ? 'yet' : `after ${since}`}.`;
     return segmentList(transcription, { empty, notes: [] });
   },

@@ -1,12 +1,12 @@
 import type { LiveTranscription, Segment } from '../../../contract/transcription.ts';
-import { explain } from '../../errors/describe-error.ts';
+import { describeError } from '../../errors/describe-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument } from '../../framework/parameters.ts';
-import { harmless } from '../../terminal/escape-for-terminal.ts';
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { checkFields, jsonLine, select } from '../../terminal/output.ts';
 import { nothing } from '../../terminal/result.ts';
-import { hint, type Screen, say } from '../../terminal/terminal.ts';
+import { printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
 import { SINCE } from './transcript-options.ts';
 import { clockOf, SEGMENT_FIELDS } from './transcript-view.ts';
@@ -27,30 +27,30 @@ export const follow = defineCommand({
   ],
   isStream: () => true,
   async run(context, { room, since }) {
-    const { screen, io } = context;
-    checkFields(screen.json, SEGMENT_FIELDS);
+    const { terminal, io } = context;
+    checkFields(terminal.json, SEGMENT_FIELDS);
     const client = await context.client();
-    const captions = new Captions(screen);
+    const captions = new Captions(terminal);
     const segments = client.followTranscription(room, {
       since: since?.(io.clock()),
       signal: io.signal,
-      onStart: (transcription) => greet(screen, transcription),
+      onStart: (transcription) => greet(terminal, transcription),
       ...interruptions(context),
     });
     for await (const segment of segments) captions.show(segment);
-    hint(screen, `The transcription is over: ${plural(captions.count, 'segment')}.`);
+    printHint(terminal, `The transcription is over: ${plural(captions.count, 'segment')}.`);
     return nothing();
   },
 });
 
-function greet(screen: Screen, { status }: LiveTranscription): void {
-  if (status === 'active') hint(screen, 'Following; Ctrl-C ends.');
+function greet(terminal: Terminal, { status }: LiveTranscription): void {
+  if (status === 'active') printHint(terminal, 'Following; Ctrl-C ends.');
 }
 
-function interruptions({ screen, io }: Context) {
-  const note = (text: string): void => say(screen, `${clockTime(io.clock())}  ${text}`);
+function interruptions({ terminal, io }: Context) {
+  const note = (text: string): void => printStatus(terminal, `${clockTime(io.clock())}  ${text}`);
   return {
-    onInterruption: (error: unknown) => note(`${explain(error, io.clock()).cause}; waiting for it`),
+    onInterruption: (error: unknown) => note(`${describeError(error, io.clock()).cause}; waiting for it`),
     onResumption: () => note('The service is back; nothing was missed.'),
   };
 }
@@ -59,33 +59,33 @@ function interruptions({ screen, io }: Context) {
 const COLOURS = ['name', 'good', 'warning', 'active'] as const;
 
 class Captions {
-  readonly #screen: Screen;
+  readonly #terminal: Terminal;
   readonly #colours = new Map<string | null, (typeof COLOURS)[number]>();
   count = 0;
 
-  constructor(screen: Screen) {
-    this.#screen = screen;
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
   }
 
   show(segment: Segment): void {
-    const { json, isTerminal, io } = this.#screen;
+    const { json, isTerminal, io } = this.#terminal;
     this.count += 1;
     const isForPeople = isTerminal && json === undefined;
     io.stdout.write(`${isForPeople ? this.#line(segment) : this.#json(segment)}\n`);
   }
 
   #line({ start, speaker, participantIdentity, text }: Segment): string {
-    const { palette } = this.#screen;
+    const { palette } = this.#terminal;
     const time = palette.faint(clockOf(start).padStart(5));
-    if (speaker === null) return `${time}  ${harmless(text)}`;
+    if (speaker === null) return `${time}  ${escapeForTerminal(text)}`;
     const paint = palette[this.#colourOf(participantIdentity ?? speaker)];
-    return `${time}  ${paint(`${harmless(speaker)}:`)} ${harmless(text)}`;
+    return `${time}  ${paint(`${escapeForTerminal(speaker)}:`)} ${escapeForTerminal(text)}`;
   }
 
   #json(segment: Segment): string {
-    const { json } = this.#screen;
+    const { json } = this.#terminal;
     const isWhole = json === undefined || json === 'everything';
-    return jsonLine(this.#screen, isWhole ? segment : select(segment, json));
+    return jsonLine(this.#terminal, isWhole ? segment : select(segment, json));
   }
 
   /** Whoever is renamed keeps the colour. */

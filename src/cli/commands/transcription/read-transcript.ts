@@ -11,8 +11,8 @@ export async function readTranscript(
   const client = await context.client();
   const { signal } = context.io;
   if (format !== 'json') return transcriptText(await client.getTranscript(id, format, { signal }));
-  const answer = await client.getTranscription(id, { signal });
-  return text(JSON.stringify(answer), { answer });
+  const response = await client.getTranscription(id, { signal });
+  return text(JSON.stringify(response), { response });
 }
 
 /** Of silence there is no line, not an empty one. */

@@ -18,7 +18,7 @@ export function segmentList(
   { empty, notes }: Pick<ListResult, 'empty' | 'notes'>,
 ): ListResult {
   return list({
-    answer: transcription,
+    response: transcription,
     records: transcription.segments,
     fields: SEGMENT_FIELDS,
     columns: SEGMENT_COLUMNS,
@@ -124,7 +124,7 @@ export function postRecord(
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
 ): RecordResult {
   const fields = [...POST_FIELDS, 'segments'];
-  return record({ answer: transcription, record: transcription, fields, columns: POST_RECORD, ...more });
+  return record({ response: transcription, record: transcription, fields, columns: POST_RECORD, ...more });
 }
 
 function instantOf(text: string | null): { readonly instantMs: number } | undefined {

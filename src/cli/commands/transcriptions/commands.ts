@@ -40,11 +40,11 @@ const listTranscriptions = defineCommand({
     const query = { roomId: room, recordingId: recording, status, signal: context.io.signal };
     const read = async (): Promise<ListResult> => {
       const { records, nextCursor } = await readPages(limit, async (page) => {
-        const answer = await client.listTranscriptions({ ...query, ...page });
-        return { records: answer.transcriptions, nextCursor: answer.nextCursor };
+        const response = await client.listTranscriptions({ ...query, ...page });
+        return { records: response.transcriptions, nextCursor: response.nextCursor };
       });
       return list({
-        answer: { transcriptions: records, nextCursor } satisfies PostTranscriptionList,
+        response: { transcriptions: records, nextCursor } satisfies PostTranscriptionList,
         records,
         fields: POST_FIELDS,
         columns: POST_LIST,
@@ -97,7 +97,7 @@ const remove = defineCommand({
     await confirmOrRefuse(context.prompter, {
       isSure: yes || context.flags.isCurl,
       what: 'deleting transcriptions',
-      question: () => whatIsLost(context, client, ids),
+      question: () => describeLoss(context, client, ids),
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
       client.deleteTranscription(id, { signal: context.io.signal }),
@@ -110,7 +110,7 @@ const remove = defineCommand({
 
 export const commands: readonly Command[] = [create, listTranscriptions, get, remove];
 
-async function whatIsLost(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
+async function describeLoss(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
   let segments = 0;
   for (const id of ids) {
     segments += (await client.getTranscription(id, { signal: context.io.signal })).segments.length;

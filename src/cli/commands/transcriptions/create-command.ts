@@ -6,7 +6,7 @@ import type { Context } from '../../framework/context.ts';
 import { argument } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, record } from '../../terminal/result.ts';
-import { hint } from '../../terminal/terminal.ts';
+import { printHint } from '../../terminal/terminal.ts';
 import { readTranscript } from '../transcription/read-transcript.ts';
 import { FORMAT, LANGUAGE, parseSpeakers, SPEAKERS } from '../transcription/transcript-options.ts';
 import { postRecord } from '../transcription/transcript-view.ts';
@@ -43,7 +43,7 @@ export const create = defineCommand({
       const client = await context.client();
       const queued = await client.createTranscription(recording, body, { signal: context.io.signal });
       return record({
-        answer: queued,
+        response: queued,
         record: queued,
         fields: ['transcriptionId', 'recordingId', 'status', 'queuedAt'] satisfies (keyof PostQueued)[],
         columns: QUEUED,
@@ -52,30 +52,30 @@ export const create = defineCommand({
         ],
       });
     }
-    const patience = { timeoutSeconds: timeout, sinceMs: context.io.clock() };
-    const { transcriptionId } = await queuePatiently(context, recording, { body, ...patience });
-    const ended = await untilEnded(context, transcriptionId, patience);
-    if (ended.status === 'failed') throw failure(ended);
+    const limits = { timeoutSeconds: timeout, sinceMs: context.io.clock() };
+    const { transcriptionId } = await queueWithRetry(context, recording, { body, ...limits });
+    const ended = await waitUntilEnded(context, transcriptionId, limits);
+    if (ended.status === 'failed') throw transcriptionError(ended);
     return format === undefined ? postRecord(ended) : await readTranscript(context, transcriptionId, format);
   },
 });
 
 /** One for both: the file, and then the transcription. */
-type Patience = { readonly timeoutSeconds: number | undefined; readonly sinceMs: number };
+type WaitLimits = { readonly timeoutSeconds: number | undefined; readonly sinceMs: number };
 
-type Queue = Patience & { readonly body: PostQueue };
+type Queue = WaitLimits & { readonly body: PostQueue };
 
 /** The file of a recording that was just stopped is still being written: that is waited for too. */
-async function queuePatiently(
+async function queueWithRetry(
   context: Context,
   recording: string,
-  { body, ...patience }: Queue,
+  { body, ...limits }: Queue,
 ): Promise<PostQueued> {
   const client = await context.client();
   const { signal } = context.io;
   const queued = await waitFor<PostQueued | undefined>(context, {
     what: `the file of ${recording} to be complete`,
-    ...patience,
+    ...limits,
     read: async () => {
       try {
         return await client.createTranscription(recording, body, { signal });
@@ -98,21 +98,21 @@ async function queuePatiently(
   return queued;
 }
 
-async function untilEnded(
+async function waitUntilEnded(
   context: Context,
   id: string,
-  patience: Patience,
+  limits: WaitLimits,
 ): Promise<PostTranscriptionDetail> {
   const client = await context.client();
   let shown = -1;
   return await waitFor(context, {
     what: `${id} to be completed`,
-    ...patience,
+    ...limits,
     read: async () => {
       const read = await client.getTranscription(id, { signal: context.io.signal });
       const transcription = read as PostTranscriptionDetail;
       const tenth = Math.floor(transcription.progress * 10);
-      if (tenth > shown) hint(context.screen, `${transcription.status}, ${tenth * 10} % …`);
+      if (tenth > shown) printHint(context.terminal, `${transcription.status}, ${tenth * 10} % …`);
       shown = Math.max(shown, tenth);
       return transcription;
     },
@@ -120,7 +120,7 @@ async function untilEnded(
   });
 }
 
-function failure({ transcriptionId, error }: PostTranscriptionDetail): CliError {
+function transcriptionError({ transcriptionId, error }: PostTranscriptionDetail): CliError {
   const why = error === null ? '' : `: ${error.message} (${error.code})`;
   return new CliError(
     EXIT.failure,

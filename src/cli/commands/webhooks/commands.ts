@@ -11,7 +11,7 @@ import { done, type ListResult, list, nothing, type Result, record } from '../..
 import { plural } from '../../terminal/time.ts';
 import { deliveries, replay, test } from './delivery-commands.ts';
 import { listen } from './listen-command.ts';
-import { hostOf, isLoopback, warnOfPrivateAddress } from './private-address.ts';
+import { hostOf, isLoopback, warnAboutPrivateAddress } from './private-address.ts';
 import { rotate } from './rotate-command.ts';
 import { verify } from './verify-command.ts';
 import { WEBHOOK_EVENTS, WEBHOOK_ID } from './webhook-arguments.ts';
@@ -47,10 +47,10 @@ const create = defineCommand({
     };
     const client = await context.client();
     const webhook = await client.createWebhook(body, { signal: context.io.signal });
-    warnOfPrivateAddress(context.screen, url);
+    warnAboutPrivateAddress(context.terminal, url);
     const isOurs = secret !== undefined;
     return record({
-      answer: webhook,
+      response: webhook,
       record: webhook,
       fields: WEBHOOK_FIELDS,
       columns: isOurs ? WEBHOOK_WITHOUT_SECRET : WEBHOOK_RECORD,
@@ -81,10 +81,10 @@ const listWebhooks = defineCommand({
   async run(context, { watch }) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
-      const answer = await client.listWebhooks({ signal: context.io.signal });
+      const response = await client.listWebhooks({ signal: context.io.signal });
       return list({
-        answer,
-        records: answer.webhooks,
+        response,
+        records: response.webhooks,
         fields: WEBHOOK_FIELDS,
         columns: WEBHOOK_LIST,
         identify: (webhook) => webhook.id,
@@ -140,7 +140,7 @@ const update = defineCommand({
     };
     const client = await context.client();
     const webhook = await client.updateWebhook(id, body, { signal: context.io.signal });
-    if (url !== undefined) warnOfPrivateAddress(context.screen, url);
+    if (url !== undefined) warnAboutPrivateAddress(context.terminal, url);
     return shown(webhook);
   },
 });
@@ -162,7 +162,7 @@ const remove = defineCommand({
     await confirmOrRefuse(context.prompter, {
       isSure: yes || context.flags.isCurl,
       what: 'deleting webhooks',
-      question: () => whatIsLost(context, ids),
+      question: () => describeLoss(context, ids),
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
       client.deleteWebhook(id, { signal: context.io.signal }),
@@ -188,10 +188,10 @@ export const commands: readonly Command[] = [
 ];
 
 function shown(webhook: Webhook): Result {
-  return record({ answer: webhook, record: webhook, fields: WEBHOOK_FIELDS, columns: WEBHOOK_RECORD });
+  return record({ response: webhook, record: webhook, fields: WEBHOOK_FIELDS, columns: WEBHOOK_RECORD });
 }
 
-async function whatIsLost(context: Context, ids: readonly string[]): Promise<string> {
+async function describeLoss(context: Context, ids: readonly string[]): Promise<string> {
   const client = await context.client();
   const { signal } = context.io;
   let pending = 0;

@@ -20,16 +20,16 @@ import {
 const TEST_COLUMNS: readonly Column<WebhookTest>[] = [
   {
     heading: 'DELIVERED',
-    value: (answer) => answer.delivered,
-    paint: (answer) => (answer.delivered ? 'good' : 'bad'),
+    value: (response) => response.delivered,
+    paint: (response) => (response.delivered ? 'good' : 'bad'),
   },
   {
     heading: 'STATUS-CODE',
-    value: (answer) => answer.statusCode,
+    value: (response) => response.statusCode,
     display: ({ statusCode }) => (statusCode === 0 ? 'no answer' : `${statusCode}`),
   },
 ];
-const TEST_ERROR: Column<WebhookTest> = { heading: 'ERROR', value: (answer) => answer.error };
+const TEST_ERROR: Column<WebhookTest> = { heading: 'ERROR', value: (response) => response.error };
 
 export const test = defineCommand({
   noun: 'webhooks',
@@ -44,14 +44,16 @@ export const test = defineCommand({
   ],
   async run(context, { id }) {
     const client = await context.client();
-    const answer = await client.testWebhook(id, { signal: context.io.signal });
+    const response = await client.testWebhook(id, { signal: context.io.signal });
     return record({
-      answer,
-      record: answer,
+      response,
+      record: response,
       fields: ['delivered', 'statusCode', 'error'],
-      columns: answer.error === undefined ? TEST_COLUMNS : [...TEST_COLUMNS, TEST_ERROR],
-      exitCode: answer.delivered ? EXIT.success : EXIT.negative,
-      notes: answer.delivered ? [] : [`What it answered: rtc webhooks deliveries ${id} --attempts --limit 1`],
+      columns: response.error === undefined ? TEST_COLUMNS : [...TEST_COLUMNS, TEST_ERROR],
+      exitCode: response.delivered ? EXIT.success : EXIT.negative,
+      notes: response.delivered
+        ? []
+        : [`What it answered: rtc webhooks deliveries ${id} --attempts --limit 1`],
     });
   },
 });
@@ -93,12 +95,12 @@ export const deliveries = defineCommand({
     const client = await context.client();
     const read = async (): Promise<ListResult> => {
       const { records, nextCursor } = await readPages(limit, async (page) => {
-        const answer = await client.listDeliveries(id, { status, ...page, signal: context.io.signal });
-        return { records: answer.deliveries, nextCursor: answer.nextCursor };
+        const response = await client.listDeliveries(id, { status, ...page, signal: context.io.signal });
+        return { records: response.deliveries, nextCursor: response.nextCursor };
       });
       const notes = moreNotes(limit, nextCursor);
-      const answer = { deliveries: records, nextCursor };
-      return attempts ? attemptList(context, answer, notes) : deliveryList(context, answer, notes);
+      const response = { deliveries: records, nextCursor };
+      return attempts ? attemptList(context, response, notes) : deliveryList(context, response, notes);
     };
     return watch ? watchList(context, read) : read();
   },
@@ -134,41 +136,41 @@ export const replay = defineCommand({
     const client = await context.client();
     const { signal, clock } = context.io;
     const from = since?.(clock()) ?? new Date(0).toISOString();
-    const answer =
+    const response =
       delivery === undefined
         ? await client.replayFailedDeliveries(id, from, { signal })
         : await client.replayDelivery(id, delivery, { signal });
     return record({
-      answer,
-      record: answer,
+      response,
+      record: response,
       fields: ['replayed'],
       columns: [{ heading: 'REPLAYED', value: ({ replayed }) => replayed }],
       notes:
-        answer.replayed === 0
+        response.replayed === 0
           ? ['Nothing has failed.']
           : [`How they fare: rtc webhooks deliveries ${id} --watch`],
     });
   },
 });
 
-function deliveryList({ screen }: Context, answer: DeliveryList, notes: readonly string[]): ListResult {
+function deliveryList({ terminal }: Context, response: DeliveryList, notes: readonly string[]): ListResult {
   return list({
-    answer,
-    records: answer.deliveries,
+    response,
+    records: response.deliveries,
     fields: DELIVERY_FIELDS,
-    columns: deliveryColumns(screen),
+    columns: deliveryColumns(terminal),
     identify: (delivery) => delivery.id,
     empty: 'There is no such delivery.',
     notes,
   });
 }
 
-function attemptList({ screen }: Context, answer: DeliveryList, notes: readonly string[]): ListResult {
+function attemptList({ terminal }: Context, response: DeliveryList, notes: readonly string[]): ListResult {
   return list({
-    answer,
-    records: attemptRows(answer.deliveries),
+    response,
+    records: attemptRows(response.deliveries),
     fields: ATTEMPT_FIELDS,
-    columns: attemptColumns(screen),
+    columns: attemptColumns(terminal),
     identify: (row) => `${row.deliveryId} ${row.number}`,
     empty: 'Nothing has been tried.',
     notes,

@@ -34,7 +34,7 @@ export const listen = defineCommand({
   async run(context, { forwardTo, events, room, printSecret }) {
     if (printSecret) {
       const { secret } = await readSigner(context);
-      return text(secret, { answer: { secret }, fields: ['secret'] });
+      return text(secret, { response: { secret }, fields: ['secret'] });
     }
     const url = forwardTo ?? (await askWhere(context));
     await forward(context, { url, events, room, since: undefined, cursor: undefined });

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { type Screen, warn } from '../../terminal/terminal.ts';
+import { printWarning, type Terminal } from '../../terminal/terminal.ts';
 
 /** RFC 6890: this host, private, carrier-grade NAT, loopback, link-local, unique local. */
 const NETWORKS: readonly (readonly [network: string, prefix: number])[] = [
@@ -19,11 +19,11 @@ const NETWORKS: readonly (readonly [network: string, prefix: number])[] = [
 const LOCAL_NAME = /^[^.]+\.?$|\.(?:localhost|local|internal)\.?$/i;
 
 /** The service checks where a name leads when it delivers: what can be seen of the address itself is said at once. */
-export function warnOfPrivateAddress(screen: Screen, url: string): void {
+export function warnAboutPrivateAddress(terminal: Terminal, url: string): void {
   const host = hostOf(url);
   if (!isPrivate(host)) return;
-  warn(
-    screen,
+  printWarning(
+    terminal,
     `${host} is not public: the service delivers there only if its WEBHOOK_ALLOWED_NETWORKS names the network`,
   );
 }

@@ -6,7 +6,7 @@ import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
 import { done, type Result, text } from '../../terminal/result.ts';
-import { say, warn } from '../../terminal/terminal.ts';
+import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
 import { generateSecret, readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
 import { WEBHOOK_FIELDS } from './webhook-view.ts';
@@ -54,7 +54,7 @@ export const rotate = defineCommand({
 
 function rotated(webhook: Webhook, secret: string): Result {
   return text(secret, {
-    answer: { ...webhook, secret },
+    response: { ...webhook, secret },
     fields: WEBHOOK_FIELDS,
     notes: [
       'Keep the secret now: it is not shown again.',
@@ -72,10 +72,13 @@ function mayHaveBeenTaken(error: unknown): boolean {
 
 /** Without its secret a webhook that took it would be lost: it is printed all the same. */
 function unconfirmed(context: Context, id: string, secret: string): Result {
-  warn(context.screen, `the service has not confirmed it; it may or may not have taken this secret`);
-  say(context.screen, `Find out: rtc webhooks test ${id}`);
+  printWarning(
+    context.terminal,
+    `the service has not confirmed it; it may or may not have taken this secret`,
+  );
+  printStatus(context.terminal, `Find out: rtc webhooks test ${id}`);
   return text(secret, {
-    answer: { id, secret },
+    response: { id, secret },
     fields: ['id', 'secret'],
     exitCode: context.io.signal.aborted ? EXIT.cancelled : EXIT.unavailable,
   });

@@ -4,7 +4,7 @@ import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { asText, flag, option, type Parameter } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
-import { warn } from '../../terminal/terminal.ts';
+import { printWarning } from '../../terminal/terminal.ts';
 import { SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
 import { parseHeader, parseHeaders, parseRequest, type SignedRequest } from './signed-request.ts';
 import { type Verdict, verifySignatures } from './verify-signatures.ts';
@@ -68,12 +68,12 @@ export const verify = defineCommand({
     const request = readRequest(parts);
     const secret = await readSecret(context, secretStdin);
     const verdicts = verifySignatures(request, { secret, nowMs: context.io.clock(), isAnyAge: anyAge });
-    warnOfEventName(context, request);
+    warnAboutEventName(context, request);
     const isValid =
       verdicts.some(({ result }) => result === 'match') &&
       verdicts.every(({ result }) => result !== 'mismatch');
     return list({
-      answer: { valid: isValid, signatures: verdicts },
+      response: { valid: isValid, signatures: verdicts },
       records: verdicts,
       fields: ['header', 'result', 'reason'],
       columns: COLUMNS,
@@ -116,9 +116,9 @@ async function readSecret(context: Context, isStdin: boolean): Promise<string> {
 }
 
 /** The name in the header is not signed: a receiver should go by the body. */
-function warnOfEventName({ screen }: Context, { headers, body }: SignedRequest): void {
+function warnAboutEventName({ terminal }: Context, { headers, body }: SignedRequest): void {
   const named = headers.get(WEBHOOK_EVENT_HEADER);
   const told = /^\s*\{\s*"event"\s*:\s*"(\w+)"/.exec(body)?.[1];
   if (named === undefined || told === undefined || named === told) return;
-  warn(screen, `${WEBHOOK_EVENT_HEADER} says ${named}, the body ${told}: the header is not signed`);
+  printWarning(terminal, `${WEBHOOK_EVENT_HEADER} says ${named}, the body ${told}: the header is not signed`);
 }

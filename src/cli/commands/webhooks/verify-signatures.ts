@@ -69,12 +69,12 @@ function verifyStandard(request: SignedRequest, options: VerifyOptions): Finding
   const isValid = (tried: Tried): boolean =>
     isStandardSignatureValid({ id, timestamp, body: tried.body }, given, tried.secret);
   const finding = judge(header, isValid, { secret: options.secret, body });
-  const age = options.isAnyAge ? undefined : faultOfAge(timestamp, options.nowMs);
+  const age = options.isAnyAge ? undefined : ageError(timestamp, options.nowMs);
   if (!finding.isSigned || age === undefined) return finding;
   return { ...mismatch(header, age), isSigned: true };
 }
 
-function faultOfAge(timestamp: number, nowMs: number): string | undefined {
+function ageError(timestamp: number, nowMs: number): string | undefined {
   const age = Math.floor(nowMs / 1000) - timestamp;
   if (Math.abs(age) <= WEBHOOK_TOLERANCE_SECONDS) return undefined;
   const allowed = `at most ${WEBHOOK_TOLERANCE_SECONDS} s are allowed`;

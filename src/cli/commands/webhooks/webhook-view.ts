@@ -1,7 +1,7 @@
 import type { Delivery, Webhook } from '../../../contract/webhooks.ts';
 import type { Palette } from '../../terminal/colours.ts';
 import type { Column } from '../../terminal/result.ts';
-import type { Screen } from '../../terminal/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { formatDuration } from '../../terminal/time.ts';
 
 export const WEBHOOK_FIELDS = [
@@ -74,9 +74,9 @@ const ERROR: Column<Delivery> = {
 /** Below this the delivery's id would be cut, and it is what replay takes. */
 const WIDE_COLUMNS = 110;
 
-export function deliveryColumns(screen: Screen): readonly Column<Delivery>[] {
-  const status = statusColumn(screen.io.clock());
-  if (screen.width !== undefined && screen.width < WIDE_COLUMNS)
+export function deliveryColumns(terminal: Terminal): readonly Column<Delivery>[] {
+  const status = statusColumn(terminal.io.clock());
+  if (terminal.width !== undefined && terminal.width < WIDE_COLUMNS)
     return [DELIVERY, EVENT, status, CODE, ERROR];
   return [DELIVERY, EVENT, status, CODE, TRIES, DELIVERY_CREATED, ERROR];
 }
@@ -127,13 +127,13 @@ const ATTEMPT_CODE: Column<AttemptRow> = {
 };
 const MS: Column<AttemptRow> = { heading: 'MS', value: (row) => row.durationMs };
 const ATTEMPT_ERROR: Column<AttemptRow> = { heading: 'ERROR', value: (row) => row.error ?? '' };
-const ANSWER: Column<AttemptRow> = { heading: 'ANSWER', value: (row) => row.responseBody ?? '' };
+const RESPONSE: Column<AttemptRow> = { heading: 'ANSWER', value: (row) => row.responseBody ?? '' };
 
-export function attemptColumns({ width }: Screen): readonly Column<AttemptRow>[] {
+export function attemptColumns({ width }: Terminal): readonly Column<AttemptRow>[] {
   if (width !== undefined && width < WIDE_COLUMNS) {
-    return [ATTEMPT_DELIVERY, TRY, ATTEMPT_CODE, ATTEMPT_ERROR, ANSWER];
+    return [ATTEMPT_DELIVERY, TRY, ATTEMPT_CODE, ATTEMPT_ERROR, RESPONSE];
   }
-  return [ATTEMPT_DELIVERY, ATTEMPT_EVENT, TRY, SENT, ATTEMPT_CODE, MS, ATTEMPT_ERROR, ANSWER];
+  return [ATTEMPT_DELIVERY, ATTEMPT_EVENT, TRY, SENT, ATTEMPT_CODE, MS, ATTEMPT_ERROR, RESPONSE];
 }
 
 export function attemptRows(deliveries: readonly Delivery[]): readonly AttemptRow[] {

@@ -1,6 +1,6 @@
 import type { Io } from '../../terminal/io.ts';
-import { type Command, isCalled } from '../command.ts';
-import type { NounEntry } from '../command-group.ts';
+import { type Command, matchesVerb } from '../command.ts';
+import type { CommandGroup } from '../command-group.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
 import { splitLeadingOptions } from '../leading-options.ts';
 import type { Parameter } from '../parameters.ts';
@@ -8,13 +8,13 @@ import { type Candidate, findNames } from './names.ts';
 
 /** `rtc __complete <words> --current=<word>`: never fails and says nothing but candidates. */
 export async function complete(
-  catalogue: readonly NounEntry[],
+  registry: readonly CommandGroup[],
   argv: readonly string[],
   io: Io,
 ): Promise<void> {
   const current = (argv.at(-1) ?? '').replace(/^--current=/, '');
   const typed = { words: argv.slice(0, -1), current };
-  const candidates = await candidatesFor(catalogue, typed, io).catch(() => []);
+  const candidates = await candidatesFor(registry, typed, io).catch(() => []);
   const lines = candidates
     .filter(({ value }) => value.startsWith(current) && !/\p{Cc}/u.test(value))
     .map(({ value, description }) => `${value}\t${description.replace(/\p{Cc}/gu, ' ')}\n`);
@@ -25,20 +25,20 @@ export async function complete(
 type Typed = { readonly words: readonly string[]; readonly current: string };
 
 async function candidatesFor(
-  catalogue: readonly NounEntry[],
+  registry: readonly CommandGroup[],
   { words, current }: Typed,
   io: Io,
 ): Promise<readonly Candidate[]> {
   const { noun, rest, leading, lacksValue } = splitLeadingOptions(words);
   if (lacksValue !== undefined) return valuesOfLeading(lacksValue, { words, current }, io);
   if (noun === undefined) {
-    return catalogue.map((entry) => ({ value: entry.noun, description: entry.summary }));
+    return registry.map((group) => ({ value: group.noun, description: group.summary }));
   }
-  const entry = catalogue.find((each) => each.noun === noun);
-  if (entry === undefined) return [];
-  const { commands } = await entry.load();
+  const group = registry.find((each) => each.noun === noun);
+  if (group === undefined) return [];
+  const { commands } = await group.load();
   const behind = splitLeadingOptions(rest);
-  const verb = commands.find((command) => isCalled(command, behind.noun));
+  const verb = commands.find((command) => matchesVerb(command, behind.noun));
   const command = verb ?? commands.find((each) => each.verb === '');
   if (command === undefined && behind.lacksValue !== undefined) {
     return valuesOfLeading(behind.lacksValue, { words, current }, io);

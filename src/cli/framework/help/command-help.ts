@@ -1,9 +1,9 @@
 import { SEE_ROOT_HELP, usageError } from '../../errors/cli-error.ts';
 import { didYouMean } from '../../errors/did-you-mean.ts';
 import { helpWidth, type Io } from '../../terminal/io.ts';
-import { isCalled } from '../command.ts';
-import type { NounEntry } from '../command-group.ts';
-import { parseNoun } from '../parse.ts';
+import { matchesVerb } from '../command.ts';
+import type { CommandGroup } from '../command-group.ts';
+import { parseCommand } from '../parse.ts';
 import { rootHelp } from './root-help.ts';
 import { TOPICS } from './topics.ts';
 
@@ -12,24 +12,24 @@ import { TOPICS } from './topics.ts';
  * @throws CliError (usage) for words that name nothing
  */
 export async function helpOf(
-  catalogue: readonly NounEntry[],
+  registry: readonly CommandGroup[],
   [first, ...rest]: readonly string[],
   io: Io,
 ): Promise<string> {
-  if (first === undefined) return rootHelp(catalogue, { hasColours: false, width: helpWidth(io) });
+  if (first === undefined) return rootHelp(registry, { hasColours: false, width: helpWidth(io) });
   const topic = Object.hasOwn(TOPICS, first) ? TOPICS[first] : undefined;
   if (topic !== undefined) return topic;
-  const entry = catalogue.find(({ noun }) => noun === first);
-  if (entry === undefined) throw unknownSubject(first, catalogue);
-  const { commands } = await entry.load();
+  const group = registry.find(({ noun }) => noun === first);
+  if (group === undefined) throw unknownSubject(first, registry);
+  const { commands } = await group.load();
   const [verb, ...others] = rest;
-  const isKnown = verb === undefined || commands.some((command) => isCalled(command, verb));
-  if (!isKnown || others.length > 0) throw unknownVerb(entry, rest);
-  const parsed = await parseNoun(entry, [...rest, '--help'], { width: helpWidth(io), hasColours: false });
+  const isKnown = verb === undefined || commands.some((command) => matchesVerb(command, verb));
+  if (!isKnown || others.length > 0) throw unknownVerb(group, rest);
+  const parsed = await parseCommand(group, [...rest, '--help'], { width: helpWidth(io), hasColours: false });
   return parsed.kind === 'help' ? parsed.text : '';
 }
 
-function unknownVerb({ noun, verbs }: NounEntry, rest: readonly string[]): Error {
+function unknownVerb({ noun, verbs }: CommandGroup, rest: readonly string[]): Error {
   const [verb = ''] = rest;
   const suggestion = rest.length > 1 ? '' : didYouMean(verb, verbs);
   return usageError(
@@ -38,7 +38,7 @@ function unknownVerb({ noun, verbs }: NounEntry, rest: readonly string[]): Error
   );
 }
 
-function unknownSubject(subject: string, catalogue: readonly NounEntry[]): Error {
-  const known = [...Object.keys(TOPICS), ...catalogue.map(({ noun }) => noun)];
+function unknownSubject(subject: string, registry: readonly CommandGroup[]): Error {
+  const known = [...Object.keys(TOPICS), ...registry.map(({ noun }) => noun)];
   return usageError(`there is no help for '${subject}'${didYouMean(subject, known)}`, SEE_ROOT_HELP);
 }
