@@ -3,7 +3,7 @@ import { createEventStore } from '../events/events.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
 import { createLeaseStore } from '../platform/jobs/leases.sql.ts';
 import type { Connection, Engine, SqlDialect } from '../platform/storage/engine.ts';
-import { OpenWork } from '../platform/storage/in-flight-counter.ts';
+import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
 import { withinSavepoint } from '../platform/storage/savepoint.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
@@ -14,21 +14,22 @@ import type { Store } from './store.ts';
 
 export function createStore(engine: Engine): Store {
   const { db, dialect } = engine;
-  const work = new OpenWork();
+  const calls = new InFlightCounter();
+  const storeOf = transactionStores(dialect);
   let closing: Promise<void> | undefined;
-  const stores = createStores({ db, dialect, atomically: (inside) => engine.transaction(inside) });
+  const stores = createStores({ db, dialect, atomically: (work) => engine.transaction(work) });
   return {
-    recordings: countCalls(stores.recordings, work),
-    events: countCalls(stores.events, work),
-    presence: countCalls(stores.presence, work),
-    webhooks: countCalls(stores.webhooks, work),
-    deliveries: countCalls(stores.deliveries, work),
-    leases: countCalls(stores.leases, work),
-    transcriptions: countCalls(stores.transcriptions, work),
-    transaction: (inside) => work.during(() => engine.transaction((db) => inside(storeWithin(db, dialect)))),
-    ping: () => work.during(() => ping(db)),
+    recordings: countCalls(stores.recordings, calls),
+    events: countCalls(stores.events, calls),
+    presence: countCalls(stores.presence, calls),
+    webhooks: countCalls(stores.webhooks, calls),
+    deliveries: countCalls(stores.deliveries, calls),
+    leases: countCalls(stores.leases, calls),
+    transcriptions: countCalls(stores.transcriptions, calls),
+    transaction: (work) => calls.run(() => engine.transaction((transaction) => work(storeOf(transaction)))),
+    ping: () => calls.run(() => ping(db)),
     close: () => {
-      closing ??= work.close().then(() => engine.close());
+      closing ??= calls.close().then(() => engine.close());
       return closing;
     },
   };
@@ -46,24 +47,35 @@ function createStores(connection: Connection) {
   };
 }
 
-/** Each call counts as work under way from its start to its end, however many statements it takes. */
-function countCalls<Methods extends object>(methods: Methods, work: OpenWork): Methods {
+/** Counts each call as in flight from its start to its end, however many statements it takes. */
+function countCalls<Methods extends object>(methods: Methods, calls: InFlightCounter): Methods {
   const counted = Object.entries(methods).map(([name, method]: [string, Method]) => [
     name,
-    (...parameters: readonly unknown[]) => work.during(() => method(...parameters)),
+    (...parameters: readonly unknown[]) => calls.run(() => method(...parameters)),
   ]);
   return Object.fromEntries(counted) as Methods;
 }
 
 type Method = (...parameters: readonly unknown[]) => Promise<unknown>;
 
-/** Not counted: it is part of work that is, and goes on while the store closes. */
-function storeWithin(db: Transaction<Tables>, dialect: SqlDialect): Store {
-  return {
-    ...createStores({ db, dialect, atomically: (work) => work(db) }),
-    transaction: (work) => withinSavepoint(db, () => work(storeWithin(db, dialect))),
-    ping: () => ping(db),
-    close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),
+/**
+ * Builds the store of a transaction once: nested transactions, and those that share a commit on SQLite, use the same
+ * database object and get the same store. Its calls are not counted, because the counted transaction includes them and
+ * must be able to end while the store closes.
+ */
+function transactionStores(dialect: SqlDialect): (db: Transaction<Tables>) => Store {
+  const built = new WeakMap<Transaction<Tables>, Store>();
+  return (db) => {
+    const known = built.get(db);
+    if (known !== undefined) return known;
+    const store: Store = {
+      ...createStores({ db, dialect, atomically: (work) => work(db) }),
+      transaction: (work) => withinSavepoint(db, () => work(store)),
+      ping: () => ping(db),
+      close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),
+    };
+    built.set(db, store);
+    return store;
   };
 }
 

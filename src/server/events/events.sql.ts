@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
-import { storableText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import type { EventQuery, EventStore, NewEvent, StoredEvent } from './store.ts';
 
@@ -50,7 +50,7 @@ function insertEvent({ atomically }: Connection, event: NewEvent): Promise<Store
       returning value`.execute(db);
     const position = counted.rows[0]?.value;
     if (position === undefined) return undefined;
-    const stored = { ...event, room: event.room && storableText(event.room), position };
+    const stored = { ...event, room: event.room && sanitizeText(event.room), position };
     const { rows } = await sql`
       insert into events (${columns})
       values (${sql.join(EVENT_COLUMNS.map((column) => stored[column]))})
@@ -79,7 +79,7 @@ function insertEvents(
       .executeTakeFirstOrThrow();
     const stored = [...fresh.values()].map((event, index) => ({
       ...event,
-      room: event.room && storableText(event.room),
+      room: event.room && sanitizeText(event.room),
       position: value - fresh.size + index + 1,
     }));
     // `where true` tells SQLite that the `on` which follows belongs to no join.
@@ -106,7 +106,7 @@ async function listEvents(connection: Connection, query: EventQuery): Promise<re
   const after = Math.max(query.afterPosition, await positionBefore(connection, since));
   const conditions = [sql`position > ${after}`];
   if (since !== undefined) conditions.push(sql`"createdAt" >= ${since}`);
-  if (room !== undefined) conditions.push(sql`room = ${storableText(room)}`);
+  if (room !== undefined) conditions.push(sql`room = ${sanitizeText(room)}`);
   const { rows } = await select(conditions, { room, types, limit }).execute(connection.db);
   return rows;
 }

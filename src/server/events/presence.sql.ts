@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
-import { storableText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { ParticipantSession, PresenceStore, RoomSession } from './store.ts';
 
 /** Bounds how long one deletion keeps others waiting. */
@@ -19,7 +19,7 @@ export function createPresenceStore(connection: Connection): PresenceStore {
       db
         .selectFrom('roomSessions')
         .selectAll()
-        .where('name', '=', storableText(name))
+        .where('name', '=', sanitizeText(name))
         .where('createdAt', '<=', at)
         .orderBy('createdAt', 'desc')
         .limit(1)
@@ -76,7 +76,7 @@ async function lockRooms(
 async function saveRooms({ db, dialect }: Connection, sessions: readonly RoomSession[]): Promise<void> {
   if (sessions.length === 0) return;
   const rows = dialect.rows(
-    sessions.map((session) => ({ ...session, name: storableText(session.name) })),
+    sessions.map((session) => ({ ...session, name: sanitizeText(session.name) })),
     {
       sid: 'text',
       name: 'text',
@@ -103,8 +103,8 @@ async function saveParticipants(
   const rows = dialect.rows(
     sessions.map((session) => ({
       ...session,
-      name: storableText(session.name),
-      identity: storableText(session.identity),
+      name: sanitizeText(session.name),
+      identity: sanitizeText(session.identity),
     })),
     {
       sid: 'text',

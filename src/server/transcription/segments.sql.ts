@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
-import { storableText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { SegmentRow } from '../platform/storage/schema/tables.ts';
 import type { StoredSegment, TranscriptionStore } from './store.ts';
 
@@ -72,9 +72,9 @@ function toRow(transcriptionId: string, segment: StoredSegment): SegmentRow {
   return {
     ...segment,
     transcriptionId,
-    identity: segment.identity && storableText(segment.identity),
-    name: segment.name && storableText(segment.name),
-    text: storableText(segment.text),
+    identity: segment.identity && sanitizeText(segment.identity),
+    name: segment.name && sanitizeText(segment.name),
+    text: sanitizeText(segment.text),
   };
 }
 

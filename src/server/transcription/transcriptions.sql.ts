@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Connection } from '../platform/storage/engine.ts';
-import { storableText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables, TranscriptionRow } from '../platform/storage/schema/tables.ts';
 import { claimMethods } from './claims.sql.ts';
 import { toRow, toTranscription } from './rows.sql.ts';
@@ -48,7 +48,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     enqueuePost: (transcription) => enqueuePost(db, transcription),
     advancePost: (id, owner, progress) => advancePost(db, { id, owner }, progress),
     settlePost: (id, owner, outcome) => settlePost(db, { id, owner }, outcome),
-    find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', storableText(id))),
+    find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', sanitizeText(id))),
     listPost: (query) => listPost(db, query),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
     delete: (id) => deleteTranscription(connection, id),
@@ -85,7 +85,7 @@ function startLive(db: Database, transcription: NewLiveTranscription): Promise<I
   const row = toRow({
     ...NOTHING_YET,
     ...transcription,
-    room: storableText(room),
+    room: sanitizeText(room),
     kind: 'live',
     status: 'active',
     originAt: createdAt,
@@ -107,7 +107,7 @@ function enqueuePost(db: Database, transcription: NewPostTranscription): Promise
   const row = toRow({
     ...NOTHING_YET,
     ...transcription,
-    room: storableText(room),
+    room: sanitizeText(room),
     kind: 'post',
     status: 'queued',
     dueAt: createdAt,
@@ -162,7 +162,7 @@ function ofRoom(db: Database, room: string) {
   return db
     .selectFrom('transcriptions')
     .selectAll()
-    .where('room', '=', storableText(room))
+    .where('room', '=', sanitizeText(room))
     .where('kind', '=', 'live');
 }
 
@@ -198,14 +198,14 @@ async function settlePost(db: Database, holder: Holder, outcome: PostOutcome): P
 
 function changesOf(outcome: PostOutcome): Partial<TranscriptionRow> {
   if (outcome.status === 'completed') return { ...outcome, progress: 1, errorCode: null, errorMessage: null };
-  return { ...outcome, errorMessage: storableText(outcome.errorMessage) };
+  return { ...outcome, errorMessage: sanitizeText(outcome.errorMessage) };
 }
 
 async function listPost(db: Database, query: TranscriptionQuery): Promise<readonly Transcription[]> {
   const { room, egressId, status, after, limit } = query;
   let select = db.selectFrom('transcriptions').selectAll().where('kind', '=', 'post');
-  if (room !== undefined) select = select.where('room', '=', storableText(room));
-  if (egressId !== undefined) select = select.where('egressId', '=', storableText(egressId));
+  if (room !== undefined) select = select.where('room', '=', sanitizeText(room));
+  if (egressId !== undefined) select = select.where('egressId', '=', sanitizeText(egressId));
   if (status !== undefined) select = select.where('status', '=', status);
   if (after !== undefined) {
     select = select.where((row) =>
@@ -239,7 +239,7 @@ function deleteTranscription({ atomically }: Connection, id: string): Promise<bo
   return atomically(async (db) => {
     const { numDeletedRows } = await db
       .deleteFrom('transcriptions')
-      .where('id', '=', storableText(id))
+      .where('id', '=', sanitizeText(id))
       .executeTakeFirst();
     await db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
     return numDeletedRows === 1n;

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
-import { storableText } from '../platform/storage/sanitize-text.ts';
+import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import type { Attempt, Delivery, DeliveryOutcome } from './store.ts';
 
@@ -80,8 +80,8 @@ function toAttempt({ attempt }: DeliveryOutcome, rows: ReadonlyMap<string, Locke
   return {
     ...attempt,
     number,
-    error: error && storableText(error),
-    responseBody: responseBody && storableText(responseBody),
+    error: error && sanitizeText(error),
+    responseBody: responseBody && sanitizeText(responseBody),
   };
 }
 

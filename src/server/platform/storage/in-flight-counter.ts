@@ -1,13 +1,13 @@
 import { ServiceError } from '../../../contract/errors.ts';
 
-/** Counts the work under way, so that closing can wait for it and refuse more. */
-export class OpenWork {
+/** Counts the calls that are running, so that closing can wait for them and refuse new ones. */
+export class InFlightCounter {
   #count = 0;
   #closing = false;
   readonly #drained = Promise.withResolvers<void>();
 
   /** @throws ServiceError storage-unavailable, retryable, once closing has begun. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(call: () => Promise<T>): Promise<T> {
     if (this.#closing) {
       throw new ServiceError('storage-unavailable', 'The service is shutting down; try again.', {
         retryable: true,
@@ -15,21 +15,21 @@ export class OpenWork {
     }
     this.#count += 1;
     try {
-      return await work();
+      return await call();
     } finally {
       this.#count -= 1;
-      this.#settle();
+      this.#resolveWhenDrained();
     }
   }
 
-  /** Resolves when all that has begun has ended. */
+  /** Refuses new calls, and resolves when the running ones have ended. */
   close(): Promise<void> {
     this.#closing = true;
-    this.#settle();
+    this.#resolveWhenDrained();
     return this.#drained.promise;
   }
 
-  #settle(): void {
+  #resolveWhenDrained(): void {
     if (this.#closing && this.#count === 0) this.#drained.resolve();
   }
 }

@@ -1,7 +1,7 @@
 /**
- * PostgreSQL keeps neither NUL nor half of a surrogate pair, and a receiver may answer, or a client be called,
- * anything: one such text must not keep all that is stored with it from being stored.
+ * Replaces what PostgreSQL cannot store, NUL and unpaired surrogates, by U+FFFD. Receivers and clients may send
+ * either, and one such text would make the whole statement fail.
  */
-export function storableText(text: string): string {
+export function sanitizeText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }

@@ -3,7 +3,7 @@ import type { Tables } from './schema/tables.ts';
 
 type Database = Transaction<Tables>;
 
-/** Runs `work` within the transaction so that what it throws undoes its own statements alone. */
+/** Runs `work` in a savepoint of the transaction. If `work` throws, only its own statements are rolled back. */
 export async function withinSavepoint<T>(db: Database, work: () => Promise<T>): Promise<T> {
   await sql`savepoint work`.execute(db);
   try {
@@ -11,16 +11,16 @@ export async function withinSavepoint<T>(db: Database, work: () => Promise<T>): 
     await sql`release savepoint work`.execute(db);
     return result;
   } catch (error) {
-    await undo(db);
+    await rollBack(db);
     throw error;
   }
 }
 
-async function undo(db: Database): Promise<void> {
+async function rollBack(db: Database): Promise<void> {
   try {
     await sql`rollback to savepoint work`.execute(db);
     await sql`release savepoint work`.execute(db);
   } catch {
-    // The whole transaction is gone (a full disk, a lost connection), and the error of the work says why.
+    // The database has ended the whole transaction (full disk, lost connection). The caller gets the original error.
   }
 }

@@ -6,7 +6,7 @@ import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tables } from '../../../../src/server/platform/storage/schema/tables.ts';
 import { sqliteKyselyDialect } from '../../../../src/server/platform/storage/sqlite/driver.ts';
-import { CommitGroups } from '../../../../src/server/platform/storage/sqlite/group-commit.ts';
+import { GroupCommit } from '../../../../src/server/platform/storage/sqlite/group-commit.ts';
 import { systemClock } from './grounds.ts';
 
 describe('transactions on SQLite', () => {
@@ -14,7 +14,7 @@ describe('transactions on SQLite', () => {
   let database: DatabaseSync;
   let reader: DatabaseSync;
   let db: Kysely<Tables>;
-  let groups: CommitGroups;
+  let groupCommit: GroupCommit;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'rtc-store-'));
@@ -24,7 +24,7 @@ describe('transactions on SQLite', () => {
     );
     reader = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
     db = new Kysely<Tables>({ dialect: sqliteKyselyDialect(database, systemClock) });
-    groups = new CommitGroups(db);
+    groupCommit = new GroupCommit(db);
   });
   afterEach(async () => {
     reader.close();
@@ -44,7 +44,7 @@ describe('transactions on SQLite', () => {
   it('share one commit when they come at once, and none hears of success before it', async () => {
     const heard: string[] = [];
     const run = (name: string) =>
-      groups
+      groupCommit
         .run(async (within) => {
           await insert(within, name);
           expect({ committed: committed(), heard }).toEqual({ committed: [], heard: [] });
@@ -57,9 +57,9 @@ describe('transactions on SQLite', () => {
 
   it('that come while others run are taken next', async () => {
     let second: Promise<void> | undefined;
-    await groups.run(async (within) => {
+    await groupCommit.run(async (within) => {
       await insert(within, 'a');
-      second = groups.run(async (next) => {
+      second = groupCommit.run(async (next) => {
         expect(committed()).toEqual(['a']);
         await insert(next, 'b');
       });
@@ -70,13 +70,13 @@ describe('transactions on SQLite', () => {
 
   it('fail alone within a group', async () => {
     const outcomes = await Promise.allSettled([
-      groups.run((within) => insert(within, 'a')),
-      groups.run(async (within) => {
+      groupCommit.run((within) => insert(within, 'a')),
+      groupCommit.run(async (within) => {
         await insert(within, 'b');
         throw new Error('no');
       }),
-      groups.run((within) => insert(within, 'a')),
-      groups.run((within) => insert(within, 'c')),
+      groupCommit.run((within) => insert(within, 'a')),
+      groupCommit.run((within) => insert(within, 'c')),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual([
       'fulfilled',
@@ -90,13 +90,15 @@ describe('transactions on SQLite', () => {
   it('all fail when SQLite undoes the whole of it, and the next ones succeed', async () => {
     await insert(db, 'taken');
     const outcomes = await Promise.allSettled([
-      groups.run((within) => insert(within, 'a')),
-      groups.run((within) => sql`insert or rollback into rtcMigrations values ('taken', 1)`.execute(within)),
-      groups.run((within) => insert(within, 'b')),
+      groupCommit.run((within) => insert(within, 'a')),
+      groupCommit.run((within) =>
+        sql`insert or rollback into rtcMigrations values ('taken', 1)`.execute(within),
+      ),
+      groupCommit.run((within) => insert(within, 'b')),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected', 'rejected']);
     expect(committed()).toEqual(['taken']);
-    await groups.run((within) => insert(within, 'c'));
+    await groupCommit.run((within) => insert(within, 'c'));
     expect(committed()).toEqual(['c', 'taken']);
   });
 
@@ -105,12 +107,12 @@ describe('transactions on SQLite', () => {
       create table parents (id text primary key);
       create table children (parent text references parents (id) deferrable initially deferred)`);
     const outcomes = await Promise.allSettled([
-      groups.run((within) => insert(within, 'a')),
-      groups.run((within) => sql`insert into children values ('nobody')`.execute(within)),
+      groupCommit.run((within) => insert(within, 'a')),
+      groupCommit.run((within) => sql`insert into children values ('nobody')`.execute(within)),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected']);
     expect(committed()).toEqual([]);
-    await groups.run((within) => insert(within, 'b'));
+    await groupCommit.run((within) => insert(within, 'b'));
     expect(committed()).toEqual(['b']);
   });
 

@@ -11,7 +11,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { storableText } from '../sanitize-text.ts';
+import { sanitizeText } from '../sanitize-text.ts';
 import { losesConnection, translatePostgresError } from './errors.ts';
 
 /*
@@ -113,6 +113,6 @@ class PostgresConnection implements DatabaseConnection {
 
 /** A NUL is refused even where it is only looked for: what a caller makes up as an id is no fault of the service. */
 function sendable(parameter: unknown): unknown {
-  if (typeof parameter === 'string') return parameter.includes('\0') ? storableText(parameter) : parameter;
+  if (typeof parameter === 'string') return parameter.includes('\0') ? sanitizeText(parameter) : parameter;
   return Array.isArray(parameter) ? parameter.map(sendable) : parameter;
 }

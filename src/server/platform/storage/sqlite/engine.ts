@@ -9,7 +9,7 @@ import { sqliteDialect } from './dialect.ts';
 import { BUSY_TIMEOUT_MS, sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { prepareSqliteFile, refusal } from './file.ts';
-import { CommitGroups } from './group-commit.ts';
+import { GroupCommit } from './group-commit.ts';
 
 /** Another process may be creating or recovering the same file. */
 const OPENING_PATIENCE_MS = 5000;
@@ -66,12 +66,12 @@ function unfitFolder(path: string, cause: unknown): ServiceError {
 
 function createEngine(database: DatabaseSync, clock: Clock): Engine {
   const db = new Kysely<Tables>({ dialect: sqliteKyselyDialect(database, clock) });
-  const groups = new CommitGroups(db);
+  const groupCommit = new GroupCommit(db);
   return {
     name: 'SQLite',
     db,
     dialect: sqliteDialect,
-    transaction: (work) => groups.run(work),
+    transaction: (work) => groupCommit.run(work),
     columnTypes: { text: sql`text`, integer: sql`integer` },
     hasTable: async (db, table) => {
       const found = await sql`select 1 from sqlite_schema where type = 'table' and name = ${table}`.execute(

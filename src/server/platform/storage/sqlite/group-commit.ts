@@ -4,27 +4,27 @@ import { withinSavepoint } from '../savepoint.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /*
- * One durable commit for the transactions that come at the same time. A commit waits for the disk, and with SQLite
- * the whole process waits with it; so those that are asked for in one turn of the event loop, or while others
- * run, share one, each in a savepoint of its own. None hears of its success before the common commit.
+ * One durable commit for several transactions. A commit waits for the disk, and SQLite runs on the event loop, so the
+ * whole process waits. Transactions that are requested in the same turn of the event loop, or while others run,
+ * therefore share a commit. Each runs in its own savepoint, and its caller gets the result after the shared commit.
  */
 
-/** Bounds how long the first of a group waits for the last. */
+/** Bounds how long the first transaction of a group waits for the last one. */
 const GROUP_SIZE = 100;
 
 type Work<T> = (db: Transaction<Tables>) => Promise<T>;
 
-/** Tells the caller how its work came out, once that is certain. */
-type Outcome = () => void;
+/** Resolves or rejects the caller's promise. Called when the commit has succeeded or the work has failed. */
+type ReportOutcome = () => void;
 
-type Member = {
-  run(db: Transaction<Tables>): Promise<Outcome>;
+type PendingTransaction = {
+  run(db: Transaction<Tables>): Promise<ReportOutcome>;
   fail(reason: unknown): void;
 };
 
-export class CommitGroups {
+export class GroupCommit {
   readonly #db: Kysely<Tables>;
-  readonly #waiting: Member[] = [];
+  readonly #pending: PendingTransaction[] = [];
   #running = false;
 
   constructor(db: Kysely<Tables>) {
@@ -33,47 +33,50 @@ export class CommitGroups {
 
   run<T>(work: Work<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({
+      this.#pending.push({
         run: async (db) => {
           const result = await work(db);
           return () => resolve(result);
         },
         fail: reject,
       });
-      if (!this.#running) void this.#runAll();
+      if (!this.#running) void this.#runPending();
     });
   }
 
-  async #runAll(): Promise<void> {
+  async #runPending(): Promise<void> {
     this.#running = true;
-    while (this.#waiting.length > 0) {
+    while (this.#pending.length > 0) {
       await nextTurn();
-      await this.#runGroup(this.#waiting.splice(0, GROUP_SIZE));
+      await this.#runGroup(this.#pending.splice(0, GROUP_SIZE));
     }
     this.#running = false;
   }
 
-  async #runGroup(group: readonly Member[]): Promise<void> {
+  async #runGroup(group: readonly PendingTransaction[]): Promise<void> {
     try {
-      const outcomes = await this.#db.transaction().execute((db) => this.#runMembers(db, group));
-      for (const tell of outcomes) tell();
+      const reports = await this.#db.transaction().execute((db) => this.#runInSavepoints(db, group));
+      for (const report of reports) report();
     } catch (error) {
-      for (const member of group) member.fail(error);
+      for (const transaction of group) transaction.fail(error);
     }
   }
 
-  async #runMembers(db: Transaction<Tables>, group: readonly Member[]): Promise<readonly Outcome[]> {
+  async #runInSavepoints(
+    db: Transaction<Tables>,
+    group: readonly PendingTransaction[],
+  ): Promise<readonly ReportOutcome[]> {
     const [only, second] = group;
     if (only !== undefined && second === undefined) return [await only.run(db)];
-    const outcomes: Outcome[] = [];
-    for (const member of group) {
+    const reports: ReportOutcome[] = [];
+    for (const transaction of group) {
       try {
-        outcomes.push(await withinSavepoint(db, () => member.run(db)));
+        reports.push(await withinSavepoint(db, () => transaction.run(db)));
       } catch (error) {
-        // Where SQLite undid the whole transaction at this error, the driver refuses the rest and the commit.
-        outcomes.push(() => member.fail(error));
+        // If this error made SQLite roll back the whole transaction, the driver refuses the next statement and the commit.
+        reports.push(() => transaction.fail(error));
       }
     }
-    return outcomes;
+    return reports;
   }
 }
