@@ -144,7 +144,7 @@ function slimCommander(): Plugin {
 }
 
 function isSlimImporter(importer: string | undefined): boolean {
-  return /\/(cli\/connection\/undici-exchange|cli\/commands\/dev\/embedded-control|cli\/commands\/events\/post-event)\.ts$/.test(
+  return /\/(cli\/connection\/undici-agent|cli\/commands\/dev\/embedded-control|cli\/commands\/events\/post-event)\.ts$/.test(
     importer ?? '',
   );
 }

@@ -170,13 +170,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     '*-routes.ts',
     'src/server/transcription/transcript-response.ts',
   ],
-  // The client takes the type of a dispatcher only: it runs without undici.
-  undici: [
-    'src/client/dispatcher-exchange.ts',
-    'src/cli/',
-    'src/server/webhooks/sender/',
-    'src/server/recordings/files/',
-  ],
+  undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/recordings/files/'],
 };
 
 /** Rooms that may import of Node itself only what is listed; the others are free. */

@@ -1,34 +1,36 @@
-/*
- * What a program passes to the client, and gets back of the wire. It names nothing of Node's or undici's: whoever
- * imports the client needs no types besides its own.
- */
-
+import type { HttpDispatcher } from './dispatcher-exchange.ts';
 import type { Fetch } from './fetch-exchange.ts';
-import type { HttpExchange, WireRequest } from './http-exchange.ts';
+import type { WireRequest } from './http-exchange.ts';
 import type { RequestSigner } from './sign-request.ts';
 
-export type { WireRequest };
+export type { WireRequest } from './http-exchange.ts';
+
+/*
+ * What a program passes to the client and what it sees of the wire. Nothing here names a type of Node's or undici's:
+ * an importing program needs no types besides its own.
+ */
 
 export type RtcClientOptions = {
   /** Base address, such as `https://rtc.example.org`. */
   readonly url: string;
   readonly apiKey: string;
   readonly apiSecret: string;
-  /** Milliseconds since the epoch; default Date.now. The signature carries it. */
-  readonly clock?: () => number;
-  /** Default the runtime's own. */
+  /** Sends the requests; default the runtime's own fetch. */
   readonly fetch?: Fetch;
-  /** Sends the requests instead of fetch, such as a ProxyAgent of undici. It stays open when the client is closed. */
-  readonly dispatcher?: HttpDispatcher;
-  /** Sends the requests instead of both, and is closed with the client. */
-  readonly exchange?: HttpExchange;
-  /** Default HMAC-SHA256 with WebCrypto and `apiSecret`. */
+  /**
+   * An undici Dispatcher, such as a ProxyAgent, that sends the requests instead of fetch. It stays open. A function
+   * opens one for this client: it is called with the first request, and close() destroys what it returned.
+   */
+  readonly dispatcher?: HttpDispatcher | (() => Promise<HttpDispatcher>);
+  /** Signs in place of WebCrypto and `apiSecret`: the hex HMAC-SHA256 of the canonical string. */
   readonly sign?: RequestSigner;
-  /** Whole attempt, connection included, in milliseconds; default 30 000 (a recorder may take 25 s to start). */
+  /** Milliseconds since the epoch; default Date.now. The signature carries the time. */
+  readonly clock?: () => number;
+  /** Limit of a whole attempt, connection included, in milliseconds; default 30 000 (a recorder may take 25 s to start). */
   readonly timeoutMs?: number;
-  /** Default 32 MiB. */
+  /** Largest response body in bytes; default 32 MiB. */
   readonly maxResponseBytes?: number;
-  /** Tries of a GET or DELETE answered 429 or 503; default 3, 1 for none. */
+  /** Attempts of a GET or DELETE whose response is 429 or 503; default 3, 1 for none. */
   readonly maxAttempts?: number;
   readonly userAgent?: string;
   readonly observer?: Observer;
@@ -41,10 +43,19 @@ export type RtcClientOptions = {
 /** Sees each attempt as it goes over the wire. Headers carry the signature: mask before showing. */
 export type Observer = {
   onRequest?(request: WireRequest): void;
-  onAnswer?(request: WireRequest, answer: Answer, elapsedMs: number): void;
+  onResponse?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
+  /** @deprecated Use onResponse. */
+  onAnswer?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
 };
 
 export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number };
+
+export type PageOptions = CallOptions & {
+  /** Page size; the service's own default and maximum are in its reference. */
+  readonly limit?: number | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+};
 
 export type SendOptions = CallOptions & {
   /** JSON text, sent and signed byte for byte. */
@@ -55,8 +66,8 @@ export type SendOptions = CallOptions & {
   readonly maxAttempts?: number;
 };
 
-/** An answer of the service, its body read whole. */
-export type Answer = {
+/** A response of the service, its body read whole. */
+export type ServiceResponse = {
   readonly status: number;
   /** The reason phrase of the status line, `Created`; may be empty. */
   readonly statusText: string;
@@ -65,5 +76,5 @@ export type Answer = {
   readonly body: string;
 };
 
-/** An undici Dispatcher, such as a ProxyAgent, by the only thing that is asked of it. */
-export type HttpDispatcher = { request(options: never): Promise<unknown> };
+/** @deprecated Use ServiceResponse. */
+export type Answer = ServiceResponse;

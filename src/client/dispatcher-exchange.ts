@@ -1,35 +1,70 @@
-import type { Dispatcher } from 'undici';
-import type { HttpDispatcher } from './client-options.ts';
-import type { HttpExchange, HttpRequest, HttpResponse } from './http-exchange.ts';
+import type { ByteStream, HttpExchange, HttpResponse, WireRequest } from './http-exchange.ts';
 
-/** Sends through a dispatcher of undici, which belongs to the caller: close() leaves it open. */
-export function createDispatcherExchange(dispatcher: HttpDispatcher): HttpExchange {
-  return { send: (request) => sendThrough(dispatcher as Dispatcher, request), close: async () => {} };
-}
+/** The part of an undici Dispatcher (Agent, ProxyAgent, …) that the client uses. */
+export type HttpDispatcher = {
+  request(options: DispatcherRequest): Promise<DispatcherResponse>;
+  destroy?(): Promise<void>;
+};
 
-export async function sendThrough(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpResponse> {
-  const { idleTimeoutMs, signal } = request;
-  signal?.throwIfAborted();
-  const response = await dispatcher.request({
-    origin: request.origin,
-    path: request.path,
-    method: request.method as Dispatcher.HttpMethod,
-    headers: request.headers,
-    body: request.body ?? null,
-    signal: signal ?? null,
-    ...(idleTimeoutMs === undefined ? {} : { headersTimeout: idleTimeoutMs, bodyTimeout: idleTimeoutMs }),
-  });
+export type DispatcherRequest = {
+  readonly origin: string;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string | null;
+  readonly signal: AbortSignal;
+};
+
+export type DispatcherResponse = {
+  readonly statusCode: number;
+  readonly statusText: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: DispatcherBody;
+};
+
+export type DispatcherBody = AsyncIterable<Uint8Array> & {
+  on(event: 'error', listener: () => void): unknown;
+  destroy(): unknown;
+};
+
+/** @param given a dispatcher, which stays open, or a function that opens one for this exchange alone */
+export function dispatcherExchange(given: HttpDispatcher | (() => Promise<HttpDispatcher>)): HttpExchange {
+  let own: Promise<HttpDispatcher> | undefined;
+  const dispatcher = async (): Promise<HttpDispatcher> => {
+    if (typeof given !== 'function') return given;
+    own ??= given();
+    return await own;
+  };
   return {
-    status: response.statusCode,
-    statusText: response.statusText,
-    headers: flatten(response.headers),
-    body: response.body,
-    // Destroyed unread it reports an error, which nobody but this listener would hear.
-    discard: () => void response.body.on('error', () => undefined).destroy(),
+    // Sent byte for byte.
+    wirePath: (_origin, path) => path,
+    send: async ({ method, origin, path, headers, body }: WireRequest, signal): Promise<HttpResponse> => {
+      const opened = await dispatcher();
+      signal.throwIfAborted();
+      const request = { origin, path, method, headers: { ...headers }, body: body ?? null, signal };
+      const response = await opened.request(request);
+      const { statusCode: status, statusText } = response;
+      return { status, statusText, headers: flatten(response.headers), body: byteStream(response.body) };
+    },
+    close: async () => {
+      // The call that needed a dispatcher has reported why it could not be opened.
+      const opened = await own?.catch(() => undefined);
+      await opened?.destroy?.();
+    },
   };
 }
 
-function flatten(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
+function byteStream(body: DispatcherBody): ByteStream {
+  return {
+    [Symbol.asyncIterator]: () => body[Symbol.asyncIterator](),
+    cancel: async () => {
+      body.on('error', () => undefined);
+      body.destroy();
+    },
+  };
+}
+
+function flatten(headers: DispatcherResponse['headers']): Record<string, string> {
   const flat: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value;

@@ -1,8 +1,23 @@
-import type { Download, DownloadOptions } from './call-options.ts';
 import type { HttpResponse } from './http-exchange.ts';
 import { RtcError } from './rtc-error.ts';
 import { parseUrl } from './service-url.ts';
 import type { Transport } from './transport.ts';
+
+export type DownloadOptions = {
+  /** Goes on after that many bytes, which the caller has already; default 0. */
+  readonly from?: number;
+  /** Ends the reading of the body too. */
+  readonly signal?: AbortSignal;
+};
+
+export type Download = {
+  /** Where in the file `body` begins, in bytes: `from`, or 0 when the whole file comes all the same. */
+  readonly start: number;
+  /** Size of the whole file; undefined when the response does not say it. */
+  readonly sizeBytes: number | undefined;
+  /** Read it to its end, or leave it early. Throws RtcError when the transfer breaks off. */
+  readonly body: AsyncIterable<Uint8Array>;
+};
 
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
@@ -14,11 +29,11 @@ export async function download(
 ): Promise<Download> {
   const headers = from === 0 ? {} : { range: `bytes=${from}-` };
   const first = await transport.open(path, { headers, signal });
-  if (!REDIRECTS.includes(first.status)) return toDownload(transport, { from, path, signal }, first);
-  first.discard();
+  if (!REDIRECTS.includes(first.status)) return await toDownload(first, { from, path });
+  await first.body.cancel();
   const url = targetOf(first, path);
   const second = await transport.openForeign(url, { headers, signal });
-  return toDownload(transport, { from, path: url.pathname, signal, origin: url.origin }, second);
+  return await toDownload(second, { from, path: url.pathname });
 }
 
 function targetOf({ status, headers }: HttpResponse, path: string): URL {
@@ -27,43 +42,21 @@ function targetOf({ status, headers }: HttpResponse, path: string): URL {
   throw unexpected(path, status, 'a redirect to nowhere');
 }
 
-type Source = {
-  readonly from: number;
-  readonly path: string;
-  readonly signal: AbortSignal | undefined;
-  readonly origin?: string;
-};
+type Source = { readonly from: number; readonly path: string };
 
-function toDownload(transport: Transport, source: Source, response: HttpResponse): Download {
-  const { status, headers } = response;
-  const body = readBody(transport, source, response);
+async function toDownload(response: HttpResponse, { from, path }: Source): Promise<Download> {
+  const { status, headers, body } = response;
   if (status === 200) {
     const length = headers['content-length'];
     return { start: 0, sizeBytes: length === undefined ? undefined : Number(length), body };
   }
-  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(String(headers['content-range']));
-  if (status === 206 && Number(range?.[1]) === source.from) {
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '');
+  if (status === 206 && Number(range?.[1]) === from) {
     const size = range?.[2];
-    return {
-      start: source.from,
-      sizeBytes: size === undefined || size === '*' ? undefined : Number(size),
-      body,
-    };
+    return { start: from, sizeBytes: size === undefined || size === '*' ? undefined : Number(size), body };
   }
-  response.discard();
-  throw unexpected(source.path, status, 'no file');
-}
-
-async function* readBody(
-  transport: Transport,
-  { path, signal, origin = 'the service' }: Source,
-  { body }: HttpResponse,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (cause) {
-    throw transport.explain(cause, { method: 'GET', path }, { origin, signal });
-  }
+  await body.cancel();
+  throw unexpected(path, status, 'no file');
 }
 
 function unexpected(path: string, status: number, what: string): RtcError {

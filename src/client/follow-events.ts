@@ -2,9 +2,9 @@ import type { EventName } from '../contract/event-names.ts';
 import type { Event, EventList } from '../contract/events.ts';
 import type { CallOptions } from './client-options.ts';
 import { pause } from './retry.ts';
-import { untilAnswered, type WaitDeps, type WaitOptions } from './until-answered.ts';
+import { retryUntilResponse, type WaitDeps, type WaitOptions } from './retry-until-response.ts';
 
-/** Which events: of one room, under these names of either table, stored at `since` (ISO 8601) or later. */
+/** Events of one room, under these names of either table, stored at `since` (ISO 8601) or later. */
 export type EventFilter = {
   readonly room?: string | undefined;
   readonly types?: readonly EventName[] | undefined;
@@ -23,9 +23,9 @@ export type ListEventsOptions = CallOptions &
 
 export type FollowEventsOptions = EventFilter &
   WaitOptions & {
-    /** Where to begin; without it at `since`, and without either at what comes from now on. */
+    /** Where to begin; default `since`, and without either the events from now on. */
     readonly cursor?: string | undefined;
-    /** Told where to begin another time, whenever all events before it have been handled. The first call says that it is connected. */
+    /** Called with the cursor to begin with another time, whenever all events before it have been handled. The first call means that the client is connected. */
     readonly onCursor?: ((cursor: string) => void) | undefined;
   };
 
@@ -36,13 +36,13 @@ export type FollowDeps = WaitDeps & {
 const WAIT_SECONDS = 25;
 const PAGE_SIZE = 200;
 const SHORTEST_WAIT_MS = 500;
-/** A cursor for what is yet to come, as GET /v1/events has it. */
+/** GET /v1/events takes this cursor for the events that are yet to come. */
 const LATEST = 'latest';
 
 /**
- * The stored events in their order, and then each new one as it comes, by long poll. A service that goes away, restarts
- * or is overloaded is waited for, and the same cursor asked for again: nothing is lost. The first answer must come,
- * and a fault that does not pass (credentials, a bad parameter) ends the iteration.
+ * The stored events in their order, and then each new one as it comes, by long poll. It waits for a service that goes
+ * away, restarts or is overloaded, and sends the same cursor again: nothing is lost. The first call must succeed, and
+ * an error that does not pass (credentials, a bad parameter) ends the iteration.
  */
 export async function* followEvents(
   deps: FollowDeps,
@@ -57,12 +57,14 @@ export async function* followEvents(
     yield* page.events;
     cursor = page.nextCursor;
     options.onCursor?.(cursor);
-    page = await untilAnswered(deps, options, () => askOnce(deps, { ...query, cursor, wait: WAIT_SECONDS }));
+    page = await retryUntilResponse(deps, options, () =>
+      pollOnce(deps, { ...query, cursor, wait: WAIT_SECONDS }),
+    );
   }
 }
 
-/** A wait that is answered at once and with nothing, by a service that closes or a proxy, is not asked again at once. */
-async function askOnce(deps: FollowDeps, query: ListEventsOptions): Promise<EventList> {
+/** A service that shuts down, or a proxy, may end a wait at once with an empty page: the next poll then waits a little. */
+async function pollOnce(deps: FollowDeps, query: ListEventsOptions): Promise<EventList> {
   const startedAt = performance.now();
   const page = await deps.list(query);
   const isShort = page.events.length === 0 && performance.now() - startedAt < SHORTEST_WAIT_MS;

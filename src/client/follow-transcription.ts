@@ -1,13 +1,13 @@
 import type { LiveTranscription, PostTranscriptionDetail, Segment } from '../contract/transcription.ts';
 import type { CallOptions } from './client-options.ts';
 import { pause } from './retry.ts';
+import { retryUntilResponse, type WaitDeps, type WaitOptions } from './retry-until-response.ts';
 import { RtcError } from './rtc-error.ts';
-import { untilAnswered, type WaitDeps, type WaitOptions } from './until-answered.ts';
 
 export type FollowTranscriptionOptions = WaitOptions & {
-  /** Only what ended after it (ISO 8601); without it, all that has been said. */
+  /** Only segments that ended after it (ISO 8601); default all. */
   readonly since?: string | undefined;
-  /** Told of the transcription when the first answer has come. */
+  /** Called with the transcription when the first response has come. */
   readonly onStart?: ((transcription: LiveTranscription) => void) | undefined;
 };
 
@@ -19,41 +19,41 @@ export type FollowTranscriptionDeps = WaitDeps & {
 };
 
 const POLL_MS = 500;
-/** Segments are stored when they have been recognised: a long one comes after a short one that ended later. */
+/** Segments are stored in the order of their recognition: a long one comes after a short one that ended later. */
 const OVERLAP_MS = 120_000;
 
 /**
- * What is said in a room, in the order in which it is stored, until the transcription is stopped. One that is over is
- * told whole. The first answer must come; later on a service that is away is waited for, and nothing is missed.
+ * The segments of a room's transcription in the order in which they are stored, until it is stopped; those of a stopped
+ * one at once. The first call must succeed; later on it waits for a service that is away, and misses nothing.
  */
 export async function* followTranscription(
   deps: FollowTranscriptionDeps,
   options: FollowTranscriptionOptions,
 ): AsyncGenerator<Segment, void, undefined> {
   const call = options.signal === undefined ? {} : { signal: options.signal };
-  const told = new Set<string>();
-  const untold = (segments: readonly Segment[]): readonly Segment[] =>
+  const yielded = new Set<string>();
+  const newOnes = (segments: readonly Segment[]): readonly Segment[] =>
     segments.filter(({ id, endedAt }) => {
       const isNew =
-        !told.has(id) && (options.since === undefined || Date.parse(endedAt) > Date.parse(options.since));
-      if (isNew) told.add(id);
+        !yielded.has(id) && (options.since === undefined || Date.parse(endedAt) > Date.parse(options.since));
+      if (isNew) yielded.add(id);
       return isNew;
     });
-  let answer = await deps.ofRoom({ ...call, since: options.since });
-  const { transcriptionId } = answer;
-  options.onStart?.(answer);
+  let response = await deps.ofRoom({ ...call, since: options.since });
+  const { transcriptionId } = response;
+  options.onStart?.(response);
   let latest = 0;
   for (;;) {
-    yield* untold(answer.segments);
-    if (answer.status === 'stopped') return;
-    latest = Math.max(latest, ...answer.segments.map(({ endedAt }) => Date.parse(endedAt)));
+    yield* newOnes(response.segments);
+    if (response.status === 'stopped') return;
+    latest = Math.max(latest, ...response.segments.map(({ endedAt }) => Date.parse(endedAt)));
     await wait(deps, options.signal);
     const since = latest === 0 ? options.since : new Date(latest - OVERLAP_MS).toISOString();
-    answer = await untilAnswered(deps, options, () => deps.ofRoom({ ...call, since }));
-    if (answer.transcriptionId === transcriptionId) continue;
-    // It was stopped, and another one started since.
-    const last = await untilAnswered(deps, options, () => deps.ofId(transcriptionId, call));
-    yield* untold(last.segments);
+    response = await retryUntilResponse(deps, options, () => deps.ofRoom({ ...call, since }));
+    if (response.transcriptionId === transcriptionId) continue;
+    // The transcription was stopped, and another one started since.
+    const last = await retryUntilResponse(deps, options, () => deps.ofId(transcriptionId, call));
+    yield* newOnes(last.segments);
     return;
   }
 }

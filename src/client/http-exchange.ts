@@ -1,8 +1,3 @@
-/*
- * How the client sends one HTTP request. There are two ways: fetch, which every runtime has, and an undici dispatcher,
- * which the `rtc` command line uses, and which a caller passes to go through a proxy.
- */
-
 export type WireRequest = {
   readonly method: string;
   readonly origin: string;
@@ -12,35 +7,26 @@ export type WireRequest = {
   readonly body: string | undefined;
 };
 
-export type HttpRequest = WireRequest & {
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Longest time without response headers, and then without a part of the body, in milliseconds. The error has the
-   * code ETIMEDOUT, or one that ends in _TIMEOUT.
-   */
-  readonly idleTimeoutMs?: number | undefined;
+/** How requests go over the wire: by fetch, or by an undici dispatcher. */
+export type HttpExchange = {
+  /** The path as it will be sent, which is what the signature covers. */
+  wirePath(origin: string, path: string): string;
+  /** Redirects are returned as they are. Rejects when there is no response, or when the signal aborts. */
+  send(request: WireRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /** Frees what the exchange opened itself. */
+  close(): Promise<void>;
 };
 
 export type HttpResponse = {
   readonly status: number;
-  /** The reason phrase; may be empty. */
   readonly statusText: string;
-  /** Names in lower case; repeated ones are joined by a comma. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Read once, to its end; leaving the loop early gives up the rest and its connection. */
-  readonly body: AsyncIterable<Uint8Array>;
-  /** Gives up the body unread. */
-  readonly discard: () => void;
+  readonly body: ByteStream;
 };
 
-export type HttpExchange = {
-  /** Redirects are returned, not followed. Rejects with what broke the connection. */
-  send(request: HttpRequest): Promise<HttpResponse>;
-  /** Requests that still run fail. */
-  close(): Promise<void>;
+/** Leaving the iteration early ends the transfer. */
+export type ByteStream = AsyncIterable<Uint8Array> & {
+  /** Ends the transfer of a body that nobody will read. */
+  cancel(): Promise<void>;
 };
-
-/** The path of a request has a form that this exchange cannot send; nothing was sent. */
-export class UnsendablePathError extends TypeError {
-  override readonly name = 'UnsendablePathError';
-}

@@ -1,29 +1,28 @@
-export type {
-  Download,
-  DownloadOptions,
-  ListDeliveriesOptions,
-  ListRecordingsOptions,
-  ListRoomsOptions,
-  RoomCreation,
-} from './call-options.ts';
 export { RtcClient } from './client.ts';
 export type {
   Answer,
   CallOptions,
-  HttpDispatcher,
   Observer,
+  PageOptions,
   RtcClientOptions,
   SendOptions,
+  ServiceResponse,
   WireRequest,
 } from './client-options.ts';
-export type { Fetch, FetchInit, FetchResponse } from './fetch-exchange.ts';
+export type { Deliveries, ListDeliveriesOptions } from './deliveries.ts';
+export type { HttpDispatcher } from './dispatcher-exchange.ts';
+export type { Download, DownloadOptions } from './download.ts';
+export type { Events } from './events.ts';
+export type { Fetch } from './fetch-exchange.ts';
 export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
 export type { FollowTranscriptionOptions } from './follow-transcription.ts';
-export type { HttpExchange, HttpRequest, HttpResponse } from './http-exchange.ts';
-export { type ClientFault, problemOf, RtcError } from './rtc-error.ts';
+export type { Ingress } from './ingress.ts';
+export type { Participants, TrackTarget } from './participants.ts';
+export type { ListRecordingsOptions, Recordings } from './recordings.ts';
+export type { ListRoomsOptions, RoomCreation, Rooms } from './rooms.ts';
+export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';
 export type { RequestSigner } from './sign-request.ts';
-export type {
-  ListTranscriptionsOptions,
-  ReadTranscriptionOptions,
-  TextFormat,
-} from './transcription-calls.ts';
+export type { Tokens } from './tokens.ts';
+export type { ReadTranscriptionOptions, TextFormat, Transcription } from './transcription.ts';
+export type { ListTranscriptionsOptions, Transcriptions } from './transcriptions.ts';
+export type { Webhooks } from './webhooks.ts';

@@ -19,8 +19,8 @@ export function transcriptionPath(id: string): string {
   return `/v1/transcriptions${pathOf(id)}`;
 }
 
-/** A long poll is given its wait and what any call may take besides. */
-export function patienceFor(waitSeconds: number | undefined): number | undefined {
+/** Time limit of a long poll: its wait, and 15 s for the call itself; undefined for the client's own limit. */
+export function timeoutOfWait(waitSeconds: number | undefined): number | undefined {
   return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;
 }
 
@@ -28,29 +28,28 @@ export function withBody(body: object, options: CallOptions | undefined): SendOp
   return { ...options, body: JSON.stringify(body) };
 }
 
-/** Query string with the values that are there, each percent-encoded; empty without any. */
+/** Query string with the values that are not undefined, each percent-encoded; empty without any. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
-  const encoded = pairs.map(([name, value]) => `${name}=${encodeValue(String(value))}`);
+  const encoded = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
   return encoded.length === 0 ? '' : `?${encoded.join('&')}`;
-}
-
-/** fetch escapes the apostrophe of a query, and what is signed has to be what is sent. */
-function encodeValue(text: string): string {
-  return encodeURIComponent(text).replaceAll("'", '%27');
 }
 
 export function splitList(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
 }
 
-/** The answer of a service that is not ready. Throws the error again when it is no such answer. */
+/** The body of a service that is not ready. Throws the error again when it has another body. */
 export function readinessOf(error: RtcError): Readiness {
   try {
     const value: unknown = JSON.parse(error.body ?? '');
-    if (typeof value === 'object' && value !== null && 'checks' in value) return value as Readiness;
+    if (isReadiness(value)) return value;
   } catch {
     // A proxy's page: the original error says so.
   }
   throw error;
+}
+
+function isReadiness(value: unknown): value is Readiness {
+  return typeof value === 'object' && value !== null && 'ready' in value && 'checks' in value;
 }

@@ -1,7 +1,7 @@
 /*
  * Only GET and DELETE are sent again, and only on 429 and 503: the service states these before it has done
  * anything, and both methods may be repeated. Retry-After is honoured up to a bound; a server that asks for a
- * longer pause gets its answer passed on instead.
+ * longer pause gets its response passed on instead.
  */
 
 const RETRIED_METHODS: ReadonlySet<string> = new Set(['GET', 'DELETE']);
@@ -40,19 +40,18 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return Number.isNaN(atMs) ? undefined : Math.max(0, Math.ceil((atMs - nowMs) / 1000));
 }
 
-/** Waits, or rejects at once with the signal's reason. */
+/** Waits; rejects with the signal's reason as soon as it aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  signal?.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(end, ms);
-    const abort = (): void => {
+    if (signal?.aborted === true) return reject(signal.reason);
+    const onAbort = (): void => {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    signal?.addEventListener('abort', abort, { once: true });
-    function end(): void {
-      signal?.removeEventListener('abort', abort);
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
       resolve();
-    }
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -2,15 +2,23 @@ import { type ErrorCode, errorCodeOfType, type FieldError } from '../contract/er
 import type { Problem } from '../contract/problem.ts';
 
 /**
- * What can go wrong without an answer of the service:
- * `unreachable` no connection (refused, unknown host, certificate), `timed-out` no answer in time, `aborted` the
- * caller's signal, `unexpected-answer` an answer that is not the service's (a proxy's page, a redirect, broken
- * JSON), `answer-too-large` more than `maxResponseBytes`.
+ * Errors without a response of the service:
+ * `unreachable` no connection (refused, unknown host, certificate), `timed-out` no response in time, `aborted` the
+ * caller's signal or close(), `unexpected-answer` a response that is not the service's (a proxy's page, a redirect,
+ * broken JSON), `answer-too-large` a body of more than `maxResponseBytes`.
  */
-export type ClientFault = 'unreachable' | 'timed-out' | 'aborted' | 'unexpected-answer' | 'answer-too-large';
+export type ClientErrorCode =
+  | 'unreachable'
+  | 'timed-out'
+  | 'aborted'
+  | 'unexpected-answer'
+  | 'answer-too-large';
+
+/** @deprecated Use ClientErrorCode. */
+export type ClientFault = ClientErrorCode;
 
 export type RtcErrorOptions = {
-  readonly code: ErrorCode | ClientFault;
+  readonly code: ErrorCode | ClientErrorCode;
   readonly detail: string;
   readonly method: string;
   readonly path: string;
@@ -22,20 +30,20 @@ export type RtcErrorOptions = {
   readonly cause?: unknown;
 };
 
-/** A call that failed: with the service's problem (RFC 9457) when it answered one. */
+/** A call that failed, with the service's problem (RFC 9457) when the response is one. */
 export class RtcError extends Error {
   override readonly name = 'RtcError';
-  /** Slug of the problem catalogue, or what kept the answer away. */
-  readonly code: ErrorCode | ClientFault;
-  /** HTTP status; undefined without an answer. */
+  /** Slug of the problem catalogue, or why there is no response of the service. */
+  readonly code: ErrorCode | ClientErrorCode;
+  /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** What is wrong, in the service's own words where it answered. */
+  /** What is wrong, as the problem says it. */
   readonly detail: string;
-  /** The problem as answered, with members that this version does not know. */
+  /** The problem as received, with members that this version does not know. */
   readonly problem: Problem | undefined;
-  /** Body of the answer as received, problem or not; undefined without an answer. */
+  /** Body of the response as received, problem or not; undefined without a response. */
   readonly body: string | undefined;
-  /** X-Request-Id of the answer: the service's log has it. */
+  /** X-Request-Id of the response: the service's log has it. */
   readonly requestId: string | undefined;
   /** Retry-After in seconds. */
   readonly retryAfterSeconds: number | undefined;
@@ -58,7 +66,8 @@ export class RtcError extends Error {
 
   /** Every bad field or parameter of a refused request. */
   get errors(): readonly FieldError[] {
-    return (this.problem?.errors ?? []) as readonly FieldError[];
+    const errors: unknown = this.problem?.errors;
+    return Array.isArray(errors) ? errors.filter(isFieldError) : [];
   }
 
   /** The server's clock in Unix seconds, when the request's timestamp was refused. */
@@ -68,7 +77,7 @@ export class RtcError extends Error {
 }
 
 /** The catalogue's code of a problem; for a type that this version does not know, the nearest by status. */
-export function codeOfProblem(problem: Problem, status: number): ErrorCode | ClientFault {
+export function codeOfProblem(problem: Problem, status: number): ErrorCode | ClientErrorCode {
   return errorCodeOfType(problem.type) ?? codeOfStatus(status);
 }
 
@@ -88,7 +97,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   500: 'internal-error',
 };
 
-function codeOfStatus(status: number): ErrorCode | ClientFault {
+function codeOfStatus(status: number): ErrorCode | ClientErrorCode {
   return CODE_OF_STATUS[status] ?? 'unexpected-answer';
 }
 
@@ -104,21 +113,31 @@ export function isProblem(value: unknown): value is Problem {
   );
 }
 
-/** Problem details for a fault that no server described, so that programs read one shape. */
+function isFieldError(value: unknown): value is FieldError {
+  if (typeof value !== 'object' || value === null || !('detail' in value)) return false;
+  const place = 'pointer' in value ? value.pointer : 'parameter' in value ? value.parameter : undefined;
+  return typeof value.detail === 'string' && typeof place === 'string';
+}
+
+/** The problem, or problem details for an error that no server described, so that programs read one shape. */
 export function problemOf(error: RtcError): Omit<Problem, 'status'> & { readonly status?: number } {
   if (error.problem !== undefined) return error.problem;
   return {
     type: `urn:problem-type:rtc:${error.code}`,
-    title: TITLE_OF_FAULT[error.code as ClientFault] ?? 'Error',
+    title: isClientErrorCode(error.code) ? TITLE_OF_ERROR[error.code] : 'Error',
     ...(error.status === undefined ? {} : { status: error.status }),
     detail: error.detail,
   };
 }
 
-const TITLE_OF_FAULT: Readonly<Record<ClientFault, string>> = {
+const TITLE_OF_ERROR: Readonly<Record<ClientErrorCode, string>> = {
   unreachable: 'Service unreachable',
   'timed-out': 'No answer in time',
   aborted: 'Cancelled',
   'unexpected-answer': 'Not an answer of the service',
   'answer-too-large': 'Answer too large',
 };
+
+function isClientErrorCode(code: string): code is ClientErrorCode {
+  return Object.hasOwn(TITLE_OF_ERROR, code);
+}

@@ -3,25 +3,25 @@ import { canonicalLines, type SignableRequest } from '../contract/canonical-requ
 /** Computes a request's signature with the caller's secret. */
 export type RequestSigner = (request: SignableRequest) => string | Promise<string>;
 
-/** Signs with WebCrypto, which every runtime has. */
+const encoder = new TextEncoder();
+
+/** Signs with WebCrypto, which every runtime has; the signature that contract/signing.ts makes with node:crypto. */
 export function createWebCryptoSigner(apiSecret: string): RequestSigner {
-  const encoder = new TextEncoder();
-  const bytesOf = (text: string): Uint8Array<ArrayBuffer> => encoder.encode(text);
-  let key: Promise<WebCryptoKey> | undefined;
+  let key: ReturnType<typeof importKey> | undefined;
   return async (request) => {
-    key ??= importKey(bytesOf(apiSecret));
-    const body =
-      typeof request.body === 'string' ? bytesOf(request.body) : new Uint8Array(request.body ?? []);
-    const bodyHash = toHex(await crypto.subtle.digest('SHA-256', body));
-    const lines = bytesOf(canonicalLines(request, bodyHash));
+    key ??= importKey(apiSecret);
+    const body = request.body ?? '';
+    const bytes = typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body);
+    const bodyHash = toHex(await crypto.subtle.digest('SHA-256', bytes));
+    const lines = encoder.encode(canonicalLines(request, bodyHash));
     return toHex(await crypto.subtle.sign('HMAC', await key, lines));
   };
 }
 
-type WebCryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
-
-function importKey(secret: Uint8Array<ArrayBuffer>): Promise<WebCryptoKey> {
-  return crypto.subtle.importKey('raw', secret, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+async function importKey(secret: string) {
+  // HMAC pads a short key with zeros: one zero byte is the empty key, which WebCrypto refuses to import.
+  const bytes = secret === '' ? new Uint8Array(1) : encoder.encode(secret);
+  return await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 }
 
 function toHex(bytes: ArrayBuffer): string {

@@ -1,12 +1,14 @@
 import { API_KEY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../contract/canonical-request.ts';
-import { type Asked, errorOfAnswer, readAnswer } from './answer.ts';
-import type { Answer, RtcClientOptions, SendOptions, WireRequest } from './client-options.ts';
-import { explainConnection } from './connection-fault.ts';
-import { createDispatcherExchange } from './dispatcher-exchange.ts';
-import { createFetchExchange } from './fetch-exchange.ts';
+import type { RtcClientOptions, SendOptions, ServiceResponse, WireRequest } from './client-options.ts';
+import { type Circumstances, explainConnection } from './connection-error.ts';
+import { Deadline } from './deadline.ts';
+import { dispatcherExchange } from './dispatcher-exchange.ts';
+import { fetchExchange } from './fetch-exchange.ts';
 import { isHeaderValue } from './header-value.ts';
-import { type HttpExchange, type HttpResponse, UnsendablePathError } from './http-exchange.ts';
+import type { HttpExchange, HttpResponse } from './http-exchange.ts';
+import { errorOfResponse, parseResponse, type RequestLine, readResponse } from './response.ts';
 import { parseRetryAfter, pause, retryPauseMs } from './retry.ts';
+import type { WaitDeps } from './retry-until-response.ts';
 import { RtcError } from './rtc-error.ts';
 import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
 import { createWebCryptoSigner, type RequestSigner } from './sign-request.ts';
@@ -19,15 +21,16 @@ export type OpenOptions = {
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const DEFAULT_MAX_ATTEMPTS = 3;
+const DEFAULT_USER_AGENT = 'rtc-service-client';
 
-/** Signs, sends, times out, retries and bounds; knows no endpoint. Holds connections: close() it. */
+/** Signs, sends, times out, retries and bounds; knows no endpoint. Calls may be under way: close() ends them. */
 export class Transport {
   readonly #options: RtcClientOptions;
   readonly #url: ServiceUrl;
   readonly #exchange: HttpExchange;
   readonly #sign: RequestSigner;
-  #isClosed = false;
   readonly #clock: () => number;
+  readonly #closing = new AbortController();
 
   constructor(options: RtcClientOptions) {
     if (!isHeaderValue(options.apiKey)) {
@@ -35,137 +38,214 @@ export class Transport {
     }
     this.#options = options;
     this.#url = parseServiceUrl(options.url);
-    this.#clock = options.clock ?? Date.now;
+    this.#exchange = exchangeOf(options);
     this.#sign = options.sign ?? createWebCryptoSigner(options.apiSecret);
-    this.#exchange = options.exchange ?? openExchange(options);
+    this.#clock = options.clock ?? Date.now;
   }
 
-  /** @throws RtcError for every answer of 300 or more, and for none */
-  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
-    const asked: Asked = { method: method.toUpperCase(), path };
+  /** How iterations that follow something pause. */
+  get waiting(): WaitDeps {
+    return { pause: this.#options.pause, random: this.#options.random };
+  }
+
+  /**
+   * The JSON of the response. The service's schemas shape it; what comes from elsewhere is mostly not an object.
+   * @throws RtcError
+   */
+  async call<T>(method: string, path: string, options?: SendOptions): Promise<T> {
+    return this.parse({ method, path }, await this.send(method, path, options));
+  }
+
+  parse<T>(line: RequestLine, response: ServiceResponse): T {
+    const value = parseResponse(response, line);
+    if (typeof value === 'object' && value !== null) return value as T;
+    throw new RtcError({
+      ...line,
+      code: 'unexpected-answer',
+      status: response.status,
+      requestId: response.headers['x-request-id'],
+      detail: `something other than the service answered ${response.status} without a JSON object`,
+    });
+  }
+
+  /** @throws RtcError for every response of 300 or more, and for none */
+  async send(method: string, path: string, options: SendOptions = {}): Promise<ServiceResponse> {
+    const line: RequestLine = { method: method.toUpperCase(), path };
     for (let attempt = 1; ; attempt += 1) {
-      const answer = await this.#attempt(asked, options);
-      if (answer.status < 300) return answer;
+      const response = await this.#attempt(line, options);
+      if (response.status < 300) return response;
       const pauseMs = retryPauseMs(
         {
-          method: asked.method,
-          status: answer.status,
+          method: line.method,
+          status: response.status,
           attempt,
           maxAttempts: options.maxAttempts ?? this.#options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-          retryAfterSeconds: parseRetryAfter(answer.headers['retry-after'], this.#clock()),
+          retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], this.#clock()),
         },
         this.#options.random ?? Math.random,
       );
-      if (pauseMs === undefined) throw errorOfAnswer(answer, asked, this.#clock());
-      await this.#pause(asked, pauseMs, options.signal);
+      if (pauseMs === undefined) throw errorOfResponse(response, line, this.#clock());
+      await this.#pause(line, pauseMs, options.signal);
     }
   }
 
   /**
-   * One attempt of a signed GET whose body the caller reads to its end or destroys: it may be of any size and take any
-   * time, but not stand still. Redirects are answered as they are.
-   * @throws RtcError for every answer of 400 or more, and for none
+   * One attempt of a signed GET whose body the caller reads to its end or cancels: it may be of any size and take any
+   * time, but the transfer must not stand still. Redirects are returned as they are.
+   * @throws RtcError for every response of 400 or more, and for none
    */
   async open(path: string, options: OpenOptions = {}): Promise<HttpResponse> {
-    const asked: Asked = { method: 'GET', path };
-    const { headers, ...request } = await this.#compose(asked, {});
-    return await this.#open(
-      asked,
-      { ...request, headers: { ...headers, ...options.headers } },
-      options.signal,
-    );
+    const line: RequestLine = { method: 'GET', path };
+    const { headers, ...request } = await this.#compose(line, {});
+    return await this.#open(line, { ...request, headers: { ...headers, ...options.headers } }, options);
   }
 
   /** The same of any other address, unsigned. Its query may be a secret and is in no error. */
   async openForeign(url: URL, options: OpenOptions = {}): Promise<HttpResponse> {
-    const asked: Asked = { method: 'GET', path: url.pathname };
+    const line: RequestLine = { method: 'GET', path: url.pathname };
     const path = url.pathname + url.search;
-    const headers = { 'user-agent': this.#options.userAgent ?? 'rtc-service-client', ...options.headers };
-    const request = { method: 'GET', origin: url.origin, path, headers, body: undefined };
-    return await this.#open(asked, request, options.signal);
+    const headers = { 'user-agent': this.#options.userAgent ?? DEFAULT_USER_AGENT, ...options.headers };
+    return await this.#open(
+      line,
+      { method: 'GET', origin: url.origin, path, headers, body: undefined },
+      options,
+    );
   }
 
-  async #open(asked: Asked, request: WireRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
-    // What comes from elsewhere carries its signature in its address: it is not shown.
-    if (request.origin === this.#url.origin) this.#options.observer?.onRequest?.(request);
-    this.#requireOpen(asked);
-    try {
-      const idleTimeoutMs = this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-      const response = await this.#exchange.send({ ...request, signal, idleTimeoutMs });
-      if (response.status < 400) return response;
-      const maxBytes = this.#options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
-      throw errorOfAnswer(await readAnswer(response, asked, maxBytes), asked, this.#clock());
-    } catch (cause) {
-      if (cause instanceof RtcError || cause instanceof UnsendablePathError) throw cause;
-      throw this.explain(cause, asked, { origin: request.origin, signal });
-    }
-  }
-
-  /** What broke a call or the reading of its body, as RtcError. */
-  explain(
-    cause: unknown,
-    asked: Asked,
-    { origin, signal }: { readonly origin: string; readonly signal: AbortSignal | undefined },
-  ): RtcError {
-    return explainConnection(cause, asked, { origin, signal, timeout: undefined });
-  }
-
+  /** Ends the calls that still run. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     await this.#exchange.close();
   }
 
-  /** A dispatcher that was given outlives the client: its owner closes it. */
-  #requireOpen(asked: Asked): void {
-    if (!this.#isClosed || this.#options.dispatcher !== undefined) return;
-    throw new RtcError({ ...asked, code: 'aborted', detail: 'the client is closed' });
+  async #open(line: RequestLine, request: WireRequest, { signal }: OpenOptions): Promise<HttpResponse> {
+    // A foreign address carries its signature in its query: the observer does not see it.
+    if (request.origin === this.#url.origin) this.#options.observer?.onRequest?.(request);
+    this.#throwIfClosed(line);
+    const deadline = new Deadline([signal, this.#closing.signal], this.#timeoutMs());
+    const explain = (cause: unknown, origin: string): RtcError =>
+      this.#explain(cause, line, { origin, signal, isTimedOut: deadline.isTimedOut });
+    try {
+      const response = await this.#exchange.send(request, deadline.signal);
+      if (response.status >= 400) {
+        const read = await readResponse(response, line, this.#maxBytes());
+        throw errorOfResponse(read, line, this.#clock());
+      }
+      const origin = request.origin === this.#url.origin ? 'the service' : request.origin;
+      const body = guarded(response, deadline, (cause) => explain(cause, origin));
+      return { ...response, body };
+    } catch (cause) {
+      deadline.close();
+      throw explain(cause, request.origin);
+    }
   }
 
-  async #attempt(asked: Asked, options: SendOptions): Promise<Answer> {
-    const request = await this.#compose(asked, options);
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
-    const signal = options.signal === undefined ? timeout : AbortSignal.any([options.signal, timeout]);
-    this.#options.observer?.onRequest?.(request);
-    this.#requireOpen(asked);
+  async #attempt(line: RequestLine, options: SendOptions): Promise<ServiceResponse> {
+    const request = await this.#compose(line, options);
+    const { observer } = this.#options;
+    observer?.onRequest?.(request);
+    this.#throwIfClosed(line);
+    const { signal, timeoutMs = this.#timeoutMs() } = options;
+    const deadline = new Deadline([signal, this.#closing.signal], timeoutMs);
     const startedAt = performance.now();
     try {
-      const response = await this.#exchange.send({ ...request, signal });
-      const maxBytes = this.#options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
-      const answer = await readAnswer(response, asked, maxBytes);
-      this.#options.observer?.onAnswer?.(request, answer, performance.now() - startedAt);
-      return answer;
+      deadline.signal.throwIfAborted();
+      const raw = await this.#exchange.send(request, deadline.signal);
+      const response = await readResponse(raw, line, this.#maxBytes());
+      (observer?.onResponse ?? observer?.onAnswer)?.call(
+        observer,
+        request,
+        response,
+        performance.now() - startedAt,
+      );
+      return response;
     } catch (cause) {
-      if (cause instanceof RtcError || cause instanceof UnsendablePathError) throw cause;
-      throw explainConnection(cause, asked, { origin: request.origin, signal: options.signal, timeout });
+      const { isTimedOut } = deadline;
+      throw this.#explain(cause, line, { origin: request.origin, signal, isTimedOut });
+    } finally {
+      deadline.close();
     }
   }
 
-  async #compose(asked: Asked, options: SendOptions): Promise<WireRequest> {
-    const path = this.#url.prefix + asked.path;
+  async #compose(line: RequestLine, options: SendOptions): Promise<WireRequest> {
+    const { origin, prefix } = this.#url;
+    const path = this.#exchange.wirePath(origin, prefix + line.path);
+    const { body } = options;
     const headers: Record<string, string> = {
       accept: 'application/json, application/problem+json, */*;q=0.1',
-      'user-agent': this.#options.userAgent ?? 'rtc-service-client',
+      'user-agent': this.#options.userAgent ?? DEFAULT_USER_AGENT,
     };
-    if (options.body !== undefined) headers['content-type'] = 'application/json';
+    if (body !== undefined) headers['content-type'] = 'application/json';
     if (options.signed !== false) {
       const timestamp = String(Math.floor(this.#clock() / 1000));
-      const signable = { method: asked.method, path, timestamp, body: options.body };
       headers[API_KEY_HEADER] = this.#options.apiKey;
       headers[TIMESTAMP_HEADER] = timestamp;
-      headers[SIGNATURE_HEADER] = await this.#sign(signable);
+      headers[SIGNATURE_HEADER] = await this.#sign({ method: line.method, path, timestamp, body });
     }
-    return { method: asked.method, origin: this.#url.origin, path, headers, body: options.body };
+    return { method: line.method, origin, path, headers, body };
   }
 
-  async #pause(asked: Asked, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  #explain(cause: unknown, line: RequestLine, circumstances: Circumstances): RtcError {
+    if (cause instanceof RtcError) return cause;
+    if (this.#closing.signal.aborted) {
+      return new RtcError({ ...line, code: 'aborted', detail: 'the client is closed', cause });
+    }
+    return explainConnection(cause, line, circumstances);
+  }
+
+  #throwIfClosed(line: RequestLine): void {
+    if (!this.#closing.signal.aborted) return;
+    throw new RtcError({ ...line, code: 'aborted', detail: 'the client is closed' });
+  }
+
+  #timeoutMs(): number {
+    return this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  }
+
+  #maxBytes(): number {
+    return this.#options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES;
+  }
+
+  async #pause(line: RequestLine, ms: number, signal: AbortSignal | undefined): Promise<void> {
     try {
       await (this.#options.pause ?? pause)(ms, signal);
     } catch (cause) {
-      throw new RtcError({ ...asked, code: 'aborted', detail: 'the call was cancelled', cause });
+      throw new RtcError({ ...line, code: 'aborted', detail: 'the call was cancelled', cause });
     }
   }
 }
 
-function openExchange({ dispatcher, fetch = globalThis.fetch }: RtcClientOptions): HttpExchange {
-  return dispatcher === undefined ? createFetchExchange(fetch) : createDispatcherExchange(dispatcher);
+function exchangeOf({ dispatcher, fetch }: RtcClientOptions): HttpExchange {
+  if (dispatcher !== undefined) return dispatcherExchange(dispatcher);
+  return fetchExchange(fetch ?? ((url, init) => globalThis.fetch(url, init)));
+}
+
+/** The body of an opened response. Time counts only while the next chunk is awaited, not while the caller has one. */
+function guarded(
+  { body }: HttpResponse,
+  deadline: Deadline,
+  explain: (cause: unknown) => RtcError,
+): HttpResponse['body'] {
+  deadline.stop();
+  async function* chunks(): AsyncGenerator<Uint8Array, void, undefined> {
+    deadline.restart();
+    try {
+      for await (const chunk of body) {
+        deadline.stop();
+        yield chunk;
+        deadline.restart();
+      }
+    } catch (cause) {
+      throw explain(cause);
+    } finally {
+      deadline.close();
+    }
+  }
+  return {
+    [Symbol.asyncIterator]: chunks,
+    cancel: async () => {
+      deadline.close();
+      await body.cancel();
+    },
+  };
 }

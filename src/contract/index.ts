@@ -1,3 +1,4 @@
+export * from './canonical-request.ts';
 export * from './choices.ts';
 export * from './errors.ts';
 export * from './event-names.ts';

@@ -22,7 +22,7 @@ export function nameSchema(description: string, example: string) {
 /** Why `text` is no name; undefined when it is one. */
 export function nameFault(text: string): string | undefined {
   if (text === '') return 'must not be empty';
-  if (Buffer.byteLength(text) > MAX_NAME_BYTES) return `must be at most ${MAX_NAME_BYTES} bytes of UTF-8`;
+  if (isLongerThan(text, MAX_NAME_BYTES)) return `must be at most ${MAX_NAME_BYTES} bytes of UTF-8`;
   if (/\p{Cc}/u.test(text)) return 'must not contain control characters';
   if (!text.isWellFormed()) return 'must be well-formed Unicode';
   return undefined;
@@ -30,8 +30,9 @@ export function nameFault(text: string): string | undefined {
 
 /** Why `text` cannot be the metadata of a room; undefined when it can. */
 export function metadataFault(text: string): string | undefined {
-  if (Buffer.byteLength(text) > MAX_METADATA_BYTES)
+  if (isLongerThan(text, MAX_METADATA_BYTES)) {
     return `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8`;
+  }
   if (!text.isWellFormed()) return 'must be well-formed Unicode';
   return undefined;
 }
@@ -39,4 +40,10 @@ export function metadataFault(text: string): string | undefined {
 /** ISO 8601 in UTC with milliseconds, such as 2026-01-31T09:30:00.000Z. */
 export function instantSchema(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
+}
+
+/** In bytes of UTF-8. A UTF-16 code unit takes one to three of them, so that few texts need to be encoded. */
+function isLongerThan(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return true;
+  return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;
 }

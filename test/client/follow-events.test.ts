@@ -51,7 +51,7 @@ async function script(...steps: readonly Step[]): Promise<void> {
 /** Ids up to `count` of them, then the iteration is left. */
 async function take(count: number, options: FollowEventsOptions = {}): Promise<readonly string[]> {
   const ids: string[] = [];
-  for await (const { id } of client.followEvents(options)) {
+  for await (const { id } of client.events.follow(options)) {
     ids.push(id);
     if (ids.length === count) break;
   }
@@ -94,7 +94,7 @@ describe('following events', () => {
   it('tells a cursor only when all before it has been handled', async () => {
     await script(page('c1', 'a', 'b'), page('c2', 'c'));
     const told: string[] = [];
-    for await (const { id } of client.followEvents({
+    for await (const { id } of client.events.follow({
       cursor: 'c0',
       onCursor: (cursor) => told.push(cursor),
     })) {

@@ -44,7 +44,7 @@ async function followed(answers: readonly (object | number)[], since?: string) {
     onInterruption: () => news.push('away'),
     onResumption: () => news.push('back'),
   };
-  for await (const { id } of client.followTranscription('demo', options)) told.push(id);
+  for await (const { id } of client.transcription.follow('demo', options)) told.push(id);
   await client.close();
   return { told, pauses, news, asked: server.received.map(({ url }) => url) };
 }

@@ -1,7 +1,7 @@
-import type { Dispatcher } from 'undici';
 import manifest from '../../../package.json' with { type: 'json' };
 import { RtcClient } from '../../client/client.ts';
 import type { Observer, RtcClientOptions } from '../../client/client-options.ts';
+import type { HttpDispatcher } from '../../client/dispatcher-exchange.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -14,7 +14,7 @@ import {
   type Settings,
   type Sourced,
 } from './settings.ts';
-import { createUndiciExchange } from './undici-exchange.ts';
+import { openAgent } from './undici-agent.ts';
 
 /** The options that every command takes, apart from its own. */
 export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonly isCurl: boolean };
@@ -80,12 +80,12 @@ function observerOf(context: Connecting): Observer | undefined {
   return context.flags.isDebug ? debugObserver(context.terminal) : undefined;
 }
 
-type Wire = Required<Pick<RtcClientOptions, 'exchange' | 'sign'>>;
+type Wire = Required<Pick<RtcClientOptions, 'dispatcher' | 'sign'>>;
 
 /** undici and node:crypto: both are quicker to start with than Node's own fetch and WebCrypto. */
 export function createWire({ url, apiSecret }: Target, env: Environment): Wire {
   return {
-    exchange: createUndiciExchange(isProxied(url, env) ? () => openProxyAgent(env) : undefined),
+    dispatcher: isProxied(url, env) ? () => openProxyAgent(env) : openAgent,
     sign: (request) => signRequest(request, apiSecret),
   };
 }
@@ -99,7 +99,7 @@ function isProxied(url: string, env: Environment): boolean {
 }
 
 /** HTTPS_PROXY and its kind are rare and their agent is large: loaded only when one is set. */
-async function openProxyAgent(env: Environment): Promise<Dispatcher> {
+async function openProxyAgent(env: Environment): Promise<HttpDispatcher> {
   const { EnvHttpProxyAgent } = await import('undici');
   return new EnvHttpProxyAgent({
     httpProxy: env.http_proxy ?? env.HTTP_PROXY ?? '',

@@ -63,7 +63,7 @@ export function debugObserver(terminal: Terminal): Observer {
       }
       if (request.body !== undefined) line('>', maskSecrets(request.body));
     },
-    onAnswer: (_request, response: Answer, elapsedMs) => {
+    onResponse: (_request, response: Answer, elapsedMs) => {
       line('<', `${response.status} ${response.statusText} in ${Math.round(elapsedMs)} ms`);
       for (const [name, value] of Object.entries(response.headers)) {
         // Where a recording is: whoever has the query gets the file.

@@ -9,26 +9,26 @@ export type WaitDeps = {
 export type WaitOptions = {
   /** Ends the waiting, and the iteration that waits: it throws RtcError `aborted`. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of a fault that may pass, once each time that the service goes away. */
+  /** Called with an error that may pass, once each time that the service goes away. */
   readonly onInterruption?: ((error: RtcError) => void) | undefined;
-  /** Told when the service is back. */
+  /** Called when the service is back. */
   readonly onResumption?: (() => void) | undefined;
 };
 
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5000;
 
-/** Asks until there is an answer: a service that goes away, restarts or is overloaded is waited for. */
-export async function untilAnswered<T>(
+/** Repeats a call until it has a response: it waits for a service that goes away, restarts or is overloaded. */
+export async function retryUntilResponse<T>(
   deps: WaitDeps,
   options: WaitOptions,
-  ask: () => Promise<T>,
+  call: () => Promise<T>,
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
-      const answer = await ask();
+      const response = await call();
       if (failures > 0) options.onResumption?.();
-      return answer;
+      return response;
     } catch (error) {
       if (!(error instanceof RtcError) || !mayPass(error)) throw error;
       if (failures === 0) options.onInterruption?.(error);
@@ -37,24 +37,24 @@ export async function untilAnswered<T>(
   }
 }
 
-/** No connection, an overloaded service, one that closes, or a proxy before one that is not there. */
+/** No connection, an overloaded service, one that shuts down, or a proxy whose service is away. */
 function mayPass({ code, status }: RtcError): boolean {
   if (code === 'unreachable' || code === 'timed-out') return true;
   return status !== undefined && (status >= 500 || status === 408 || status === 429);
 }
 
-type Failed = {
+type FailedCall = {
   readonly error: RtcError;
   readonly failures: number;
   readonly signal: AbortSignal | undefined;
 };
 
-async function pauseAfter(deps: WaitDeps, { error, failures, signal }: Failed): Promise<void> {
+async function pauseAfter(deps: WaitDeps, { error, failures, signal }: FailedCall): Promise<void> {
   const ceilingMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS);
   const spreadMs = ceilingMs * (0.5 + 0.5 * (deps.random ?? Math.random)());
-  const askedMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_MS);
+  const requestedMs = Math.min((error.retryAfterSeconds ?? 0) * 1000, MAX_PAUSE_MS);
   try {
-    await (deps.pause ?? pause)(Math.max(spreadMs, askedMs), signal);
+    await (deps.pause ?? pause)(Math.max(spreadMs, requestedMs), signal);
   } catch (cause) {
     const { method, path } = error;
     throw new RtcError({ method, path, code: 'aborted', detail: 'the call was cancelled', cause });

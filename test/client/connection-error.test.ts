@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { Agent } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { RtcClient, RtcError } from '../../src/client/index.ts';
+import { RtcClient, type RtcClientOptions, RtcError } from '../../src/client/index.ts';
 import { startHttpServer } from '../cli/support/http-server.ts';
 import { run } from '../cli/support/run.ts';
 
@@ -45,10 +46,17 @@ async function listenPlain(answer: string | undefined): Promise<string> {
   return new URL(server.url).host;
 }
 
+/** The same over fetch and over a dispatcher of undici. */
 async function faultAt(url: string): Promise<string> {
-  const client = new RtcClient({ url, ...KEY, maxAttempts: 1 });
+  const overFetch = await faultOver(url, {});
+  expect(await faultOver(url, { dispatcher: async () => new Agent() })).toBe(overFetch);
+  return overFetch;
+}
+
+async function faultOver(url: string, transport: Partial<RtcClientOptions>): Promise<string> {
+  const client = new RtcClient({ url, ...KEY, ...transport, maxAttempts: 1 });
   try {
-    await client.startRecording('demo');
+    await client.recordings.start('demo');
   } catch (error) {
     if (error instanceof RtcError) return `${error.code}: ${error.detail}`;
     throw error;

@@ -1,0 +1,47 @@
+import type { Delivery, DeliveryList, Replay } from '../contract/webhooks.ts';
+import type { CallOptions, PageOptions } from './client-options.ts';
+import { itemsOfPages } from './pages.ts';
+import { queryOf, webhookPath } from './request-parts.ts';
+import type { Transport } from './transport.ts';
+
+/** Page size at most 200; default 50. */
+export type ListDeliveriesOptions = PageOptions & {
+  readonly status?: Delivery['status'] | undefined;
+};
+
+const ALL_PAGE_SIZE = 200;
+
+/** Deliveries of a webhook, with every attempt: `client.deliveries`. */
+export class Deliveries {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** GET /v1/webhooks/:webhookId/deliveries: a page, newest first. */
+  async list(webhookId: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
+    const { status, limit, cursor } = options;
+    const path = webhookPath(webhookId, 'deliveries') + queryOf({ status, limit, cursor });
+    return await this.#transport.call('GET', path, options);
+  }
+
+  /** Each delivery, newest first, page by page. */
+  all(webhookId: string, options: ListDeliveriesOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    return itemsOfPages(webhookPath(webhookId, 'deliveries'), options.cursor, async (cursor) => {
+      const page = await this.list(webhookId, { limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: page.deliveries, nextCursor: page.nextCursor };
+    });
+  }
+
+  /** POST /v1/webhooks/:webhookId/deliveries/:deliveryId/replay: sends a delivery again that has ended. */
+  async replay(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Replay> {
+    const path = webhookPath(webhookId, 'deliveries', deliveryId, 'replay');
+    return await this.#transport.call('POST', path, options);
+  }
+
+  /** POST /v1/webhooks/:webhookId/replay: all that failed and were created at `since` (ISO 8601) or later. */
+  async replayFailed(webhookId: string, since: string, options?: CallOptions): Promise<Replay> {
+    return await this.#transport.call('POST', webhookPath(webhookId, 'replay') + queryOf({ since }), options);
+  }
+}

@@ -1,0 +1,74 @@
+import type {
+  Recording,
+  RecordingList,
+  RecordingStart,
+  RecordingStatus,
+  RecordingStop,
+} from '../contract/recordings.ts';
+import type { CallOptions, PageOptions } from './client-options.ts';
+import { type Download, type DownloadOptions, download } from './download.ts';
+import { itemsOfPages } from './pages.ts';
+import { queryOf, recordingPath, roomPath } from './request-parts.ts';
+import type { Transport } from './transport.ts';
+
+/** Page size at most 200; default 50. */
+export type ListRecordingsOptions = PageOptions & {
+  readonly roomId?: string | undefined;
+  readonly status?: Recording['status'] | undefined;
+};
+
+const ALL_PAGE_SIZE = 200;
+
+/** Recordings of rooms and their files: `client.recordings`. */
+export class Recordings {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** POST /v1/rooms/:roomId/recording/start; the active recording is returned again. A recorder may take 25 s to start. */
+  async start(room: string, options?: CallOptions): Promise<RecordingStart> {
+    return await this.#transport.call('POST', roomPath(room, 'recording', 'start'), options);
+  }
+
+  /** POST /v1/rooms/:roomId/recording/stop. */
+  async stop(room: string, options?: CallOptions): Promise<RecordingStop> {
+    return await this.#transport.call('POST', roomPath(room, 'recording', 'stop'), options);
+  }
+
+  /** GET /v1/rooms/:roomId/recording: whether the room is being recorded. */
+  async status(room: string, options?: CallOptions): Promise<RecordingStatus> {
+    return await this.#transport.call('GET', roomPath(room, 'recording'), options);
+  }
+
+  /** GET /v1/recordings: a page, newest first. */
+  async list(options: ListRecordingsOptions = {}): Promise<RecordingList> {
+    const { roomId, status, limit, cursor } = options;
+    const query = queryOf({ roomId, status, limit, cursor });
+    return await this.#transport.call('GET', `/v1/recordings${query}`, options);
+  }
+
+  /** Each recording, newest first, page by page. */
+  all(options: ListRecordingsOptions = {}): AsyncGenerator<Recording, void, undefined> {
+    return itemsOfPages('/v1/recordings', options.cursor, async (cursor) => {
+      const { recordings, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: recordings, nextCursor };
+    });
+  }
+
+  /** GET /v1/recordings/:recordingId. */
+  async get(id: string, options?: CallOptions): Promise<Recording> {
+    return await this.#transport.call('GET', recordingPath(id), options);
+  }
+
+  /** GET /v1/recordings/:recordingId/download: the bytes, from the service or from the bucket that it redirects to. */
+  async download(id: string, options?: DownloadOptions): Promise<Download> {
+    return await download(this.#transport, recordingPath(id, 'download'), options);
+  }
+
+  /** DELETE /v1/recordings/:recordingId: the file and the record. */
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', recordingPath(id), options);
+  }
+}

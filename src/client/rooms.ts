@@ -1,0 +1,62 @@
+import type { Room, RoomCreate, RoomList } from '../contract/rooms.ts';
+import type { CallOptions, PageOptions } from './client-options.ts';
+import { itemsOfPages } from './pages.ts';
+import { queryOf, roomPath, splitList, withBody } from './request-parts.ts';
+import type { Transport } from './transport.ts';
+
+/** A room as created or found, with what the two headers of the response say. */
+export type RoomCreation = {
+  readonly room: Room;
+  /** The room was there already; only its metadata was updated. */
+  readonly existed: boolean;
+  /** Settings of the request that the existing room does not have and did not take. */
+  readonly ignored: readonly string[];
+};
+
+export type ListRoomsOptions = PageOptions;
+
+const ALL_PAGE_SIZE = 200;
+
+/** Open rooms of the media server, addressed by name: `client.rooms`. */
+export class Rooms {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** POST /v1/rooms; a room that exists is returned too, see RoomCreation. */
+  async create(room: RoomCreate, options?: CallOptions): Promise<RoomCreation> {
+    const line = { method: 'POST', path: '/v1/rooms' };
+    const response = await this.#transport.send(line.method, line.path, withBody(room, options));
+    return {
+      room: this.#transport.parse(line, response),
+      existed: response.headers['x-room-existed'] === 'true',
+      ignored: splitList(response.headers['x-room-ignored']),
+    };
+  }
+
+  /** GET /v1/rooms: all of them, or a page with `limit`. */
+  async list(options: ListRoomsOptions = {}): Promise<RoomList> {
+    const query = queryOf({ limit: options.limit, cursor: options.cursor });
+    return await this.#transport.call('GET', `/v1/rooms${query}`, options);
+  }
+
+  /** Each room, page by page. */
+  all(options: ListRoomsOptions = {}): AsyncGenerator<Room, void, undefined> {
+    return itemsOfPages('/v1/rooms', options.cursor, async (cursor) => {
+      const { rooms, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: rooms, nextCursor };
+    });
+  }
+
+  /** GET /v1/rooms/:roomId. */
+  async get(room: string, options?: CallOptions): Promise<Room> {
+    return await this.#transport.call('GET', roomPath(room), options);
+  }
+
+  /** DELETE /v1/rooms/:roomId: disconnects everybody. */
+  async delete(room: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', roomPath(room), options);
+  }
+}

@@ -1,0 +1,68 @@
+import type { PostStatus } from '../contract/choices.ts';
+import type {
+  LiveTranscription,
+  PostQueue,
+  PostQueued,
+  PostTranscription,
+  PostTranscriptionDetail,
+  PostTranscriptionList,
+} from '../contract/transcription.ts';
+import type { CallOptions, PageOptions } from './client-options.ts';
+import { itemsOfPages } from './pages.ts';
+import { queryOf, recordingPath, transcriptionPath, withBody } from './request-parts.ts';
+import type { TextFormat } from './transcription.ts';
+import type { Transport } from './transport.ts';
+
+/** Page size at most 200; default 50. */
+export type ListTranscriptionsOptions = PageOptions & {
+  readonly roomId?: string | undefined;
+  readonly recordingId?: string | undefined;
+  readonly status?: PostStatus | undefined;
+};
+
+const ALL_PAGE_SIZE = 200;
+
+/** Transcriptions of recordings, and any transcription by its id: `client.transcriptions`. */
+export class Transcriptions {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** POST /v1/recordings/:recordingId/transcribe; the existing one is returned again, unless it failed. */
+  async create(recordingId: string, queue: PostQueue = {}, options?: CallOptions): Promise<PostQueued> {
+    const path = recordingPath(recordingId, 'transcribe');
+    return await this.#transport.call('POST', path, withBody(queue, options));
+  }
+
+  /** GET /v1/transcriptions: a page of those of recordings, newest first. */
+  async list(options: ListTranscriptionsOptions = {}): Promise<PostTranscriptionList> {
+    const { roomId, recordingId, status, limit, cursor } = options;
+    const query = queryOf({ roomId, recordingId, status, limit, cursor });
+    return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
+  }
+
+  /** Each of those of recordings, newest first, page by page. */
+  all(options: ListTranscriptionsOptions = {}): AsyncGenerator<PostTranscription, void, undefined> {
+    return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
+      const page = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: page.transcriptions, nextCursor: page.nextCursor };
+    });
+  }
+
+  /** GET /v1/transcriptions/:transcriptionId; a live one has the shape that its room returns. */
+  async get(id: string, options?: CallOptions): Promise<PostTranscriptionDetail | LiveTranscription> {
+    return await this.#transport.call('GET', transcriptionPath(id), options);
+  }
+
+  /** The same transcript in a text format. */
+  async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
+    return (await this.#transport.send('GET', transcriptionPath(id) + queryOf({ format }), options)).body;
+  }
+
+  /** DELETE /v1/transcriptions/:transcriptionId: with all its segments. */
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', transcriptionPath(id), options);
+  }
+}
