@@ -1,0 +1,20 @@
+import { writeBundle } from './output.ts';
+
+/** Packages of a library stay outside; node: and npm names do not start with a dot or a slash. */
+const isPackage = (id: string): boolean => !id.startsWith('.') && !id.startsWith('/');
+
+/** The libraries bundle none but our own modules. */
+export async function buildLibraries(out: string): Promise<readonly string[]> {
+  for (const name of ['client', 'contract', 'fiscal']) {
+    // One by one: a shared chunk would make the client load what only the contract needs.
+    await writeBundle(
+      {
+        input: { index: `src/${name}/index.ts` },
+        platform: name === 'contract' ? 'node' : 'neutral',
+        external: isPackage,
+      },
+      { dir: `${out}/${name}` },
+    );
+  }
+  return [];
+}

@@ -1,0 +1,74 @@
+import { posix } from 'node:path';
+import type { Plugin } from 'rolldown';
+import { asciiOnly, ROOT, writeBundle } from './output.ts';
+
+/*
+ * undici is bundled once, in dist/undici, for the command line and the service. Its index would load WebSocket, fetch,
+ * caches and mocks; only what is used is taken out of the package. The agent that goes through proxies is large and
+ * rare: a file of its own.
+ */
+
+const LIB = `${ROOT}node_modules/undici/lib`;
+
+const PARTS = {
+  agent: `
+    import Agent from '${LIB}/dispatcher/agent.js';
+    import Dispatcher from '${LIB}/dispatcher/dispatcher.js';
+    import buildConnector from '${LIB}/core/connect.js';
+    import request from '${LIB}/api/api-request.js';
+    Dispatcher.prototype.request = request;
+    export { Agent, buildConnector };`,
+  proxy: `export { default as EnvHttpProxyAgent } from '${LIB}/dispatcher/env-http-proxy-agent.js';`,
+};
+
+type Part = keyof typeof PARTS;
+
+const ENTRY = /^undici-part:(agent|proxy)$/;
+
+export function buildUndici(out: string): Promise<readonly string[]> {
+  return writeBundle(
+    {
+      input: { agent: 'undici-part:agent', proxy: 'undici-part:proxy' },
+      platform: 'node',
+      plugins: [partsOfUndici(), asciiOnly()],
+      preserveEntrySignatures: 'allow-extension',
+    },
+    { dir: `${out}/undici`, minify: true },
+  );
+}
+
+function partsOfUndici(): Plugin {
+  return {
+    name: 'parts-of-undici',
+    resolveId: (source) => (partOf(source) === undefined ? null : `\0${source}`),
+    load: (id) => {
+      const part = partOf(id.replace(/^\0/, ''));
+      return part === undefined ? null : PARTS[part];
+    },
+  };
+}
+
+function partOf(id: string): Part | undefined {
+  const part = ENTRY.exec(id)?.[1];
+  return part === 'agent' || part === 'proxy' ? part : undefined;
+}
+
+/** Makes the imports of undici those of dist/undici. */
+export function sharedUndici(): Plugin {
+  return {
+    name: 'shared-undici',
+    resolveId(source, importer) {
+      if (source !== 'undici') return null;
+      return { id: `undici-part:${importedPart(importer)}`, external: true };
+    },
+    renderChunk: (code, { fileName }) => {
+      const folder = posix.relative(posix.dirname(`bundle/${fileName}`), 'undici');
+      return code.replaceAll(/(["'`])undici-part:(\w+)\1/g, `"${folder}/$2.js"`);
+    },
+  };
+}
+
+/** Only connect.ts uses the proxy agent, and nothing else of undici. */
+function importedPart(importer: string | undefined): Part {
+  return /\/cli\/connection\/connect\.ts$/.test(importer ?? '') ? 'proxy' : 'agent';
+}
