@@ -108,7 +108,7 @@ async function fill(store: Store, count: number): Promise<void> {
     const size = Math.min(FILLED_AT_ONCE, count - n);
     const webhookOf = (at: number) => (at % 10 === 0 ? (WEBHOOKS[at % WEBHOOKS.length] ?? FIRST) : FIRST);
     const deliveries = await insertMany(store, size, webhookOf, LEASED);
-    await store.deliveries.settle(
+    await store.deliveries.recordOutcomes(
       LEASED.leaseOwner,
       deliveries.map(({ id }, at) => outcome(id, at % 50 === 0 ? 'failed' : 'delivered')),
     );
@@ -156,7 +156,7 @@ function claim(store: Store, changes: { limitPerWebhook?: number; exceptWebhooks
 }
 
 function settle(store: Store, jobs: readonly DeliveryJob[]): Promise<void> {
-  return store.deliveries.settle(
+  return store.deliveries.recordOutcomes(
     LEASED.leaseOwner,
     jobs.map((job) => outcome(job.delivery.id, 'delivered')),
   );

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore, type StoreOptions } from '../../src/server/app/open-store.ts';
 import type { Store } from '../../src/server/app/store.ts';
-import { recordInTransaction } from '../../src/server/events/append-events.ts';
+import { appendEvents } from '../../src/server/events/append-events.ts';
 import type { RoomSession } from '../../src/server/events/store.ts';
 import type { Log } from '../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
-import { startDeliverer } from '../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
+import { startDeliveryDispatcher } from '../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { createSecretBox, ENCRYPTION_KEY_BYTES } from '../../src/server/webhooks/secrets/secret-box.ts';
 import { createAddressGuard } from '../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookRequest } from '../../src/server/webhooks/sender/sender.ts';
@@ -23,7 +23,7 @@ export type Ground = {
   readonly store: Store;
   readonly addWebhooks: (url: string, count: number) => Promise<readonly string[]>;
   /** Stores so many events in one transaction, with their deliveries. */
-  readonly tell: (count: number) => Promise<void>;
+  readonly append: (count: number) => Promise<void>;
   /** A delivery that was made. */
   readonly sample: () => WebhookRequest;
   readonly close: () => Promise<void>;
@@ -84,7 +84,7 @@ export async function openGround({ name, options, encryptionKey }: Database): Pr
   const secretBox = createSecretBox([encryptionKey]);
   const deps = { store, log, secretBox, randomBytes, clock: systemClock, ids: systemIds };
   const instanceId = 'bench';
-  const deliverer = startDeliverer({
+  const dispatcher = startDeliveryDispatcher({
     ...deps,
     instanceId,
     sender: {
@@ -109,24 +109,24 @@ export async function openGround({ name, options, encryptionKey }: Database): Pr
       }
       return ids;
     },
-    tell: (count) =>
-      recordInTransaction({ ...deps, instanceId, outlet: deliverer }, async (_store, recorder) => {
-        const happenings = Array.from({ length: count }, () => happening());
-        await recorder.record({ session: SESSION, roomName: SESSION.name, present: 0 }, happenings);
+    append: (count) =>
+      appendEvents({ ...deps, instanceId, dispatcher: dispatcher }, async (_store, appender) => {
+        const domainEvents = Array.from({ length: count }, () => domainEvent());
+        await appender.append({ session: SESSION, roomName: SESSION.name, present: 0 }, domainEvents);
       }),
     sample: () => {
       if (sample === undefined) throw new Error('nothing was delivered yet');
       return { ...sample, headers: { 'user-agent': USER_AGENT, ...sample.headers } };
     },
     close: async () => {
-      await deliverer.close();
+      await dispatcher.close();
       await sender.close();
       await store.close();
     },
   };
 }
 
-function happening() {
+function domainEvent() {
   const sourceId = systemIds.next();
   const occurredAt = Date.now();
   const joinedAt = new Date(occurredAt).toISOString();

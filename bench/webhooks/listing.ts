@@ -64,7 +64,7 @@ async function store(
   );
   await deliveries.insert(rows);
   const attempt = { startedAt: now, durationMs: 5, statusCode: 200, error: null, responseBody: 'ok' };
-  await deliveries.settle(
+  await deliveries.recordOutcomes(
     OWNER,
     rows.map(({ id }) => ({
       attempt: { ...attempt, deliveryId: id },

@@ -19,7 +19,7 @@ import { startHeartbeat } from './transcription/heartbeat.ts';
 import { startLiveTranscriber } from './transcription/live/live-transcriber.ts';
 import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
 import type { WorkerKind } from './transcription/store.ts';
-import type { DeliveryOutlet } from './webhooks/dispatcher/dispatcher.ts';
+import type { DeliveryDispatcher } from './webhooks/dispatcher/dispatcher.ts';
 
 export type WorkerOptions = {
   readonly kind: WorkerKind;
@@ -92,7 +92,7 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningWorke
   const files = createRecordingFiles({ clock, storage: config.bucket, directory: config.recordingDir });
   return startPostTranscriber({
     ...parts,
-    outlet: NO_OUTLET,
+    dispatcher: NO_DISPATCHER,
     audio: createFfmpegAudio({ ...parts, files, program }),
     engine: speech.engine,
     createDetector: () => speech.createDetector(POST_PAUSE_SECONDS),
@@ -100,12 +100,12 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningWorke
 }
 
 /** Workers store deliveries and leave them to the service, which finds them within a moment. */
-const NO_OUTLET: DeliveryOutlet = {
-  roomFor: () => 0,
-  take: () => {},
-  wake: () => {},
-  leave: () => {},
-  changed: () => {},
+const NO_DISPATCHER: DeliveryDispatcher = {
+  capacityFor: () => 0,
+  dispatch: () => {},
+  poll: () => {},
+  overflow: () => {},
+  invalidateWebhook: () => {},
 };
 
 /** Words come as soon after a pause as they can; shorter pauses would tear sentences apart. */

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { startPurge } from '../events/purge.ts';
-import { Ingest } from '../media-events/event-batcher.ts';
+import { EventBatcher } from '../media-events/event-batcher.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import { recordMediaEvents } from '../media-events/record-media-events.ts';
 import type { FoundEnd } from '../recordings/apply-egress-state.ts';
 import { tellFoundEnd } from '../recordings/recording-events.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
-import { startDeliverer } from '../webhooks/dispatcher/delivery-dispatcher.ts';
-import { startResealing } from '../webhooks/secrets/re-encrypt-loop.ts';
+import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
+import { startReencryption } from '../webhooks/secrets/re-encrypt-loop.ts';
 import { buildApp } from './app.ts';
 import { createBackground } from './background.ts';
 import { requestCloser } from './close-requests.ts';
@@ -91,29 +91,29 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const instanceId = ids.next();
   const background = createBackground((error) => log.error({ err: error }, 'background work failed'));
   closers.add(() => background.settled());
-  const outlet = startDeliverer({
+  const dispatcher = startDeliveryDispatcher({
     ...adapters,
     instanceId,
     deliveries: store.deliveries,
     webhooks: store.webhooks,
   });
-  closers.add(() => outlet.close());
-  const recordDeps = { ...adapters, instanceId, outlet };
-  const onEnded = (end: FoundEnd): Promise<void> => tellFoundEnd(recordDeps, end);
-  const reconciler = startReconciler({ ...recordDeps, onEnded });
+  closers.add(() => dispatcher.close());
+  const appendDeps = { ...adapters, instanceId, dispatcher };
+  const onEnded = (end: FoundEnd): Promise<void> => tellFoundEnd(appendDeps, end);
+  const reconciler = startReconciler({ ...appendDeps, onEnded });
   closers.add(() => reconciler.close());
   const { EVENT_RETENTION: eventDays, DELIVERY_RETENTION: deliveryDays } = config.values;
   const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
   const purge = startPurge({ ...adapters, retention });
   closers.add(() => purge.close());
-  const resealing = startResealing(adapters);
+  const resealing = startReencryption(adapters);
   closers.add(() => resealing.close());
   const recentCounts = createRecentCounts(adapters.clock);
-  const ingest = new Ingest((events) => recordMediaEvents({ ...recordDeps, recentCounts }, events));
+  const ingest = new EventBatcher((events) => recordMediaEvents({ ...appendDeps, recentCounts }, events));
   const closing = new AbortController();
   return {
     instanceId,
-    outlet,
+    dispatcher,
     recentCounts,
     onEnded,
     background: background.add,

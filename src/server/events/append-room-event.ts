@@ -1,23 +1,26 @@
-import type { Recorder } from './append-events.ts';
-import type { Happening } from './event-payload.ts';
+import type { EventAppender } from './append-events.ts';
+import type { DomainEvent } from './event-payload.ts';
 import type { EventStores, RoomSession } from './store.ts';
 
-/** A room that is known by its name, with the session that is meant, if one is known. */
+/** A room known by its name, with its open session if there is one. */
 export type NamedRoom = { readonly name: string; readonly session: RoomSession | undefined };
 
-/** The newest one, unless it has ended. First of all in a transaction: locks come before events. */
+/**
+ * Locks the newest session of the room, unless it has ended. Call it first in a transaction: rooms are locked before
+ * events are inserted.
+ */
 export async function lockNamedRoom(store: EventStores, name: string): Promise<NamedRoom> {
   const newest = await store.presence.findRoomAt(name, Number.MAX_SAFE_INTEGER);
   const isOpen = newest !== undefined && newest.endedAt === null;
   return { name, session: isOpen ? await store.presence.lockRoom(newest.sid) : undefined };
 }
 
-export async function recordOfRoom(
+export async function appendRoomEvent(
   store: EventStores,
-  recorder: Recorder,
-  { room: { name, session }, happening }: { readonly room: NamedRoom; readonly happening: Happening },
+  appender: EventAppender,
+  { room: { name, session }, domainEvent }: { readonly room: NamedRoom; readonly domainEvent: DomainEvent },
 ): Promise<void> {
   const present = session === undefined ? 0 : await store.presence.countPresent(session.sid);
-  const recorded = await recorder.record({ session, roomName: name, present }, [happening]);
-  if (recorded !== undefined) await store.presence.saveRoom(recorded);
+  const updated = await appender.append({ session, roomName: name, present }, [domainEvent]);
+  if (updated !== undefined) await store.presence.saveRoom(updated);
 }

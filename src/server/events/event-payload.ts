@@ -28,7 +28,7 @@ export type EventRecording = {
 };
 
 /** A happening, before it is stored. */
-export type Happening = {
+export type DomainEvent = {
   readonly type: EventType;
   /** Names this happening and no other: what is told twice is stored once. */
   readonly sourceId: string;
@@ -46,31 +46,31 @@ export type EventContext = {
   readonly createdAt: number;
 };
 
-export function toNewEvent(happening: Happening, context: EventContext): NewEvent {
+export function toNewEvent(domainEvent: DomainEvent, context: EventContext): NewEvent {
   const { session } = context;
   const sequence = session === undefined ? null : session.sequence + 1;
   const payload = {
-    room: roomOf(happening, context),
-    timestamp: new Date(happening.occurredAt).toISOString(),
+    room: roomOf(domainEvent, context),
+    timestamp: new Date(domainEvent.occurredAt).toISOString(),
     id: context.id,
     sequence,
-    ...(happening.isReconciled ? { reconciled: true } : {}),
-    ...happening.subject,
+    ...(domainEvent.isReconciled ? { reconciled: true } : {}),
+    ...domainEvent.subject,
   };
   return {
     id: context.id,
-    sourceId: happening.sourceId,
-    type: happening.type,
+    sourceId: domainEvent.sourceId,
+    type: domainEvent.type,
     room: session?.name ?? context.roomName ?? null,
     roomSid: session?.sid ?? null,
     sequence,
     payload: JSON.stringify(payload),
-    occurredAt: happening.occurredAt,
+    occurredAt: domainEvent.occurredAt,
     createdAt: context.createdAt,
   };
 }
 
-function roomOf({ type, occurredAt }: Happening, { session, roomName, numParticipants }: EventContext) {
+function roomOf({ type, occurredAt }: DomainEvent, { session, roomName, numParticipants }: EventContext) {
   if (session === undefined)
     return roomName === undefined ? null : { id: '', name: roomName, numParticipants };
   return {

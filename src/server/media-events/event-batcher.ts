@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 
 /** In a flood a durable commit costs more than the events in it; what is taken in ordinary times never comes near. */
-export const INGEST_BATCH = 250;
+export const MAX_BATCH = 250;
 
 type Waiting = {
   readonly event: MediaEvent;
@@ -15,7 +15,7 @@ type Waiting = {
  * a batch fails, each of its events is tried alone, so that one of them cannot hold up the others for ever; but not
  * when the store is not there: then each would wait as long for nothing, and the media server sends them all again.
  */
-export class Ingest {
+export class EventBatcher {
   readonly #store: (events: readonly MediaEvent[]) => Promise<void>;
   readonly #waiting: Waiting[] = [];
   #isRunning = false;
@@ -34,7 +34,7 @@ export class Ingest {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    while (this.#waiting.length > 0) await this.#storeBatch(this.#waiting.splice(0, INGEST_BATCH));
+    while (this.#waiting.length > 0) await this.#storeBatch(this.#waiting.splice(0, MAX_BATCH));
     this.#isRunning = false;
   }
 

@@ -1,4 +1,4 @@
-import type { EventSubject, Happening } from '../events/event-payload.ts';
+import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import type { ParticipantSession, PresenceStore, RoomSession } from '../events/store.ts';
 import type { MediaEvent, MediaEventParticipant } from '../platform/livekit/media-event.ts';
 
@@ -19,7 +19,7 @@ import type { MediaEvent, MediaEventParticipant } from '../platform/livekit/medi
  */
 
 export type Interpretation = {
-  readonly happenings: readonly Happening[];
+  readonly domainEvents: readonly DomainEvent[];
   /** The session as it is after the event but for its sequence. */
   readonly session: RoomSession | undefined;
 };
@@ -31,10 +31,10 @@ export async function interpretMediaEvent(
   event: MediaEvent,
   session: RoomSession | undefined,
 ): Promise<Interpretation> {
-  const told = (happenings: readonly Happening[]): Interpretation => ({ happenings, session });
+  const told = (domainEvents: readonly DomainEvent[]): Interpretation => ({ domainEvents, session });
   switch (event.type) {
     case 'room_started':
-      return told(session === undefined ? [] : [roomHappening('room_created', session, session.createdAt)]);
+      return told(session === undefined ? [] : [roomEvent('room_created', session, session.createdAt)]);
     case 'room_finished':
       return session === undefined ? told([]) : await finishRoom(presence, session, event.createdAt, false);
     case 'participant_joined':
@@ -59,13 +59,13 @@ export async function finishRoom(
   endedAt: number,
   isReconciled: boolean,
 ): Promise<Interpretation> {
-  if (session.endedAt !== null) return { happenings: [], session };
+  if (session.endedAt !== null) return { domainEvents: [], session };
   const present = await presence.listPresent(session.sid);
-  const left: Happening[] = [];
+  const left: DomainEvent[] = [];
   for (const participant of present) left.push(await leaveNow(presence, participant, endedAt, isReconciled));
   const lastAt = Math.max(endedAt, session.createdAt, ...left.map(({ occurredAt }) => occurredAt));
-  const finished = { ...roomHappening('room_finished', session, lastAt), isReconciled };
-  return { happenings: [...left, finished], session: { ...session, endedAt: lastAt } };
+  const finished = { ...roomEvent('room_finished', session, lastAt), isReconciled };
+  return { domainEvents: [...left, finished], session: { ...session, endedAt: lastAt } };
 }
 
 /** A participant who is known to be present is gone. */
@@ -74,10 +74,10 @@ export async function leaveNow(
   participant: ParticipantSession,
   toldAt: number,
   isReconciled: boolean,
-): Promise<Happening> {
+): Promise<DomainEvent> {
   const leftAt = Math.max(toldAt, participant.joinedAt ?? toldAt);
   await presence.saveParticipant({ ...participant, leftAt });
-  return participantHappening('participant_left', participant, leftAt, isReconciled);
+  return participantEvent('participant_left', participant, leftAt, isReconciled);
 }
 
 /** A participant is there who was not known; the first one of a session starts the room. */
@@ -88,12 +88,15 @@ export async function joinNow(
   isReconciled: boolean,
 ): Promise<Interpretation> {
   await presence.saveParticipant(participant);
-  const joined = participantHappening('participant_joined', participant, participant.joinedAt, isReconciled);
-  if (session.startedAt !== null) return { happenings: [joined], session };
+  const joined = participantEvent('participant_joined', participant, participant.joinedAt, isReconciled);
+  if (session.startedAt !== null) return { domainEvents: [joined], session };
   // Stored only where the media server's own event did not come first.
-  const created = { ...roomHappening('room_created', session, session.createdAt), isReconciled: true };
-  const started = { ...roomHappening('room_started', session, participant.joinedAt), isReconciled };
-  return { happenings: [created, started, joined], session: { ...session, startedAt: participant.joinedAt } };
+  const created = { ...roomEvent('room_created', session, session.createdAt), isReconciled: true };
+  const started = { ...roomEvent('room_started', session, participant.joinedAt), isReconciled };
+  return {
+    domainEvents: [created, started, joined],
+    session: { ...session, startedAt: participant.joinedAt },
+  };
 }
 
 async function join(
@@ -102,27 +105,27 @@ async function join(
   session: RoomSession | undefined,
 ): Promise<Interpretation> {
   const { participant: info } = event;
-  if (info === undefined || session === undefined) return { happenings: [], session };
+  if (info === undefined || session === undefined) return { domainEvents: [], session };
   const known = await presence.findParticipant(info.sid);
-  if (known?.joinedAt != null) return { happenings: [], session };
+  if (known?.joinedAt != null) return { domainEvents: [], session };
   const joined = toSession(info, session.sid, event.createdAt);
   if (joined.role === 'machinery') {
     await presence.saveParticipant(joined);
-    return { happenings: [], session };
+    return { domainEvents: [], session };
   }
   const joining = await joinNow(presence, session, joined, false);
   const leftAt = known?.leftAt ?? session.endedAt;
   if (leftAt === null) return joining;
   // It left before its joining was told: both are told now, in their order.
   const left = await leaveNow(presence, joined, leftAt, false);
-  return { ...joining, happenings: [...joining.happenings, left] };
+  return { ...joining, domainEvents: [...joining.domainEvents, left] };
 }
 
 async function leave(
   presence: Presence,
   event: MediaEvent,
   session: RoomSession | undefined,
-): Promise<readonly Happening[]> {
+): Promise<readonly DomainEvent[]> {
   const { participant: info } = event;
   if (info === undefined || session === undefined) return [];
   const known = await presence.findParticipant(info.sid);
@@ -144,7 +147,7 @@ async function tellOfTrack(
   presence: Presence,
   event: MediaEvent,
   type: 'track_published' | 'track_unpublished',
-): Promise<readonly Happening[]> {
+): Promise<readonly DomainEvent[]> {
   const { participant: info, track } = event;
   if (info === undefined || track === undefined) return [];
   const known = await presence.findParticipant(info.sid);
@@ -155,30 +158,30 @@ async function tellOfTrack(
 }
 
 /** LiveKit's ingress tells that a stream begins with its sound, and again with its picture. */
-function tellOfStream(event: MediaEvent, type: 'ingress_started' | 'ingress_ended'): Happening {
+function tellOfStream(event: MediaEvent, type: 'ingress_started' | 'ingress_ended'): DomainEvent {
   const { ingress, streamId } = event;
   const told = tell(event, type, ingress === undefined ? {} : { ingress });
   return streamId === undefined ? told : { ...told, sourceId: `${type}:${streamId}` };
 }
 
-function tell(event: MediaEvent, type: Happening['type'], subject: EventSubject): Happening {
+function tell(event: MediaEvent, type: DomainEvent['type'], subject: EventSubject): DomainEvent {
   return { type, sourceId: event.id, occurredAt: event.createdAt, subject, isReconciled: false };
 }
 
-function roomHappening(
+function roomEvent(
   type: 'room_created' | 'room_started' | 'room_finished',
   session: RoomSession,
   occurredAt: number,
-): Happening {
+): DomainEvent {
   return { type, sourceId: `${type}:${session.sid}`, occurredAt, subject: {}, isReconciled: false };
 }
 
-function participantHappening(
+function participantEvent(
   type: 'participant_joined' | 'participant_left',
   participant: ParticipantSession,
   occurredAt: number,
   isReconciled: boolean,
-): Happening {
+): DomainEvent {
   const { sid, identity, name, joinedAt } = participant;
   const told = {
     sid,

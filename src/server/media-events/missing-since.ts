@@ -3,7 +3,7 @@
  * the event of it still under way. Only what is missing in two looks, `graceMs` apart, counts as missed; but at the
  * first look after the start, when nobody listened before it.
  */
-export class Absences {
+export class MissingSince {
   readonly #since = new Map<string, number>();
   readonly #seen = new Set<string>();
   #isFirst = true;
@@ -14,7 +14,7 @@ export class Absences {
   }
 
   /** Of something that is missing now. */
-  isLasting(sid: string, now: number, graceMs: number): boolean {
+  hasBeenMissing(sid: string, now: number, graceMs: number): boolean {
     this.#seen.add(sid);
     const since = this.#since.get(sid) ?? now;
     this.#since.set(sid, since);

@@ -1,14 +1,14 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
-import { type RecordDeps, type Recorder, recordInTransaction } from '../events/append-events.ts';
-import type { Happening } from '../events/event-payload.ts';
+import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
 import type { ParticipantSession, RoomSession } from '../events/store.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { finishRoom, joinNow, leaveNow, toSession } from './interpret-media-event.ts';
-import type { Absences } from './missing-since.ts';
+import type { MissingSince } from './missing-since.ts';
 import type { MediaEventStores } from './stores.ts';
 
 /*
@@ -20,13 +20,13 @@ import type { MediaEventStores } from './stores.ts';
 /** The media server's webhooks come within a second; its retries end after 15 s. */
 const GRACE_MS = 20_000;
 
-export type ReconcileDeps = RecordDeps<MediaEventStores> & { readonly mediaServer: MediaServer };
+export type ReconcileDeps = AppendEventsDeps<MediaEventStores> & { readonly mediaServer: MediaServer };
 
 /**
  * Answers how many rooms differed. One that cannot be compared does not keep the others from it: the first such
  * failure is thrown when all have been.
  */
-export async function reconcileRooms(deps: ReconcileDeps, absences: Absences): Promise<number> {
+export async function reconcileRooms(deps: ReconcileDeps, missingSince: MissingSince): Promise<number> {
   const known = await deps.store.presence.listOpenRooms();
   const open = await deps.mediaServer.listRooms();
   const bySid = new Map(open.map((room) => [room.sid, room]));
@@ -35,13 +35,13 @@ export async function reconcileRooms(deps: ReconcileDeps, absences: Absences): P
   const failures: unknown[] = [];
   for (const sid of sids) {
     try {
-      if (await reconcileRoom(deps, absences, { sid, room: bySid.get(sid) })) differing += 1;
+      if (await reconcileRoom(deps, missingSince, { sid, room: bySid.get(sid) })) differing += 1;
     } catch (error) {
       if (isHopeless(error)) throw error;
       failures.push(error);
     }
   }
-  absences.endRound();
+  missingSince.endRound();
   if (failures.length > 0) throw failures[0];
   return differing;
 }
@@ -56,22 +56,22 @@ type Compared = { readonly sid: string; readonly room: Room | undefined };
 
 async function reconcileRoom(
   deps: ReconcileDeps,
-  absences: Absences,
+  missingSince: MissingSince,
   { sid, room }: Compared,
 ): Promise<boolean> {
-  if (room === undefined && !absences.isLasting(sid, deps.clock.now(), GRACE_MS)) return false;
+  if (room === undefined && !missingSince.hasBeenMissing(sid, deps.clock.now(), GRACE_MS)) return false;
   const participants = room === undefined ? [] : await participantsOf(deps.mediaServer, room);
   if (participants === undefined) return false;
   let hasDiffered = false;
-  await recordInTransaction(deps, async (store, recorder) => {
+  await appendEvents(deps, async (store, appender) => {
     const session = await store.presence.lockRoom(sid);
     const before = session ?? (room === undefined ? undefined : freshSession(room));
     if (before === undefined || before.endedAt !== null) return;
-    if (room === undefined) hasDiffered = await closeRoom(deps, { store, recorder, session: before });
+    if (room === undefined) hasDiffered = await closeRoom(deps, { store, appender, session: before });
     else
       hasDiffered = await alignRoom(
-        { ...deps, absences },
-        { store, recorder, session: withTrueBeginning(before, room), isNew: session === undefined },
+        { ...deps, missingSince },
+        { store, appender, session: withTrueBeginning(before, room), isNew: session === undefined },
         participants,
       );
   });
@@ -90,35 +90,39 @@ async function participantsOf(
 
 type Scope = {
   readonly store: UnitOfWork<MediaEventStores>;
-  readonly recorder: Recorder;
+  readonly appender: EventAppender;
   readonly session: RoomSession;
 };
 
-async function closeRoom(deps: ReconcileDeps, { store, recorder, session }: Scope): Promise<boolean> {
+async function closeRoom(deps: ReconcileDeps, { store, appender, session }: Scope): Promise<boolean> {
   const now = deps.clock.now();
   const present = await store.presence.countPresent(session.sid);
   const meant = await finishRoom(store.presence, session, now, true);
-  const recorded = await recorder.record(
+  const recorded = await appender.append(
     { session: meant.session, roomName: session.name, present },
-    await stopWithRoom(store, session, meant.happenings),
+    await stopWithRoom(store, session, meant.domainEvents),
   );
   if (recorded !== undefined) await store.presence.saveRoom(recorded);
   return true;
 }
 
 async function alignRoom(
-  deps: ReconcileDeps & { readonly absences: Absences },
+  deps: ReconcileDeps & { readonly missingSince: MissingSince },
   scope: Scope & { readonly isNew: boolean },
   participants: readonly Participant[],
 ): Promise<boolean> {
-  const { store, recorder, isNew } = scope;
+  const { store, appender, isNew } = scope;
   const isSettled = (at: number): boolean => deps.clock.now() - at >= GRACE_MS;
   const present = await store.presence.listPresent(scope.session.sid);
-  const happenings: Happening[] = isNew && isSettled(scope.session.createdAt) ? [created(scope.session)] : [];
+  const domainEvents: DomainEvent[] =
+    isNew && isSettled(scope.session.createdAt) ? [created(scope.session)] : [];
   let { session } = scope;
   for (const gone of present.filter((one) => isMissing(one, participants))) {
-    if (deps.absences.isLasting(gone.sid, deps.clock.now(), GRACE_MS) && isSettled(gone.joinedAt ?? 0))
-      happenings.push(await leaveNow(store.presence, gone, deps.clock.now(), true));
+    if (
+      deps.missingSince.hasBeenMissing(gone.sid, deps.clock.now(), GRACE_MS) &&
+      isSettled(gone.joinedAt ?? 0)
+    )
+      domainEvents.push(await leaveNow(store.presence, gone, deps.clock.now(), true));
   }
   for (const participant of participants) {
     const joined = sessionOf(participant, session.sid);
@@ -129,13 +133,13 @@ async function alignRoom(
       continue;
     }
     const meant = await joinNow(store.presence, session, joined, true);
-    happenings.push(...meant.happenings);
+    domainEvents.push(...meant.domainEvents);
     session = meant.session ?? session;
   }
-  if (happenings.length === 0) return false;
-  const recorded = await recorder.record(
+  if (domainEvents.length === 0) return false;
+  const recorded = await appender.append(
     { session, roomName: session.name, present: present.length },
-    happenings,
+    domainEvents,
   );
   if (recorded !== undefined) await store.presence.saveRoom(recorded);
   return true;
@@ -145,7 +149,7 @@ function isMissing({ sid }: ParticipantSession, participants: readonly Participa
   return !participants.some((participant) => participant.sid === sid);
 }
 
-function created(session: RoomSession): Happening {
+function created(session: RoomSession): DomainEvent {
   const sourceId = `room_created:${session.sid}`;
   return { type: 'room_created', sourceId, occurredAt: session.createdAt, subject: {}, isReconciled: true };
 }

@@ -4,7 +4,7 @@ import { tellMissedEnds } from '../recordings/publish-missed-ends.ts';
 import { reconcileRecordings } from '../recordings/reconcile-recordings.ts';
 import type { RefreshDeps } from '../recordings/refresh-recording.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
-import { Absences } from './missing-since.ts';
+import { MissingSince } from './missing-since.ts';
 import { type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
 
 /** What the media server's events missed is found within this. */
@@ -22,7 +22,7 @@ export type Reconciler = { readonly close: () => Promise<void> };
 /** Compares with the media server at the start and every so often; sooner, where something seems to be missing. */
 export function startReconciler(deps: ReconcilerDeps): Reconciler {
   const closing = new AbortController();
-  const loop = run({ ...deps, absences: new Absences() }, closing.signal);
+  const loop = run({ ...deps, missingSince: new MissingSince() }, closing.signal);
   return {
     close: async () => {
       closing.abort();
@@ -32,12 +32,12 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
   };
 }
 
-type RoundDeps = ReconcilerDeps & { readonly absences: Absences };
+type RoundDeps = ReconcilerDeps & { readonly missingSince: MissingSince };
 
 async function run(deps: RoundDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await reconcileOnce(deps).catch((error: unknown) => warn(deps, error));
-    await deps.clock.sleep(deps.absences.isWaiting ? SOON_MS : EVERY_MS, signal).catch(() => {});
+    await deps.clock.sleep(deps.missingSince.isWaiting ? SOON_MS : EVERY_MS, signal).catch(() => {});
   }
 }
 
@@ -67,7 +67,7 @@ async function reconcileOnce(deps: RoundDeps): Promise<void> {
 const HOPELESS: readonly ErrorCode[] = ['media-server-unavailable', 'storage-unavailable'];
 
 async function compareRooms(deps: RoundDeps): Promise<void> {
-  const differing = await reconcileRooms(deps, deps.absences);
+  const differing = await reconcileRooms(deps, deps.missingSince);
   if (differing > 0) deps.log.info({ rooms: differing }, 'told what the events of rooms missed');
 }
 

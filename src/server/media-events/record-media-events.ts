@@ -1,18 +1,18 @@
-import { type RecordDeps, type Recorder, recordInTransaction } from '../events/append-events.ts';
-import type { Happening } from '../events/event-payload.ts';
+import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import type { RoomSession } from '../events/store.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { endStatusOf, settleEgress } from '../recordings/apply-egress-state.ts';
-import { recordingHappening } from '../recordings/recording-events.ts';
+import { recordingEvent } from '../recordings/recording-events.ts';
 import type { RecentCounts } from '../rooms/recent-counts.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { interpretMediaEvent } from './interpret-media-event.ts';
 import type { MediaEventStores } from './stores.ts';
 
-export type RecordMediaDeps = RecordDeps<MediaEventStores> & {
+export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
   readonly mediaServer: MediaServer;
   readonly recentCounts?: Pick<RecentCounts, 'note'> | undefined;
 };
@@ -23,15 +23,15 @@ export type RecordMediaDeps = RecordDeps<MediaEventStores> & {
  */
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
   const counts = new Map<string, number>();
-  await recordInTransaction(deps, async (store, recorder) => {
+  await appendEvents(deps, async (store, appender) => {
     const sessions = await lockSessions(store, events);
     const presence = await PresenceBatch.read(store.presence, events);
-    await recorder.foresee(events.flatMap(likelySourceIds));
+    await appender.preloadKnownIds(events.flatMap(likelySourceIds));
     const changed = new Map<string, RoomSession>();
     for (const told of events) {
       const event = { ...told, createdAt: refineTime(told.createdAt, deps.clock.now()) };
       const session = sessionOf(event, sessions);
-      const recorded = await recordOne(deps, { store, presence, recorder, event, session });
+      const recorded = await recordOne(deps, { store, presence, appender, event, session });
       if (recorded === undefined) continue;
       sessions.set(recorded.sid, recorded);
       // A session of which nothing was told is not kept as open: nobody would understand that it was closed.
@@ -95,24 +95,24 @@ function sessionOf(
 type Recording = {
   readonly store: UnitOfWork<MediaEventStores>;
   readonly presence: PresenceBatch;
-  readonly recorder: Recorder;
+  readonly appender: EventAppender;
   readonly event: MediaEvent;
   readonly session: RoomSession | undefined;
 };
 
-async function recordOne(deps: RecordMediaDeps, { store, presence, recorder, event, session }: Recording) {
+async function recordOne(deps: RecordMediaDeps, { store, presence, appender, event, session }: Recording) {
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
   const meant = await interpretMediaEvent(presence, event, session);
-  const ended = await stopWithRoom(store, meant.session, meant.happenings);
-  const happenings = [...ended, ...(await tellOfEgress(deps, store, event))];
-  return recorder.record({ session: meant.session, roomName: event.room?.name, present }, happenings);
+  const ended = await stopWithRoom(store, meant.session, meant.domainEvents);
+  const domainEvents = [...ended, ...(await tellOfEgress(deps, store, event))];
+  return appender.append({ session: meant.session, roomName: event.room?.name, present }, domainEvents);
 }
 
 async function tellOfEgress(
   deps: RecordMediaDeps,
   store: UnitOfWork<MediaEventStores>,
   event: MediaEvent,
-): Promise<readonly Happening[]> {
+): Promise<readonly DomainEvent[]> {
   const { egress, type, createdAt } = event;
   if (egress === undefined || (type !== 'egress_started' && type !== 'egress_ended')) return [];
   const recording = await store.recordings.findByEgressId(egress.egressId);
@@ -128,5 +128,5 @@ async function tellOfEgress(
     sizeBytes: file?.sizeBytes,
     recordingId: recording?.id,
   };
-  return [recordingHappening(type, told, { occurredAt: createdAt, isReconciled: false })];
+  return [recordingEvent(type, told, { occurredAt: createdAt, isReconciled: false })];
 }

@@ -1,4 +1,4 @@
-import type { RecordDeps } from '../events/append-events.ts';
+import type { AppendEventsDeps } from '../events/append-events.ts';
 import { TOLD_WITHIN_MS } from './apply-egress-state.ts';
 import { tellFoundEnd } from './recording-events.ts';
 import type { Recording, RecordingState, RecordingStores } from './store.ts';
@@ -14,12 +14,12 @@ const ENDED = ['stopped', 'aborted', 'failed'] as const satisfies readonly Recor
  * Tells of recordings whose end was stored, but of which no event came: neither the media server's own, nor that of
  * the instance that found it, which may have been killed.
  */
-export async function tellMissedEnds(deps: RecordDeps<RecordingStores>): Promise<void> {
+export async function tellMissedEnds(deps: AppendEventsDeps<RecordingStores>): Promise<void> {
   for (const status of ENDED) await tellMissedOf(deps, status);
 }
 
 async function tellMissedOf(
-  deps: RecordDeps<RecordingStores>,
+  deps: AppendEventsDeps<RecordingStores>,
   status: (typeof ENDED)[number],
 ): Promise<void> {
   const now = deps.clock.now();

@@ -6,7 +6,7 @@ import {
   LiveTranscriptionSchema,
   SpeakerUpdateSchema,
 } from '../../contract/transcription.ts';
-import type { RecordDeps } from '../events/append-events.ts';
+import type { AppendEventsDeps } from '../events/append-events.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { RoomParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
@@ -17,7 +17,7 @@ import type { TranscriptionStores } from './store.ts';
 import { answerTranscript, FormatParameter, TRANSCRIPT_TEXTS } from './transcript-response.ts';
 import { getRoomTranscription } from './transcriptions.ts';
 
-export type TranscriptionDeps = StartTranscriptionDeps & RecordDeps<TranscriptionStores>;
+export type TranscriptionDeps = StartTranscriptionDeps & AppendEventsDeps<TranscriptionStores>;
 
 const IN_ROOM = '/v1/rooms/:roomId/transcription';
 const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;

@@ -1,19 +1,19 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { LiveStopped } from '../../contract/transcription.ts';
-import { type RecordDeps, recordInTransaction } from '../events/append-events.ts';
-import { lockNamedRoom, recordOfRoom } from '../events/append-room-event.ts';
-import type { Happening } from '../events/event-payload.ts';
+import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
+import { appendRoomEvent, lockNamedRoom } from '../events/append-room-event.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
 import type { RoomSession } from '../events/store.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { Transcription, TranscriptionStores } from './store.ts';
-import { transcriptionHappening } from './transcription-events.ts';
+import { transcriptionEvent } from './transcription-events.ts';
 
 type Stopped = { readonly transcription: Transcription; readonly segmentCount: number };
 
 /** Needs no worker. Throws transcription-not-found where none is active. */
 export async function stopTranscription(
-  deps: RecordDeps<TranscriptionStores>,
+  deps: AppendEventsDeps<TranscriptionStores>,
   room: string,
 ): Promise<LiveStopped> {
   const stopped = await stopActive(deps, room, { isReconciled: false });
@@ -33,18 +33,18 @@ export async function stopTranscription(
 }
 
 async function stopActive(
-  deps: RecordDeps<TranscriptionStores>,
+  deps: AppendEventsDeps<TranscriptionStores>,
   roomName: string,
-  { isReconciled }: Pick<Happening, 'isReconciled'>,
+  { isReconciled }: Pick<DomainEvent, 'isReconciled'>,
 ): Promise<Stopped | undefined> {
   const outcome: { stopped?: Stopped } = {};
-  await recordInTransaction(deps, async (store, recorder) => {
+  await appendEvents(deps, async (store, appender) => {
     const room = await lockNamedRoom(store, roomName);
     const active = await store.transcriptions.findActiveLive(roomName);
     const stopped = active && (await stopAndCount(store, active, deps.clock.now()));
     if (stopped === undefined) return;
-    const happening = transcriptionHappening(stopped.transcription, stopped.segmentCount, isReconciled);
-    await recordOfRoom(store, recorder, { room, happening });
+    const domainEvent = transcriptionEvent(stopped.transcription, stopped.segmentCount, isReconciled);
+    await appendRoomEvent(store, appender, { room, domainEvent });
     outcome.stopped = stopped;
   });
   return outcome.stopped;
@@ -67,17 +67,19 @@ async function stopAndCount(
 export async function stopWithRoom(
   store: UnitOfWork<TranscriptionStores>,
   session: RoomSession | undefined,
-  happenings: readonly Happening[],
-): Promise<readonly Happening[]> {
-  const finished = happenings.find(({ type }) => type === 'room_finished');
-  if (finished === undefined || session === undefined) return happenings;
+  domainEvents: readonly DomainEvent[],
+): Promise<readonly DomainEvent[]> {
+  const finished = domainEvents.find(({ type }) => type === 'room_finished');
+  if (finished === undefined || session === undefined) return domainEvents;
   const active = await store.transcriptions.findActiveLive(session.name);
-  if (active === undefined || active.createdAt > finished.occurredAt) return happenings;
+  if (active === undefined || active.createdAt > finished.occurredAt) return domainEvents;
   const stopped = await stopAndCount(store, active, finished.occurredAt);
-  if (stopped === undefined) return happenings;
+  if (stopped === undefined) return domainEvents;
   const { transcription, segmentCount } = stopped;
-  const completed = transcriptionHappening(transcription, segmentCount, finished.isReconciled);
-  return happenings.flatMap((happening) => (happening === finished ? [completed, happening] : [happening]));
+  const completed = transcriptionEvent(transcription, segmentCount, finished.isReconciled);
+  return domainEvents.flatMap((domainEvent) =>
+    domainEvent === finished ? [completed, domainEvent] : [domainEvent],
+  );
 }
 
 /** A room that has just been opened may not be listed yet. */
@@ -85,7 +87,7 @@ const GRACE_MS = 20_000;
 
 /** Stops what listens to rooms that are gone, and whose end was not told; how many. */
 export async function reconcileTranscriptions(
-  deps: RecordDeps<TranscriptionStores> & { readonly mediaServer: MediaServer },
+  deps: AppendEventsDeps<TranscriptionStores> & { readonly mediaServer: MediaServer },
 ): Promise<number> {
   const before = deps.clock.now() - GRACE_MS;
   const active = (await deps.store.transcriptions.listActiveLive()).filter((one) => one.createdAt < before);

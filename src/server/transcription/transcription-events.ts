@@ -1,12 +1,12 @@
-import type { Happening } from '../events/event-payload.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
 import type { Transcription } from './store.ts';
 
 /** What webhooks learn of a transcription that was stopped or completed; its text they read from the API. */
-export function transcriptionHappening(
+export function transcriptionEvent(
   transcription: Transcription,
   segmentCount: number,
   isReconciled: boolean,
-): Happening {
+): DomainEvent {
   const { id, endedAt, createdAt } = transcription;
   return {
     type: 'transcription_completed',

@@ -3,7 +3,7 @@ import type { Connection } from '../platform/storage/engine.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { DELIVERY_COLUMNS, deliveryColumns } from './delivery-columns.sql.ts';
 import { purgeDeliveries } from './purge-deliveries.sql.ts';
-import { settleDeliveries } from './record-outcomes.sql.ts';
+import { recordOutcomes } from './record-outcomes.sql.ts';
 import { replayDelivery, replayFailed } from './replay-deliveries.sql.ts';
 import {
   type Attempt,
@@ -27,7 +27,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
     release: (owner) =>
       changeLeases(connection, sql`"leaseOwner" = null, "leaseUntil" = null`, sql`"leaseOwner" = ${owner}`),
-    settle: (owner, outcomes) => settleDeliveries(connection, owner, outcomes),
+    recordOutcomes: (owner, outcomes) => recordOutcomes(connection, owner, outcomes),
     list: (query) => listDeliveries(connection, query),
     find: (webhookId, id) =>
       db

@@ -3,7 +3,7 @@ import type { DeliveryList, Delivery as DeliveryRecord } from '../../contract/we
 import type { Clock } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import type { DeliveryOutlet } from './dispatcher/dispatcher.ts';
+import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import type { Attempt, Delivery, DeliveryState, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';
 
@@ -52,7 +52,7 @@ function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRec
 export type ReplayDeps = {
   readonly store: UnitOfWork<WebhookStores>;
   readonly clock: Clock;
-  readonly outlet: Pick<DeliveryOutlet, 'wake'>;
+  readonly dispatcher: Pick<DeliveryDispatcher, 'poll'>;
 };
 
 /** Sends an ended delivery again, in a new round of tries. Throws webhook-not-found, delivery-not-found or conflict. */
@@ -61,7 +61,7 @@ export async function replayDelivery(
   webhookId: string,
   deliveryId: string,
 ): Promise<number> {
-  const { store, clock, outlet } = deps;
+  const { store, clock, dispatcher } = deps;
   await findWebhook(store, webhookId);
   const delivery = await store.deliveries.find(webhookId, deliveryId);
   if (delivery === undefined) {
@@ -77,7 +77,7 @@ export async function replayDelivery(
         : 'The event of the delivery is not kept any more, so that it cannot be sent again.';
     throw new ServiceError('conflict', why);
   }
-  outlet.wake();
+  dispatcher.poll();
   return 1;
 }
 
@@ -85,6 +85,6 @@ export async function replayDelivery(
 export async function replayFailed(deps: ReplayDeps, webhookId: string, since: number): Promise<number> {
   await findWebhook(deps.store, webhookId);
   const count = await deps.store.deliveries.replayFailed(webhookId, since, deps.clock.now());
-  deps.outlet.wake();
+  deps.dispatcher.poll();
   return count;
 }

@@ -8,20 +8,20 @@ type Database = Kysely<Tables>;
 type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner'>;
 
 /** Four statements, however many outcomes there are. */
-export function settleDeliveries(
+export function recordOutcomes(
   { atomically, dialect }: Connection,
   owner: string,
   outcomes: readonly DeliveryOutcome[],
 ): Promise<void> {
   if (outcomes.length === 0) return Promise.resolve();
   return atomically(async (db) => {
-    for (const batch of withoutRepetitions(outcomes)) await settleBatch(db, dialect, { owner, batch });
+    for (const batch of withoutRepetitions(outcomes)) await recordBatch(db, dialect, { owner, batch });
   });
 }
 
-type Settlement = { readonly owner: string; readonly batch: readonly DeliveryOutcome[] };
+type OutcomeBatch = { readonly owner: string; readonly batch: readonly DeliveryOutcome[] };
 
-async function settleBatch(db: Database, dialect: SqlDialect, { owner, batch }: Settlement): Promise<void> {
+async function recordBatch(db: Database, dialect: SqlDialect, { owner, batch }: OutcomeBatch): Promise<void> {
   const ids = batch.map(({ attempt }) => attempt.deliveryId);
   const locked = await sql<LockedRow>`
     select id, attempts, "leaseOwner" from deliveries where id ${dialect.oneOf(ids)} order by id ${dialect.lockRows}
@@ -39,7 +39,7 @@ async function settleBatch(db: Database, dialect: SqlDialect, { owner, batch }: 
     dialect,
     [...held, ...lost].map((outcome) => toAttempt(outcome, rows)),
   );
-  if (held.length > 0) await moveOn(db, dialect, held);
+  if (held.length > 0) await changeStates(db, dialect, held);
   if (lost.length > 0) await countAttempts(db, dialect, lost);
 }
 
@@ -55,7 +55,7 @@ function withoutRepetitions(outcomes: readonly DeliveryOutcome[]): readonly (rea
   return batches.map((batch) => [...batch.values()]);
 }
 
-/** A settlement whose answer was lost is repeated: what it wrote then must not be written twice. */
+/** A outcomes whose answer was lost is repeated: what it wrote then must not be written twice. */
 async function withoutLogged(
   db: Database,
   dialect: SqlDialect,
@@ -102,7 +102,11 @@ async function logAttempts(db: Database, dialect: SqlDialect, attempts: readonly
   `.execute(db);
 }
 
-async function moveOn(db: Database, dialect: SqlDialect, held: readonly DeliveryOutcome[]): Promise<void> {
+async function changeStates(
+  db: Database,
+  dialect: SqlDialect,
+  held: readonly DeliveryOutcome[],
+): Promise<void> {
   const moves = held.map(({ attempt, next }) => ({
     id: attempt.deliveryId,
     state: next.state,

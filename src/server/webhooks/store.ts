@@ -21,7 +21,7 @@ export interface WebhookStore {
   /** Undefined when there is no such webhook. */
   update(id: string, change: WebhookChange): Promise<Webhook | undefined>;
   /** Replaces sealed secrets, unless one of them is no longer what was `seen`: whether it did. */
-  reseal(seen: Webhook, secrets: WebhookSecrets): Promise<boolean>;
+  replaceSecrets(seen: Webhook, secrets: WebhookSecrets): Promise<boolean>;
   /**
    * Deletes it at once, then cancels its pending deliveries in small batches; whether it was there. Its log, which
    * nobody can ask for any more, goes with the next purges.
@@ -75,7 +75,7 @@ export interface DeliveryStore {
    * Writes the attempts and moves the rows whose lease `owner` still holds, all in one transaction. Repeating it, for
    * want of an answer, changes nothing. What has been purged is passed over.
    */
-  settle(owner: string, outcomes: readonly DeliveryOutcome[]): Promise<void>;
+  recordOutcomes(owner: string, outcomes: readonly DeliveryOutcome[]): Promise<void>;
   /** Newest first, by (createdAt, id). */
   list(query: DeliveryQuery): Promise<readonly Delivery[]>;
   find(webhookId: string, id: string): Promise<Delivery | undefined>;

@@ -5,7 +5,7 @@ import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { attemptDelivery } from './dispatcher/attempt-delivery.ts';
 import type { BuildDeliveryDeps } from './dispatcher/build-delivery.ts';
-import { UnbuiltDeliveries } from './dispatcher/build-error-log.ts';
+import { BuildErrorLog } from './dispatcher/build-error-log.ts';
 import type { WebhookSender } from './sender/sender.ts';
 import type { DeliveryJob, NewDelivery, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';
@@ -41,8 +41,8 @@ const TEST_LEASE_MS = 30_000;
 /** One delivery, one try, in the log like any other. Throws webhook-not-found. */
 export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Promise<WebhookTest> {
   const job = await storeTest(deps, webhookId);
-  const outcome = await attemptDelivery({ ...deps, unbuilt: new UnbuiltDeliveries(deps) }, job);
-  await deps.store.deliveries.settle(job.delivery.leaseOwner ?? '', [outcome]);
+  const outcome = await attemptDelivery({ ...deps, buildErrors: new BuildErrorLog(deps) }, job);
+  await deps.store.deliveries.recordOutcomes(job.delivery.leaseOwner ?? '', [outcome]);
   const { statusCode, error } = outcome.attempt;
   const delivered = outcome.next.state === 'delivered';
   if (statusCode === null) return { delivered, statusCode: 0, error: error ?? 'no answer' };

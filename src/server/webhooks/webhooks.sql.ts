@@ -27,7 +27,7 @@ export function createWebhookStore(connection: Connection): WebhookStore {
       return rows[0] && toWebhook(rows[0]);
     },
     update: (id, change) => updateWebhook(connection, id, change),
-    reseal: async ({ id, secret, previousSecret }, secrets) => {
+    replaceSecrets: async ({ id, secret, previousSecret }, secrets) => {
       const { numUpdatedRows } = await db
         .updateTable('webhooks')
         .set(secrets)

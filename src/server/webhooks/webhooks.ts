@@ -9,7 +9,7 @@ import {
 } from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import type { DeliveryOutlet } from './dispatcher/dispatcher.ts';
+import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import type { SecretBox } from './sender/sender.ts';
 import type { Webhook, WebhookChange, WebhookStores } from './store.ts';
 
@@ -20,7 +20,7 @@ export type WebhookDeps = {
   readonly secretBox: SecretBox;
   /** Random bytes for a generated secret. */
   readonly randomBytes: (count: number) => Uint8Array;
-  readonly outlet: Pick<DeliveryOutlet, 'changed'>;
+  readonly dispatcher: Pick<DeliveryDispatcher, 'invalidateWebhook'>;
 };
 
 /** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
@@ -29,7 +29,7 @@ const SECRET_BYTES = 32;
 
 /** The only answer that ever holds the secret. */
 export async function createWebhook(
-  deps: Omit<WebhookDeps, 'outlet'>,
+  deps: Omit<WebhookDeps, 'dispatcher'>,
   request: WebhookCreate,
 ): Promise<WebhookRecord> {
   const secret = request.secret ?? formatWebhookSecret(deps.randomBytes(SECRET_BYTES));
@@ -63,7 +63,7 @@ export async function updateWebhook(
   id: string,
   request: WebhookPut,
 ): Promise<WebhookRecord> {
-  const { store, clock, secretBox, outlet } = deps;
+  const { store, clock, secretBox, dispatcher } = deps;
   const now = clock.now();
   const updated = await store.transaction(async (inside) => {
     // Of two rotations at once the later one keeps the secret of the earlier one beside its own.
@@ -78,7 +78,7 @@ export async function updateWebhook(
     return await inside.webhooks.update(id, change);
   });
   if (updated === undefined) throw webhookNotFound(id);
-  outlet.changed(id);
+  dispatcher.invalidateWebhook(id);
   return toRecord(updated);
 }
 
@@ -109,11 +109,11 @@ function openIfPossible(box: SecretBox, sealed: string): string | undefined {
 
 /** Its pending deliveries are cancelled with it. Throws webhook-not-found. */
 export async function deleteWebhook(
-  { store, clock, outlet }: Pick<WebhookDeps, 'store' | 'clock' | 'outlet'>,
+  { store, clock, dispatcher }: Pick<WebhookDeps, 'store' | 'clock' | 'dispatcher'>,
   id: string,
 ): Promise<void> {
   if (!(await store.webhooks.delete(id, clock.now()))) throw webhookNotFound(id);
-  outlet.changed(id);
+  dispatcher.invalidateWebhook(id);
 }
 
 /** Throws webhook-not-found. */

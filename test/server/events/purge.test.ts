@@ -27,14 +27,14 @@ describe('what is past its retention', () => {
     const list = async () => await stage.store.deliveries.list({ webhookId: id, limit: 10 });
     const events = async () =>
       (await stage.store.events.list({ afterPosition: 0, limit: 10 })).map((one) => one.sourceId);
-    await instance.tell('old');
+    await instance.append('old');
     await expect.poll(async () => (await list()).map(({ state }) => state)).toEqual(['delivered']);
     clock.advance(DAY_MS + 1);
-    await instance.tell('young');
+    await instance.append('young');
     await expect
       .poll(async () => (await list()).filter(({ state }) => state === 'delivered'))
       .toHaveLength(2);
-    await instance.deliverer.close();
+    await instance.dispatcher.close();
 
     // The one was stored a millisecond before what is kept, the other a day after.
     const purge = startPurge({

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors.ts';
 import type { Participant } from '../../../src/contract/participants.ts';
 import type { Room } from '../../../src/contract/rooms.ts';
-import { Absences } from '../../../src/server/media-events/missing-since.ts';
+import { MissingSince } from '../../../src/server/media-events/missing-since.ts';
 import { reconcileRooms } from '../../../src/server/media-events/reconcile-rooms.ts';
 import type { Egress, MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
 import { tellMissedEnds } from '../../../src/server/recordings/publish-missed-ends.ts';
 import { reconcileRecordings } from '../../../src/server/recordings/reconcile-recordings.ts';
 import { tellFoundEnd } from '../../../src/server/recordings/recording-events.ts';
-import { joined, type Listener, left, mediaEvent, NOW, startListener } from './support/told.ts';
+import { type EventStage, joined, left, mediaEvent, NOW, openEventStage } from './support/event-stage.ts';
 
 /** What the media server says it has; the test changes it. */
 type MediaWorld = {
@@ -21,15 +21,15 @@ type MediaWorld = {
   failsAt?: string;
 };
 
-let listener: Listener;
+let stage: EventStage;
 let world: MediaWorld;
-let absences: Absences;
+let missingSince: MissingSince;
 beforeEach(async () => {
-  listener = await startListener();
+  stage = await openEventStage();
   world = { rooms: new Map(), egress: [] };
-  absences = new Absences();
+  missingSince = new MissingSince();
 });
-afterEach(() => listener.close());
+afterEach(() => stage.close());
 
 const at = (ms: number) => new Date(ms).toISOString();
 const OPENED_AT = NOW - 5_000;
@@ -66,7 +66,7 @@ const mediaServer = {
   },
 } as Partial<MediaServer> as MediaServer;
 
-const compare = () => reconcileRooms({ ...listener.deps, mediaServer }, absences);
+const compare = () => reconcileRooms({ ...stage.deps, mediaServer }, missingSince);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 const open = (name: string, sid: string, people: readonly Participant[] = [], openedAt = OPENED_AT) =>
@@ -74,29 +74,29 @@ const open = (name: string, sid: string, people: readonly Participant[] = [], op
 
 describe('comparing with the media server after a start', () => {
   it('tells what ended while the service was down, marked, with the time when it was found', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
-    listener.clock.advance(60_000);
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
+    stage.clock.advance(60_000);
     expect(await compare()).toBe(1);
-    expect((await listener.story()).slice(4)).toEqual([
+    expect((await stage.summary()).slice(4)).toEqual([
       'participant_left ada 1 reconciled',
       'participant_left bob 0 reconciled',
       'room_finished 0 reconciled',
     ]);
-    expect((await listener.told()).at(-1)).toMatchObject({
+    expect((await stage.storedEvents()).at(-1)).toMatchObject({
       timestamp: at(NOW + 60_000),
       room: { id: 'RM_1', endedAt: at(NOW + 60_000) },
       sequence: 7,
     });
     expect(await compare()).toBe(0);
-    expect(await listener.story()).toHaveLength(7);
+    expect(await stage.summary()).toHaveLength(7);
   });
 
   it('tells who left and who came, and counts on from there', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
     open('demo', 'RM_1', [present('bob1'), present('cleo1')]);
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     await compare();
-    expect((await listener.story()).slice(4)).toEqual([
+    expect((await stage.summary()).slice(4)).toEqual([
       'participant_left ada 1 reconciled',
       'participant_joined cleo 2 reconciled',
     ]);
@@ -104,25 +104,25 @@ describe('comparing with the media server after a start', () => {
 
   it('tells of a room that was opened, with its people and its true beginning', async () => {
     open('demo', 'RM_9', [present('ada1')]);
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     await compare();
-    expect(await listener.story()).toEqual([
+    expect(await stage.summary()).toEqual([
       'room_created 0 reconciled',
       'room_started 0 reconciled',
       'participant_joined ada 1 reconciled',
     ]);
-    expect((await listener.told())[0]).toMatchObject({
+    expect((await stage.storedEvents())[0]).toMatchObject({
       timestamp: at(OPENED_AT),
       room: { createdAt: at(OPENED_AT) },
     });
   });
 
   it('tells of a room that was opened again under its name: the end of the one, the beginning of the other', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'));
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_2', [present('ada2')]);
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     await compare();
-    const events = (await listener.told()).slice(3).map(({ event, room }) => `${event} ${room.id}`);
+    const events = (await stage.storedEvents()).slice(3).map(({ event, room }) => `${event} ${room.id}`);
     expect(new Set(events)).toEqual(
       new Set([
         'participant_left RM_1',
@@ -140,26 +140,26 @@ describe('comparing with the media server after a start', () => {
       present('bot1', { kind: 'AGENT' }),
       present('x1', { hidden: true }),
     ]);
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     await compare();
-    expect(await listener.story()).toEqual(['room_created 0 reconciled']);
+    expect(await stage.summary()).toEqual(['room_created 0 reconciled']);
   });
 
   it('tells nothing where nothing was missed', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'));
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1', [present('ada1')]);
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     expect(await compare()).toBe(0);
-    expect(await listener.story()).toHaveLength(3);
+    expect(await stage.summary()).toHaveLength(3);
   });
 
   it('goes on with the other rooms when one cannot be read', async () => {
     open('bad', 'RM_1', [present('ada1')]);
     open('good', 'RM_2', [present('bob1')]);
     world.failsAt = 'bad';
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     await expect(compare()).rejects.toThrow('It failed.');
-    expect((await listener.told()).map(({ room }) => room.name)).toEqual(['good', 'good', 'good']);
+    expect((await stage.storedEvents()).map(({ room }) => room.name)).toEqual(['good', 'good', 'good']);
   });
 });
 
@@ -170,58 +170,58 @@ describe('comparing with the media server while its events come', () => {
   });
 
   it('waits for the event of a room that has just been closed', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'));
-    listener.clock.advance(60_000);
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    stage.clock.advance(60_000);
     expect(await compare()).toBe(0);
-    await listener.hear(mediaEvent('room_finished', { createdAt: NOW + 60_000 }));
-    listener.clock.advance(20_000);
+    await stage.receive(mediaEvent('room_finished', { createdAt: NOW + 60_000 }));
+    stage.clock.advance(20_000);
     expect(await compare()).toBe(0);
-    expect(await listener.story()).not.toContainEqual(expect.stringContaining('reconciled'));
+    expect(await stage.summary()).not.toContainEqual(expect.stringContaining('reconciled'));
   });
 
   it('tells what is still missing 20 s later, and not a moment before', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'));
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1');
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     await compare();
-    listener.clock.advance(19_999);
+    stage.clock.advance(19_999);
     expect(await compare()).toBe(0);
-    listener.clock.advance(1);
+    stage.clock.advance(1);
     expect(await compare()).toBe(1);
-    expect((await listener.story()).slice(3)).toEqual(['participant_left ada 0 reconciled']);
+    expect((await stage.summary()).slice(3)).toEqual(['participant_left ada 0 reconciled']);
   });
 
   it('begins anew with whoever was there again in between', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'));
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1');
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     await compare();
     open('demo', 'RM_1', [present('ada1')]);
-    listener.clock.advance(10_000);
+    stage.clock.advance(10_000);
     await compare();
     open('demo', 'RM_1');
-    listener.clock.advance(15_000);
+    stage.clock.advance(15_000);
     expect(await compare()).toBe(0);
   });
 
   it('waits for the event of whoever has just come', async () => {
-    await listener.hear(mediaEvent('room_started'));
+    await stage.receive(mediaEvent('room_started'));
     open('demo', 'RM_1', [present('ada1', { joinedAt: NOW })]);
-    listener.clock.advance(19_999);
+    stage.clock.advance(19_999);
     expect(await compare()).toBe(0);
-    await listener.hear(joined('ada1', { joinedAt: NOW }));
-    listener.clock.advance(60_000);
+    await stage.receive(joined('ada1', { joinedAt: NOW }));
+    stage.clock.advance(60_000);
     expect(await compare()).toBe(0);
   });
 
   it('tells once what is told by both', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'));
-    listener.clock.advance(60_000);
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    stage.clock.advance(60_000);
     await compare();
-    listener.clock.advance(20_000);
+    stage.clock.advance(20_000);
     await compare();
-    await listener.hear(left('ada1'), mediaEvent('room_finished'));
-    expect((await listener.story()).slice(3)).toEqual([
+    await stage.receive(left('ada1'), mediaEvent('room_finished'));
+    expect((await stage.summary()).slice(3)).toEqual([
       'participant_left ada 0 reconciled',
       'room_finished 0 reconciled',
     ]);
@@ -242,14 +242,14 @@ describe('recordings that ended unseen', () => {
   const NO_FILES = {} as RecordingFiles;
   const look = (onEnded = true) =>
     reconcileRecordings({
-      ...listener.deps,
+      ...stage.deps,
       mediaServer,
       log: silent,
       recordingFiles: NO_FILES,
-      ...(onEnded ? { onEnded: (end) => tellFoundEnd(listener.deps, end) } : {}),
+      ...(onEnded ? { onEnded: (end) => tellFoundEnd(stage.deps, end) } : {}),
     });
   const record = async () => {
-    const { store } = listener;
+    const { store } = stage;
     await store.recordings.claim(
       { id: 'rec1', room: 'demo', filepath: 'a.mp4', bucket: null, owner: 'me', claimUntil: NOW + 1 },
       NOW,
@@ -258,13 +258,13 @@ describe('recordings that ended unseen', () => {
   };
 
   it('are told of with their file and in their room, which is over too', async () => {
-    await listener.hear(mediaEvent('room_started'));
+    await stage.receive(mediaEvent('room_started'));
     await record();
-    listener.clock.advance(60_000);
+    stage.clock.advance(60_000);
     world.egress = [egress];
     await compare();
     await look();
-    const last = (await listener.told()).at(-1);
+    const last = (await stage.storedEvents()).at(-1);
     expect(last).toMatchObject({
       event: 'egress_ended',
       reconciled: true,
@@ -273,35 +273,35 @@ describe('recordings that ended unseen', () => {
       recording: { egressId: 'EG_1', status: 'stopped', sizeBytes: 77, durationMs: 9_000 },
     });
     await look();
-    expect(await listener.story()).toHaveLength(3);
+    expect(await stage.summary()).toHaveLength(3);
   });
 
   it('are left to the media server’s own event while it may be under way', async () => {
     await record();
     world.egress = [egress];
-    listener.clock.advance(10_000 + 19_999);
+    stage.clock.advance(10_000 + 19_999);
     await look();
-    expect(await listener.story()).toEqual([]);
+    expect(await stage.summary()).toEqual([]);
     // But the room is free, and the library knows all of it.
-    expect(await listener.store.recordings.find('rec1')).toMatchObject({ status: 'stopped', sizeBytes: 77 });
-    await tellMissedEnds(listener.deps);
-    await listener.hear(mediaEvent('egress_ended', { egress }));
-    listener.clock.advance(60_000);
+    expect(await stage.store.recordings.find('rec1')).toMatchObject({ status: 'stopped', sizeBytes: 77 });
+    await tellMissedEnds(stage.deps);
+    await stage.receive(mediaEvent('egress_ended', { egress }));
+    stage.clock.advance(60_000);
     await look();
-    await tellMissedEnds(listener.deps);
-    expect(await listener.story()).toEqual(['egress_ended 0']);
+    await tellMissedEnds(stage.deps);
+    expect(await stage.summary()).toEqual(['egress_ended 0']);
   });
 
   it('are told of 20 s later when that event never comes', async () => {
     await record();
     world.egress = [{ ...egress, status: 'EGRESS_FAILED', error: 'no disk' }];
-    listener.clock.advance(10_000 + 19_999);
+    stage.clock.advance(10_000 + 19_999);
     await look();
-    await tellMissedEnds(listener.deps);
-    expect(await listener.story()).toEqual([]);
-    listener.clock.advance(2);
-    await tellMissedEnds(listener.deps);
-    expect(await listener.told()).toMatchObject([
+    await tellMissedEnds(stage.deps);
+    expect(await stage.summary()).toEqual([]);
+    stage.clock.advance(2);
+    await tellMissedEnds(stage.deps);
+    expect(await stage.storedEvents()).toMatchObject([
       {
         event: 'egress_ended',
         reconciled: true,
@@ -313,32 +313,32 @@ describe('recordings that ended unseen', () => {
   it('are told of at once when they were found 20 s later', async () => {
     await record();
     world.egress = [egress];
-    listener.clock.advance(10_000 + 20_000);
+    stage.clock.advance(10_000 + 20_000);
     await look();
-    expect(await listener.story()).toEqual(['egress_ended 0 reconciled']);
+    expect(await stage.summary()).toEqual(['egress_ended 0 reconciled']);
   });
 
   it('are told of also when the service was killed between their end and its telling', async () => {
     await record();
     world.egress = [egress];
     await look(false);
-    expect(await listener.story()).toEqual([]);
-    await tellMissedEnds(listener.deps);
-    expect(await listener.story()).toEqual([]);
-    listener.clock.advance(60_000);
-    await tellMissedEnds(listener.deps);
-    expect(await listener.story()).toEqual(['egress_ended 0 reconciled']);
-    await tellMissedEnds(listener.deps);
-    expect(await listener.story()).toHaveLength(1);
+    expect(await stage.summary()).toEqual([]);
+    await tellMissedEnds(stage.deps);
+    expect(await stage.summary()).toEqual([]);
+    stage.clock.advance(60_000);
+    await tellMissedEnds(stage.deps);
+    expect(await stage.summary()).toEqual(['egress_ended 0 reconciled']);
+    await tellMissedEnds(stage.deps);
+    expect(await stage.summary()).toHaveLength(1);
   });
 
   it('are not told of anew when the media server told of them itself', async () => {
     await record();
-    await listener.hear(mediaEvent('egress_ended', { egress }));
-    listener.clock.advance(60_000);
+    await stage.receive(mediaEvent('egress_ended', { egress }));
+    stage.clock.advance(60_000);
     world.egress = [egress];
     await look();
-    await tellMissedEnds(listener.deps);
-    expect(await listener.story()).toEqual(['egress_ended 0']);
+    await tellMissedEnds(stage.deps);
+    expect(await stage.summary()).toEqual(['egress_ended 0']);
   });
 });

@@ -1,22 +1,30 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { joined, type Listener, left, mediaEvent, NOW, person, startListener } from './support/told.ts';
+import {
+  type EventStage,
+  joined,
+  left,
+  mediaEvent,
+  NOW,
+  openEventStage,
+  person,
+} from './support/event-stage.ts';
 
-let listener: Listener;
+let stage: EventStage;
 beforeEach(async () => {
-  listener = await startListener();
+  stage = await openEventStage();
 });
-afterEach(() => listener.close());
+afterEach(() => stage.close());
 
 const OPENED = 'room_created 0';
 const at = (ms: number) => new Date(ms).toISOString();
 
 describe('a room', () => {
   it('is created when the media server makes it, and started by its first participant', async () => {
-    await listener.hear(mediaEvent('room_started'));
-    expect(await listener.story()).toEqual([OPENED]);
-    await listener.hear(joined('ada1'));
-    await listener.hear(joined('bob1'));
-    expect(await listener.story()).toEqual([
+    await stage.receive(mediaEvent('room_started'));
+    expect(await stage.summary()).toEqual([OPENED]);
+    await stage.receive(joined('ada1'));
+    await stage.receive(joined('bob1'));
+    expect(await stage.summary()).toEqual([
       OPENED,
       'room_started 0',
       'participant_joined ada 1',
@@ -25,66 +33,66 @@ describe('a room', () => {
   });
 
   it('is told of alike in one batch and one after the other', async () => {
-    await listener.hear(
+    await stage.receive(
       mediaEvent('room_started'),
       joined('ada1'),
       joined('bob1'),
       left('ada1'),
       left('bob1'),
     );
-    expect((await listener.story()).slice(2)).toEqual([
+    expect((await stage.summary()).slice(2)).toEqual([
       'participant_joined ada 1',
       'participant_joined bob 2',
       'participant_left ada 1',
       'participant_left bob 0',
     ]);
-    expect((await listener.told()).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect((await stage.storedEvents()).map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 
   it('is finished after all who were in it have left', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
-    await listener.hear(mediaEvent('room_finished', { createdAt: NOW + 60_000 }));
-    expect((await listener.story()).slice(4)).toEqual([
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
+    await stage.receive(mediaEvent('room_finished', { createdAt: NOW + 60_000 }));
+    expect((await stage.summary()).slice(4)).toEqual([
       'participant_left ada 1',
       'participant_left bob 0',
       'room_finished 0',
     ]);
-    const finished = (await listener.told()).at(-1);
+    const finished = (await stage.storedEvents()).at(-1);
     expect(finished?.room).toMatchObject({ createdAt: at(NOW - 5_000), endedAt: at(NOW + 60_000) });
     expect(finished?.timestamp).toBe(at(NOW + 60_000));
   });
 
   it('has an end in the event of its end alone', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'));
-    await listener.hear(mediaEvent('room_finished'));
-    const [last, ...others] = (await listener.told()).toReversed();
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    await stage.receive(mediaEvent('room_finished'));
+    const [last, ...others] = (await stage.storedEvents()).toReversed();
     expect(last?.room).toHaveProperty('endedAt');
     expect(others.filter(({ room }) => 'endedAt' in room)).toEqual([]);
   });
 
   it('counts its events anew when it is opened again under its name', async () => {
-    await listener.hear(mediaEvent('room_started'), mediaEvent('room_finished'));
-    await listener.hear(mediaEvent('room_started', { sid: 'RM_2' }));
-    const last = (await listener.told()).at(-1);
+    await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished'));
+    await stage.receive(mediaEvent('room_started', { sid: 'RM_2' }));
+    const last = (await stage.storedEvents()).at(-1);
     expect([last?.room.id, last?.sequence]).toEqual(['RM_2', 1]);
   });
 
   it('is told to be created before its first participant, where that was missed', async () => {
-    await listener.hear(joined('ada1'));
-    expect(await listener.story()).toEqual([
+    await stage.receive(joined('ada1'));
+    expect(await stage.summary()).toEqual([
       'room_created 0 reconciled',
       'room_started 0',
       'participant_joined ada 1',
     ]);
-    await listener.hear(mediaEvent('room_started'));
-    expect(await listener.story()).toHaveLength(3);
+    await stage.receive(mediaEvent('room_started'));
+    expect(await stage.summary()).toHaveLength(3);
   });
 
   it('has its true beginning also when an event that does not know it came first', async () => {
     const track = { sid: 'TR_1' };
-    await listener.hear(mediaEvent('track_published', { participant: person('ada1'), track }));
-    await listener.hear(joined('ada1'));
-    const createdAts = (await listener.told()).slice(1).map(({ room }) => room.createdAt);
+    await stage.receive(mediaEvent('track_published', { participant: person('ada1'), track }));
+    await stage.receive(joined('ada1'));
+    const createdAts = (await stage.storedEvents()).slice(1).map(({ room }) => room.createdAt);
     expect(new Set(createdAts)).toEqual(new Set([at(NOW - 5_000)]));
   });
 });
@@ -92,11 +100,11 @@ describe('a room', () => {
 describe('what comes twice', () => {
   it('is told once, whether with the same id or another', async () => {
     const join = joined('ada1');
-    await listener.hear(mediaEvent('room_started'), join);
-    await listener.hear(join, { ...join, id: 'EV_other' }, mediaEvent('room_started'));
-    await listener.hear(left('ada1'), left('ada1'));
-    await listener.hear(mediaEvent('room_finished'), mediaEvent('room_finished'));
-    expect(await listener.story()).toEqual([
+    await stage.receive(mediaEvent('room_started'), join);
+    await stage.receive(join, { ...join, id: 'EV_other' }, mediaEvent('room_started'));
+    await stage.receive(left('ada1'), left('ada1'));
+    await stage.receive(mediaEvent('room_finished'), mediaEvent('room_finished'));
+    expect(await stage.summary()).toEqual([
       OPENED,
       'room_started 0',
       'participant_joined ada 1',
@@ -107,60 +115,60 @@ describe('what comes twice', () => {
 
   it('is told once where the track is the same', async () => {
     const track = mediaEvent('track_published', { participant: person('ada1'), track: { sid: 'TR_1' } });
-    await listener.hear(mediaEvent('room_started'), joined('ada1'), track, track);
-    await listener.hear(track);
-    expect((await listener.story()).slice(3)).toEqual(['track_published ada 1']);
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), track, track);
+    await stage.receive(track);
+    expect((await stage.summary()).slice(3)).toEqual(['track_published ada 1']);
   });
 });
 
 describe('what comes late or in another order', () => {
   it('goes by the sid: a `left` after the next `joined` of the same identity does no harm', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada1'), joined('ada2'), left('ada1'));
-    expect((await listener.story()).slice(2)).toEqual([
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('ada2'), left('ada1'));
+    expect((await stage.summary()).slice(2)).toEqual([
       'participant_joined ada 1',
       'participant_joined ada 2',
       'participant_left ada 1',
     ]);
-    expect((await listener.told()).at(-1)?.participant?.sid).toBe('PA_ada1');
+    expect((await stage.storedEvents()).at(-1)?.participant?.sid).toBe('PA_ada1');
   });
 
   it('drops a `left` without a `joined`', async () => {
-    await listener.hear(mediaEvent('room_started'), left('ghost1'));
-    expect(await listener.story()).toEqual([OPENED]);
+    await stage.receive(mediaEvent('room_started'), left('ghost1'));
+    expect(await stage.summary()).toEqual([OPENED]);
   });
 
   it('tells both, in their order, when the `joined` comes after the `left`', async () => {
-    await listener.hear(mediaEvent('room_started'), left('ada1', { createdAt: NOW + 2_000 }));
-    await listener.hear(joined('ada1'));
-    expect((await listener.story()).slice(1)).toEqual([
+    await stage.receive(mediaEvent('room_started'), left('ada1', { createdAt: NOW + 2_000 }));
+    await stage.receive(joined('ada1'));
+    expect((await stage.summary()).slice(1)).toEqual([
       'room_started 0',
       'participant_joined ada 1',
       'participant_left ada 0',
     ]);
-    expect((await listener.told()).at(-1)?.timestamp).toBe(at(NOW + 2_000));
+    expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 2_000));
   });
 
   it('tells a `joined` after the end of the room with its `left`', async () => {
-    await listener.hear(mediaEvent('room_started'), mediaEvent('room_finished', { createdAt: NOW + 5_000 }));
-    await listener.hear(joined('ada1'));
-    expect((await listener.story()).slice(2)).toEqual([
+    await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished', { createdAt: NOW + 5_000 }));
+    await stage.receive(joined('ada1'));
+    expect((await stage.summary()).slice(2)).toEqual([
       'room_started 0',
       'participant_joined ada 1',
       'participant_left ada 0',
     ]);
-    expect((await listener.told()).at(-1)?.timestamp).toBe(at(NOW + 5_000));
+    expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 5_000));
   });
 
   it('finishes a room of which nothing was known', async () => {
-    await listener.hear(mediaEvent('room_finished'));
-    expect(await listener.story()).toEqual(['room_finished 0']);
-    await listener.hear(left('ada1'));
-    expect(await listener.story()).toHaveLength(1);
+    await stage.receive(mediaEvent('room_finished'));
+    expect(await stage.summary()).toEqual(['room_finished 0']);
+    await stage.receive(left('ada1'));
+    expect(await stage.summary()).toHaveLength(1);
   });
 
   it('does not open a finished room again', async () => {
-    await listener.hear(mediaEvent('room_started'), mediaEvent('room_finished'), mediaEvent('room_started'));
-    expect(await listener.store.presence.listOpenRooms()).toEqual([]);
+    await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished'), mediaEvent('room_started'));
+    expect(await stage.store.presence.listOpenRooms()).toEqual([]);
   });
 });
 
@@ -173,42 +181,42 @@ describe('times', () => {
       [NOW + 1_000, NOW],
       [NOW + 3_600_000, NOW],
     ] as const) {
-      listener.clock.advance(received - listener.clock.now());
+      stage.clock.advance(received - stage.clock.now());
       const sid = `RM_${received}`;
-      await listener.hear(mediaEvent('room_finished', { sid }));
-      expect((await listener.told()).at(-1)?.timestamp).toBe(at(expected));
+      await stage.receive(mediaEvent('room_finished', { sid }));
+      expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(expected));
     }
   });
 
   it('never have anyone leave before having joined', async () => {
-    listener.clock.advance(1_200);
-    await listener.hear(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
+    stage.clock.advance(1_200);
+    await stage.receive(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
     // Sent in the same second, and received in the next.
-    await listener.hear(left('ada1', { createdAt: NOW }));
-    expect((await listener.told()).at(-1)?.timestamp).toBe(at(NOW + 900));
+    await stage.receive(left('ada1', { createdAt: NOW }));
+    expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 900));
   });
 
   it('never have a track published before its participant joined', async () => {
-    listener.clock.advance(1_200);
-    await listener.hear(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
-    await listener.hear(
+    stage.clock.advance(1_200);
+    await stage.receive(mediaEvent('room_started'), joined('ada1', { joinedAt: NOW + 900 }));
+    await stage.receive(
       mediaEvent('track_published', { participant: person('ada1'), track: { sid: 'TR_1' } }),
     );
-    expect((await listener.told()).at(-1)?.timestamp).toBe(at(NOW + 900));
+    expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 900));
   });
 
   it('never have a room end before it began, or before its last participant came', async () => {
-    listener.clock.advance(1_200);
+    stage.clock.advance(1_200);
     const room = { sid: 'RM_1', name: 'demo', createdAt: NOW + 700 };
-    await listener.hear(mediaEvent('room_started', { room }), mediaEvent('room_finished', { room }));
-    expect((await listener.told()).at(-1)?.room.endedAt).toBe(at(NOW + 700));
+    await stage.receive(mediaEvent('room_started', { room }), mediaEvent('room_finished', { room }));
+    expect((await stage.storedEvents()).at(-1)?.room.endedAt).toBe(at(NOW + 700));
     const next = { sid: 'RM_2', name: 'demo', createdAt: NOW + 700 };
     const join = mediaEvent('participant_joined', {
       room: next,
       participant: person('bob1', { joinedAt: NOW + 900 }),
     });
-    await listener.hear(join, mediaEvent('room_finished', { room: next }));
-    expect((await listener.told()).slice(-2).map(({ timestamp }) => timestamp)).toEqual([
+    await stage.receive(join, mediaEvent('room_finished', { room: next }));
+    expect((await stage.storedEvents()).slice(-2).map(({ timestamp }) => timestamp)).toEqual([
       at(NOW + 900),
       at(NOW + 900),
     ]);
@@ -222,16 +230,16 @@ describe('recorders and agents', () => {
       { sid: 'agent1', fields: { kind: 'AGENT' } },
       { sid: 'hidden1', fields: { isHidden: true } },
     ];
-    await listener.hear(mediaEvent('room_started'));
-    for (const { sid, fields } of machinery) await listener.hear(joined(sid, fields));
-    expect(await listener.story()).toEqual([OPENED]);
-    await listener.hear(joined('ada1'));
+    await stage.receive(mediaEvent('room_started'));
+    for (const { sid, fields } of machinery) await stage.receive(joined(sid, fields));
+    expect(await stage.summary()).toEqual([OPENED]);
+    await stage.receive(joined('ada1'));
     const track = { sid: 'TR_1' };
     for (const { sid } of machinery) {
-      await listener.hear(mediaEvent('track_published', { participant: person(sid), track }), left(sid));
+      await stage.receive(mediaEvent('track_published', { participant: person(sid), track }), left(sid));
     }
-    await listener.hear(mediaEvent('room_finished'));
-    expect((await listener.story()).slice(1)).toEqual([
+    await stage.receive(mediaEvent('room_finished'));
+    expect((await stage.summary()).slice(1)).toEqual([
       'room_started 0',
       'participant_joined ada 1',
       'participant_left ada 0',
@@ -240,12 +248,12 @@ describe('recorders and agents', () => {
   });
 
   it('are not people who stream in or call: those are told of and counted', async () => {
-    await listener.hear(
+    await stage.receive(
       mediaEvent('room_started'),
       joined('camera1', { kind: 'INGRESS' }),
       joined('phone1', { kind: 'SIP' }),
     );
-    expect((await listener.story()).slice(2)).toEqual([
+    expect((await stage.summary()).slice(2)).toEqual([
       'participant_joined camera 1',
       'participant_joined phone 2',
     ]);
@@ -256,9 +264,9 @@ describe('events that say nothing of their own', () => {
   it.each(['egress_updated', 'participant_connection_aborted', 'something_new'])(
     '%s is stored nowhere',
     async (type) => {
-      await listener.hear(mediaEvent(type, { participant: person('ada1') }));
-      expect(await listener.story()).toEqual([]);
-      expect(await listener.store.presence.listOpenRooms()).toEqual([]);
+      await stage.receive(mediaEvent(type, { participant: person('ada1') }));
+      expect(await stage.summary()).toEqual([]);
+      expect(await stage.store.presence.listOpenRooms()).toEqual([]);
     },
   );
 });
@@ -275,12 +283,12 @@ describe('recordings and streams', () => {
   };
 
   it('are told of with what is known of them', async () => {
-    await listener.hear(mediaEvent('room_started'));
-    await listener.hear(mediaEvent('egress_started', { egress: { ...egress, status: 'EGRESS_STARTING' } }));
+    await stage.receive(mediaEvent('room_started'));
+    await stage.receive(mediaEvent('egress_started', { egress: { ...egress, status: 'EGRESS_STARTING' } }));
     const file = { filename: 'a.mp4', location: 's3://a.mp4', sizeBytes: 1234, durationMs: 2500.4 };
     const ended = { ...egress, status: 'EGRESS_COMPLETE', endedAt: NOW + 2_500, file } as const;
-    await listener.hear(mediaEvent('egress_ended', { egress: ended }));
-    const [, started, finished] = await listener.told();
+    await stage.receive(mediaEvent('egress_ended', { egress: ended }));
+    const [, started, finished] = await stage.storedEvents();
     expect(started).toMatchObject({
       event: 'egress_started',
       recording: { egressId: 'EG_1', status: 'recording' },
@@ -298,16 +306,19 @@ describe('recordings and streams', () => {
     ['EGRESS_ABORTED', 'aborted'],
     ['EGRESS_FAILED', 'failed'],
   ] as const)('of %s are %s', async (status, expected) => {
-    await listener.hear(mediaEvent('egress_ended', { egress: { ...egress, status, error: 'why' } }));
-    expect((await listener.told())[0]?.recording).toMatchObject({ status: expected, error: 'why' });
+    await stage.receive(mediaEvent('egress_ended', { egress: { ...egress, status, error: 'why' } }));
+    expect((await stage.storedEvents())[0]?.recording).toMatchObject({ status: expected, error: 'why' });
   });
 
   it('are told of once each, also after the end of their room', async () => {
-    await listener.hear(mediaEvent('room_started'), mediaEvent('room_finished'));
+    await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished'));
     const end = mediaEvent('egress_ended', { egress: { ...egress, status: 'EGRESS_COMPLETE' } });
-    await listener.hear(end, { ...end, id: 'EV_again' });
-    expect((await listener.story()).slice(2)).toEqual(['egress_ended 0']);
-    expect((await listener.told()).at(-1)).toMatchObject({ sequence: 3, room: { id: 'RM_1', name: 'demo' } });
+    await stage.receive(end, { ...end, id: 'EV_again' });
+    expect((await stage.summary()).slice(2)).toEqual(['egress_ended 0']);
+    expect((await stage.storedEvents()).at(-1)).toMatchObject({
+      sequence: 3,
+      room: { id: 'RM_1', name: 'demo' },
+    });
   });
 
   it('are told of by ingress', async () => {
@@ -319,9 +330,9 @@ describe('recordings and streams', () => {
       participantName: 'Cam',
       error: undefined,
     };
-    await listener.hear(mediaEvent('room_started'), mediaEvent('ingress_started', { ingress }));
-    await listener.hear(mediaEvent('ingress_ended', { ingress }));
-    expect((await listener.told()).slice(1)).toMatchObject([
+    await stage.receive(mediaEvent('room_started'), mediaEvent('ingress_started', { ingress }));
+    await stage.receive(mediaEvent('ingress_ended', { ingress }));
+    expect((await stage.storedEvents()).slice(1)).toMatchObject([
       { event: 'ingress_started', ingress: { ingressId: 'IN_1' } },
       { event: 'ingress_ended', ingress: { ingressId: 'IN_1', inputType: 'RTMP_INPUT' } },
     ]);
@@ -340,11 +351,11 @@ describe('recordings and streams', () => {
       { ingress, streamId: 'RT_1' },
       { ingress, streamId: 'RT_2' },
     ] as const;
-    await listener.hear(mediaEvent('ingress_started', first), mediaEvent('ingress_started', first));
-    await listener.hear(mediaEvent('ingress_started', first));
-    await listener.hear(mediaEvent('ingress_ended', first), mediaEvent('ingress_started', second));
-    await listener.hear(mediaEvent('ingress_ended', second));
-    const told = (await listener.told()).filter(({ event }) => event.startsWith('ingress_'));
+    await stage.receive(mediaEvent('ingress_started', first), mediaEvent('ingress_started', first));
+    await stage.receive(mediaEvent('ingress_started', first));
+    await stage.receive(mediaEvent('ingress_ended', first), mediaEvent('ingress_started', second));
+    await stage.receive(mediaEvent('ingress_ended', second));
+    const told = (await stage.storedEvents()).filter(({ event }) => event.startsWith('ingress_'));
     expect(told.map(({ event }) => event)).toEqual([
       'ingress_started',
       'ingress_ended',

@@ -6,21 +6,27 @@ import {
   stopTranscription,
 } from '../../../src/server/transcription/stop-transcription.ts';
 import type { StoredSegment } from '../../../src/server/transcription/store.ts';
-import { joined, type Listener, mediaEvent, NOW, startListener } from '../media-events/support/told.ts';
+import {
+  type EventStage,
+  joined,
+  mediaEvent,
+  NOW,
+  openEventStage,
+} from '../media-events/support/event-stage.ts';
 
-let listener: Listener;
+let stage: EventStage;
 beforeEach(async () => {
-  listener = await startListener();
+  stage = await openEventStage();
 });
-afterEach(() => listener.close());
+afterEach(() => stage.close());
 
 const options = { partialResults: false, punctuation: true, profanityFilter: false };
 
 const start = (id: string, createdAt: number, room = 'demo') =>
-  listener.store.transcriptions.startLive({ id, room, language: 'en-US', speakers: {}, options, createdAt });
+  stage.store.transcriptions.startLive({ id, room, language: 'en-US', speakers: {}, options, createdAt });
 
 async function say(id: string): Promise<void> {
-  const { transcriptions } = listener.store;
+  const { transcriptions } = stage.store;
   const claim = { owner: 'a', now: NOW, leaseUntil: NOW + 1000, limit: 9, supports: () => true };
   await transcriptions.claimLive(claim);
   const segment: StoredSegment = {
@@ -30,19 +36,19 @@ async function say(id: string): Promise<void> {
   await transcriptions.addSegments(id, 'a', [segment]);
 }
 
-const finish = (sid = 'RM_1') => listener.hear(mediaEvent('room_finished', { sid }));
+const finish = (sid = 'RM_1') => stage.receive(mediaEvent('room_finished', { sid }));
 
 describe('the end of a room', () => {
   it('stops its transcription, and tells of it just before', async () => {
-    await listener.hear(mediaEvent('room_started'), joined('ada'));
+    await stage.receive(mediaEvent('room_started'), joined('ada'));
     await start('tr_1', NOW - 4_000);
     await say('tr_1');
     await finish();
-    expect(await listener.store.transcriptions.find('tr_1')).toMatchObject({
+    expect(await stage.store.transcriptions.find('tr_1')).toMatchObject({
       status: 'stopped',
       endedAt: NOW,
     });
-    const told = await listener.told();
+    const told = await stage.storedEvents();
     expect(told.map(({ event }) => event).slice(-3)).toEqual([
       'participant_left',
       'transcription_completed',
@@ -58,33 +64,33 @@ describe('the end of a room', () => {
 
   it('tells nothing of it where there is none, or where it was stopped before', async () => {
     await start('tr_1', NOW - 4_000);
-    await listener.hear(mediaEvent('room_started'));
-    await stopTranscription(listener.deps, 'demo');
+    await stage.receive(mediaEvent('room_started'));
+    await stopTranscription(stage.deps, 'demo');
     await finish();
-    const completed = (await listener.told()).filter(({ event }) => event === 'transcription_completed');
+    const completed = (await stage.storedEvents()).filter(({ event }) => event === 'transcription_completed');
     expect(completed).toHaveLength(1);
   });
 
   it('leaves that of another room, and of a later room of the same name', async () => {
-    await listener.hear(mediaEvent('room_started'));
+    await stage.receive(mediaEvent('room_started'));
     await start('tr_1', NOW - 4_000, 'other');
     await start('tr_2', NOW + 1);
     await finish();
-    expect(await listener.store.transcriptions.listActiveLive()).toHaveLength(2);
+    expect(await stage.store.transcriptions.listActiveLive()).toHaveLength(2);
   });
 
   it('stops one that began at the very moment of the end', async () => {
-    await listener.hear(mediaEvent('room_started'));
+    await stage.receive(mediaEvent('room_started'));
     await start('tr_1', NOW);
     await finish();
-    expect(await listener.store.transcriptions.listActiveLive()).toEqual([]);
+    expect(await stage.store.transcriptions.listActiveLive()).toEqual([]);
   });
 
   it('leaves the transcription active when its event cannot be stored', async () => {
-    await listener.hear(mediaEvent('room_started'));
+    await stage.receive(mediaEvent('room_started'));
     await start('tr_1', NOW - 4_000);
     const failing = {
-      ...listener.deps,
+      ...stage.deps,
       ids: {
         next: (): string => {
           throw new ServiceError('storage-unavailable', 'Away.');
@@ -92,7 +98,7 @@ describe('the end of a room', () => {
       },
     };
     await expect(stopTranscription(failing, 'demo')).rejects.toThrow('Away.');
-    expect(await listener.store.transcriptions.find('tr_1')).toMatchObject({
+    expect(await stage.store.transcriptions.find('tr_1')).toMatchObject({
       status: 'active',
       endedAt: null,
     });
@@ -101,14 +107,14 @@ describe('the end of a room', () => {
 
 describe('a transcription that is stopped by a caller', () => {
   const open = (sid: string, createdAt: number) =>
-    listener.hear(mediaEvent('room_started', { room: { sid, name: 'demo', createdAt } }));
+    stage.receive(mediaEvent('room_started', { room: { sid, name: 'demo', createdAt } }));
 
   it('is told of in the newest room of its name: of an earlier one the end may have been missed', async () => {
     await open('RM_1', NOW - 60_000);
     await open('RM_2', NOW - 5_000);
     await start('tr_1', NOW - 4_000);
-    await stopTranscription(listener.deps, 'demo');
-    expect((await listener.told()).at(-1)).toMatchObject({
+    await stopTranscription(stage.deps, 'demo');
+    expect((await stage.storedEvents()).at(-1)).toMatchObject({
       ...{ event: 'transcription_completed', sequence: 2 },
       room: { id: 'RM_2' },
     });
@@ -118,15 +124,18 @@ describe('a transcription that is stopped by a caller', () => {
     await open('RM_1', NOW - 60_000);
     await finish();
     await start('tr_1', NOW + 1);
-    await stopTranscription(listener.deps, 'demo');
-    expect((await listener.told()).at(-1)).toMatchObject({ sequence: null, room: { id: '', name: 'demo' } });
+    await stopTranscription(stage.deps, 'demo');
+    expect((await stage.storedEvents()).at(-1)).toMatchObject({
+      sequence: null,
+      room: { id: '', name: 'demo' },
+    });
   });
 });
 
 describe('comparing transcriptions with the media server', () => {
   const reconcile = (rooms: readonly string[]) =>
     reconcileTranscriptions({
-      ...listener.deps,
+      ...stage.deps,
       mediaServer: { listRooms: async () => rooms.map((name) => ({ name })) } as unknown as MediaServer,
     });
 
@@ -135,9 +144,9 @@ describe('comparing transcriptions with the media server', () => {
     await start('tr_open', NOW - 20_001, 'open');
     await start('tr_new', NOW - 20_000, 'new');
     expect(await reconcile(['open'])).toBe(1);
-    const active = await listener.store.transcriptions.listActiveLive();
+    const active = await stage.store.transcriptions.listActiveLive();
     expect(active.map(({ id }) => id).sort()).toEqual(['tr_new', 'tr_open']);
-    expect(await listener.told()).toMatchObject([
+    expect(await stage.storedEvents()).toMatchObject([
       { event: 'transcription_completed', reconciled: true, transcription: { transcriptionId: 'tr_gone' } },
     ]);
     expect(await reconcile(['open'])).toBe(0);

@@ -125,7 +125,7 @@ describe('receivers that do what they should not', () => {
     for (const [kind, [url]] of Object.entries(kinds)) ids.set(kind, await stage.webhook(url));
     await stage.webhook(good.url);
     const startedAt = performance.now();
-    await instance.tell('one');
+    await instance.append('one');
     await good.waitFor(() => true, 1);
     expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
     for (const [kind, [, status, error]] of Object.entries(kinds)) {
@@ -142,7 +142,7 @@ describe('receivers that do what they should not', () => {
       (_, response) => void response.writeHead(500, { connection: 'close' }).end(),
     );
     const id = await stage.webhook(`http://rebinding.example:${new URL(outside.url).port}/`);
-    await stage.instance().tell('one');
+    await stage.instance().append('one');
     await expect
       .poll(() => logOf(stage, id), { timeout: 20_000 })
       .toEqual([

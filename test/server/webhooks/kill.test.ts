@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import { SETTLING_BATCH } from '../../../src/server/webhooks/dispatcher/outcome-writer.ts';
+import { MAX_UNWRITTEN_OUTCOMES } from '../../../src/server/webhooks/dispatcher/outcome-writer.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import { Random } from '../../support/random.ts';
@@ -105,7 +105,7 @@ async function untilSettled(fleet: Fleet, instance: FleetInstance): Promise<void
 }
 
 /** In flight, and one settling batch, for each kill. */
-const DUPLICATES_AT_MOST = KILLS * (CONCURRENCY_PER_WEBHOOK * WEBHOOKS + SETTLING_BATCH);
+const DUPLICATES_AT_MOST = KILLS * (CONCURRENCY_PER_WEBHOOK * WEBHOOKS + MAX_UNWRITTEN_OUTCOMES);
 
 describe(`${KILLS} kills while ${DELIVERIES} deliveries are under way`, () => {
   it('lose none on SQLite, where one process is started again', async () => {

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { type RecordDeps, recordInTransaction } from '../../events/append-events.ts';
-import { lockNamedRoom, recordOfRoom } from '../../events/append-room-event.ts';
+import { type AppendEventsDeps, appendEvents } from '../../events/append-events.ts';
+import { appendRoomEvent, lockNamedRoom } from '../../events/append-room-event.ts';
 import { SpeechFault } from '../audio/recording-audio.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
-import { transcriptionHappening } from '../transcription-events.ts';
+import { transcriptionEvent } from '../transcription-events.ts';
 
-export type SettleTranscriptionDeps = Omit<RecordDeps<TranscriptionStores>, 'instanceId'> & {
+export type SettleTranscriptionDeps = Omit<AppendEventsDeps<TranscriptionStores>, 'instanceId'> & {
   /** Who holds the leases. */
   readonly instanceId: string;
 };
@@ -21,15 +21,15 @@ export async function completeTranscription(
   durationMs: number,
 ): Promise<boolean> {
   const outcome = { isOurs: false };
-  await recordInTransaction(deps, async (store, recorder) => {
+  await appendEvents(deps, async (store, appender) => {
     const room = await lockNamedRoom(store, job.room);
     const endedAt = deps.clock.now();
     const completed = { status: 'completed', endedAt, durationMs } as const;
     outcome.isOurs = await store.transcriptions.settlePost(job.id, deps.instanceId, completed);
     if (!outcome.isOurs) return;
     const segmentCount = await store.transcriptions.countSegments(job.id);
-    const happening = transcriptionHappening({ ...job, ...completed }, segmentCount, false);
-    await recordOfRoom(store, recorder, { room, happening });
+    const domainEvent = transcriptionEvent({ ...job, ...completed }, segmentCount, false);
+    await appendRoomEvent(store, appender, { room, domainEvent });
   });
   return outcome.isOurs;
 }

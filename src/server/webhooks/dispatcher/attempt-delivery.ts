@@ -1,53 +1,57 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { TEST_EVENT } from '../../../contract/event-names.ts';
-import type { WebhookAnswer, WebhookSender } from '../sender/sender.ts';
+import type { WebhookResponse, WebhookSender } from '../sender/sender.ts';
 import type { DeliveryJob, DeliveryOutcome } from '../store.ts';
 import { type BuildDeliveryDeps, buildDelivery } from './build-delivery.ts';
-import type { UnbuiltDeliveries } from './build-error-log.ts';
-import { nextAttemptAt } from './retry-schedule.ts';
+import type { BuildErrorLog } from './build-error-log.ts';
+
+/** Milliseconds after each failed attempt of a round: the specification's 5 s, 30 s and 5 min. Then the delivery fails. */
+const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
 
 export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;
-  readonly unbuilt: Pick<UnbuiltDeliveries, 'tell'>;
+  readonly buildErrors: Pick<BuildErrorLog, 'error'>;
 };
 
-/** One attempt and what the row becomes of it. Never rejects. */
+/** Makes one attempt and returns it with the delivery's next state. Never rejects. */
 export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Promise<DeliveryOutcome> {
   const startedAt = deps.clock.now();
-  const answer = await sendOrSay(deps, job);
-  const isDelivered = isWholeSuccess(answer);
+  const response = await buildAndSend(deps, job);
+  const isDelivered = isCompleteSuccess(response);
   return {
     attempt: {
       deliveryId: job.delivery.id,
       startedAt,
-      durationMs: answer.durationMs,
-      statusCode: answer.statusCode,
-      error: isDelivered ? null : (answer.error ?? `the receiver answered ${answer.statusCode}`),
-      responseBody: answer.responseBody,
+      durationMs: response.durationMs,
+      statusCode: response.statusCode,
+      error: isDelivered ? null : (response.error ?? `the receiver answered ${response.statusCode}`),
+      responseBody: response.responseBody,
     },
-    next: nextState(job, isDelivered, deps.clock.now()),
+    next: isDelivered
+      ? { state: 'delivered', endedAt: deps.clock.now() }
+      : afterFailure(job, deps.clock.now()),
   };
 }
 
-/** A 2xx whose answer broke off timed out like any other: the receiver may not have done what it began. */
-function isWholeSuccess({ statusCode, error }: WebhookAnswer): boolean {
+/** A 2xx whose body broke off or timed out is a failure: the receiver may not have finished its work. */
+function isCompleteSuccess({ statusCode, error }: WebhookResponse): boolean {
   return error === null && statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
 
-async function sendOrSay(deps: AttemptDeps, job: DeliveryJob): Promise<WebhookAnswer> {
+async function buildAndSend(deps: AttemptDeps, job: DeliveryJob): Promise<WebhookResponse> {
   try {
     return await deps.sender.send(await buildDelivery(deps, job));
   } catch (error) {
-    deps.unbuilt.tell(error, job);
-    // Other errors' words may hold what is inside.
+    deps.buildErrors.error(error, job);
+    // The messages of other errors may hold internals.
     const text = error instanceof ServiceError ? error.message : 'the delivery could not be built';
     return { statusCode: null, responseBody: null, error: text, durationMs: 0 };
   }
 }
 
-function nextState(job: DeliveryJob, isDelivered: boolean, now: number): DeliveryOutcome['next'] {
-  if (isDelivered) return { state: 'delivered', endedAt: now };
-  const isTest = job.delivery.eventName === TEST_EVENT;
-  const dueAt = isTest ? undefined : nextAttemptAt(job.delivery.roundAttempts + 1, now);
-  return dueAt === undefined ? { state: 'failed', endedAt: now } : { state: 'pending', dueAt };
+function afterFailure({ delivery }: DeliveryJob, now: number): DeliveryOutcome['next'] {
+  const delayMs = delivery.eventName === TEST_EVENT ? undefined : RETRY_DELAYS_MS[delivery.roundAttempts];
+  return delayMs === undefined
+    ? { state: 'failed', endedAt: now }
+    : { state: 'pending', dueAt: now + delayMs };
 }

@@ -3,31 +3,35 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { DeliveryJob } from '../store.ts';
 
-/** A lost key fails every delivery of every webhook that was stored with it: a line for each would hide all others. */
-const SAID_EVERY_MS = 60_000;
+/** A lost key fails every delivery whose secret was encrypted with it: one line each would hide all other lines. */
+const LOG_INTERVAL_MS = 60_000;
 
-type Said = { at: number; unsaid: number };
+type LastLine = { readonly loggedAt: number; suppressed: number };
 
-/** Says why deliveries could not even be built: at once, and then once a minute, with how many there were since. */
-export class UnbuiltDeliveries {
+/** Logs why deliveries could not be built: the first error at once, then one line a minute with a count. */
+export class BuildErrorLog {
   readonly #deps: { readonly log: Log; readonly clock: Clock };
-  readonly #said = new Map<string, Said>();
+  readonly #lastLines = new Map<string, LastLine>();
 
   constructor(deps: { readonly log: Log; readonly clock: Clock }) {
     this.#deps = deps;
   }
 
-  tell(error: unknown, { delivery, webhook }: DeliveryJob): void {
+  error(error: unknown, { delivery, webhook }: DeliveryJob): void {
     const { log, clock } = this.#deps;
     const kind = error instanceof ServiceError ? error.code : 'unexpected';
-    const said = this.#said.get(kind);
-    if (said !== undefined && clock.now() - said.at < SAID_EVERY_MS) {
-      said.unsaid += 1;
+    const last = this.#lastLines.get(kind);
+    if (last !== undefined && clock.now() - last.loggedAt < LOG_INTERVAL_MS) {
+      last.suppressed += 1;
       return;
     }
-    this.#said.set(kind, { at: clock.now(), unsaid: 0 });
-    const which = { webhookId: webhook.id, deliveryId: delivery.id, alikeSinceLastLine: said?.unsaid ?? 0 };
-    // What is expected to fail says by itself what to do; only the rest needs its stack.
+    this.#lastLines.set(kind, { loggedAt: clock.now(), suppressed: 0 });
+    const which = {
+      webhookId: webhook.id,
+      deliveryId: delivery.id,
+      alikeSinceLastLine: last?.suppressed ?? 0,
+    };
+    // A ServiceError names its cause and its remedy; only an unexpected error needs its stack.
     const why = error instanceof ServiceError ? { reason: error.message } : { err: error };
     log.error({ ...which, ...why }, 'a delivery could not be built');
   }

@@ -1,120 +1,120 @@
 import type { Log } from '../../platform/log.ts';
 import type { DeliveryJob, DeliveryStore, WebhookStore } from '../store.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt-delivery.ts';
-import { UnbuiltDeliveries } from './build-error-log.ts';
-import type { DeliveryOutlet } from './dispatcher.ts';
+import { BuildErrorLog } from './build-error-log.ts';
+import type { DeliveryDispatcher } from './dispatcher.ts';
 import { DELIVERY_LEASE_MS } from './dispatcher.ts';
-import { Hand } from './in-flight-deliveries.ts';
-import { Settler } from './outcome-writer.ts';
-import { WebhookViews } from './webhook-cache.ts';
+import { InFlightDeliveries } from './in-flight-deliveries.ts';
+import { OutcomeWriter } from './outcome-writer.ts';
+import { WebhookCache } from './webhook-cache.ts';
 
 /*
- * The deliverer of one instance. The delivery rows are the jobs; this only has some of them in hand, under leases:
+ * The dispatcher of one instance. The delivery rows are the jobs; this class holds some of them in memory, under leases:
  *
- *   take     what this instance stored itself, leased as it was stored, is tried at once
- *   sweep    what is due without a lease (retries, a dead instance's work, an overflow) is claimed, as far as
- *            there is room; at least every SWEEP_MS
- *   renew    leases in hand are prolonged long before they run out
- *   settle   attempts and new states are stored in batches; a store that is slow, or away, holds up what was not begun
+ *   dispatch         tries what this instance stored itself, with a lease, at once
+ *   claim            leases what is due without a lease (retries, a dead instance's deliveries, an overflow), as far
+ *                    as there is capacity
+ *   renew            prolongs the leases in memory long before they run out
+ *   recordOutcomes   stores attempts and new states in batches; while the store is slow or away nothing new starts
  *
- * A receiver that is down or slow fills its own lane and no other, and is left out of claims while it is full.
+ * A receiver that is down or slow fills its own queue and no other, and is left out of claims while its queue is full.
  */
 
 /** Retries are at most half a second late. */
-const SWEEP_MS = 250;
-const RENEW_MS = 4_000;
-/** Requests under way may end; after that they are given up, and another instance tries them again. */
-const CLOSE_PATIENCE_MS = 4_000;
+const CLAIM_INTERVAL_MS = 250;
+const RENEW_INTERVAL_MS = 4_000;
+/** Running requests may end in this time at a close; then other instances try them again. */
+const CLOSE_TIMEOUT_MS = 4_000;
 
-export type DelivererDeps = Omit<AttemptDeps, 'unbuilt'> & {
+export type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
   readonly log: Log;
   readonly deliveries: DeliveryStore;
   readonly webhooks: Pick<WebhookStore, 'find'>;
   readonly instanceId: string;
 };
 
-export type Deliverer = DeliveryOutlet & {
+export type ClosableDispatcher = DeliveryDispatcher & {
   readonly close: () => Promise<void>;
 };
 
-export function startDeliverer(deps: DelivererDeps): Deliverer {
-  const deliverer = new RunningDeliverer(deps);
-  deliverer.start();
-  return deliverer;
+export function startDeliveryDispatcher(deps: DispatcherDeps): ClosableDispatcher {
+  const dispatcher = new LeasedDeliveryDispatcher(deps);
+  dispatcher.start();
+  return dispatcher;
 }
 
-class RunningDeliverer implements Deliverer {
-  readonly #deps: DelivererDeps & AttemptDeps;
-  readonly #hand = new Hand();
-  readonly #views: WebhookViews;
-  readonly #settler: Settler;
+class LeasedDeliveryDispatcher implements ClosableDispatcher {
+  readonly #deps: DispatcherDeps & AttemptDeps;
+  readonly #inFlight = new InFlightDeliveries();
+  readonly #webhooks: WebhookCache;
+  readonly #outcomes: OutcomeWriter;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
   #loops: Promise<unknown> = Promise.resolve();
   #wakeUp: AbortController = new AbortController();
   #mayHaveMore = false;
-  /** Webhooks that have more, and were left out by the last sweep as their lanes were full. */
-  #passedOver: readonly string[] = [];
+  /** Webhooks that have more in the store, and were left out by the last claim because their queues were full. */
+  #overflowing: readonly string[] = [];
 
-  constructor(deps: DelivererDeps) {
-    this.#deps = { ...deps, unbuilt: new UnbuiltDeliveries(deps) };
-    this.#views = new WebhookViews(deps);
-    this.#settler = new Settler({
+  constructor(deps: DispatcherDeps) {
+    this.#deps = { ...deps, buildErrors: new BuildErrorLog(deps) };
+    this.#webhooks = new WebhookCache(deps);
+    this.#outcomes = new OutcomeWriter({
       ...deps,
       owner: deps.instanceId,
-      onSettled: (outcomes) => {
-        for (const { webhookId, attempt } of outcomes) this.#letGo(webhookId, attempt.deliveryId);
-        for (const webhookId of this.#hand.waitingWebhooks()) this.#fill(webhookId);
-        if (this.#mayHaveMore || this.#hand.hasRoomIn(this.#passedOver)) this.wake();
+      onWritten: (outcomes) => {
+        for (const { webhookId, attempt } of outcomes) this.#release(webhookId, attempt.deliveryId);
+        for (const webhookId of this.#inFlight.startableWebhooks()) this.#startQueued(webhookId);
+        if (this.#mayHaveMore || this.#inFlight.canClaimFor(this.#overflowing)) this.poll();
       },
     });
   }
 
   start(): void {
-    this.#loops = Promise.all([this.#sweepLoop(), this.#renewLoop()]);
+    this.#loops = Promise.all([this.#claimLoop(), this.#renewLoop()]);
   }
 
-  roomFor(webhookId: string): number {
-    return this.#closing.signal.aborted ? 0 : this.#hand.roomFor(webhookId);
+  capacityFor(webhookId: string): number {
+    return this.#closing.signal.aborted ? 0 : this.#inFlight.capacityFor(webhookId);
   }
 
-  take(jobs: readonly DeliveryJob[]): void {
-    // A lease that ran out unrenewed may come back to us while its request is still under way.
-    const fresh = jobs.filter((job) => !this.#hand.has(job.delivery.id));
+  dispatch(jobs: readonly DeliveryJob[]): void {
+    // This instance may claim a delivery again whose lease ran out while its request is still running.
+    const fresh = jobs.filter((job) => !this.#inFlight.has(job.delivery.id));
     for (const job of fresh) {
-      this.#views.see(job.webhook);
-      this.#hand.add(job);
+      this.#webhooks.set(job.webhook);
+      this.#inFlight.add(job);
     }
-    for (const webhookId of new Set(fresh.map((job) => job.webhook.id))) this.#fill(webhookId);
+    for (const webhookId of new Set(fresh.map((job) => job.webhook.id))) this.#startQueued(webhookId);
   }
 
-  wake(): void {
+  poll(): void {
     this.#wakeUp.abort();
   }
 
-  leave(webhookIds: readonly string[]): void {
-    this.#passedOver = [...new Set([...this.#passedOver, ...webhookIds])];
-    if (this.#hand.hasRoomIn(webhookIds)) this.wake();
+  overflow(webhookIds: readonly string[]): void {
+    this.#overflowing = [...new Set([...this.#overflowing, ...webhookIds])];
+    if (this.#inFlight.canClaimFor(webhookIds)) this.poll();
   }
 
-  changed(webhookId: string): void {
-    this.#views.outdate(webhookId);
+  invalidateWebhook(webhookId: string): void {
+    this.#webhooks.invalidate(webhookId);
   }
 
   async close(): Promise<void> {
-    const patience = AbortSignal.timeout(CLOSE_PATIENCE_MS);
-    const outOfPatience = new Promise<void>((resolve) => patience.addEventListener('abort', () => resolve()));
+    const timeout = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
+    const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
     this.#closing.abort();
-    this.wake();
-    this.#hand.dropWaiting();
-    await Promise.race([Promise.all([...this.#running, this.#loops]), outOfPatience]);
-    await this.#settler.close(patience);
+    this.poll();
+    this.#inFlight.releaseQueued();
+    await Promise.race([Promise.all([...this.#running, this.#loops]), timedOut]);
+    await this.#outcomes.close(timeout);
     await this.#deps.deliveries.release(this.#deps.instanceId);
   }
 
-  #fill(webhookId: string): void {
-    while (!this.#closing.signal.aborted && !this.#settler.isFull) {
-      const job = this.#hand.start(webhookId);
+  #startQueued(webhookId: string): void {
+    while (!this.#closing.signal.aborted && !this.#outcomes.isFull) {
+      const job = this.#inFlight.startNext(webhookId);
       if (job === undefined) return;
       const running = this.#deliver(job).finally(() => this.#running.delete(running));
       this.#running.add(running);
@@ -123,43 +123,43 @@ class RunningDeliverer implements Deliverer {
 
   async #deliver(job: DeliveryJob): Promise<void> {
     const webhookId = job.webhook.id;
-    const webhook = await this.#views.current(webhookId);
-    // Of a deleted webhook: the row is cancelled already.
-    if (webhook === undefined) this.#letGo(webhookId, job.delivery.id);
-    else this.#settler.add({ ...(await attemptDelivery(this.#deps, { ...job, webhook })), webhookId });
-    const isHalfEmpty = this.#hand.finish(webhookId);
-    this.#fill(webhookId);
-    // A backlog goes on without waiting for the next sweep, nor until what was sent is stored.
-    if (isHalfEmpty && (this.#mayHaveMore || this.#passedOver.includes(webhookId))) this.wake();
+    const webhook = await this.#webhooks.get(webhookId);
+    // The webhook was deleted, and its deliveries were cancelled with it.
+    if (webhook === undefined) this.#release(webhookId, job.delivery.id);
+    else this.#outcomes.add({ ...(await attemptDelivery(this.#deps, { ...job, webhook })), webhookId });
+    const isHalfEmpty = this.#inFlight.finish(webhookId);
+    this.#startQueued(webhookId);
+    // A backlog continues without waiting for the next claim or for the storing of what was sent.
+    if (isHalfEmpty && (this.#mayHaveMore || this.#overflowing.includes(webhookId))) this.poll();
   }
 
-  #letGo(webhookId: string, deliveryId: string): void {
-    if (this.#hand.settle(webhookId, deliveryId) === 0) this.#views.forget(webhookId);
+  #release(webhookId: string, deliveryId: string): void {
+    if (this.#inFlight.release(webhookId, deliveryId) === 0) this.#webhooks.delete(webhookId);
   }
 
-  async #sweepLoop(): Promise<void> {
+  async #claimLoop(): Promise<void> {
     while (!this.#closing.signal.aborted) {
-      // Before the sweep: a wake that comes while it runs must not be lost.
+      // Created before the claim: a wake-up that comes while it runs must not be lost.
       this.#wakeUp = new AbortController();
-      this.#mayHaveMore = (await this.#sweep()) > 0;
+      this.#mayHaveMore = (await this.#claim()) > 0;
       if (this.#closing.signal.aborted) return;
-      await this.#deps.clock.sleep(SWEEP_MS, this.#wakeUp.signal).catch(() => {});
+      await this.#deps.clock.sleep(CLAIM_INTERVAL_MS, this.#wakeUp.signal).catch(() => {});
     }
   }
 
-  async #sweep(): Promise<number> {
+  async #claim(): Promise<number> {
     const { deliveries, clock, instanceId, log } = this.#deps;
     try {
       const now = clock.now();
-      const room = this.#hand.roomForClaim;
-      this.#passedOver = room.exceptWebhooks;
+      const capacity = this.#inFlight.claimCapacity;
+      this.#overflowing = capacity.exceptWebhooks;
       const jobs = await deliveries.claim({
         now,
         owner: instanceId,
         leaseUntil: now + DELIVERY_LEASE_MS,
-        ...room,
+        ...capacity,
       });
-      this.take(jobs);
+      this.dispatch(jobs);
       return jobs.length;
     } catch (error) {
       log.error({ err: error }, 'claiming deliveries failed; trying again');
@@ -171,10 +171,10 @@ class RunningDeliverer implements Deliverer {
     const { deliveries, clock, instanceId, log } = this.#deps;
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await clock.sleep(RENEW_MS, signal).catch(() => {});
-      if (this.#hand.size === 0 || signal.aborted) continue;
+      await clock.sleep(RENEW_INTERVAL_MS, signal).catch(() => {});
+      if (this.#inFlight.size === 0 || signal.aborted) continue;
       try {
-        await deliveries.renew(instanceId, this.#hand.ids, clock.now() + DELIVERY_LEASE_MS);
+        await deliveries.renew(instanceId, this.#inFlight.deliveryIds, clock.now() + DELIVERY_LEASE_MS);
       } catch (error) {
         log.error({ err: error }, 'renewing leases failed; trying again');
       }

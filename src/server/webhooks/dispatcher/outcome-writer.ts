@@ -3,57 +3,57 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { DeliveryOutcome, DeliveryStore } from '../store.ts';
 
-/** What an instance may have sent and not stored yet when it dies, beside what is in flight. */
-export const SETTLING_BATCH = 500;
+/** Maximum outcomes per commit. A killed instance repeats these at most, and what was in flight. */
+export const MAX_UNWRITTEN_OUTCOMES = 500;
 const RETRY_PAUSE_MS = 500;
-/** What ends within it shares a commit, up to half of a batch: the other half may be sent while this one is stored. */
-const GATHERING_MS = 40;
-const GATHERED = SETTLING_BATCH / 2;
+/** Outcomes of this long share a commit, up to half a batch: the other half may be sent while this one is stored. */
+const GATHER_MS = 40;
+const GATHERED_OUTCOMES = MAX_UNWRITTEN_OUTCOMES / 2;
 
-export type SettlerDeps = {
-  readonly deliveries: Pick<DeliveryStore, 'settle'>;
+export type OutcomeWriterDeps = {
+  readonly deliveries: Pick<DeliveryStore, 'recordOutcomes'>;
   readonly clock: Clock;
   readonly log: Log;
   readonly owner: string;
-  /** Called when the outcomes have been stored. */
-  readonly onSettled: (outcomes: readonly SettledOutcome[]) => void;
+  readonly onWritten: (outcomes: readonly WebhookOutcome[]) => void;
 };
 
-export type SettledOutcome = DeliveryOutcome & { readonly webhookId: string };
+export type WebhookOutcome = DeliveryOutcome & { readonly webhookId: string };
 
 /**
- * Stores outcomes in batches: one durable commit at a time, and whatever ends meanwhile goes with the next. A store
- * that does not answer is tried again; nothing is dropped until the end, and then other instances try it anew.
+ * Stores outcomes in batches: one durable commit at a time, and what ends meanwhile goes into the next. When the store
+ * does not respond the batch is tried again. Nothing is dropped before the service closes; other instances then try
+ * those deliveries again.
  */
-export class Settler {
-  readonly #deps: SettlerDeps;
-  readonly #pending: SettledOutcome[] = [];
+export class OutcomeWriter {
+  readonly #deps: OutcomeWriterDeps;
+  readonly #pending: WebhookOutcome[] = [];
   readonly #givenUp = new AbortController();
   #running: Promise<void> | undefined;
-  #unsettled = 0;
+  #unwritten = 0;
   #gathering = new AbortController();
-  #isHurried = false;
+  #isClosing = false;
 
-  constructor(deps: SettlerDeps) {
+  constructor(deps: OutcomeWriterDeps) {
     this.#deps = deps;
   }
 
-  /** Whether so much is not stored yet that nothing more should be begun: a kill would repeat all of it. */
+  /** Whether no further delivery should start, because a kill would repeat everything that is not stored. */
   get isFull(): boolean {
-    return this.#unsettled >= SETTLING_BATCH;
+    return this.#unwritten >= MAX_UNWRITTEN_OUTCOMES;
   }
 
-  add(outcome: SettledOutcome): void {
+  add(outcome: WebhookOutcome): void {
     if (this.#givenUp.signal.aborted) return;
     this.#pending.push(outcome);
-    this.#unsettled += 1;
-    if (this.#pending.length === GATHERED) this.#gathering.abort();
+    this.#unwritten += 1;
+    if (this.#pending.length === GATHERED_OUTCOMES) this.#gathering.abort();
     this.#running ??= this.#run();
   }
 
-  /** Stores everything added before; what is not stored when the signal aborts is given up, as is all that comes later. */
+  /** Stores everything that was added before. When the signal aborts, the rest and all later outcomes are dropped. */
   async close(signal: AbortSignal): Promise<void> {
-    this.#isHurried = true;
+    this.#isClosing = true;
     const giveUp = () => this.#givenUp.abort();
     signal.addEventListener('abort', giveUp, { once: true });
     if (signal.aborted) giveUp();
@@ -66,31 +66,35 @@ export class Settler {
 
   async #run(): Promise<void> {
     while (this.#pending.length > 0) {
-      // A commit costs as much for one as for many, and nobody waits for this one: true time, not the service's.
-      if (this.#pending.length < GATHERED && !this.#isHurried) await this.#gather();
-      const batch = this.#pending.splice(0, SETTLING_BATCH);
-      const isSettled = await this.#settle(batch);
-      this.#unsettled -= batch.length;
-      if (isSettled) this.#deps.onSettled(batch);
+      // A commit costs as much for one outcome as for many, and nobody waits for it. Real time, not the service's
+      // clock: a test that stops the clock must not stop the writer.
+      if (this.#pending.length < GATHERED_OUTCOMES && !this.#isClosing) await this.#gather();
+      const batch = this.#pending.splice(0, MAX_UNWRITTEN_OUTCOMES);
+      const isWritten = await this.#write(batch);
+      this.#unwritten -= batch.length;
+      if (isWritten) this.#deps.onWritten(batch);
     }
     this.#running = undefined;
   }
 
   async #gather(): Promise<void> {
     this.#gathering = new AbortController();
-    await delay(GATHERING_MS, undefined, { signal: this.#gathering.signal }).catch(() => {});
+    await delay(GATHER_MS, undefined, { signal: this.#gathering.signal }).catch(() => {});
   }
 
-  /** False when it was given up. */
-  async #settle(batch: readonly SettledOutcome[]): Promise<boolean> {
+  /** Returns false when the batch was given up. */
+  async #write(batch: readonly WebhookOutcome[]): Promise<boolean> {
     const { deliveries, owner, log, clock } = this.#deps;
     const { signal } = this.#givenUp;
     while (!signal.aborted) {
       try {
-        await deliveries.settle(owner, batch);
+        await deliveries.recordOutcomes(owner, batch);
         return true;
       } catch (error) {
-        log.error({ err: error, outcomes: batch.length }, 'settling deliveries failed; trying again');
+        log.error(
+          { err: error, outcomes: batch.length },
+          'storing the outcomes of deliveries failed; trying again',
+        );
         await clock.sleep(RETRY_PAUSE_MS, signal).catch(() => {});
       }
     }

@@ -2,67 +2,66 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Webhook, WebhookStore } from '../store.ts';
 
-/** So much later than the change itself other instances heed it. */
-const FRESH_MS = 1_000;
+/** Other instances see a change of a webhook at most this much later. */
+const MAX_AGE_MS = 1_000;
 
-export type WebhookViewDeps = {
+export type WebhookCacheDeps = {
   readonly webhooks: Pick<WebhookStore, 'find'>;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-type View = { webhook: Webhook | undefined; seenAt: number; reading?: Promise<void> | undefined };
+type Entry = { webhook: Webhook | undefined; readAt: number; reading?: Promise<void> | undefined };
 
 /**
- * What the webhooks of waiting deliveries were when they were last read. Who has waited long behind a slow receiver
- * must not go to a URL that was changed meanwhile, nor to a webhook that was deleted.
+ * The webhooks of queued deliveries. A delivery that waited long behind a slow receiver must not go to a URL that was
+ * changed meanwhile, nor to a webhook that was deleted: entries are therefore read again after a second.
  */
-export class WebhookViews {
-  readonly #deps: WebhookViewDeps;
-  readonly #views = new Map<string, View>();
+export class WebhookCache {
+  readonly #deps: WebhookCacheDeps;
+  readonly #entries = new Map<string, Entry>();
 
-  constructor(deps: WebhookViewDeps) {
+  constructor(deps: WebhookCacheDeps) {
     this.#deps = deps;
   }
 
-  /** The webhook was read just now. */
-  see(webhook: Webhook): void {
-    this.#views.set(webhook.id, { webhook, seenAt: this.#deps.clock.now() });
+  /** Stores a webhook that was read just now. */
+  set(webhook: Webhook): void {
+    this.#entries.set(webhook.id, { webhook, readAt: this.#deps.clock.now() });
   }
 
-  /** It was changed: what is known of it, or being read at the moment, is out of date. */
-  outdate(webhookId: string): void {
-    const view = this.#views.get(webhookId);
-    if (view !== undefined) this.#views.set(webhookId, { webhook: view.webhook, seenAt: -FRESH_MS });
+  /** Replaces the entry, so that a read under way cannot bring the old registration back. */
+  invalidate(webhookId: string): void {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined) this.#entries.set(webhookId, { webhook: entry.webhook, readAt: -MAX_AGE_MS });
   }
 
-  /** No delivery of it is in hand any more. */
-  forget(webhookId: string): void {
-    this.#views.delete(webhookId);
+  delete(webhookId: string): void {
+    this.#entries.delete(webhookId);
   }
 
-  /** As it is, or was at most a second ago; undefined when it was deleted. */
-  async current(webhookId: string): Promise<Webhook | undefined> {
-    const view = this.#views.get(webhookId);
-    if (view !== undefined && this.#deps.clock.now() - view.seenAt > FRESH_MS) {
-      // Once for all who ask meanwhile.
-      view.reading ??= this.#read(webhookId, view);
-      await view.reading;
+  /** The webhook as it was at most a second ago; undefined when it was deleted. */
+  async get(webhookId: string): Promise<Webhook | undefined> {
+    const entry = this.#entries.get(webhookId);
+    if (entry !== undefined && this.#deps.clock.now() - entry.readAt > MAX_AGE_MS) {
+      // Concurrent callers share one read.
+      entry.reading ??= this.#read(webhookId, entry);
+      await entry.reading;
     }
-    return this.#views.get(webhookId)?.webhook;
+    return this.#entries.get(webhookId)?.webhook;
   }
 
-  /** A store that does not answer leaves it as it was. */
-  async #read(webhookId: string, view: View): Promise<void> {
+  /** When the store does not respond the entry stays as it was. */
+  async #read(webhookId: string, entry: Entry): Promise<void> {
     const { webhooks, clock, log } = this.#deps;
     const startedAt = clock.now();
     try {
-      view.webhook = await webhooks.find(webhookId);
-      view.seenAt = startedAt;
+      entry.webhook = await webhooks.find(webhookId);
+      entry.readAt = startedAt;
     } catch (error) {
-      log.warn({ err: error }, 'reading a webhook failed; its deliveries go by what is known of it');
+      log.warn({ err: error }, 'reading a webhook failed; its deliveries use the last known registration');
     } finally {
-      view.reading = undefined;
+      entry.reading = undefined;
     }
   }
 }

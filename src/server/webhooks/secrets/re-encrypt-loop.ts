@@ -1,9 +1,9 @@
-import { type ResealDeps, resealSecrets } from './re-encrypt-secrets.ts';
+import { type ReencryptDeps, reencryptSecrets } from './re-encrypt-secrets.ts';
 
 const RETRY_MS = 60_000;
 
 /** Once, at the start: keys change with a restart only. A store that is away is tried again. */
-export function startResealing(deps: ResealDeps): { readonly close: () => Promise<void> } {
+export function startReencryption(deps: ReencryptDeps): { readonly close: () => Promise<void> } {
   const closing = new AbortController();
   const running = run(deps, closing.signal);
   return {
@@ -14,10 +14,10 @@ export function startResealing(deps: ResealDeps): { readonly close: () => Promis
   };
 }
 
-async function run(deps: ResealDeps, signal: AbortSignal): Promise<void> {
+async function run(deps: ReencryptDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      await resealSecrets(deps, signal);
+      await reencryptSecrets(deps, signal);
       return;
     } catch (error) {
       if (signal.aborted) return;

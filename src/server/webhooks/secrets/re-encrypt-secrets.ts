@@ -10,7 +10,7 @@ const PAUSE_MS = 50;
 /** Enough to find the others by. */
 const NAMED_AT_MOST = 10;
 
-export type ResealDeps = {
+export type ReencryptDeps = {
   readonly store: UnitOfWork<WebhookStores>;
   readonly secretBox: SecretBox;
   readonly clock: Clock;
@@ -21,7 +21,7 @@ export type ResealDeps = {
  * Seals what earlier keys sealed with the current one, so that those can be dropped, and forgets old secrets whose
  * overlap is over. Several instances may do it at once; a rotation meanwhile is left as it is.
  */
-export async function resealSecrets(deps: ResealDeps, signal: AbortSignal): Promise<void> {
+export async function reencryptSecrets(deps: ReencryptDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = deps;
   const all = (await store.webhooks.list()).map((webhook) => ({ webhook, ...resealed(deps, webhook) }));
   const changed = all.flatMap(({ webhook, secrets }) =>
@@ -49,13 +49,13 @@ async function resealBatch(
   batch: readonly Change[],
 ): Promise<number> {
   let count = 0;
-  for (const { webhook, secrets } of batch) if (await webhooks.reseal(webhook, secrets)) count += 1;
+  for (const { webhook, secrets } of batch) if (await webhooks.replaceSecrets(webhook, secrets)) count += 1;
   return count;
 }
 
 type Resealed = { readonly secrets: WebhookSecrets | undefined; readonly isLost: boolean };
 
-function resealed({ secretBox, clock }: ResealDeps, webhook: Webhook): Resealed {
+function resealed({ secretBox, clock }: ReencryptDeps, webhook: Webhook): Resealed {
   const { secret, previousSecret, previousSecretUntil } = webhook;
   const isOverlapping = previousSecretUntil !== null && previousSecretUntil > clock.now();
   const secrets = {

@@ -17,7 +17,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 };
 
 /** Codes and words of ours only: an error's own text may hold addresses. */
-export function describeFault(error: unknown): string {
+export function describeError(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
   const { name, code, cause } = error as { readonly name?: string } & NodeJS.ErrnoException;
   if (cause instanceof ForbiddenAddress) return cause.message;

@@ -1,6 +1,6 @@
 /** One HTTP POST to a receiver. Never rejects: what goes wrong is part of the answer. */
 export interface WebhookSender {
-  send(request: WebhookRequest): Promise<WebhookAnswer>;
+  send(request: WebhookRequest): Promise<WebhookResponse>;
   close(): Promise<void>;
 }
 
@@ -10,7 +10,7 @@ export type WebhookRequest = {
   readonly body: string;
 };
 
-export type WebhookAnswer = {
+export type WebhookResponse = {
   /** Null when nobody answered. */
   readonly statusCode: number | null;
   /** At most 4 KiB; what came of it, where it did not end. */

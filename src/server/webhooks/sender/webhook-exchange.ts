@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { describeFault } from './describe-error.ts';
-import type { WebhookAnswer } from './sender.ts';
+import { describeError } from './describe-error.ts';
+import type { WebhookResponse } from './sender.ts';
 
 /** What is kept of an answer; the rest is not even read. */
 const KEPT_BYTES = 4096;
@@ -10,8 +10,8 @@ const KEPT_BYTES = 4096;
  * patience runs from the start, waiting for a connection included.
  */
 export class WebhookExchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<WebhookAnswer>;
-  readonly #settle: (answer: WebhookAnswer) => void;
+  readonly answer: Promise<WebhookResponse>;
+  readonly #settle: (answer: WebhookResponse) => void;
   readonly #startedAt = performance.now();
   readonly #patienceMs: number;
   readonly #timer: NodeJS.Timeout;
@@ -22,7 +22,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   #isOver = false;
 
   constructor(patienceMs: number) {
-    const { promise, resolve } = Promise.withResolvers<WebhookAnswer>();
+    const { promise, resolve } = Promise.withResolvers<WebhookResponse>();
     this.answer = promise;
     this.#settle = resolve;
     this.#patienceMs = patienceMs;
@@ -53,7 +53,7 @@ export class WebhookExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: unknown): void {
-    this.#end(describeFault(error));
+    this.#end(describeError(error));
   }
 
   #giveUp(): void {

@@ -1,6 +1,6 @@
 import { Agent, buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
-import type { WebhookAnswer, WebhookRequest, WebhookSender } from './sender.ts';
+import type { WebhookRequest, WebhookResponse, WebhookSender } from './sender.ts';
 import { WebhookExchange } from './webhook-exchange.ts';
 
 /** From the start of the attempt to the answer's end, as the specification of deliveries has it. */
@@ -48,7 +48,7 @@ export function createWebhookSender({
 
 type SendDeps = { readonly agent: Agent; readonly userAgent: string; readonly patienceMs: number };
 
-function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<WebhookAnswer> {
+function send(deps: SendDeps, { url, headers, body }: WebhookRequest): Promise<WebhookResponse> {
   const { origin, pathname, search } = new URL(url);
   const exchange = new WebhookExchange(deps.patienceMs);
   const request = {

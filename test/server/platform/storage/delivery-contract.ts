@@ -46,7 +46,10 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     const make = async (id: string, state: Delivery['state'], changes: Partial<NewDelivery> = {}) => {
       await insert(newDelivery(id, { ...changes, leaseOwner: 'maker', leaseUntil: 9999 }));
       if (state === 'pending') await store.deliveries.release('maker');
-      else await store.deliveries.settle('maker', [settled(id, state === 'failed' ? 'failed' : 'delivered')]);
+      else
+        await store.deliveries.recordOutcomes('maker', [
+          settled(id, state === 'failed' ? 'failed' : 'delivered'),
+        ]);
       const made = await find(id, changes.webhookId);
       if (made === undefined) throw new Error(`the delivery ${id} was not made`);
       return made;
@@ -91,14 +94,16 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         const seen = newWebhook('hook');
         await store.webhooks.insert(seen);
         const anew = { secret: 'anew', previousSecret: 'before', previousSecretUntil: 900 };
-        expect(await store.webhooks.reseal(seen, anew)).toBe(true);
+        expect(await store.webhooks.replaceSecrets(seen, anew)).toBe(true);
         expect(await store.webhooks.find('hook')).toEqual({ ...seen, ...anew });
-        expect(await store.webhooks.reseal(seen, { ...anew, secret: 'late' })).toBe(false);
-        expect(await store.webhooks.reseal({ ...seen, ...anew, previousSecret: null }, anew)).toBe(false);
-        expect(await store.webhooks.reseal(newWebhook('nobody'), anew)).toBe(false);
-        expect(await store.webhooks.reseal({ ...seen, ...anew }, { ...anew, previousSecret: null })).toBe(
-          true,
+        expect(await store.webhooks.replaceSecrets(seen, { ...anew, secret: 'late' })).toBe(false);
+        expect(await store.webhooks.replaceSecrets({ ...seen, ...anew, previousSecret: null }, anew)).toBe(
+          false,
         );
+        expect(await store.webhooks.replaceSecrets(newWebhook('nobody'), anew)).toBe(false);
+        expect(
+          await store.webhooks.replaceSecrets({ ...seen, ...anew }, { ...anew, previousSecret: null }),
+        ).toBe(true);
         expect(await store.webhooks.find('hook')).toEqual({ ...seen, ...anew, previousSecret: null });
       });
 
@@ -133,14 +138,17 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           newDelivery('retried', { leaseOwner: 'me', leaseUntil: 9000 }),
         );
         await store.webhooks.delete('hook', 1234);
-        await store.deliveries.settle('me', [settled('delivered', 'delivered'), retried('retried', 2000)]);
+        await store.deliveries.recordOutcomes('me', [
+          settled('delivered', 'delivered'),
+          retried('retried', 2000),
+        ]);
         expect(await claim({ now: 99_999 })).toEqual([]);
         for (const id of ['delivered', 'retried']) {
           expect(await find(id)).toMatchObject({ state: 'cancelled', attempts: 1, endedAt: 1234 });
         }
         expect(await attemptsOf('delivered', 'retried')).toHaveLength(2);
         await store.deliveries.purge(0, 10);
-        await store.deliveries.settle('me', [settled('delivered', 'delivered', { startedAt: 7777 })]);
+        await store.deliveries.recordOutcomes('me', [settled('delivered', 'delivered', { startedAt: 7777 })]);
         expect(await find('delivered')).toBeUndefined();
         expect(await attemptsOf('delivered', 'retried')).toEqual([]);
       });
@@ -337,7 +345,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           newDelivery('settled', { leaseOwner: 'me', leaseUntil: 1500 }),
           newDelivery('lost', { leaseOwner: 'me', leaseUntil: 1500 }),
         );
-        await store.deliveries.settle('me', [settled('settled', 'delivered')]);
+        await store.deliveries.recordOutcomes('me', [settled('settled', 'delivered')]);
         await claim({ now: 2000, owner: 'other', leaseUntil: 3000 });
         expect(await store.deliveries.renew('me', ['settled', 'lost'], 9000)).toBe(0);
         expect(await store.deliveries.release('me')).toBe(0);
@@ -352,7 +360,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           await addWebhooks('hook');
           await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 1500 }));
           const attempt = newAttempt('d', { statusCode: 503, error: 'why', responseBody: 'è 🎥' });
-          await store.deliveries.settle('me', [{ attempt, next: { state, endedAt: 1200 } }]);
+          await store.deliveries.recordOutcomes('me', [{ attempt, next: { state, endedAt: 1200 } }]);
           expect(await find('d')).toEqual({
             ...newDelivery('d'),
             state,
@@ -367,12 +375,12 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       it('puts a retry at its due time and gives the lease back', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
-        await store.deliveries.settle('me', [retried('d', 6000)]);
+        await store.deliveries.recordOutcomes('me', [retried('d', 6000)]);
         const retry = { state: 'pending', dueAt: 6000, attempts: 1, roundAttempts: 1, endedAt: null };
         expect(await find('d')).toEqual({ ...newDelivery('d'), ...retry });
         expect(await claim({ now: 5999 })).toEqual([]);
         expect(await claim({ now: 6000, owner: 'me' })).toEqual(['d']);
-        await store.deliveries.settle('me', [settled('d', 'failed', { startedAt: 6000 })]);
+        await store.deliveries.recordOutcomes('me', [settled('d', 'failed', { startedAt: 6000 })]);
         expect(await find('d')).toMatchObject({
           state: 'failed',
           attempts: 2,
@@ -395,7 +403,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           if (n % 3 === 0) return retried(`d${n}`, 5000 + n);
           return settled(`d${n}`, n % 3 === 1 ? 'delivered' : 'failed', { responseBody: `answer ${n}` });
         };
-        await store.deliveries.settle('me', numbers(600).map(kind));
+        await store.deliveries.recordOutcomes('me', numbers(600).map(kind));
         for (const state of ['pending', 'delivered', 'failed'] as const) {
           const counts = await Promise.all(
             ['hook', 'other'].map(
@@ -412,7 +420,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1500 }));
         await claim({ now: 1500, owner: 'quick', leaseUntil: 9000 });
-        await store.deliveries.settle('slow', [settled('d', 'delivered', { startedAt: 1100 })]);
+        await store.deliveries.recordOutcomes('slow', [settled('d', 'delivered', { startedAt: 1100 })]);
         expect(await find('d')).toMatchObject({
           state: 'pending',
           leaseOwner: 'quick',
@@ -420,7 +428,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           attempts: 1,
           roundAttempts: 0,
         });
-        await store.deliveries.settle('quick', [settled('d', 'failed', { startedAt: 1600 })]);
+        await store.deliveries.recordOutcomes('quick', [settled('d', 'failed', { startedAt: 1600 })]);
         expect(await find('d')).toMatchObject({ state: 'failed', attempts: 2, roundAttempts: 1 });
         expect((await attemptsOf('d')).map(({ number, startedAt }) => [number, startedAt])).toEqual([
           [1, 1100],
@@ -432,8 +440,8 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1500 }));
         await claim({ now: 1500, owner: 'quick', leaseUntil: 9000 });
-        await store.deliveries.settle('quick', [settled('d', 'delivered', { startedAt: 1600 })]);
-        await store.deliveries.settle('slow', [retried('d', 9999)]);
+        await store.deliveries.recordOutcomes('quick', [settled('d', 'delivered', { startedAt: 1600 })]);
+        await store.deliveries.recordOutcomes('slow', [retried('d', 9999)]);
         expect(await find('d')).toMatchObject({
           state: 'delivered',
           dueAt: 1000,
@@ -446,7 +454,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       it('settles while a lease has run out that nobody took', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'slow', leaseUntil: 1 }));
-        await store.deliveries.settle('slow', [settled('d', 'delivered')]);
+        await store.deliveries.recordOutcomes('slow', [settled('d', 'delivered')]);
         expect(await find('d')).toMatchObject({ state: 'delivered' });
       });
 
@@ -457,9 +465,9 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           newDelivery('retried', { leaseOwner: 'me', leaseUntil: 9000 }),
         );
         const outcomes = [settled('ended', 'delivered'), retried('retried', 6000)];
-        await store.deliveries.settle('me', outcomes);
+        await store.deliveries.recordOutcomes('me', outcomes);
         const once = [await find('ended'), await find('retried'), await attemptsOf('ended', 'retried')];
-        await store.deliveries.settle('me', outcomes);
+        await store.deliveries.recordOutcomes('me', outcomes);
         expect([await find('ended'), await find('retried'), await attemptsOf('ended', 'retried')]).toEqual(
           once,
         );
@@ -468,7 +476,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       it('takes two attempts at one delivery in one call: the first settles', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
-        await store.deliveries.settle('me', [
+        await store.deliveries.recordOutcomes('me', [
           settled('d', 'delivered', { startedAt: 1100 }),
           settled('d', 'failed', { startedAt: 1200 }),
         ]);
@@ -477,16 +485,16 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       });
 
       it('passes over what is not there, and accepts nothing', async () => {
-        await store.deliveries.settle('me', [settled('nothing', 'delivered')]);
+        await store.deliveries.recordOutcomes('me', [settled('nothing', 'delivered')]);
         expect(await attemptsOf('nothing')).toEqual([]);
-        await store.deliveries.settle('me', []);
+        await store.deliveries.recordOutcomes('me', []);
       });
 
       it('stores an answer that no text can hold', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         const attempt = newAttempt('d', { responseBody: 'a\0b\ud800c', error: '\udc00' });
-        await store.deliveries.settle('me', [{ attempt, next: { state: 'delivered', endedAt: 1 } }]);
+        await store.deliveries.recordOutcomes('me', [{ attempt, next: { state: 'delivered', endedAt: 1 } }]);
         expect(await attemptsOf('d')).toMatchObject([{ responseBody: 'a\uFFFDb\uFFFDc', error: '\uFFFD' }]);
       });
 
@@ -494,7 +502,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         await insert(newDelivery('d', { leaseOwner: 'me', leaseUntil: 9000 }));
         const broken = { ...settled('d', 'delivered'), next: { state: null, endedAt: 1 } };
-        const settling = store.deliveries.settle('me', [broken as unknown as DeliveryOutcome]);
+        const settling = store.deliveries.recordOutcomes('me', [broken as unknown as DeliveryOutcome]);
         await expect(settling).rejects.toThrow();
         expect(await find('d')).toMatchObject({ state: 'pending', leaseOwner: 'me', attempts: 0 });
         expect(await attemptsOf('d')).toEqual([]);
@@ -507,11 +515,11 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         const other = await ground.open();
         await claim({ now: 1500, owner: 'quick', leaseUntil: 9000, limit: 50, limitPerWebhook: 50 });
         await Promise.all([
-          store.deliveries.settle(
+          store.deliveries.recordOutcomes(
             'slow',
             ids.map((id) => settled(id, 'failed', { startedAt: 1100 })),
           ),
-          other.deliveries.settle(
+          other.deliveries.recordOutcomes(
             'quick',
             ids.toReversed().map((id) => settled(id, 'delivered', { startedAt: 1600 })),
           ),
@@ -568,7 +576,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
           after = page.length === 4 ? page.at(-1) : undefined;
           await make(`newer ${seen.length}`, 'delivered', { createdAt: 5000 });
           await claim({ now: 1000, owner: 'me', limit: 1 });
-          await store.deliveries.settle(
+          await store.deliveries.recordOutcomes(
             'me',
             all.map((id) => settled(id, 'delivered', { startedAt: seen.length })),
           );
@@ -593,9 +601,9 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       it('lists the attempts of several in their order', async () => {
         await addWebhooks('hook');
         await insert(...['a', 'b'].map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
-        await store.deliveries.settle('me', [retried('a', 1000), settled('b', 'failed')]);
+        await store.deliveries.recordOutcomes('me', [retried('a', 1000), settled('b', 'failed')]);
         await claim({ owner: 'me' });
-        await store.deliveries.settle('me', [settled('a', 'delivered', { startedAt: 1200 })]);
+        await store.deliveries.recordOutcomes('me', [settled('a', 'delivered', { startedAt: 1200 })]);
         const attempts = await attemptsOf('a', 'b', 'nothing');
         expect(attempts.map(({ deliveryId, number }) => [deliveryId, number])).toEqual([
           ['a', 1],
@@ -615,7 +623,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await find('d')).toEqual({ ...made, ...round });
         expect(await claim({ now: 4999 })).toEqual([]);
         expect(await claim({ now: 5000, owner: 'me' })).toEqual(['d']);
-        await store.deliveries.settle('me', [retried('d', 9000, { startedAt: 5001 })]);
+        await store.deliveries.recordOutcomes('me', [retried('d', 9000, { startedAt: 5001 })]);
         expect(await find('d')).toMatchObject({ attempts: 2, roundAttempts: 1 });
         expect((await attemptsOf('d')).map((attempt) => attempt.number)).toEqual([1, 2]);
       });
@@ -694,7 +702,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         const all = numbers(1001).map((n) => `d${n}`);
         await insert(...all.map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
-        await store.deliveries.settle(
+        await store.deliveries.recordOutcomes(
           'me',
           all.map((id) => settled(id, 'failed')),
         );
@@ -755,7 +763,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         const all = numbers(200).map((n) => `d${n}`);
         await insert(...all.map((id) => newDelivery(id, { leaseOwner: 'me', leaseUntil: 9000 })));
-        await store.deliveries.settle(
+        await store.deliveries.recordOutcomes(
           'me',
           all.map((id) => settled(id, 'delivered')),
         );

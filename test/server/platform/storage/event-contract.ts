@@ -220,10 +220,10 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
           },
           next: { state: 'delivered', endedAt: 2 } as const,
         });
-        await store.deliveries.settle('me', [outcome('ended')]);
+        await store.deliveries.recordOutcomes('me', [outcome('ended')]);
         expect(await store.events.purge(9999, 10)).toBe(1);
         expect(await listed({})).toEqual(['needed']);
-        await store.deliveries.settle('me', [outcome('d')]);
+        await store.deliveries.recordOutcomes('me', [outcome('d')]);
         expect(await store.events.purge(9999, 10)).toBe(1);
       });
     });

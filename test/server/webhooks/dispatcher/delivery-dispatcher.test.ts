@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
-import { SETTLING_BATCH } from '../../../../src/server/webhooks/dispatcher/outcome-writer.ts';
+import { MAX_UNWRITTEN_OUTCOMES } from '../../../../src/server/webhooks/dispatcher/outcome-writer.ts';
 import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
 import type {
-  WebhookAnswer,
   WebhookRequest,
+  WebhookResponse,
   WebhookSender,
 } from '../../../../src/server/webhooks/sender/sender.ts';
 import { updateWebhook } from '../../../../src/server/webhooks/webhooks.ts';
@@ -16,7 +16,7 @@ import { letPass } from './support/let-pass.ts';
 import { type Stage, type StageOptions, setStage } from './support/stage.ts';
 
 /*
- * The deliverer of one instance, on SQLite; what several instances do is in kill.test.ts. A clock that the test
+ * The dispatcher of one instance, on SQLite; what several instances do is in kill.test.ts. A clock that the test
  * moves stands in for time where that is long.
  */
 
@@ -39,11 +39,12 @@ async function receiverFor(behaviour?: Behaviour): Promise<Receiver> {
 
 const hang: Behaviour = () => {};
 
-const ANSWERED: WebhookAnswer = { statusCode: 200, responseBody: '', error: null, durationMs: 1 };
+const ANSWERED: WebhookResponse = { statusCode: 200, responseBody: '', error: null, durationMs: 1 };
 
 /** A sender whose answers the test gives, one request after the other, in place of the network. */
 function heldSender() {
-  const held: { readonly request: WebhookRequest; readonly answer: (answer?: WebhookAnswer) => void }[] = [];
+  const held: { readonly request: WebhookRequest; readonly answer: (answer?: WebhookResponse) => void }[] =
+    [];
   const sender: WebhookSender = {
     send: (request) =>
       new Promise((resolve) => {
@@ -78,9 +79,9 @@ describe('what is in hand', () => {
       }),
     });
     const slow = await stage.webhook('http://127.0.0.1:1/slow');
-    await instance.tell('in hand');
+    await instance.append('in hand');
     await expect.poll(() => held.length).toBe(1);
-    // Claimed by the sweep, as its webhook is known to nobody's outlet: told by an instance that has no room.
+    // Claimed by the sweep, as its webhook is known to nobody's dispatcher: told by an instance that has no room.
     const other = await stage.webhook('http://127.0.0.1:1/other');
     const deliveries = await stage.store.deliveries.list({ webhookId: slow, limit: 1 });
     const eventId = deliveries[0]?.eventId ?? '';
@@ -96,7 +97,7 @@ describe('what is in hand', () => {
     const { sender, held } = heldSender();
     const instance = stage.instance({ sender });
     const id = await stage.webhook('http://127.0.0.1:1/old');
-    await instance.tell(...Array.from({ length: 20 }, (_, index) => `event ${index}`));
+    await instance.append(...Array.from({ length: 20 }, (_, index) => `event ${index}`));
     await expect.poll(() => held.length).toBe(16);
     await stage.store.webhooks.update(id, { url: 'http://127.0.0.1:1/new', updatedAt: 1 });
     await letPass(clock, 1_001);
@@ -110,9 +111,9 @@ describe('what is in hand', () => {
     const { sender, held } = heldSender();
     const instance = stage.instance({ sender });
     const id = await stage.webhook('http://127.0.0.1:1/old');
-    await instance.tell(...Array.from({ length: 17 }, (_, index) => `event ${index}`));
+    await instance.append(...Array.from({ length: 17 }, (_, index) => `event ${index}`));
     await expect.poll(() => held.length).toBe(16);
-    await updateWebhook({ ...stage.webhookDeps, outlet: instance.deliverer }, id, {
+    await updateWebhook({ ...stage.webhookDeps, dispatcher: instance.dispatcher }, id, {
       url: 'http://127.0.0.1:1/new',
     });
     held[0]?.answer();
@@ -126,13 +127,13 @@ describe('what is in hand', () => {
     const { sender, held } = heldSender();
     const instance = stage.instance({ sender });
     const id = await stage.webhook('http://127.0.0.1:1/gone');
-    await instance.tell(...Array.from({ length: 20 }, (_, index) => `event ${index}`));
+    await instance.append(...Array.from({ length: 20 }, (_, index) => `event ${index}`));
     await expect.poll(() => held.length).toBe(16);
     await stage.store.webhooks.delete(id, clock.now());
     await letPass(clock, 1_001);
     for (const { answer } of held) answer();
     const witness = await stage.webhook('http://127.0.0.1:1/witness');
-    await instance.tell('afterwards');
+    await instance.append('afterwards');
     await expect.poll(() => held.at(-1)?.request.url).toBe('http://127.0.0.1:1/witness');
     expect(held).toHaveLength(17);
     held.at(-1)?.answer();
@@ -149,12 +150,12 @@ describe('receivers that hang', () => {
     const instance = stage.instance();
     for (let index = 0; index < 20; index += 1) await stage.webhook(`${hanging.url}/${index}`);
     for (let round = 0; round < 3; round += 1) {
-      await instance.tell(...Array.from({ length: 100 }, (_, index) => `${round} ${index}`));
+      await instance.append(...Array.from({ length: 100 }, (_, index) => `${round} ${index}`));
     }
     await expect.poll(() => hanging.received.length, { timeout: 20_000 }).toBe(20 * 16);
     await stage.webhook(quick.url);
     const startedAt = performance.now();
-    await instance.tell(...Array.from({ length: 100 }, (_, index) => `quick ${index}`));
+    await instance.append(...Array.from({ length: 100 }, (_, index) => `quick ${index}`));
     await quick.waitFor(() => true, 100, 5_000);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   }, 40_000);
@@ -176,17 +177,17 @@ describe('a store that does not take what was delivered', () => {
       sender,
       deliveries: (deliveries) => ({
         ...deliveries,
-        settle: async (owner, outcomes) => {
+        recordOutcomes: async (owner, outcomes) => {
           await isBack.promise;
-          await deliveries.settle(owner, outcomes);
+          await deliveries.recordOutcomes(owner, outcomes);
         },
       }),
     });
     const ids: string[] = [];
     for (let index = 0; index < 4; index += 1) ids.push(await stage.webhook(`http://127.0.0.1:1/${index}`));
-    await instance.tell(...Array.from({ length: 250 }, (_, index) => `event ${index}`));
-    await expect.poll(() => sent).toBeGreaterThanOrEqual(SETTLING_BATCH);
-    expect(sent).toBeLessThanOrEqual(SETTLING_BATCH + 4 * CONCURRENCY_PER_WEBHOOK);
+    await instance.append(...Array.from({ length: 250 }, (_, index) => `event ${index}`));
+    await expect.poll(() => sent).toBeGreaterThanOrEqual(MAX_UNWRITTEN_OUTCOMES);
+    expect(sent).toBeLessThanOrEqual(MAX_UNWRITTEN_OUTCOMES + 4 * CONCURRENCY_PER_WEBHOOK);
     isBack.resolve();
     await expect.poll(() => sent).toBe(1_000);
     for (const id of ids) {
@@ -204,14 +205,14 @@ describe('a backlog of one webhook', () => {
       sender,
       deliveries: (deliveries) => ({
         ...deliveries,
-        settle: async (owner, outcomes) => {
+        recordOutcomes: async (owner, outcomes) => {
           await isBack.promise;
-          await deliveries.settle(owner, outcomes);
+          await deliveries.recordOutcomes(owner, outcomes);
         },
       }),
     });
     const id = await stage.webhook('http://127.0.0.1:1/');
-    await instance.tell(...Array.from({ length: 2_000 }, (_, index) => `event ${index}`));
+    await instance.append(...Array.from({ length: 2_000 }, (_, index) => `event ${index}`));
     const leased = async () =>
       (await stage.store.deliveries.list({ webhookId: id, limit: 2_000 })).filter(
         (delivery) => delivery.leaseOwner !== null,
@@ -233,7 +234,7 @@ describe('a webhook whose secret cannot be decrypted', () => {
     const id = await stage.webhook('http://127.0.0.1:1/');
     const secret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
     await stage.store.webhooks.update(id, { secret, updatedAt: 1 });
-    await instance.tell(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
+    await instance.append(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
     const attempts = () =>
       stage.store.deliveries
         .list({ webhookId: id, limit: 100 })
@@ -249,7 +250,7 @@ describe('a webhook whose secret cannot be decrypted', () => {
     await expect.poll(attempts).toBe(120);
     expect(lines()).toHaveLength(1);
     await letPass(clock, 24_000);
-    await instance.tell('after a minute', 'and at once');
+    await instance.append('after a minute', 'and at once');
     await expect.poll(attempts).toBe(122);
     expect(lines()).toHaveLength(2);
     expect(lines()[1]?.fields.alikeSinceLastLine).toBe(119);
@@ -267,13 +268,13 @@ describe('a webhook whose secret cannot be decrypted', () => {
     const previousSecret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
     const previousSecretUntil = Date.now() + 3_600_000;
     await stage.store.webhooks.update(id, { previousSecret, previousSecretUntil, updatedAt: 1 });
-    await instance.tell('one');
+    await instance.append('one');
     await expect.poll(() => held.length).toBe(1);
     expect(held[0]?.request.headers['webhook-signature']).toMatch(/^v1,[^ ]+$/);
   });
 });
 
-describe('a deliverer that is closed', () => {
+describe('a dispatcher that is closed', () => {
   it('leaves nothing behind that goes on trying to store', async () => {
     const clock = new ManualClock(Date.now());
     const stage = await stageFor({ clock });
@@ -282,15 +283,15 @@ describe('a deliverer that is closed', () => {
       sender,
       deliveries: (deliveries) => ({
         ...deliveries,
-        settle: () => Promise.reject(new Error('the database is gone')),
+        recordOutcomes: () => Promise.reject(new Error('the database is gone')),
       }),
     });
     await stage.webhook('http://127.0.0.1:1/');
-    await instance.tell('one');
+    await instance.append('one');
     await expect.poll(() => held.length).toBe(1);
     held[0]?.answer();
     await expect.poll(() => failures(stage)).toBeGreaterThan(0);
-    await instance.deliverer.close();
+    await instance.dispatcher.close();
     const count = failures(stage);
     await letPass(clock, 5_000);
     expect(failures(stage)).toBe(count);
@@ -301,9 +302,9 @@ describe('a deliverer that is closed', () => {
     const hanging = await receiverFor(hang);
     const first = stage.instance({ patienceMs: 2_000 });
     const id = await stage.webhook(hanging.url);
-    await first.tell(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
+    await first.append(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
     await hanging.waitFor(() => true, 16);
-    const closed = first.deliverer.close();
+    const closed = first.dispatcher.close();
     hanging.behave((_request, response) => void response.end());
     await closed;
     const leased = (await stage.store.deliveries.list({ webhookId: id, limit: 100 })).filter(

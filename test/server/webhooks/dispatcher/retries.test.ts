@@ -28,7 +28,7 @@ async function failing(failures: number) {
   };
   const instance = stage.instance({ sender });
   const id = await stage.webhook('http://127.0.0.1:1/');
-  await instance.tell('one');
+  await instance.append('one');
   await expect.poll(() => attemptedAt.length).toBe(1);
   const find = async () => (await stage.store.deliveries.list({ webhookId: id, limit: 1 }))[0];
   await expect.poll(async () => (await find())?.attempts).toBe(1);
@@ -75,7 +75,7 @@ describe('a receiver that is down for long', () => {
     const withAttempts = async (attempts: number) =>
       (await rows()).filter((row) => row.attempts === attempts).length;
     for (let told = 0; told < EVENTS; told += 100) {
-      await instance.tell(...Array.from({ length: 100 }, (_, index) => `event ${told + index}`));
+      await instance.append(...Array.from({ length: 100 }, (_, index) => `event ${told + index}`));
       await rows();
     }
     await expect.poll(() => arrived.good.size, { timeout: 20_000 }).toBe(EVENTS);
@@ -148,7 +148,7 @@ describe('a delivery that fails', () => {
     cleanUps.push(receiver.close);
     const instance = stage.instance();
     await stage.webhook(receiver.url);
-    await instance.tell('one');
+    await instance.append('one');
     const [first, second, third] = await receiver.waitFor(() => true, 3, 40_000);
     // The receiver's clock reads a few milliseconds before the failure that the delay counts from.
     const gaps = [(second?.at ?? 0) - (first?.at ?? 0), (third?.at ?? 0) - (second?.at ?? 0)];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import { resealSecrets } from '../../../../src/server/webhooks/secrets/re-encrypt-secrets.ts';
+import { reencryptSecrets } from '../../../../src/server/webhooks/secrets/re-encrypt-secrets.ts';
 import { createSecretBox } from '../../../../src/server/webhooks/secrets/secret-box.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { postgresGround, sqliteGround, systemClock } from '../../platform/storage/grounds.ts';
@@ -30,7 +30,7 @@ describe.each([
   afterEach(() => ground.close());
 
   const reseal = (at: Store = store) =>
-    resealSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: keepingLog(lines) }, NEVER);
+    reencryptSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: keepingLog(lines) }, NEVER);
   const openedBy = async (box: typeof newBox, id: string) => {
     const { secret, previousSecret } = (await store.webhooks.find(id)) ?? expect.unreachable();
     return [box.open(secret), previousSecret === null ? null : box.open(previousSecret)];

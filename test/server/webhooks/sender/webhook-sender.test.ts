@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createAddressGuard, type Resolve } from '../../../../src/server/webhooks/sender/address-guard.ts';
-import type { WebhookAnswer, WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
+import type { WebhookResponse, WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
 import { createWebhookSender } from '../../../../src/server/webhooks/sender/webhook-sender.ts';
 import { answer, type Behaviour, type Receiver, startReceiver } from '../support/receiver.ts';
 
@@ -36,7 +36,7 @@ const request = (url: string) => ({
   body: '{}',
 });
 
-async function answerOf(behaviour: Behaviour): Promise<WebhookAnswer> {
+async function answerOf(behaviour: Behaviour): Promise<WebhookResponse> {
   const { url } = await receiverWith(behaviour);
   return senderWith(['127.0.0.0/8']).send(request(url));
 }
@@ -273,7 +273,7 @@ describe('an address that must not be reached', () => {
 describe('TLS', () => {
   const read = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
 
-  async function answerOver(certificate: string): Promise<WebhookAnswer> {
+  async function answerOver(certificate: string): Promise<WebhookResponse> {
     const trusted = getCACertificates('default');
     setDefaultCACertificates([...trusted, read('authority.pem')]);
     cleanUps.push(() => setDefaultCACertificates(trusted));

@@ -13,7 +13,7 @@ export async function failPending(dataDir: string): Promise<number> {
     const limits = { limit: 100, limitPerWebhook: 100, exceptWebhooks: [] };
     const jobs = await store.deliveries.claim({ owner, now, leaseUntil: now + 60_000, ...limits });
     const failed = { durationMs: 1, statusCode: 500, error: 'the receiver answered 500', responseBody: '' };
-    await store.deliveries.settle(
+    await store.deliveries.recordOutcomes(
       owner,
       jobs.map(({ delivery }) => ({
         attempt: { ...failed, deliveryId: delivery.id, startedAt: Date.now() },

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore, type StoreOptions } from '../../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../../src/server/app/store.ts';
-import { type RecordDeps, recordInTransaction } from '../../../../../src/server/events/append-events.ts';
+import { type AppendEventsDeps, appendEvents } from '../../../../../src/server/events/append-events.ts';
 import type { Clock } from '../../../../../src/server/platform/clock.ts';
 import { systemClock, systemIds } from '../../../../../src/server/platform/system.ts';
 import {
-  type Deliverer,
-  startDeliverer,
+  type ClosableDispatcher,
+  startDeliveryDispatcher,
 } from '../../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
 import { createSecretBox } from '../../../../../src/server/webhooks/secrets/secret-box.ts';
 import { createAddressGuard } from '../../../../../src/server/webhooks/sender/address-guard.ts';
@@ -18,11 +18,11 @@ import { createWebhookSender } from '../../../../../src/server/webhooks/sender/w
 import { createWebhook, type WebhookDeps } from '../../../../../src/server/webhooks/webhooks.ts';
 import { keepingLog, type LogLine } from '../../../../support/app.ts';
 
-/** A store on a ground of its own, and as many deliverers on it as the test wants. */
+/** A store on a ground of its own, and as many dispatchers on it as the test wants. */
 export type Stage = {
   readonly store: Store;
   readonly logLines: readonly LogLine[];
-  readonly webhookDeps: Omit<WebhookDeps, 'outlet'>;
+  readonly webhookDeps: Omit<WebhookDeps, 'dispatcher'>;
   readonly webhook: (url: string, events?: readonly 'room_finished'[]) => Promise<string>;
   /** An instance with the real sender, or what the test puts in its place. */
   readonly instance: (options?: InstanceOptions) => Instance;
@@ -38,9 +38,9 @@ export type InstanceOptions = {
 
 export type Instance = {
   readonly id: string;
-  readonly deliverer: Deliverer;
+  readonly dispatcher: ClosableDispatcher;
   /** Stores events, all in one transaction, as an instance that was told of them does. */
-  readonly tell: (...names: readonly string[]) => Promise<void>;
+  readonly append: (...names: readonly string[]) => Promise<void>;
 };
 
 export type StageOptions = {
@@ -60,7 +60,7 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
   const guard = createAddressGuard(['127.0.0.0/8']);
   const secretBox = createSecretBox([randomBytes(32)]);
   const deps = { store, clock, log, secretBox, ids: systemIds, randomBytes };
-  const instances: Deliverer[] = [];
+  const instances: ClosableDispatcher[] = [];
   const senders: WebhookSender[] = [];
   return {
     store,
@@ -78,7 +78,7 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
           ...(patienceMs === undefined ? {} : { patienceMs }),
         });
       const instanceId = systemIds.next();
-      const deliverer = startDeliverer({
+      const dispatcher = startDeliveryDispatcher({
         ...deps,
         instanceId,
         sender,
@@ -86,13 +86,13 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
         deliveries: options.deliveries?.(store.deliveries) ?? store.deliveries,
         fileUrls: { urlOf: async () => undefined },
       });
-      instances.push(deliverer);
+      instances.push(dispatcher);
       senders.push(sender);
-      const recordDeps = { ...deps, instanceId, outlet: deliverer };
-      return { id: instanceId, deliverer, tell: (...names) => tellOf(recordDeps, names) };
+      const appendDeps = { ...deps, instanceId, dispatcher: dispatcher };
+      return { id: instanceId, dispatcher, append: (...names) => appendNamed(appendDeps, names) };
     },
     close: async () => {
-      await Promise.all(instances.map((deliverer) => deliverer.close().catch(() => {})));
+      await Promise.all(instances.map((dispatcher) => dispatcher.close().catch(() => {})));
       await Promise.all(senders.map((sender) => sender.close()));
       await store.close();
       await rm(folder, { recursive: true, force: true });
@@ -100,15 +100,15 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
   };
 }
 
-async function tellOf(deps: RecordDeps, names: readonly string[]): Promise<void> {
-  await recordInTransaction(deps, async (_store, recorder) => {
-    const happenings = names.map((name) => ({
+async function appendNamed(deps: AppendEventsDeps, names: readonly string[]): Promise<void> {
+  await appendEvents(deps, async (_store, appender) => {
+    const domainEvents = names.map((name) => ({
       type: 'room_finished' as const,
       sourceId: name,
       occurredAt: deps.clock.now(),
       subject: {},
       isReconciled: false,
     }));
-    await recorder.record({ session: undefined, roomName: 'a room', present: 0 }, happenings);
+    await appender.append({ session: undefined, roomName: 'a room', present: 0 }, domainEvents);
   });
 }

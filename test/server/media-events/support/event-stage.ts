@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { RecordDeps } from '../../../../src/server/events/append-events.ts';
+import type { AppendEventsDeps } from '../../../../src/server/events/append-events.ts';
 import { recordMediaEvents } from '../../../../src/server/media-events/record-media-events.ts';
 import type { MediaEventStores } from '../../../../src/server/media-events/stores.ts';
 import type {
@@ -16,7 +16,7 @@ import { ManualClock } from '../../../support/manual-clock.ts';
 
 export const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
 
-export type Told = {
+export type StoredPayload = {
   readonly event: string;
   readonly timestamp: string;
   readonly sequence: number | null;
@@ -35,39 +35,45 @@ export type Told = {
 };
 
 /** A store, and events of the media server that it is told of; nothing is delivered. */
-export type Listener = {
+export type EventStage = {
   readonly store: Store;
   readonly clock: ManualClock;
-  readonly deps: RecordDeps<MediaEventStores>;
+  readonly deps: AppendEventsDeps<MediaEventStores>;
   /** Each batch is one transaction, as the ingest has them. */
-  readonly hear: (...events: readonly MediaEvent[]) => Promise<void>;
+  readonly receive: (...events: readonly MediaEvent[]) => Promise<void>;
   /** All that was told, in its order. */
-  readonly told: () => Promise<readonly Told[]>;
+  readonly storedEvents: () => Promise<readonly StoredPayload[]>;
   /** The same in short: name, identity and count. */
-  readonly story: () => Promise<readonly string[]>;
+  readonly summary: () => Promise<readonly string[]>;
   readonly close: () => Promise<void>;
 };
 
-export async function startListener(): Promise<Listener> {
+export async function openEventStage(): Promise<EventStage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-told-'));
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const database = { sqlitePath: join(folder, 'store.sqlite') };
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
-  const outlet = { roomFor: () => 0, take() {}, wake() {}, leave() {}, changed() {} };
-  const deps = { store, clock, ids: systemIds, outlet, instanceId: 'test' };
-  const told = async () => {
+  const dispatcher = {
+    capacityFor: () => 0,
+    dispatch() {},
+    poll() {},
+    overflow() {},
+    invalidateWebhook() {},
+  };
+  const deps = { store, clock, ids: systemIds, dispatcher, instanceId: 'test' };
+  const storedEvents = async () => {
     const events = await store.events.list({ afterPosition: 0, limit: 1000 });
-    return events.map(({ type, payload }) => ({ event: type, ...JSON.parse(payload) }) as Told);
+    return events.map(({ type, payload }) => ({ event: type, ...JSON.parse(payload) }) as StoredPayload);
   };
   return {
     store,
     clock,
     deps,
-    told,
-    hear: (...events) => recordMediaEvents({ ...deps, mediaServer: NO_MEDIA_SERVER }, events),
-    story: async () =>
-      (await told()).map(({ event, participant, room, reconciled }) =>
+    storedEvents,
+    receive: (...events) => recordMediaEvents({ ...deps, mediaServer: NO_MEDIA_SERVER }, events),
+    summary: async () =>
+      (await storedEvents()).map(({ event, participant, room, reconciled }) =>
         [event, participant?.identity, room.numParticipants, reconciled && 'reconciled']
           .filter((part) => part !== undefined)
           .join(' '),
