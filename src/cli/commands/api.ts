@@ -1,4 +1,4 @@
-import type { Answer } from '../../client/client-options.ts';
+import type { ServiceResponse } from '../../client/client-options.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { argument, asText, flag, oneOf, option } from '../framework/parameters.ts';
@@ -54,7 +54,7 @@ function encodedPath(path: string): string {
 }
 
 /** As it came over the wire, apart from the case of the names. */
-function headOf({ status, statusText, headers }: Answer): string {
+function headOf({ status, statusText, headers }: ServiceResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
   return `HTTP/1.1 ${status} ${statusText}\n${lines.join('')}\n`;
 }
@@ -65,7 +65,7 @@ function indented(body: string): string {
 }
 
 /** For --json, and for the fields that the answer has. */
-function jsonOf({ body }: Answer): Pick<Extract<Result, { kind: 'text' }>, 'response' | 'fields'> {
+function jsonOf({ body }: ServiceResponse): Pick<Extract<Result, { kind: 'text' }>, 'response' | 'fields'> {
   const value = tryJson(body);
   if (value === undefined) return {};
   const records: readonly unknown[] = Array.isArray(value) ? value : [value];

@@ -80,7 +80,7 @@ const create = defineCommand({
       ...(identity === undefined ? {} : { participantIdentity: identity }),
       ...(name === undefined ? {} : { participantName: name }),
     };
-    const ingress = await client.createIngress(room, body, { signal: context.io.signal });
+    const ingress = await client.ingress.create(room, body, { signal: context.io.signal });
     await warnAboutUnreachableIngress(context, ingress);
     return record({
       response: ingress,
@@ -127,7 +127,7 @@ const listIngress = defineCommand({
   async run(context, { room, watch }) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
-      const response = await client.listIngress(room, { signal: context.io.signal });
+      const response = await client.ingress.list(room, { signal: context.io.signal });
       return list({
         response,
         records: response.ingress,
@@ -158,7 +158,7 @@ const remove = defineCommand({
       question: async () =>
         `Delete ingress ${id} of ${room}? A stream that runs will end, and its stream key is lost.`,
     });
-    await client.deleteIngress(room, id, { signal: context.io.signal });
+    await client.ingress.delete(room, id, { signal: context.io.signal });
     return done(`Deleted ${id}.`);
   },
 });

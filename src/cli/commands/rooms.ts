@@ -111,7 +111,7 @@ const create = defineCommand({
       ...(input.emptyTimeout === undefined ? {} : { emptyTimeout: input.emptyTimeout }),
       ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
     };
-    const { room, existed, ignored } = await client.createRoom(body, { signal: context.io.signal });
+    const { room, existed, ignored } = await client.rooms.create(body, { signal: context.io.signal });
     if (existed) printStatus(context.terminal, `Room ${room.name} existed already.`);
     if (ignored.length > 0) {
       printWarning(
@@ -165,7 +165,7 @@ const get = defineCommand({
   ],
   async run(context, input) {
     const client = await context.client();
-    const room = await client.getRoom(input.room, { signal: context.io.signal });
+    const room = await client.rooms.get(input.room, { signal: context.io.signal });
     return record({ response: room, record: room, fields: FIELDS, columns: RECORD_COLUMNS });
   },
 });
@@ -190,7 +190,7 @@ const remove = defineCommand({
       question: () => describeLoss(context, input.rooms),
     });
     const { exitCode, succeeded } = await forEachTarget(context, input.rooms, (room) =>
-      client.deleteRoom(room, { signal: context.io.signal }),
+      client.rooms.delete(room, { signal: context.io.signal }),
     );
     return succeeded.length === 0
       ? nothing({ exitCode })
@@ -202,7 +202,7 @@ export const commands: readonly Command[] = [create, listRooms, get, remove];
 
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();
-  const response = await client.listRooms({ signal: context.io.signal });
+  const response = await client.rooms.list({ signal: context.io.signal });
   const records = response.rooms.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
   return list({
     response,
@@ -220,9 +220,9 @@ async function describeLoss(context: Context, rooms: readonly string[]): Promise
   let recordings = 0;
   for (const name of rooms) {
     const options = { signal: context.io.signal };
-    const room = await client.getRoom(name, options);
+    const room = await client.rooms.get(name, options);
     // Not numParticipants, which lags behind by seconds.
-    people += (await client.listParticipants(name, options)).participants.length;
+    people += (await client.participants.list(name, options)).participants.length;
     recordings += room.activeRecording ? 1 : 0;
   }
   const what = rooms.length === 1 ? `room ${rooms[0]}` : plural(rooms.length, 'room');

@@ -1,4 +1,4 @@
-import type { Answer, Observer, WireRequest } from '../../client/client-options.ts';
+import type { Observer, ServiceResponse, WireRequest } from '../../client/client-options.ts';
 import { API_KEY_HEADER, SIGNATURE_HEADER } from '../../contract/signing.ts';
 import { shellQuote } from '../errors/shell-quote.ts';
 import { escapeForTerminal } from '../terminal/escape-for-terminal.ts';
@@ -63,7 +63,7 @@ export function debugObserver(terminal: Terminal): Observer {
       }
       if (request.body !== undefined) line('>', maskSecrets(request.body));
     },
-    onResponse: (_request, response: Answer, elapsedMs) => {
+    onResponse: (_request, response: ServiceResponse, elapsedMs) => {
       line('<', `${response.status} ${response.statusText} in ${Math.round(elapsedMs)} ms`);
       for (const [name, value] of Object.entries(response.headers)) {
         // Where a recording is: whoever has the query gets the file.

@@ -1,4 +1,4 @@
-import type { ClientFault } from '../../client/rtc-error.ts';
+import type { ClientErrorCode } from '../../client/rtc-error.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 
 /** Exit codes of `rtc`, documented by `rtc help exit-codes`. */
@@ -51,7 +51,7 @@ export class CancelledError extends Error {
 }
 
 /** A new code does not compile until it is mapped. */
-export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, ExitCode>> = {
+export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, ExitCode>> = {
   'invalid-request': EXIT.usage,
   'missing-credentials': EXIT.authentication,
   'invalid-api-key': EXIT.authentication,

@@ -1,4 +1,4 @@
-import type { ClientFault, RtcError } from '../../client/rtc-error.ts';
+import type { ClientErrorCode, RtcError } from '../../client/rtc-error.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { SEE_HELP } from './cli-error.ts';
 import { shellQuote } from './shell-quote.ts';
@@ -61,7 +61,7 @@ const retryStep: Step = (error) =>
     ? 'try again in a moment'
     : `try again in ${error.retryAfterSeconds} s`;
 
-const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientFault, Step>> = {
+const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Step>> = {
   'invalid-request': HELP,
   'missing-credentials': always('run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET'),
   'invalid-api-key': always("compare the API key with the service's API_KEY: rtc profile show"),

@@ -135,7 +135,10 @@ async function openControl(
   // The act is the media server's: the token is asked for with --curl too.
   const client = await context.readOnlyClient();
   const { signal } = context.io;
-  const { token, url } = await client.createToken({ roomId: room, userId: identity, name, role }, { signal });
+  const { token, url } = await client.tokens.create(
+    { roomId: room, userId: identity, name, role },
+    { signal },
+  );
   const { controlRequest, sendControl } = await import('./embedded-control.ts');
   const { printCurl } = await import('../../connection/request-trace.ts');
   return async (action, body) => {

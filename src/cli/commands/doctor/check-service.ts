@@ -32,7 +32,7 @@ export async function checkService(
   const client = await openClient(context, target);
   const deps = { context, client };
   try {
-    const roomsError = await errorOf(() => client.listRooms({ limit: 1, ...callOptions(context) }));
+    const roomsError = await errorOf(() => client.rooms.list({ limit: 1, ...callOptions(context) }));
     const signature = checkSignature(deps, roomsError);
     if (signature.status === 'fault') return [signature];
     const readiness = await client.ready(callOptions(context)).catch(() => undefined);
@@ -133,7 +133,7 @@ async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
 }
 
 async function checkIngress({ context, client }: Deps): Promise<Check> {
-  const error = await errorOf(() => client.listIngress(NO_ROOM, callOptions(context)));
+  const error = await errorOf(() => client.ingress.list(NO_ROOM, callOptions(context)));
   return error === undefined
     ? ok('ingress', 'the media server hands out addresses for streams')
     : failedCheck('ingress', error, context.io.clock());

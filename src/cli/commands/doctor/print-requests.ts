@@ -7,10 +7,10 @@ import { NO_ROOM } from './check-service.ts';
 /** In the order of the checks; those of --probe depend on what comes back, and cannot be told beforehand. */
 const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => Promise<unknown>])[] = [
   ['address, clock, add-ons', (client) => client.health()],
-  ['signature, media server', (client) => client.listRooms({ limit: 1 })],
+  ['signature, media server', (client) => client.rooms.list({ limit: 1 })],
   ['database', (client) => client.ready()],
   ['bucket', (client) => client.checkSelf()],
-  ['ingress', (client) => client.listIngress(NO_ROOM)],
+  ['ingress', (client) => client.ingress.list(NO_ROOM)],
 ];
 
 /** With --curl: every request that doctor sends, each under what it tells. */

@@ -19,10 +19,10 @@ export async function probeEvents(deps: ProbeDeps): Promise<Check> {
   const { context, client } = deps;
   const { signal } = context.io;
   return await inRoom(deps, 'events', async (room) => {
-    const { nextCursor: cursor } = await client.listEvents({ cursor: 'latest', signal });
-    await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
+    const { nextCursor: cursor } = await client.events.list({ cursor: 'latest', signal });
+    await client.rooms.create({ name: room, emptyTimeout: 60 }, { signal });
     const query = { cursor, room, wait: EVENT_TIMEOUT_SECONDS };
-    const { events } = await client.listEvents({ ...query, signal, timeoutMs: PROBE_TIMEOUT_MS });
+    const { events } = await client.events.list({ ...query, signal, timeoutMs: PROBE_TIMEOUT_MS });
     if (events.length > 0) return ok('events', 'the media server’s webhooks reach the service');
     return fault(
       'events',
@@ -37,12 +37,12 @@ export async function probeRecording(deps: ProbeDeps): Promise<Check> {
   const { context, client } = deps;
   const { signal } = context.io;
   return await inRoom(deps, 'recording', async (room) => {
-    await client.createRoom({ name: room, emptyTimeout: 60 }, { signal });
+    await client.rooms.create({ name: room, emptyTimeout: 60 }, { signal });
     const options = { signal, timeoutMs: PROBE_TIMEOUT_MS };
-    const { egressId } = await client.startRecording(room, options);
-    await client.stopRecording(room, options);
+    const { egressId } = await client.recordings.start(room, options);
+    await client.recordings.stop(room, options);
     // Where it is not over yet, the record stays.
-    await client.deleteRecording(egressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+    await client.recordings.delete(egressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
     return ok('recording', 'a recorder took a trial recording');
   });
 }
@@ -52,7 +52,7 @@ export async function probeIngress(deps: ProbeDeps): Promise<Check> {
   const { context, client } = deps;
   const { signal } = context.io;
   return await inRoom(deps, 'ingress', async (room) => {
-    const { ingressId, url } = await client.createIngress(room, {}, { signal });
+    const { ingressId, url } = await client.ingress.create(room, {}, { signal });
     try {
       if (url === '') {
         const next = 'set ingress.rtmp_base_url (and whip_base_url) in the configuration of the media server';
@@ -62,7 +62,7 @@ export async function probeIngress(deps: ProbeDeps): Promise<Check> {
       if (isThere === true) return ok('ingress', `something accepts connections at ${url}`);
       return fault('ingress', `nothing accepts connections at ${url} from here`, START_INGRESS);
     } finally {
-      await client.deleteIngress(room, ingressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+      await client.ingress.delete(room, ingressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
     }
   });
 }
@@ -81,7 +81,7 @@ async function inRoom(
     return { ...found, next: check === 'ingress' ? START_INGRESS : START_RECORDER };
   } finally {
     // Not cancelled with the rest: the probe room goes in any case, at the latest by its empty timeout.
-    await client.deleteRoom(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
+    await client.rooms.delete(room, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
   }
 }
 

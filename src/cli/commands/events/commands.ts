@@ -112,7 +112,7 @@ async function readEvents(
   let after = cursor;
   for (;;) {
     const size = Math.min(PAGE_SIZE, limit - all.length);
-    const page = await client.listEvents({ ...filter, cursor: after, limit: size, signal: io.signal });
+    const page = await client.events.list({ ...filter, cursor: after, limit: size, signal: io.signal });
     all.push(...page.events);
     after = page.nextCursor;
     if (page.events.length < size || all.length >= limit) return { events: all, nextCursor: after };

@@ -99,7 +99,7 @@ async function* follow(context: Context, following: Following): AsyncGenerator<W
     onResumption: () =>
       printStatus(terminal, `${clockTime(io.clock())}  The service is back; no event was missed.`),
   };
-  for await (const event of client.followEvents(options)) {
+  for await (const event of client.events.follow(options)) {
     const type = eventTypeOf(event.event);
     const name = type === undefined || events === undefined ? undefined : deliveredName(type, events);
     yield { event: name === undefined ? event : { ...event, event: name }, cursor };

@@ -66,7 +66,7 @@ const listParticipants = defineCommand({
   async run(context, input) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
-      const response = await client.listParticipants(input.room, { signal: context.io.signal });
+      const response = await client.participants.list(input.room, { signal: context.io.signal });
       return list({
         response,
         records: response.participants,
@@ -104,7 +104,7 @@ const remove = defineCommand({
         return `Remove ${identity} from ${room}? ${loss}.`;
       },
     });
-    await client.removeParticipant(room, identity, { signal: context.io.signal });
+    await client.participants.remove(room, identity, { signal: context.io.signal });
     return done(`Removed ${identity} from ${room}.`);
   },
 });
@@ -131,7 +131,7 @@ const mute = defineCommand({
     const sids = track === undefined ? await chooseTracks(context, { room, identity, all }) : [track];
     if (sids.length === 0) return done(`${identity} publishes nothing that is not muted.`);
     const { exitCode, succeeded } = await forEachTarget(context, sids, (trackSid) =>
-      client.muteTrack({ room, identity, trackSid }, { signal: context.io.signal }),
+      client.participants.mute({ room, identity, trackSid }, { signal: context.io.signal }),
     );
     return succeeded.length === 0
       ? nothing({ exitCode })

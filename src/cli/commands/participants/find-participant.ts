@@ -10,7 +10,7 @@ export async function findParticipant(
   identity: string,
 ): Promise<Participant> {
   const client = await context.readOnlyClient();
-  const { participants } = await client.listParticipants(room, { signal: context.io.signal });
+  const { participants } = await client.participants.list(room, { signal: context.io.signal });
   const found = participants.find((participant) => participant.identity === identity);
   if (found !== undefined) return found;
   const there = participants.map((participant) => participant.identity);

@@ -38,7 +38,7 @@ const start = defineCommand({
   async run(context, { room, wait, timeout }) {
     const client = await context.client();
     printHint(context.terminal, 'Starting a recorder, which may take some seconds …');
-    const started = await client.startRecording(room, { signal: context.io.signal });
+    const started = await client.recordings.start(room, { signal: context.io.signal });
     if (started.status === 'already_recording')
       printStatus(context.terminal, `${room} is being recorded already.`);
     if (wait) {
@@ -76,7 +76,7 @@ const stop = defineCommand({
   ],
   async run(context, { room, wait, timeout }) {
     const client = await context.client();
-    const stopped = await client.stopRecording(room, { signal: context.io.signal });
+    const stopped = await client.recordings.stop(room, { signal: context.io.signal });
     if (wait) return await waitForFile(context, stopped, timeout);
     return record({
       response: stopped,
@@ -128,7 +128,7 @@ export const commands: readonly Command[] = [start, stop, status, listRecordings
 
 async function readStatus(context: Context, room: string): Promise<RecordingStatus> {
   const client = await context.client();
-  return client.recordingStatus(room, { signal: context.io.signal });
+  return client.recordings.status(room, { signal: context.io.signal });
 }
 
 /** The recorder, seen in the room. It may have ended before: then there is nothing to wait for. */
@@ -143,9 +143,9 @@ async function waitForRecorder(
     what: `the recorder of ${roomId}`,
     timeoutSeconds,
     read: async () => {
-      const { status, error } = await client.getRecording(egressId, { signal });
+      const { status, error } = await client.recordings.get(egressId, { signal });
       if (status !== 'recording') throw endedEarly(egressId, status, error);
-      return (await client.getRoom(roomId, { signal })).activeRecording;
+      return (await client.rooms.get(roomId, { signal })).activeRecording;
     },
     isReached: (isRecording) => isRecording,
   });
@@ -170,7 +170,7 @@ async function waitForFile(
   const recording = await waitFor(context, {
     what: `the file of ${egressId}`,
     timeoutSeconds,
-    read: () => client.getRecording(egressId, { signal: context.io.signal }),
+    read: () => client.recordings.get(egressId, { signal: context.io.signal }),
     isReached: ({ endedAt }) => endedAt !== null,
   });
   if (recording.status === 'aborted')

@@ -31,10 +31,10 @@ export const download = defineCommand({
     const { signal } = context.io;
     const { saveFile, chooseTarget } = await import('./save-file.ts');
     // With --curl the request to see is the download's.
-    const known = context.flags.isCurl ? undefined : await client.getRecording(id, { signal });
+    const known = context.flags.isCurl ? undefined : await client.recordings.get(id, { signal });
     const target = await chooseTarget(context, { id: known?.recordingId ?? id, file, isForced: force });
     const sizeBytes = await saveFile(context, target, (from) =>
-      client.downloadRecording(id, { from, signal }),
+      client.recordings.download(id, { from, signal }),
     );
     return text(target.path, {
       response: { file: target.path, sizeBytes },
@@ -50,7 +50,7 @@ async function toStdout(context: Context, id: string, isForced: boolean): Promis
     throw usageError('stdout is a terminal, and a recording is no text', 'name a file, or pipe it somewhere');
   }
   const client = await context.client();
-  const { body, sizeBytes } = await client.downloadRecording(id, { signal: io.signal });
+  const { body, sizeBytes } = await client.recordings.download(id, { signal: io.signal });
   const bar = createTransferBar(io, { from: 0, sizeBytes });
   const counted = async function* () {
     let done = 0;

@@ -45,7 +45,7 @@ export const listRecordings = defineCommand({
     const { signal } = context.io;
     const read = async (): Promise<ListResult> => {
       const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.listRecordings({ roomId: room, status, ...page, signal });
+        const response = await client.recordings.list({ roomId: room, status, ...page, signal });
         return { records: response.recordings, nextCursor: response.nextCursor };
       });
       return list({
@@ -75,7 +75,7 @@ export const get = defineCommand({
   ],
   async run(context, { id }) {
     const client = await context.client();
-    const recording = await client.getRecording(id, { signal: context.io.signal });
+    const recording = await client.recordings.get(id, { signal: context.io.signal });
     const next = recording.file === null ? [] : [`Download it: rtc recordings download ${id}`];
     return recordingRecord(recording, {
       notes: isBeingWritten(recording) ? ['Its file is still being written.'] : next,
@@ -106,7 +106,7 @@ export const remove = defineCommand({
       question: () => describeLoss(context, client, ids),
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
-      client.deleteRecording(id, { signal: context.io.signal }),
+      client.recordings.delete(id, { signal: context.io.signal }),
     );
     return succeeded.length === 0
       ? nothing({ exitCode })
@@ -119,7 +119,7 @@ async function describeLoss(context: Context, client: RtcClient, ids: readonly s
   let bytes = 0;
   const rooms = new Set<string>();
   for (const id of ids) {
-    const { sizeBytes, roomId } = await client.getRecording(id, { signal });
+    const { sizeBytes, roomId } = await client.recordings.get(id, { signal });
     bytes += sizeBytes ?? 0;
     rooms.add(roomId);
   }

@@ -60,7 +60,7 @@ const create = defineCommand({
       role,
       ...(metadata === undefined ? {} : { metadata }),
     };
-    const token = await client.createToken(request, { signal: context.io.signal });
+    const token = await client.tokens.create(request, { signal: context.io.signal });
     const expires = formatRelative(Date.parse(token.expiresAt), context.io.clock());
     return text(token.token, {
       response: token,

@@ -50,7 +50,7 @@ const start = defineCommand({
       ...(speakers.length === 0 ? {} : { participants: parseSpeakers(speakers) }),
       options: { partialResults, punctuation: !withoutPunctuation, profanityFilter },
     };
-    const started = await client.startTranscription(room, body, { signal: context.io.signal });
+    const started = await client.transcription.start(room, body, { signal: context.io.signal });
     return record({
       response: started,
       record: started,
@@ -87,7 +87,7 @@ const stop = defineCommand({
   examples: [{ line: 'rtc transcription stop demo', does: 'What was said stays' }],
   async run(context, { room }) {
     const client = await context.client();
-    const stopped = await client.stopTranscription(room, { signal: context.io.signal });
+    const stopped = await client.transcription.stop(room, { signal: context.io.signal });
     return record({
       response: stopped,
       record: stopped,
@@ -116,9 +116,9 @@ const get = defineCommand({
     const since = moment?.(context.io.clock());
     const options = { since, signal: context.io.signal };
     if (format !== undefined && format !== 'json') {
-      return transcriptText(await client.getRoomTranscript(room, format, options));
+      return transcriptText(await client.transcription.text(room, format, options));
     }
-    const transcription = await client.getRoomTranscription(room, options);
+    const transcription = await client.transcription.get(room, options);
     if (format === 'json') return text(JSON.stringify(transcription), { response: transcription });
     const empty = `Nothing has been said in ${room} ${since === undefined ? 'yet' : `after ${since}`}.`;
     return segmentList(transcription, { empty, notes: [] });
@@ -140,7 +140,7 @@ const speakers = defineCommand({
   async run(context, { room, names }) {
     const changes = parseSpeakerChanges(names);
     const client = await context.client();
-    await client.nameSpeakers(room, changes, { signal: context.io.signal });
+    await client.transcription.nameSpeakers(room, changes, { signal: context.io.signal });
     return done(`Named ${Object.keys(changes).join(', ')} in ${room}.`);
   },
 });

@@ -31,7 +31,7 @@ export const follow = defineCommand({
     checkFields(terminal.json, SEGMENT_FIELDS);
     const client = await context.client();
     const captions = new Captions(terminal);
-    const segments = client.followTranscription(room, {
+    const segments = client.transcription.follow(room, {
       since: since?.(io.clock()),
       signal: io.signal,
       onStart: (transcription) => greet(terminal, transcription),

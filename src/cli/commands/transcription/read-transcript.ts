@@ -10,8 +10,8 @@ export async function readTranscript(
 ): Promise<Result> {
   const client = await context.client();
   const { signal } = context.io;
-  if (format !== 'json') return transcriptText(await client.getTranscript(id, format, { signal }));
-  const response = await client.getTranscription(id, { signal });
+  if (format !== 'json') return transcriptText(await client.transcriptions.text(id, format, { signal }));
+  const response = await client.transcriptions.get(id, { signal });
   return text(JSON.stringify(response), { response });
 }
 

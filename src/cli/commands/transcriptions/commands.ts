@@ -40,7 +40,7 @@ const listTranscriptions = defineCommand({
     const query = { roomId: room, recordingId: recording, status, signal: context.io.signal };
     const read = async (): Promise<ListResult> => {
       const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.listTranscriptions({ ...query, ...page });
+        const response = await client.transcriptions.list({ ...query, ...page });
         return { records: response.transcriptions, nextCursor: response.nextCursor };
       });
       return list({
@@ -71,7 +71,7 @@ const get = defineCommand({
   async run(context, { id, format }) {
     if (format !== undefined) return await readTranscript(context, id, format);
     const client = await context.client();
-    const transcription = await client.getTranscription(id, { signal: context.io.signal });
+    const transcription = await client.transcriptions.get(id, { signal: context.io.signal });
     // A live one has no state beside what was said.
     if (!('recordingId' in transcription)) {
       return segmentList(transcription, { empty: 'Nothing was said.', notes: [] });
@@ -100,7 +100,7 @@ const remove = defineCommand({
       question: () => describeLoss(context, client, ids),
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
-      client.deleteTranscription(id, { signal: context.io.signal }),
+      client.transcriptions.delete(id, { signal: context.io.signal }),
     );
     return succeeded.length === 0
       ? nothing({ exitCode })
@@ -113,7 +113,7 @@ export const commands: readonly Command[] = [create, listTranscriptions, get, re
 async function describeLoss(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
   let segments = 0;
   for (const id of ids) {
-    segments += (await client.getTranscription(id, { signal: context.io.signal })).segments.length;
+    segments += (await client.transcriptions.get(id, { signal: context.io.signal })).segments.length;
   }
   const what = ids.length === 1 ? `transcription ${ids[0]}` : plural(ids.length, 'transcription');
   return `Delete ${what}? ${plural(segments, 'segment')} of what was said will be gone.`;

@@ -41,7 +41,7 @@ export const create = defineCommand({
     };
     if (!wait) {
       const client = await context.client();
-      const queued = await client.createTranscription(recording, body, { signal: context.io.signal });
+      const queued = await client.transcriptions.create(recording, body, { signal: context.io.signal });
       return record({
         response: queued,
         record: queued,
@@ -78,10 +78,10 @@ async function queueWithRetry(
     ...limits,
     read: async () => {
       try {
-        return await client.createTranscription(recording, body, { signal });
+        return await client.transcriptions.create(recording, body, { signal });
       } catch (error) {
         if (!(error instanceof RtcError) || error.code !== 'recording-not-finished') throw error;
-        const { status } = await client.getRecording(recording, { signal });
+        const { status } = await client.recordings.get(recording, { signal });
         if (status === 'recording') throw error;
         return undefined;
       }
@@ -109,7 +109,7 @@ async function waitUntilEnded(
     what: `${id} to be completed`,
     ...limits,
     read: async () => {
-      const read = await client.getTranscription(id, { signal: context.io.signal });
+      const read = await client.transcriptions.get(id, { signal: context.io.signal });
       const transcription = read as PostTranscriptionDetail;
       const tenth = Math.floor(transcription.progress * 10);
       if (tenth > shown) printHint(context.terminal, `${transcription.status}, ${tenth * 10} % …`);

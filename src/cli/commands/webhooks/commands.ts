@@ -46,7 +46,7 @@ const create = defineCommand({
       ...(secret === undefined ? {} : { secret }),
     };
     const client = await context.client();
-    const webhook = await client.createWebhook(body, { signal: context.io.signal });
+    const webhook = await client.webhooks.create(body, { signal: context.io.signal });
     warnAboutPrivateAddress(context.terminal, url);
     const isOurs = secret !== undefined;
     return record({
@@ -81,7 +81,7 @@ const listWebhooks = defineCommand({
   async run(context, { watch }) {
     const read = async (): Promise<ListResult> => {
       const client = await context.client();
-      const response = await client.listWebhooks({ signal: context.io.signal });
+      const response = await client.webhooks.list({ signal: context.io.signal });
       return list({
         response,
         records: response.webhooks,
@@ -105,7 +105,7 @@ const get = defineCommand({
   examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about it but the secret' }],
   async run(context, { id }) {
     const client = await context.client();
-    return shown(await client.getWebhook(id, { signal: context.io.signal }));
+    return shown(await client.webhooks.get(id, { signal: context.io.signal }));
   },
 });
 
@@ -139,7 +139,7 @@ const update = defineCommand({
       ...(events === undefined ? {} : { events: [...events] }),
     };
     const client = await context.client();
-    const webhook = await client.updateWebhook(id, body, { signal: context.io.signal });
+    const webhook = await client.webhooks.update(id, body, { signal: context.io.signal });
     if (url !== undefined) warnAboutPrivateAddress(context.terminal, url);
     return shown(webhook);
   },
@@ -165,7 +165,7 @@ const remove = defineCommand({
       question: () => describeLoss(context, ids),
     });
     const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
-      client.deleteWebhook(id, { signal: context.io.signal }),
+      client.webhooks.delete(id, { signal: context.io.signal }),
     );
     return succeeded.length === 0
       ? nothing({ exitCode })
@@ -197,13 +197,13 @@ async function describeLoss(context: Context, ids: readonly string[]): Promise<s
   let pending = 0;
   let isMore = false;
   for (const id of ids) {
-    const page = await client.listDeliveries(id, { status: 'pending', limit: 200, signal });
+    const page = await client.deliveries.list(id, { status: 'pending', limit: 200, signal });
     pending += page.deliveries.length;
     isMore ||= page.nextCursor !== null;
   }
   const what =
     ids.length === 1 && ids[0] !== undefined
-      ? `webhook ${(await client.getWebhook(ids[0], { signal })).url}`
+      ? `webhook ${(await client.webhooks.get(ids[0], { signal })).url}`
       : plural(ids.length, 'webhook');
   const loss =
     pending === 0

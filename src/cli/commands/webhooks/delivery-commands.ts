@@ -44,7 +44,7 @@ export const test = defineCommand({
   ],
   async run(context, { id }) {
     const client = await context.client();
-    const response = await client.testWebhook(id, { signal: context.io.signal });
+    const response = await client.webhooks.test(id, { signal: context.io.signal });
     return record({
       response,
       record: response,
@@ -95,7 +95,7 @@ export const deliveries = defineCommand({
     const client = await context.client();
     const read = async (): Promise<ListResult> => {
       const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.listDeliveries(id, { status, ...page, signal: context.io.signal });
+        const response = await client.deliveries.list(id, { status, ...page, signal: context.io.signal });
         return { records: response.deliveries, nextCursor: response.nextCursor };
       });
       const notes = moreNotes(limit, nextCursor);
@@ -138,8 +138,8 @@ export const replay = defineCommand({
     const from = since?.(clock()) ?? new Date(0).toISOString();
     const response =
       delivery === undefined
-        ? await client.replayFailedDeliveries(id, from, { signal })
-        : await client.replayDelivery(id, delivery, { signal });
+        ? await client.deliveries.replayFailed(id, from, { signal })
+        : await client.deliveries.replay(id, delivery, { signal });
     return record({
       response,
       record: response,

@@ -36,14 +36,14 @@ export const rotate = defineCommand({
       isSure: yes || context.flags.isCurl,
       what: 'rotating the secret of a webhook',
       question: async () => {
-        const { url } = await client.getWebhook(id, { signal: context.io.signal });
+        const { url } = await client.webhooks.get(id, { signal: context.io.signal });
         return `Give ${url} a new secret? X-Service-Webhook-Signature will not match until the receiver has it.`;
       },
     });
     const given = await readGivenSecret(context, secretStdin);
     const secret = given ?? generateSecret();
     try {
-      const webhook = await client.putWebhook(id, { secret }, { signal: context.io.signal });
+      const webhook = await client.webhooks.put(id, { secret }, { signal: context.io.signal });
       return given === undefined ? rotated(webhook, secret) : done(`${id} has the new secret.`);
     } catch (error) {
       if (given !== undefined || !mayHaveBeenTaken(error)) throw error;

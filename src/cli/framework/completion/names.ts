@@ -46,12 +46,12 @@ export async function findNames(
 }
 
 async function roomNames(client: RtcClient, { signal }: Io): Promise<readonly Candidate[]> {
-  const { rooms } = await client.listRooms({ signal });
+  const { rooms } = await client.rooms.list({ signal });
   return rooms.map(({ name }) => ({ value: name, description: '' }));
 }
 
 async function webhookIds(client: RtcClient, { signal }: Io): Promise<readonly Candidate[]> {
-  const { webhooks } = await client.listWebhooks({ signal });
+  const { webhooks } = await client.webhooks.list({ signal });
   return webhooks.map(({ id, url }) => ({ value: id, description: url }));
 }
 
