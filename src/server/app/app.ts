@@ -8,11 +8,15 @@ import Fastify, {
   type preHandlerAsyncHookHandler,
 } from 'fastify';
 import { ServiceError } from '../../contract/errors.ts';
-import { type WatchDeps, watchAnswer } from '../platform/http/access-log.ts';
-import { type Admit, createAdmission, securityOf } from '../platform/http/admission.ts';
-import type { AuthenticationDeps } from '../platform/http/authenticate.ts';
-import { answerClientErrors } from '../platform/http/client-errors.ts';
-import { BROWSER_HEADERS, dialectOf, registerPreflights } from '../platform/http/error-format.ts';
+import { type AccessLogDeps, logRequest } from '../platform/http/access-log.ts';
+import {
+  type AuthenticateRequest,
+  createAuthenticateRequest,
+  securityOf,
+} from '../platform/http/authenticate-request.ts';
+import { handleClientErrors } from '../platform/http/client-errors.ts';
+import type { AuthenticationDeps } from '../platform/http/credentials.ts';
+import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from '../platform/http/problem-response.ts';
 import { registerRoute } from '../platform/http/register-route.ts';
 import { requestIdOf } from '../platform/http/request-id.ts';
@@ -29,7 +33,7 @@ declare module 'fastify' {
   }
 }
 
-export type AppDeps = WatchDeps & {
+export type AppDeps = AccessLogDeps & {
   readonly routes: readonly Route[];
   readonly authentication: AuthenticationDeps;
   /** Requests per second: under /v1 by API key, on public paths by address; 0 turns one off. */
@@ -39,51 +43,51 @@ export type AppDeps = WatchDeps & {
 };
 
 const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
-/** A request that has not arrived whole by then is answered 408. */
+/** A request that has not arrived completely by then gets 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** An answer of which nothing is taken for so long is given up with its connection. */
-const STANDSTILL_MS = 300_000;
-/** How often Node looks for such requests. By default every 30 s: one then lasts up to three times as long. */
+/** A connection on which no byte moves for so long is closed, with the response that it carries. */
+const IDLE_CONNECTION_MS = 300_000;
+/** How often Node checks for late requests. With its default of 30 s they would last up to twice as long. */
 const CHECKING_INTERVAL_MS = 1000;
-/** A percent-encoded name of 256 bytes takes 768 characters; what is longer than that cannot be a name. */
+/** A percent-encoded name of 256 bytes takes 768 characters. */
 const MAX_PARAM_LENGTH = 1024;
 
-/** The service as a Fastify that does not listen yet. */
+/** Builds the Fastify application of the service. It does not listen yet. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
-  const admit = createAdmission(deps);
+  const authenticateRequest = createAuthenticateRequest(deps);
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(deps.trustProxy) as TrustedProxies,
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: STANDSTILL_MS,
+    connectionTimeout: IDLE_CONNECTION_MS,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     http: {
-      // A missing Host header must reach us: Node's own answer to it is no problem.
+      // Node's own response to a missing Host header is not a problem document.
       requireHostHeader: false,
-      // Node changes the two over where this one is the longer, as it is by default.
+      // Node swaps the two timeouts when this one is longer, as it is by default.
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: CHECKING_INTERVAL_MS,
     },
     genReqId: (request) => requestIdOf(request, randomUUID),
     rewriteUrl: (request) => originForm(request.url ?? '/'),
-    // What the router cannot read at all runs no hooks; a signed path tells of it only to a signed caller.
+    // URLs that the router cannot parse run no hooks. On a signed path only an authenticated caller gets the reason.
     frameworkErrors: (error, request, reply) => {
-      watchAnswer(deps, request, reply);
-      admit(request, reply, (refusal) => answerError(deps, refusal ?? error, request, reply));
+      logRequest(deps, request, reply);
+      authenticateRequest(request, reply, (refusal) => sendError(deps, refusal ?? error, { request, reply }));
     },
     clientErrorHandler: () => undefined,
   });
-  answerClientErrors(app.server, randomUUID);
+  handleClientErrors(app.server, randomUUID);
   app.decorateRequest('rawBody');
-  // The raw body is read, and its signature checked, before the framework would; routes parse it as their schema says.
+  // authenticateRequest reads the raw body of every method, and routes parse it by their schema.
   for (const method of app.supportedMethods) {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
-  addHooks(app, deps, admit);
+  addHooks(app, deps, authenticateRequest);
   await limitRates(app, deps.rateLimits);
-  app.setErrorHandler((error, request, reply) => answerError(deps, error, request, reply));
+  app.setErrorHandler((error, request, reply) => sendError(deps, error, { request, reply }));
   app.setNotFoundHandler((request) => {
     throw notFound(deps.routes, request);
   });
@@ -93,26 +97,26 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   return app;
 }
 
-function addHooks(app: FastifyInstance, deps: AppDeps, admit: Admit): void {
+function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: AuthenticateRequest): void {
   let isClosing = false;
   app.addHook('preClose', async () => {
     isClosing = true;
   });
   app.addHook('onRequest', (request, reply, done) => {
-    watchAnswer(deps, request, reply);
+    logRequest(deps, request, reply);
     reply.header('x-request-id', request.id);
-    if (dialectOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
+    if (errorFormatOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
     if (isClosing) {
       reply.header('connection', 'close');
       throw new ServiceError('shutting-down', 'This instance is shutting down; try again.', {
         retryable: true,
       });
     }
-    admit(request, reply, done);
+    authenticateRequest(request, reply, done);
   });
 }
 
-/** `GET http://host/v1/rooms` is what proxies are sent (RFC 9112, section 3.2.2); its path is routed and signed. */
+/** Returns the path of an absolute URL such as `GET http://host/v1/rooms`, which proxies get (RFC 9112, section 3.2.2). */
 function originForm(url: string): string {
   const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') || path === '*' ? path : `/${path}`;
@@ -134,8 +138,8 @@ function notFound(routes: readonly Route[], request: FastifyRequest): ServiceErr
 }
 
 /**
- * One allowance per second for all signed paths together and one per address for all public ones, unknown paths
- * included. A signed request has proved its key by now, so the one key of the service has one count.
+ * Registers one limit per second for all signed paths together and one per address for all public paths, unknown paths
+ * included. Signed requests share one count, because they are authenticated by now and the service has one key.
  */
 async function limitRates(app: FastifyInstance, limits: AppDeps['rateLimits']): Promise<void> {
   await app.register(rateLimit, {
@@ -147,7 +151,7 @@ async function limitRates(app: FastifyInstance, limits: AppDeps['rateLimits']): 
   const limiters: Readonly<Record<Security, preHandlerAsyncHookHandler | undefined>> = {
     signed: limits.api === 0 ? undefined : app.rateLimit({ max: limits.api, keyGenerator: () => 'api' }),
     public: limits.public === 0 ? undefined : app.rateLimit({ max: limits.public }),
-    // The media server does not send again what was refused for its number.
+    // The media server does not retry after a 429.
     'media-server': undefined,
   };
   app.addHook('preHandler', function limitRate(request, reply, done) {
@@ -164,28 +168,25 @@ function errorResponseBuilder(_request: unknown, context: { readonly max: number
 
 type TrustedProxies = Exclude<FastifyServerOptions['trustProxy'], undefined>;
 
-/** A number of hops by itself is not believed by the framework: anyone who reaches us directly could forge them. */
+/** Fastify does not accept a plain number of hops, because a direct client could forge the header. */
 function trustOf(proxies: AppDeps['trustProxy']) {
   return typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : proxies;
 }
 
-function answerError(
-  deps: AppDeps,
-  thrown: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
+type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply };
+
+function sendError(deps: AppDeps, thrown: unknown, { request, reply }: Exchange): FastifyReply {
   const error = toServiceError(thrown);
   if (error.code === 'internal-error') {
     deps.log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
   } else if (error.status >= 500) {
-    // Expected and told to the caller: who wants to know more finds the adapter's own line beside it.
+    // Expected errors are described to the caller. The adapter logs its own details.
     deps.log.warn({ requestId: request.id, code: error.code, detail: error.message }, 'request failed');
   }
-  const dialect = dialectOf(deps.routes, request);
+  const errorFormat = errorFormatOf(deps.routes, request);
   reply.code(error.status).headers(error.headers).header('x-request-id', request.id);
-  if (dialect?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
-  return dialect === undefined
+  if (errorFormat?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
+  return errorFormat === undefined
     ? reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problemOf(error, request.id)))
-    : reply.header('content-type', JSON_CONTENT_TYPE).send(JSON.stringify(dialect.errorBody(error)));
+    : reply.header('content-type', JSON_CONTENT_TYPE).send(JSON.stringify(errorFormat.errorBody(error)));
 }

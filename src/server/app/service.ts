@@ -72,7 +72,7 @@ async function start(config: Config, parts: ServiceParts, closers: Closers): Pro
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
     bodyLimitBytes: config.values.BODY_LIMIT,
     trustProxy: config.trustProxy,
-    onAnswer: metrics?.observeAnswer,
+    onResponse: metrics?.observeRequest,
   });
   closers.add(requestCloser(app));
   closers.add(async () => work.stopWaiting());

@@ -20,8 +20,13 @@ import {
   type Place,
 } from '../../fiscal/index.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Answer, defineRoute, type Route } from '../platform/http/route.ts';
-import { describeFiscalError, FISCAL_DIALECT, fiscalError, fiscalErrorAnswer } from './fiscal-errors.ts';
+import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
+import {
+  describeFiscalError,
+  FISCAL_ERROR_FORMAT,
+  fiscalError,
+  fiscalErrorResponse,
+} from './fiscal-errors.ts';
 import { belfioreCode } from './place-routes.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };
@@ -48,7 +53,7 @@ const NoQuery = Type.Object({});
 const COMMON = {
   tag: 'fiscal codes',
   security: 'public',
-  dialect: FISCAL_DIALECT,
+  errorFormat: FISCAL_ERROR_FORMAT,
   errors: [],
 } as const;
 
@@ -84,7 +89,7 @@ function generateRoute(today: () => string): Route {
         }),
       ),
     },
-    handle: ({ body }) => generateAnswer(body, today()),
+    handle: ({ body }) => generateResponse(body, today()),
   });
 }
 
@@ -103,7 +108,7 @@ function decodeRoute(today: () => string): Route {
     },
     handle: ({ params, query }) => {
       const decoded = decode(params.fiscal_code, { asOf: today() });
-      if (!decoded.ok) return invalidCodeAnswer(decoded, query);
+      if (!decoded.ok) return invalidCodeResponse(decoded, query);
       return { status: 200, body: decodedAnswer(decoded, wanted(query)), headers: NOT_STORED };
     },
   });
@@ -121,7 +126,7 @@ function omocodieRoute(today: () => string): Route {
     success: { 200: { description: 'The other forms', schema: OmocodieSchema }, 400: INVALID_CODE_ANSWER },
     handle: ({ params, query }) => {
       const found = omocodie(params.fiscal_code, { asOf: today() });
-      if (!found.ok) return invalidCodeAnswer(found, query);
+      if (!found.ok) return invalidCodeResponse(found, query);
       return { status: 200, body: found.omocodie, headers: NOT_STORED };
     },
   });
@@ -166,14 +171,14 @@ function wanted(query: Details): { readonly withDetails: boolean } {
   return { withDetails: query.details === 'true' };
 }
 
-function invalidCodeAnswer(failure: CheckFailure, query: Details): Answer {
+function invalidCodeResponse(failure: CheckFailure, query: Details): RouteResponse {
   const faults = query.details === 'true' ? { faults: faultsAnswer(failure) } : {};
-  return { ...fiscalErrorAnswer(400, INVALID_CODE, faults), headers: NOT_STORED };
+  return { ...fiscalErrorResponse(400, INVALID_CODE, faults), headers: NOT_STORED };
 }
 
-function generateAnswer(body: unknown, today: string): Answer {
+function generateResponse(body: unknown, today: string): RouteResponse {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return fiscalErrorAnswer(400, 'The body must be a JSON object.');
+    return fiscalErrorResponse(400, 'The body must be a JSON object.');
   }
   const reading = readPerson(body as Readonly<Record<string, unknown>>);
   const generated = generate(reading.person, { asOf: today });
@@ -184,7 +189,7 @@ function generateAnswer(body: unknown, today: string): Answer {
   }
   const message = `The person is not valid: ${Object.values(errors).join('; ')}`;
   return {
-    ...fiscalErrorAnswer(400, message, { errors, ...meantPlaces(faults) }),
+    ...fiscalErrorResponse(400, message, { errors, ...meantPlaces(faults) }),
     headers: NOT_STORED,
   };
 }

@@ -1,9 +1,9 @@
 import { reasonPhrase, type ServiceError } from '../../contract/errors.ts';
 import { type FiscalError, FiscalErrorSchema } from '../../contract/fiscal-codes.ts';
-import type { Answer, Dialect, SuccessAnswer } from '../platform/http/route.ts';
+import type { ErrorFormat, RouteResponse, SuccessResponse } from '../platform/http/route.ts';
 
 /** The errors of /cf and /it: the three fields of the specification, and what else is known. */
-export const FISCAL_DIALECT: Dialect = {
+export const FISCAL_ERROR_FORMAT: ErrorFormat = {
   paths: ['/cf', '/it'],
   isOpenToBrowsers: true,
   errorSchema: FiscalErrorSchema,
@@ -18,12 +18,14 @@ export function fiscalError(
   return { name: errorName(status), message, code: status, ...rest };
 }
 
-export function fiscalErrorAnswer(...[status, message, rest]: Parameters<typeof fiscalError>): Answer {
+export function fiscalErrorResponse(
+  ...[status, message, rest]: Parameters<typeof fiscalError>
+): RouteResponse {
   return { status, body: fiscalError(status, message, rest) };
 }
 
 /** For the OpenAPI document: an error that the route answers by itself. */
-export function describeFiscalError(description: string, example: FiscalError): SuccessAnswer {
+export function describeFiscalError(description: string, example: FiscalError): SuccessResponse {
   return { description, schema: FiscalErrorSchema, example };
 }
 

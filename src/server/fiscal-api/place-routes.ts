@@ -12,8 +12,13 @@ import {
   provinces,
   regions,
 } from '../../fiscal/index.ts';
-import { type Answer, defineRoute, type Route } from '../platform/http/route.ts';
-import { describeFiscalError, FISCAL_DIALECT, fiscalError, fiscalErrorAnswer } from './fiscal-errors.ts';
+import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
+import {
+  describeFiscalError,
+  FISCAL_ERROR_FORMAT,
+  fiscalError,
+  fiscalErrorResponse,
+} from './fiscal-errors.ts';
 
 const provinceAbbreviation = Type.String({
   description: 'Two letters, of a province of today or of the past; EE for states',
@@ -33,7 +38,7 @@ const COMMON = {
   method: 'GET',
   tag: 'places',
   security: 'public',
-  dialect: FISCAL_DIALECT,
+  errorFormat: FISCAL_ERROR_FORMAT,
   query: NoQuery,
   errors: [],
 } as const;
@@ -120,7 +125,7 @@ function capsRoute(): Route {
   });
 }
 
-function lasting(body: unknown): Answer {
+function lasting(body: unknown): RouteResponse {
   return { status: 200, body, headers: CACHEABLE };
 }
 
@@ -136,18 +141,18 @@ function noCapsAnswer({
   reason,
   candidates,
   suggestions,
-}: Exclude<CapsResult, { readonly ok: true }>): Answer {
+}: Exclude<CapsResult, { readonly ok: true }>): RouteResponse {
   switch (reason) {
     case 'province':
       return { status: 404, body: unknownProvince() };
     case 'ambiguous':
-      return fiscalErrorAnswer(400, 'Several places of this province have this name', {
+      return fiscalErrorResponse(400, 'Several places of this province have this name', {
         candidates: placeRecords(candidates),
       });
     case 'no-caps':
-      return fiscalErrorAnswer(404, 'No postal codes are known of this place');
+      return fiscalErrorResponse(404, 'No postal codes are known of this place');
     default:
-      return fiscalErrorAnswer(404, 'No place of this province is known by this name', {
+      return fiscalErrorResponse(404, 'No place of this province is known by this name', {
         ...(suggestions.length === 0 ? {} : { suggestions: placeRecords(suggestions) }),
       });
   }

@@ -43,7 +43,7 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
       rawBody: { contentType: 'application/webhook+json', schema: MediaEventSchema },
       largeBodies: {
         limitBytes: MAX_EVENT_BYTES,
-        mayCome: ({ authorization }) => deps.mediaEventReader.isEventToken(authorization),
+        allowLargeBody: ({ authorization }) => deps.mediaEventReader.isEventToken(authorization),
       },
       success: { 200: { description: 'The event is stored' } },
       errors: ['missing-credentials', 'invalid-request', 'storage-unavailable'],

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 export type Metrics = {
   readonly contentType: string;
-  readonly observeAnswer: (answer: {
+  readonly observeRequest: (answer: {
     readonly method: string;
     readonly route: string;
     readonly status: number;
@@ -38,7 +38,7 @@ export function createMetrics(): Metrics {
   });
   return {
     contentType: registry.contentType,
-    observeAnswer: ({ method, route, status, durationMs }) =>
+    observeRequest: ({ method, route, status, durationMs }) =>
       requests.observe({ method, route, status }, durationMs / 1000),
     observeMediaCall: ({ method, outcome, durationMs }) =>
       calls.observe({ method, outcome }, durationMs / 1000),

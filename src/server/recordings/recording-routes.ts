@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { nameSchema } from '../../contract/names.ts';
 import { RECORDING_WORDS, RecordingListSchema, RecordingSchema } from '../../contract/recordings.ts';
 import { RecordingParams } from '../platform/http/parameters.ts';
-import { type Answer, defineRoute, type Route, type SuccessAnswer } from '../platform/http/route.ts';
+import { defineRoute, type Route, type RouteResponse, type SuccessResponse } from '../platform/http/route.ts';
 import { checkFileLink, type LinkDeps } from './files/file-link.ts';
 import { type FileRequest, sendFile } from './files/send-file.ts';
 import {
@@ -156,7 +156,7 @@ const VALIDATORS = {
   'Accept-Ranges': 'bytes',
 };
 
-const DOWNLOADS: Readonly<Record<number, SuccessAnswer>> = {
+const DOWNLOADS: Readonly<Record<number, SuccessResponse>> = {
   200: { description: 'The whole file', headers: VALIDATORS, ...FILE },
   206: {
     description: 'The range asked for',
@@ -167,7 +167,7 @@ const DOWNLOADS: Readonly<Record<number, SuccessAnswer>> = {
   304: { description: 'Not changed since the version that the caller has', headers: VALIDATORS },
 };
 
-async function answer(request: FileRequest, download: Download): Promise<Answer> {
+async function answer(request: FileRequest, download: Download): Promise<RouteResponse> {
   if ('url' in download) return { status: 302, headers: { location: download.url } };
   return await sendFile(request, download.file, { name: download.name, contentType: VIDEO });
 }

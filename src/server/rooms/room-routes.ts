@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { RoomCreateSchema, RoomListSchema, RoomSchema } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { RoomParams } from '../platform/http/parameters.ts';
-import { type Answer, defineRoute, type Route } from '../platform/http/route.ts';
+import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { createRoom } from './create-room.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { deleteRoom, findRoom, type MediaDeps } from './rooms.ts';
@@ -44,7 +44,7 @@ function createRoute(deps: ListRoomsDeps): Route {
       },
     },
     errors: MEDIA_ERRORS,
-    handle: async ({ body }): Promise<Answer> => {
+    handle: async ({ body }): Promise<RouteResponse> => {
       const { room, hasExisted, ignored } = await createRoom(deps, body);
       const headers = {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),

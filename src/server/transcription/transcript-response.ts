@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../contract/choices.ts';
 import type { Segment } from '../../contract/transcription.ts';
-import type { Answer } from '../platform/http/route.ts';
+import type { RouteResponse } from '../platform/http/route.ts';
 import { toSrt, toText, toVtt } from './transcript-text.ts';
 
 export const FormatParameter = Type.Optional(
@@ -28,7 +28,7 @@ const WRITERS = { text: toText, vtt: toVtt, srt: toSrt } as const;
 export function answerTranscript(
   body: { readonly segments: readonly Segment[] },
   format: TranscriptFormat | undefined,
-): Answer {
+): RouteResponse {
   if (format === undefined || format === 'json') return { status: 200, body };
   const headers = { 'content-type': CONTENT_TYPES[format] };
   return { status: 200, body: WRITERS[format](body.segments), headers };

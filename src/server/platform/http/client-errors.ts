@@ -4,8 +4,8 @@ import { type ErrorCode, reasonPhrase, ServiceError } from '../../../contract/er
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem-response.ts';
 
 /*
- * What Node answers by itself, before any request object exists: malformed HTTP, oversized headers, a request that
- * does not arrive in time, CONNECT. These are problems too, written to the socket by hand.
+ * Responses to errors that Node finds before there is a request object: malformed HTTP, oversized headers, a request
+ * that does not arrive in time, CONNECT. They are problems too, written directly to the socket.
  */
 
 const CODE_OF_CLIENT_ERROR: Readonly<Record<string, readonly [code: ErrorCode, detail: string]>> = {
@@ -14,50 +14,50 @@ const CODE_OF_CLIENT_ERROR: Readonly<Record<string, readonly [code: ErrorCode, d
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload-too-large', 'The chunk extensions are too large.'],
 };
 
-export function answerClientErrors(server: Server, nextRequestId: () => string): void {
-  const afterAnswers = trackAnswers(server);
+export function handleClientErrors(server: Server, nextRequestId: () => string): void {
+  const afterResponses = trackResponses(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const [code, detail] = CODE_OF_CLIENT_ERROR[error.code ?? ''] ?? [
       'invalid-request' as const,
       'The request is not well-formed HTTP.',
     ];
     if (error.code === 'ECONNRESET') socket.destroy();
-    else afterAnswers(socket, () => writeProblem(socket, new ServiceError(code, detail), nextRequestId()));
+    else afterResponses(socket, () => writeProblem(socket, new ServiceError(code, detail), nextRequestId()));
   });
-  // An expectation that we do not know is no reason to refuse a request; Node would, without a body.
+  // An unknown Expect header is ignored. Node would refuse the request with an empty 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('connect', (_request, socket) => {
-    // Node has taken its own listener away: who resets the connection would end the process.
+    // Node has removed its own error listener, and an unhandled connection reset would end the process.
     socket.on('error', () => socket.destroy());
     const error = new ServiceError('method-not-allowed', 'CONNECT is not served here.');
-    afterAnswers(socket, () => writeProblem(socket, error, nextRequestId()));
+    afterResponses(socket, () => writeProblem(socket, error, nextRequestId()));
   });
 }
 
 /**
- * A function that calls `write` when the whole requests before have their answers: in the midst of one it would become
- * a part of it, and in its place it would tell that nothing was done. A request that never became whole has none coming.
+ * Returns a function that calls `write` after the responses to all complete requests of the socket. Written earlier,
+ * the problem would corrupt a response or be taken for one. An incomplete request gets no response to wait for.
  */
-function trackAnswers(server: Server): (socket: Duplex, write: () => void) => void {
+function trackResponses(server: Server): (socket: Duplex, write: () => void) => void {
   const latest = new WeakMap<Duplex, ServerResponse>();
   const waiting = new WeakSet<Duplex>();
   server.on('request', ({ socket }, response) => latest.set(socket, response));
   return (socket, write) => {
-    // What else comes of the same nonsense is not told of again.
+    // The same malformed bytes may cause further errors; one response is enough.
     if (waiting.has(socket)) return;
     const response = latest.get(socket);
     if (response === undefined || !response.req.complete || response.closed) return write();
     waiting.add(socket);
     socket.pause();
     response.once('close', () => {
-      // Who does not read does not see either that the other side has closed.
+      // A paused socket does not notice that the other side has closed.
       socket.resume();
       write();
     });
   };
 }
 
-/** For the problem to be read. Who neither reads it nor closes would keep the connection, and many all that we may have. */
+/** Time for the client to read the problem. A client that never closes must not hold its connection. */
 const LINGER_MS = 1000;
 
 function writeProblem(socket: Duplex, error: ServiceError, requestId: string): void {

@@ -6,13 +6,13 @@ type Parts<Kinds extends readonly Kind[]> = { readonly [Index in keyof Kinds]: P
 
 export type Cursor<P extends readonly unknown[]> = {
   readonly encode: (...parts: P) => string;
-  /** Throws invalid-request for anything that this list has not given. */
+  /** Throws invalid-request for anything but a cursor of this list. */
   readonly decode: (cursor: string) => P;
 };
 
 /**
- * Where a list goes on: text and numbers of these kinds that only the service reads, in base64url. The list's name
- * goes with them: what another list has given would go on at a wrong place here.
+ * An opaque position in a list: texts and numbers of the given kinds, as JSON in base64url. It includes the list's
+ * name, so that a cursor of another list is refused instead of continuing at a wrong position.
  */
 export function cursorOf<const Kinds extends readonly Kind[]>(
   list: string,

@@ -1,6 +1,6 @@
 /*
- * JSON.parse takes the last of two members of one name, others the first: what one part of a system checks is then not
- * what another one does (RFC 8259, section 4). A body that leaves it open what it says is refused.
+ * When an object has two members of the same name, JSON.parse takes the last one and other parsers take the first
+ * (RFC 8259, section 4). Two parts of a system would then act on different values, so such bodies are refused.
  */
 
 const QUOTE = 0x22;
@@ -11,10 +11,10 @@ const OBJECT_END = 0x7d;
 const ARRAY_START = 0x5b;
 const ARRAY_END = 0x5d;
 
-/** An object or array that is open: the names so far, or the position. */
+/** An open object with its names so far, or an open array with its position. */
 type Level = { readonly names: Set<string> | undefined; name: string; position: number };
 
-/** JSON pointer of the first member whose name its object has already; `text` is well-formed JSON. */
+/** Returns the JSON pointer of the first repeated member, or undefined. `text` must be well-formed JSON. */
 export function findDuplicateName(text: string): string | undefined {
   const levels: Level[] = [];
   let isName = false;
@@ -44,13 +44,13 @@ export function findDuplicateName(text: string): string | undefined {
   return undefined;
 }
 
-/** `\u0061` is the same name as `a`. */
+/** Resolves escapes: `\u0061` is the same name as `a`. */
 function nameOf(text: string, start: number, end: number): string {
   const name = text.slice(start + 1, end);
   return name.includes('\\') ? JSON.parse(`"${name}"`) : name;
 }
 
-/** The quote that ends the string which begins at `start`: one behind an even number of backslashes. */
+/** Returns the position of the closing quote, which follows an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);

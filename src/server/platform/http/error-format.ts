@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Dialect, Route } from './route.ts';
+import type { ErrorFormat, Route } from './route.ts';
 import { allowedMethods } from './route-table.ts';
 
-/** Fetch standard, section 3.3: any page may call, without credentials, and read what we say about limits. */
+/** CORS (Fetch standard, section 3.3): any page may call without credentials and read the rate-limit headers. */
 export const BROWSER_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
@@ -14,20 +14,20 @@ const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {
   'access-control-max-age': '86400',
 };
 
-/** That of the route, or of the path where no route is; undefined where the service's own way is spoken. */
-export function dialectOf(routes: readonly Route[], request: FastifyRequest): Dialect | undefined {
+/** The error format of the request's route, or of its path when there is no such route. Undefined means problems. */
+export function errorFormatOf(routes: readonly Route[], request: FastifyRequest): ErrorFormat | undefined {
   const { route } = request.routeOptions.config;
-  if (route !== undefined) return route.dialect;
+  if (route !== undefined) return route.errorFormat;
   const [path = '/'] = (request.raw.url ?? '/').split(/[?#]/);
-  const isSpokenAt = (home: string): boolean => path === home || path.startsWith(`${home}/`);
-  return routes.find(({ dialect }) => dialect?.paths.some(isSpokenAt))?.dialect;
+  const isBelow = (prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
+  return routes.find(({ errorFormat }) => errorFormat?.paths.some(isBelow))?.errorFormat;
 }
 
-/** One OPTIONS for each path that is open to browsers, and none for the others. */
+/** Registers OPTIONS for each path that browsers may call. */
 export function registerPreflights(app: FastifyInstance, routes: readonly Route[]): void {
-  const open = routes.filter(({ dialect }) => dialect?.isOpenToBrowsers);
+  const open = routes.filter(({ errorFormat }) => errorFormat?.isOpenToBrowsers);
   for (const [path, [route, ...others]] of Map.groupBy(open, ({ path }) => path)) {
-    const methods = [route, ...others].map((each) => each?.method).join(', ');
+    const methods = [route, ...others].map((open) => open?.method).join(', ');
     const allow = allowedMethods(routes, path).join(', ');
     app.route({
       method: 'OPTIONS',

@@ -1,14 +1,14 @@
 import { ServiceError } from '../../../contract/errors.ts';
 
 /*
- * JSON knows numbers of any length, JSON.parse only doubles: 12345678901234567890 comes out as 12345678901234567000,
- * and 1e400 as null. What is only handed on must not change on its way.
+ * JSON allows numbers of any precision, JSON.parse yields doubles: 12345678901234567890 becomes 12345678901234567000,
+ * and 1e400 becomes null. Values that the service only passes on must keep their exact text.
  */
 
-/** Without one of these a double keeps a number's value. */
+/** Text without a match contains only numbers that a double represents exactly. */
 const MAY_CHANGE = /\d{16}|\d[eE]/;
 
-/** What ECMAScript has of it since 2025 (proposal-json-parse-with-source), and the compiler's library not yet. */
+/** ECMAScript 2025 (proposal-json-parse-with-source). The compiler's library has no types for it yet. */
 const { parse, rawJSON } = JSON as unknown as {
   parse(
     text: string,
@@ -18,9 +18,10 @@ const { parse, rawJSON } = JSON as unknown as {
 };
 
 /**
- * The member `name` of the object in `body`, which has been parsed as `value` already: where that may have changed
- * numbers, with all of them as JSON.stringify is to write them. Only for writing: they are no numbers any more.
- * Throws invalid-request where the nesting is deeper than the stack.
+ * Returns the member `name` of the object in `body`, with its numbers as JSON.rawJSON objects when parsing may have
+ * changed them. Use the result only with JSON.stringify. `value` is the member as JSON.parse gave it.
+ *
+ * @throws ServiceError invalid-request when the nesting exceeds the stack.
  */
 export function exactMember<T>(body: Buffer, name: string, value: T): T {
   if (value === undefined) return value;

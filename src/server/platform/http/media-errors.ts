@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../contract/errors.ts';
 
-/** What any call of the media server may come to. */
+/** Errors that any call of the media server may throw. */
 export const MEDIA_ERRORS = [
   'media-server-error',
   'media-server-unavailable',

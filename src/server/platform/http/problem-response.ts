@@ -17,7 +17,7 @@ export function problemOf(error: ServiceError, requestId: string): Problem {
   };
 }
 
-/** Errors of the framework carry a status and a code of its own; anything else is a fault of ours. */
+/** Translates Fastify's errors by their status and code. Any other error is an internal error. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const { statusCode, code } = error as { statusCode?: unknown; code?: unknown };

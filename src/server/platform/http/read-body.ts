@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../contract/errors.ts';
 import { findDuplicateName } from './duplicate-name.ts';
-import { bodyFault } from './validate.ts';
+import { bodyError } from './validate.ts';
 
-/** Is called once: with the body, or with why there is none. */
-export type BodyReceiver = (fault: ServiceError | undefined, body: Buffer) => void;
+/** Called once, with the body or with an error. */
+export type BodyReceiver = (error: ServiceError | undefined, body: Buffer) => void;
 
 /**
- * Reads the raw body, of a GET too. The fault is payload-too-large as soon as it is known, and invalid-request when
- * the caller goes away before the end: nobody reads that answer, and it is no fault of the service. By a callback,
- * at once where no body comes: every request passes here.
+ * Reads the raw body of any request, GET included. The error is payload-too-large as soon as the limit is exceeded, and
+ * invalid-request when the client disconnects: nobody reads that response, but the log shows that the service did not
+ * fail. Uses a callback, and calls it synchronously without a body, because every request passes here.
  */
 export function readBody(request: IncomingMessage, limitBytes: number, receive: BodyReceiver): void {
   const declared = Number(request.headers['content-length'] ?? 0);
@@ -18,15 +18,15 @@ export function readBody(request: IncomingMessage, limitBytes: number, receive: 
   else collect(request, limitBytes, receive);
 }
 
-// Not by `for await`: leaving that early destroys the socket, and the caller would never see the answer.
+// `for await` would destroy the socket when it is left early, and the client would never get the response.
 function collect(request: IncomingMessage, limitBytes: number, receive: BodyReceiver): void {
   const chunks: Buffer[] = [];
   let size = 0;
   let isDone = false;
-  const settle = (fault?: ServiceError): void => {
+  const finish = (error?: ServiceError): void => {
     if (isDone) return;
     isDone = true;
-    receive(fault, fault === undefined ? Buffer.concat(chunks) : EMPTY);
+    receive(error, error === undefined ? Buffer.concat(chunks) : EMPTY);
   };
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
@@ -35,23 +35,23 @@ function collect(request: IncomingMessage, limitBytes: number, receive: BodyRece
       return;
     }
     request.off('data', onData);
-    settle(tooLarge(limitBytes));
+    finish(tooLarge(limitBytes));
   };
-  const onBreak = (cause?: Error): void => {
+  const onDisconnect = (cause?: Error): void => {
     if (request.complete) return;
-    settle(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
+    finish(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
   };
   request.on('data', onData);
-  request.on('end', () => settle());
-  request.on('error', onBreak);
-  request.on('close', onBreak);
+  request.on('end', () => finish());
+  request.on('error', onDisconnect);
+  request.on('close', onDisconnect);
 }
 
 const EMPTY = Buffer.alloc(0);
 
 /**
- * The rest of the body is read and dropped, for as long as a request may take: most clients send all of it before they
- * look for an answer, and a connection that is closed on them meanwhile loses it (RFC 9112, section 9.6).
+ * The rest of the body is read and dropped until the request times out. Most clients send the whole body before they
+ * read the response, and closing the connection earlier would lose it (RFC 9112, section 9.6).
  */
 function tooLarge(limitBytes: number): ServiceError {
   return new ServiceError('payload-too-large', `The body is larger than ${limitBytes} bytes.`);
@@ -65,8 +65,8 @@ export type BodyHeaders = {
 };
 
 /**
- * The body as JSON. Empty counts as `{}`, with or without a content type; anything else must be application/json
- * in UTF-8. Throws unsupported-media-type or invalid-request.
+ * Parses the body as JSON. An empty body counts as `{}`, with or without a content type. Any other body must be
+ * application/json in UTF-8. Throws unsupported-media-type or invalid-request.
  */
 export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
   if (body.length === 0) return {};
@@ -75,13 +75,13 @@ export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
   }
   if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
     throw new ServiceError('unsupported-media-type', 'The body must not be compressed.', {
-      // RFC 9110, section 12.5.3: tells that it was the coding, not the type.
+      // RFC 9110, section 12.5.3: shows the client that the coding was refused, not the type.
       headers: { 'accept-encoding': 'identity' },
     });
   }
   const { text, value } = parse(body);
   const duplicate = findDuplicateName(text);
-  if (duplicate !== undefined) throw bodyFault(duplicate, 'is there more than once');
+  if (duplicate !== undefined) throw bodyError(duplicate, 'is there more than once');
   return value;
 }
 

@@ -1,28 +1,28 @@
 import { cursorOf } from './cursor.ts';
 
-/** Where a row stands in a list that is ordered by when its rows were made, and by id within a millisecond. */
-type Place = { readonly createdAt: number; readonly id: string };
+/** Position of a row in a list that is ordered by creation time and id. */
+type Position = { readonly createdAt: number; readonly id: string };
 
-type Asked = { readonly cursor?: string | undefined; readonly limit: number };
-type Wanted = { readonly after: Place | undefined; readonly limit: number };
+type PageRequest = { readonly cursor?: string | undefined; readonly limit: number };
+type RowRequest = { readonly after: Position | undefined; readonly limit: number };
 
-/** Reads pages of the list of that name, which its cursors are good for alone; those throw invalid-request. */
+/** Reads pages of the list of that name. A cursor of another list throws invalid-request. */
 export function pageReader(list: string) {
-  const places = cursorOf(list, 'number', 'string');
-  return async <Row extends Place>(
-    { cursor, limit }: Asked,
-    read: (wanted: Wanted) => Promise<readonly Row[]>,
+  const positions = cursorOf(list, 'number', 'string');
+  return async <Row extends Position>(
+    { cursor, limit }: PageRequest,
+    read: (wanted: RowRequest) => Promise<readonly Row[]>,
   ): Promise<{ readonly rows: readonly Row[]; readonly nextCursor: string | null }> => {
-    const after = cursor === undefined ? undefined : placeOf(places.decode(cursor));
-    // One more, to know whether there are more.
+    const after = cursor === undefined ? undefined : positionOf(positions.decode(cursor));
+    // Reads one row more, to know whether there is a next page.
     const found = await read({ after, limit: limit + 1 });
     const rows = found.slice(0, limit);
     const last = rows.at(-1);
     const hasMore = found.length > limit && last !== undefined;
-    return { rows, nextCursor: hasMore ? places.encode(last.createdAt, last.id) : null };
+    return { rows, nextCursor: hasMore ? positions.encode(last.createdAt, last.id) : null };
   };
 }
 
-function placeOf([createdAt, id]: readonly [number, string]): Place {
+function positionOf([createdAt, id]: readonly [number, string]): Position {
   return { createdAt, id };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { parseJsonBody } from './read-body.ts';
-import type { Answer, Route, RouteInput } from './route.ts';
+import type { Route, RouteInput, RouteResponse } from './route.ts';
 import { compileValidator, type Validate } from './validate.ts';
 
 type RouteValidators = {
@@ -10,7 +10,7 @@ type RouteValidators = {
   readonly body: Validate | undefined;
 };
 
-/** A route that takes no query parameters says so to a caller who mistypes one. */
+/** Routes without query parameters refuse unknown ones too, so that a mistyped parameter is reported. */
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
 export function registerRoute(app: FastifyInstance, route: Route): void {
@@ -28,24 +28,24 @@ export function registerRoute(app: FastifyInstance, route: Route): void {
   });
 }
 
-function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  reply.code(answer.status);
-  if (answer.headers !== undefined) reply.headers(answer.headers);
-  return reply.send(answer.body);
+function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
+  reply.code(response.status);
+  if (response.headers !== undefined) reply.headers(response.headers);
+  return reply.send(response.body);
 }
 
-/** Checks all three places before it complains, so that every bad field is named at once. */
+/** Checks params, query and body before it throws, so that the error names every bad field. */
 function readInput(
   validators: RouteValidators,
   request: FastifyRequest,
 ): RouteInput<unknown, unknown, unknown> {
-  const faults: ServiceError[] = [];
+  const errors: ServiceError[] = [];
   const read = (work: () => unknown): unknown => {
     try {
       return work();
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'invalid-request') throw error;
-      faults.push(error);
+      errors.push(error);
       return undefined;
     }
   };
@@ -56,9 +56,9 @@ function readInput(
     raw: { method: request.method, body: request.rawBody, headers: request.headers },
     body: body && read(() => body(parseJsonBody(request.rawBody, request.headers))),
   };
-  const [first] = faults;
+  const [first] = errors;
   if (first === undefined) return input;
-  if (faults.length === 1) throw first;
-  const errors: FieldError[] = faults.flatMap((fault) => fault.errors ?? []);
-  throw new ServiceError('invalid-request', first.message, { errors });
+  if (errors.length === 1) throw first;
+  const fields: FieldError[] = errors.flatMap((error) => error.errors ?? []);
+  throw new ServiceError('invalid-request', first.message, { errors: fields });
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-const SANE = /^[A-Za-z0-9._:-]{1,128}$/;
+const ACCEPTED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's X-Request-Id if it is sane, else a new one. */
+/** Returns the caller's X-Request-Id when it is short and printable, otherwise a new id. */
 export function requestIdOf(request: IncomingMessage, next: () => string): string {
   const given = request.headers['x-request-id'];
-  return typeof given === 'string' && SANE.test(given) ? given : next();
+  return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : next();
 }

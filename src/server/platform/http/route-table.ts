@@ -1,11 +1,11 @@
 import type { Route } from './route.ts';
 
-/** Which methods a path knows, for 405 and its Allow header. */
+/** Returns the methods of a path, for 405 and its Allow header. */
 export function allowedMethods(routes: readonly Route[], path: string): readonly string[] {
   const parts = path.split('/');
   const matching = routes.filter((route) => isMatch(route.path.split('/'), parts));
   const methods: string[] = matching.map((route) => route.method);
-  if (matching.some((route) => route.dialect?.isOpenToBrowsers)) methods.push('OPTIONS');
+  if (matching.some((route) => route.errorFormat?.isOpenToBrowsers)) methods.push('OPTIONS');
   const withHead = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
   return [...new Set(withHead)].sort();
 }

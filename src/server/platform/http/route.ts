@@ -3,9 +3,8 @@ import type { Static, TSchema } from 'typebox';
 import type { ErrorCode, ServiceError } from '../../../contract/errors.ts';
 
 /*
- * A route is data: what it is called, what it takes, what it answers, which errors it knows; then a handler that
- * reads, calls one use case and shapes the answer. Validation, the OpenAPI document and the tests of both come
- * from the same value.
+ * A route is data: its name, its input, its responses and its errors. Its handler reads the input, calls one use case
+ * and shapes the response. Validation, the OpenAPI document and the tests of both use the same value.
  */
 
 export type Tag =
@@ -21,34 +20,34 @@ export type Tag =
   | 'fiscal codes'
   | 'places';
 
-/** `signed`: the three signature headers; `public`: none; `media-server`: LiveKit's own JWT, which the handler checks. */
+/** `signed`: the three signature headers. `public`: none. `media-server`: LiveKit's JWT, which the handler checks. */
 export type Security = 'signed' | 'public' | 'media-server';
 
-/** How a group of paths speaks to its callers where that is not the service's own way. */
-export type Dialect = {
-  /** Where it is spoken, also to who asks for a path or method that is not there: `/cf`. */
+/** Error format of a group of paths that does not use problems. */
+export type ErrorFormat = {
+  /** Path prefixes such as `/cf`. Unknown paths and methods below them use the format too. */
   readonly paths: readonly string[];
   /** The body of every error, application/json. */
   readonly errorBody: (error: ServiceError) => object;
   readonly errorSchema: TSchema;
-  /** Whether pages of any origin may call it (CORS). */
+  /** Whether pages of any origin may call these paths (CORS). */
   readonly isOpenToBrowsers: boolean;
 };
 
-export type SuccessAnswer = {
+export type SuccessResponse = {
   readonly description: string;
-  /** Absent for an answer without a body. */
+  /** Absent for a response without a body. */
   readonly schema?: TSchema | undefined;
   readonly example?: unknown;
-  /** Headers beside X-Request-Id, by name. */
+  /** Descriptions of headers beside X-Request-Id, by name. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Default application/json. */
   readonly contentType?: string | undefined;
-  /** What else the same answer may be, as text: by media type, an example. */
+  /** Examples of the same response in other media types, by media type. */
   readonly texts?: Readonly<Record<string, string>> | undefined;
 };
 
-export type Answer = {
+export type RouteResponse = {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -58,7 +57,7 @@ export type RouteInput<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** As received: for a signature that covers it, and for conditions, ranges and HEAD. */
+  /** The request as received, for signatures over its bytes and for conditional, range and HEAD requests. */
   readonly raw: {
     readonly method: string;
     readonly body: Buffer;
@@ -68,7 +67,7 @@ export type RouteInput<P, Q, B> = {
 
 export type LargeBodies = {
   readonly limitBytes: number;
-  readonly mayCome: (headers: IncomingHttpHeaders) => Promise<boolean>;
+  readonly allowLargeBody: (headers: IncomingHttpHeaders) => Promise<boolean>;
 };
 
 export type Route = {
@@ -80,23 +79,23 @@ export type Route = {
   readonly summary: string;
   readonly description?: string | undefined;
   readonly security: Security;
-  /** Absent: problems, and no pages of other origins. */
-  readonly dialect?: Dialect | undefined;
+  /** Absent for problems, without CORS. */
+  readonly errorFormat?: ErrorFormat | undefined;
   readonly params?: TSchema | undefined;
   readonly query?: TSchema | undefined;
   readonly body?: TSchema | undefined;
-  /** What a handler that reads the bytes itself, and no schema checks, takes. */
+  /** The body of a route whose handler parses the bytes itself, for the OpenAPI document. */
   readonly rawBody?: { readonly contentType: string; readonly schema: TSchema } | undefined;
-  /** Takes bodies beyond the limit of all others from those who may send them; told by their headers, before a byte is read. */
+  /** A larger body limit for callers whose headers allow it. The check runs before the body is read. */
   readonly largeBodies?: LargeBodies | undefined;
-  /** The handler checks the body itself, against more than a schema can say: the schema only describes it. */
+  /** The handler validates the body by rules that no schema can express. The schema is for the document only. */
   readonly checksBodyItself?: boolean | undefined;
-  /** Of the reference page itself, which does not list it. */
+  /** Marks files of the reference page, which the page does not list. */
   readonly isPartOfPage?: true | undefined;
-  readonly success: Readonly<Record<number, SuccessAnswer>>;
-  /** Beside those that any route of its security can answer. */
+  readonly success: Readonly<Record<number, SuccessResponse>>;
+  /** Errors beside those that every route of the same security has. */
   readonly errors: readonly ErrorCode[];
-  readonly handle: (input: RouteInput<never, never, never>) => Promise<Answer> | Answer;
+  readonly handle: (input: RouteInput<never, never, never>) => Promise<RouteResponse> | RouteResponse;
 };
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
@@ -109,10 +108,12 @@ type TypedRoute<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  readonly handle: (input: RouteInput<Shape<P>, Shape<Q>, Shape<B>>) => Promise<Answer> | Answer;
+  readonly handle: (
+    input: RouteInput<Shape<P>, Shape<Q>, Shape<B>>,
+  ) => Promise<RouteResponse> | RouteResponse;
 };
 
-/** Ties the handler's input to the route's schemas; what it is given has passed them. */
+/** Derives the type of the handler's input from the route's schemas, which validate it. */
 export function defineRoute<
   P extends TSchema | undefined = undefined,
   Q extends TSchema | undefined = undefined,

@@ -6,13 +6,13 @@ import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
 import { webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
 
-/** More bad fields than this are counted, not listed: a hostile body must not write its own answer. */
+/** Further bad fields are counted and not listed, which bounds the response to a hostile body. */
 const MAX_LISTED_ERRORS = 50;
 const MAX_POINTER_LENGTH = 300;
 
 export type Place = 'body' | 'query' | 'params';
 
-/** Throws invalid-request, naming every bad field; answers the value, query text converted to its schema's types. */
+/** Returns the value, with integers of a query converted. Throws invalid-request, which names every bad field. */
 export type Validate = (value: unknown) => unknown;
 
 export function compileValidator(schema: TSchema, place: Place): Validate {
@@ -20,31 +20,31 @@ export function compileValidator(schema: TSchema, place: Place): Validate {
   const validator = Compile(schema);
   return (value) => {
     const given = place === 'query' ? convertQuery(schema, value) : value;
-    const { faults, rest } = setLongListsAside(schema, given);
-    if (faults.length === 0 && validator.Check(given)) return given;
-    throw invalidRequest(place, [...faults, ...(validator.Errors(rest) as readonly SchemaError[])], given);
+    const { tooLong, rest } = removeLongLists(schema, given);
+    if (tooLong.length === 0 && validator.Check(given)) return given;
+    throw invalidRequest(place, [...tooLong, ...(validator.Errors(rest) as readonly SchemaError[])], given);
   };
 }
 
-/** Why a text of the format is refused; undefined when it is not. */
-const FORMAT_FAULTS: Readonly<Record<string, (text: string) => string | undefined>> = {
+/** Returns the reason why a text does not have the format, or undefined. */
+const FORMAT_ERRORS: Readonly<Record<string, (text: string) => string | undefined>> = {
   'livekit-name': nameFault,
   'livekit-metadata': metadataFault,
   'webhook-url': webhookUrlFault,
   'webhook-secret': webhookSecretFault,
 };
 
-/** Settings of the validator are the whole process's; making them again changes nothing. */
+/** TypeBox keeps these settings per process. Setting them again changes nothing. */
 function setUpValidator(): void {
-  // By default it stops at eight faults, and then may not name a single field.
+  // By default TypeBox stops at eight errors, and then may not name a single field.
   Settings.Set({ maxErrors: Number.MAX_SAFE_INTEGER });
-  for (const [format, faultOf] of Object.entries(FORMAT_FAULTS)) {
-    Format.Set(format, (text) => faultOf(text) === undefined);
+  for (const [format, errorOf] of Object.entries(FORMAT_ERRORS)) {
+    Format.Set(format, (text) => errorOf(text) === undefined);
   }
   Format.Set('date-time', isInstant);
 }
 
-/** RFC 3339 also has leap seconds, and RFC 9557 a zone in brackets, of which `Date` makes no instant. */
+/** `Date` cannot parse leap seconds (RFC 3339) and zones in brackets (RFC 9557). */
 function isInstant(text: string): boolean {
   return IsDateTime(text) && !Number.isNaN(Date.parse(text));
 }
@@ -58,32 +58,32 @@ type SchemaError = {
 };
 
 /**
- * A list with more entries than it may have is told of and not looked into: the validator takes time with the square
- * of its repetitions, minutes for a body of the size that is allowed.
+ * Reports lists that are too long and removes them from the value. The validator's uniqueItems takes quadratic time,
+ * which is minutes for a body of the allowed size.
  */
-function setLongListsAside(
+function removeLongLists(
   schema: TSchema,
   value: unknown,
-): { readonly faults: readonly SchemaError[]; readonly rest: unknown } {
-  if (typeof value !== 'object' || value === null) return { faults: [], rest: value };
+): { readonly tooLong: readonly SchemaError[]; readonly rest: unknown } {
+  if (typeof value !== 'object' || value === null) return { tooLong: [], rest: value };
   const { properties = {} } = schema as { properties?: Readonly<Record<string, { maxItems?: number }>> };
   const isLong = ([name, entry]: readonly [string, unknown]): boolean =>
     Array.isArray(entry) &&
     Object.hasOwn(properties, name) &&
     entry.length > (properties[name]?.maxItems ?? Number.POSITIVE_INFINITY);
   const long = Object.entries(value).filter(isLong);
-  if (long.length === 0) return { faults: [], rest: value };
-  const faults = long.map(([name]) => ({
+  if (long.length === 0) return { tooLong: [], rest: value };
+  const tooLong = long.map(([name]) => ({
     keyword: 'maxItems',
     schemaPath: '#',
     instancePath: `/${escapePointer(name)}`,
     params: {},
     message: `must not have more than ${properties[name]?.maxItems} items`,
   }));
-  return { faults, rest: Object.fromEntries(Object.entries(value).filter((entry) => !isLong(entry))) };
+  return { tooLong, rest: Object.fromEntries(Object.entries(value).filter((entry) => !isLong(entry))) };
 }
 
-/** Query values arrive as text; only exact decimal integers count as integers ("1e2", "" and " 5" do not). */
+/** Converts decimal digits to integers where the schema wants one. "1e2", "" and " 5" stay text and are refused. */
 function convertQuery(schema: TSchema, value: unknown): unknown {
   const properties =
     (schema as { properties?: Readonly<Record<string, { type?: string }>> }).properties ?? {};
@@ -95,12 +95,12 @@ function convertQuery(schema: TSchema, value: unknown): unknown {
   );
 }
 
-function invalidRequest(place: Place, faults: readonly SchemaError[], value: unknown): ServiceError {
+function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], value: unknown): ServiceError {
   const byPath = new Map<string, string>();
-  for (const fault of faults) {
-    for (const [path, detail] of describeFault(fault, value)) {
-      // A format knows best what is wrong with a text: its length, say, in bytes and not in characters.
-      if (!byPath.has(path) || fault.keyword === 'format') byPath.set(path, detail);
+  for (const error of schemaErrors) {
+    for (const [path, detail] of describeError(error, value)) {
+      // The error of a format is the most precise one: it counts bytes, for example, and not characters.
+      if (!byPath.has(path) || error.keyword === 'format') byPath.set(path, detail);
     }
   }
   const errors = [...byPath]
@@ -109,8 +109,8 @@ function invalidRequest(place: Place, faults: readonly SchemaError[], value: unk
   return new ServiceError('invalid-request', summary(place, errors, byPath.size), { errors });
 }
 
-/** Of one field of a body, by its JSON pointer. */
-export function bodyFault(path: string, detail: string): ServiceError {
+/** An error of one body field, which is named by its JSON pointer. */
+export function bodyError(path: string, detail: string): ServiceError {
   const errors = [fieldError('body', path, detail)];
   return new ServiceError('invalid-request', summary('body', errors, 1), { errors });
 }
@@ -146,13 +146,13 @@ function escapePointer(part: string): string {
   return part.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function* describeFault(
-  fault: SchemaError,
+function* describeError(
+  error: SchemaError,
   value: unknown,
 ): Generator<readonly [path: string, detail: string]> {
-  const { keyword, instancePath: path, params } = fault;
-  // Unknown and misnamed members are reported twice: once by themselves, once by their parent.
-  if (keyword === 'boolean' || fault.schemaPath.endsWith('/propertyNames')) return;
+  const { keyword, instancePath: path, params } = error;
+  // TypeBox reports unknown and misnamed members twice: by themselves and by their parent.
+  if (keyword === 'boolean' || error.schemaPath.endsWith('/propertyNames')) return;
   if (keyword === 'propertyNames') {
     for (const name of params.propertyNames as readonly string[]) {
       yield [`${path}/${escapePointer(name)}`, `has a key that ${nameFault(name) ?? 'is not taken here'}`];
@@ -171,16 +171,16 @@ function* describeFault(
     }
     return;
   }
-  yield [path, describeValueFault(fault, value)];
+  yield [path, describeValueError(error, value)];
 }
 
-function describeValueFault({ keyword, params, message, instancePath }: SchemaError, value: unknown): string {
+function describeValueError({ keyword, params, message, instancePath }: SchemaError, value: unknown): string {
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as readonly string[]).join(', ')}`;
   if (keyword === 'type') return `must be of type ${params.type}`;
   if (keyword === 'minLength') return 'must not be empty';
   if (keyword === 'format' && params.format === 'date-time') return 'must be an ISO 8601 instant';
   if (keyword === 'format') {
-    return FORMAT_FAULTS[String(params.format)]?.(String(valueAt(value, instancePath))) ?? message;
+    return FORMAT_ERRORS[String(params.format)]?.(String(valueAt(value, instancePath))) ?? message;
   }
   return message;
 }

@@ -3,12 +3,12 @@ import type { Route } from '../http/route.ts';
 import { exampleOf, type JsonObject } from './schema-document.ts';
 
 /*
- * How to send a request, for readers of the reference: what its package would show by itself is a curl without a
- * signature, which is refused. So signed ones are shown by the command line, which signs. `x-codeSamples` is Redoc's
- * name for it, which other pages read too: https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples
+ * Code samples for the reference page. By itself the page would show a curl command without a signature, which the
+ * service refuses. Samples of signed routes therefore use `rtc api`, which signs. `x-codeSamples` is Redoc's extension,
+ * which other pages support too: https://redocly.com/docs-legacy/api-reference-docs/specification-extensions/x-code-samples
  */
 
-/** No samples of what only the media server sends. */
+/** Routes that only the media server calls have no samples. */
 export function codeSamplesOf(route: Route): readonly JsonObject[] {
   if (route.security === 'media-server') return [];
   const path = examplePath(route);
@@ -48,7 +48,7 @@ function textOf(body: TSchema): string {
   return JSON.stringify(exampleOf(body), undefined, 2);
 }
 
-/** For a POSIX shell. */
+/** Quotes the text for a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w/.=?&%:-]+$/.test(text) && !text.includes('&') ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,20 +7,20 @@ import {
   ServiceError,
 } from '../../../contract/errors.ts';
 import { ProblemSchema } from '../../../contract/problem.ts';
-import type { Route, Security, SuccessAnswer } from '../http/route.ts';
+import type { Route, Security, SuccessResponse } from '../http/route.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
 import { codeSamplesOf } from './code-samples.ts';
 import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './response-headers.ts';
 import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
 
-/** What every signed route can come to, before it is asked. */
+/** Errors of every signed route, before its handler runs. */
 const SIGNED_ERRORS: readonly ErrorCode[] = [
   'missing-credentials',
   'invalid-api-key',
   'timestamp-out-of-window',
   'invalid-signature',
 ];
-/** A query parameter that nobody knows is refused on every path, and any request may bring a body. */
+/** Errors of every route: each one refuses unknown query parameters, and any request may have a body. */
 const ANY_ERRORS: readonly ErrorCode[] = [
   'invalid-request',
   'request-timeout',
@@ -104,7 +104,7 @@ function operation(route: Route, components: Components): JsonObject {
     security: SECURITY[route.security],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, components),
-    responses: { ...successAnswers(route, components), ...errorAnswers(route, components) },
+    responses: { ...successResponses(route, components), ...errorResponses(route, components) },
     'x-codeSamples': codeSamplesOf(route),
     ...(route.isPartOfPage ? { 'x-scalar-ignore': true } : {}),
   };
@@ -137,51 +137,51 @@ function requestBody({ body, rawBody }: Route, components: Components): JsonObje
   };
 }
 
-function successAnswers(route: Route, components: Components): JsonObject {
+function successResponses(route: Route, components: Components): JsonObject {
   return Object.fromEntries(
-    Object.entries(route.success).map(([status, answer]) => [
+    Object.entries(route.success).map(([status, response]) => [
       status,
-      successAnswer(route, answer, components),
+      successResponse(route, response, components),
     ]),
   );
 }
 
-function successAnswer(route: Route, answer: SuccessAnswer, components: Components): JsonObject {
-  const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
+function successResponse(route: Route, response: SuccessResponse, components: Components): JsonObject {
+  const own = Object.entries(response.headers ?? {}).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' } },
   ]);
   const headers = { ...Object.fromEntries(own), ...commonHeaders(isLimited(route)) };
-  if (answer.schema === undefined) return { description: answer.description, headers };
+  if (response.schema === undefined) return { description: response.description, headers };
   const content = {
-    [answer.contentType ?? 'application/json']: {
-      schema: toReference(answer.schema, components),
-      example: answer.example ?? exampleOf(answer.schema),
+    [response.contentType ?? 'application/json']: {
+      schema: toReference(response.schema, components),
+      example: response.example ?? exampleOf(response.schema),
     },
     ...Object.fromEntries(
-      Object.entries(answer.texts ?? {}).map(([type, example]) => [
+      Object.entries(response.texts ?? {}).map(([type, example]) => [
         type,
         { schema: { type: 'string' }, example },
       ]),
     ),
   };
-  return { description: answer.description, headers, content };
+  return { description: response.description, headers, content };
 }
 
-/** All errors that the route can answer with, one answer per status with an example per code. */
-function errorAnswers(route: Route, components: Components): JsonObject {
+/** All errors that the route can return, one response per status with an example per code. */
+function errorResponses(route: Route, components: Components): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorCodesOf(route)) {
     const { status } = PROBLEMS[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const sorted = [...byStatus].sort(([a], [b]) => a - b);
-  // A readiness of 503 is a success answer of its own shape.
+  // The 503 of /ready has its own shape and is declared as a success response.
   const own = sorted.filter(([status]) => !Object.hasOwn(route.success, status));
   return Object.fromEntries(
     own.map(([status, codes]) => [
       String(status),
-      errorAnswer(status, codes, errorShape(route, status, components)),
+      errorResponse(status, codes, errorShape(route, status, components)),
     ]),
   );
 }
@@ -199,7 +199,7 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
   ];
 }
 
-function errorAnswer(status: number, codes: readonly ErrorCode[], shape: ErrorShape): JsonObject {
+function errorResponse(status: number, codes: readonly ErrorCode[], shape: ErrorShape): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
     headers: status === 429 ? { ...commonHeaders(true), 'Retry-After': RETRY_AFTER } : commonHeaders(false),
@@ -230,14 +230,14 @@ const PROBLEM_SHAPE: ErrorShape = {
   }),
 };
 
-/** Answered before the path is known, so in no dialect. */
+/** These errors occur before the path is known, so they are always problems. */
 const PATHLESS_STATUSES: readonly number[] = [408, 431];
 
-function errorShape({ dialect }: Route, status: number, components: Components): ErrorShape {
-  if (dialect === undefined || PATHLESS_STATUSES.includes(status)) return PROBLEM_SHAPE;
+function errorShape({ errorFormat }: Route, status: number, components: Components): ErrorShape {
+  if (errorFormat === undefined || PATHLESS_STATUSES.includes(status)) return PROBLEM_SHAPE;
   return {
     contentType: 'application/json',
-    schema: toReference(dialect.errorSchema, components),
-    example: (code) => dialect.errorBody(new ServiceError(code, PROBLEMS[code].meaning)),
+    schema: toReference(errorFormat.errorSchema, components),
+    example: (code) => errorFormat.errorBody(new ServiceError(code, PROBLEMS[code].meaning)),
   };
 }

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { type TSchema, Type } from 'typebox';
-import { type Answer, defineRoute, type Route } from '../http/route.ts';
+import { defineRoute, type Route, type RouteResponse } from '../http/route.ts';
 import { openApiDocument } from './openapi.ts';
 
 /*
- * /openapi.json and /docs. The document is made at the first request and kept as text; the reference page is a
- * maintained package's script, streamed from disk: it is larger than the rest of the service together.
+ * /openapi.json and /docs. The document is built at the first request and kept as text. The script of the reference
+ * page comes from a package and is streamed from disk, because it is larger than the rest of the service.
  */
 
 export type ReferenceDeps = { readonly version: string; readonly scriptPath: string };
@@ -26,7 +26,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Its samples and its test button send nothing signed: the document has samples of its own. */
+/** The page's own samples and test button cannot sign requests, so they are hidden. The document has samples. */
 const START = `Scalar.createApiReference('#reference', {
   url: '/openapi.json',
   withDefaultFonts: false,
@@ -40,7 +40,7 @@ const START = `Scalar.createApiReference('#reference', {
 });
 `;
 
-/** Nothing of the page may be loaded from elsewhere. */
+/** The page loads nothing from other origins. */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -60,7 +60,7 @@ const DocumentSchema = Type.Object(
   { additionalProperties: true },
 );
 
-/** `allRoutes` answers every route of the service, these included. */
+/** `allRoutes` returns every route of the service, including these. */
 export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
   let document: string | undefined;
   return [
@@ -98,7 +98,7 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
   ];
 }
 
-type Read = () => Pick<Answer, 'body' | 'headers'>;
+type Read = () => Pick<RouteResponse, 'body' | 'headers'>;
 
 function partOfPage(path: string, operationId: string, read: Read): Route {
   return { ...file(path, operationId, 'A part of the page', 'text/javascript', read), isPartOfPage: true };

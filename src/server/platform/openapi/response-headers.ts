@@ -1,9 +1,9 @@
 import type { Route } from '../http/route.ts';
 import type { JsonObject } from './schema-document.ts';
 
-/* The headers of answers, as the OpenAPI document describes them. */
+/* Response headers, as the OpenAPI document describes them. */
 
-/** By name, for the document to refer to. The three of limits are those of draft-ietf-httpapi-ratelimit-headers-05. */
+/** Shared headers by name. The RateLimit ones follow draft-ietf-httpapi-ratelimit-headers-05. */
 export const HEADERS: Readonly<Record<string, JsonObject>> = {
   'X-Request-Id': {
     description: "The caller's X-Request-Id if it was sane, else a new one; the service's log carries it",
@@ -29,12 +29,12 @@ export const RETRY_AFTER = {
   example: 1,
 };
 
-/** The media server does not send again what was refused for its number. */
+/** Routes of the media server have no rate limit, because it does not retry after a 429. */
 export function isLimited({ security }: Route): boolean {
   return security !== 'media-server';
 }
 
-/** What every answer has; those of limits only where the request came as far as being counted. */
+/** Headers of every response. A response that is sent before the request was counted has no RateLimit headers. */
 export function commonHeaders(isCounted: boolean): JsonObject {
   const names = isCounted ? Object.keys(HEADERS) : ['X-Request-Id'];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -1,14 +1,14 @@
 import type { TSchema } from 'typebox';
 
 /*
- * TypeBox schemas as OpenAPI 3.1 takes them: they are JSON Schema already, but a schema with a `$id` becomes a
- * component that others refer to.
+ * Converts TypeBox schemas for OpenAPI 3.1. They are JSON Schema already, but a schema with an `$id` becomes a
+ * component, and other schemas refer to it.
  */
 
 export type JsonObject = { readonly [key: string]: unknown };
 export type Components = Map<string, JsonObject>;
 
-/** The schema with its named parts moved to `components`. */
+/** Returns the schema with its named parts moved to `components`. */
 export function toReference(schema: TSchema, components: Components): JsonObject {
   return referTo(schema as JsonObject, components) as JsonObject;
 }
@@ -25,7 +25,7 @@ function referTo(value: unknown, components: Components): unknown {
   return { $ref: `#/components/schemas/${id}` };
 }
 
-/** An example of a value of the schema, from the examples in it. */
+/** Builds an example value from the examples in the schema. */
 export function exampleOf(schema: TSchema): unknown {
   return buildExample(schema as JsonObject);
 }
@@ -57,7 +57,7 @@ function exampleOfType(schema: JsonObject): unknown {
   }
 }
 
-/** An optional text without an example of its own is left out: an empty one would seldom be valid. */
+/** Leaves out optional texts without an example, because an empty text is rarely valid. */
 function exampleOfObject({ properties = {}, required = [] }: JsonObject): JsonObject {
   const parts = Object.entries(properties as Readonly<Record<string, JsonObject>>);
   const isShown = ([name, part]: readonly [string, JsonObject]): boolean =>

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../../contract/errors.ts';
-import type { Answer } from '../../platform/http/route.ts';
+import type { RouteResponse } from '../../platform/http/route.ts';
 import { httpDate, selectRange } from './byte-range.ts';
 import type { OpenFile } from './recording-files.ts';
 
@@ -15,7 +15,7 @@ export async function sendFile(
   request: FileRequest,
   file: OpenFile,
   about: { readonly name: string; readonly contentType: string },
-): Promise<Answer> {
+): Promise<RouteResponse> {
   const { sizeBytes, etag } = file;
   const selection = selectRange(request.headers, file);
   const validators = { etag, 'last-modified': httpDate(file.modifiedAt), 'accept-ranges': 'bytes' };

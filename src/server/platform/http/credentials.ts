@@ -13,30 +13,30 @@ import type { Clock } from '../clock.ts';
 
 /*
  * The signed scheme, in the specification's order: key missing or wrong (401), signature headers missing (401),
- * timestamp not an integer or out of its window (403), signature wrong (403). The first three need no body and
- * are checked before it is read; the last covers the raw bytes and comes before they are parsed.
- * A header sent twice reaches us as one value joined by a comma, which matches nothing.
+ * timestamp not an integer or outside its window (403), signature wrong (403). The first three checks need only the
+ * headers and run before the body is read. The last one covers the raw bytes and runs before they are parsed.
+ * Node joins a header that is sent twice with a comma, so that it matches nothing.
  */
 
 export type AuthenticationDeps = {
   readonly clock: Clock;
   readonly apiKey: string;
-  /** All of them are accepted: the current one and one that is being rotated out. */
+  /** The current secret, and the previous one while secrets are being rotated. Both are accepted. */
   readonly apiSecrets: readonly string[];
-  /** Whether X-API-Key: <API_SECRET> alone is enough. */
+  /** Whether `X-API-Key: <API_SECRET>` alone authenticates a request. */
   readonly acceptsSingleHeader: boolean;
 };
 
-/** What the headers claim; the signature is still to be checked against the body. */
-export type Claim =
+/** Credentials read from the headers. Their signature has not been checked against the body yet. */
+export type Credentials =
   | { readonly kind: 'single-header' }
   | { readonly kind: 'signed'; readonly timestamp: string; readonly signature: string };
 
 export type Authenticator = {
   /** Throws missing-credentials, invalid-api-key or timestamp-out-of-window. */
-  readonly readClaim: (headers: IncomingHttpHeaders) => Claim;
-  /** An invalid-signature, unless the request is what the claim says. */
-  readonly signatureFault: (claim: Claim, request: ReceivedRequest) => ServiceError | undefined;
+  readonly readCredentials: (headers: IncomingHttpHeaders) => Credentials;
+  /** Returns an invalid-signature error when the signature does not match the request. */
+  readonly checkSignature: (credentials: Credentials, request: ReceivedRequest) => ServiceError | undefined;
 };
 
 export type ReceivedRequest = Pick<SignableRequest, 'method' | 'path'> & { readonly body: Uint8Array };
@@ -46,7 +46,7 @@ export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
   const equalities = deps.apiSecrets.map(equalityWith);
   const isApiSecret = (key: string): boolean => equalities.some((isEqual) => isEqual(key));
   return {
-    readClaim: (headers) => {
+    readCredentials: (headers) => {
       const key = headers[API_KEY_HEADER];
       const timestamp = headers[TIMESTAMP_HEADER];
       const signature = headers[SIGNATURE_HEADER];
@@ -61,10 +61,12 @@ export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
       checkTimestamp(deps.clock, timestamp);
       return { kind: 'signed', timestamp, signature };
     },
-    signatureFault: (claim, { method, path, body }) => {
-      if (claim.kind === 'single-header') return undefined;
-      const signed = { method, path, body, timestamp: claim.timestamp };
-      const isSigned = deps.apiSecrets.some((secret) => isSignatureValid(signed, claim.signature, secret));
+    checkSignature: (credentials, { method, path, body }) => {
+      if (credentials.kind === 'single-header') return undefined;
+      const signed = { method, path, body, timestamp: credentials.timestamp };
+      const isSigned = deps.apiSecrets.some((secret) =>
+        isSignatureValid(signed, credentials.signature, secret),
+      );
       return isSigned ? undefined : invalidSignature();
     },
   };
