@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { ROOT } from '../build/output.ts';
+
+export type Manifest = Readonly<Record<string, unknown>>;
+
+/** The fields of the repository's package.json that the published rtc-service has too. */
+const PUBLISHED_FIELDS = [
+  ...['name', 'version', 'description', 'keywords', 'homepage', 'bugs', 'repository', 'license', 'type'],
+  ...['bin', 'exports', 'files', 'engines', 'dependencies', 'peerDependencies', 'peerDependenciesMeta'],
+];
+
+export async function readManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(`${ROOT}package.json`, 'utf8')) as Manifest;
+}
+
+/**
+ * rtc-service without what only a checkout needs: the scripts, of which npm would warn, the tools, and the Node of each
+ * platform.
+ */
+export function mainManifest(root: Manifest): Manifest {
+  return Object.fromEntries(PUBLISHED_FIELDS.map((field) => [field, root[field]]));
+}
+
+/** @param modules Names of the modules that can be imported by themselves, such as `check`. */
+export function fiscalManifest(root: Manifest, modules: readonly string[]): Manifest {
+  const entry = (name: string) => ({ types: `./types/${name}.d.ts`, default: `./${name}.js` });
+  return {
+    ...libraryManifest(root, 'fiscal'),
+    description: 'Italian fiscal codes and places by the official tables: no dependency, no I/O, no clock',
+    keywords: ['codice-fiscale', 'fiscal-code', 'italy', 'comuni', 'belfiore', 'validation'],
+    sideEffects: false,
+    engines: { node: '>=18' },
+    exports: {
+      '.': entry('index'),
+      ...Object.fromEntries(modules.map((name) => [`./${name}`, entry(name)])),
+      './package.json': './package.json',
+    },
+  };
+}
+
+export function clientManifest(root: Manifest): Manifest {
+  return {
+    ...libraryManifest(root, 'client'),
+    description: 'Typed client of rtc-service: rooms, tokens, recordings, webhooks, transcriptions',
+    keywords: ['livekit', 'webrtc', 'rooms', 'recording', 'transcription', 'webhooks', 'client'],
+    sideEffects: false,
+    engines: { node: '>=20' },
+    exports: {
+      '.': { types: './types/client/index.d.ts', default: './index.js' },
+      './package.json': './package.json',
+    },
+    // The declarations are made of its types; nothing of it is loaded.
+    dependencies: root.dependencies,
+  };
+}
+
+function libraryManifest(root: Manifest, name: string): Manifest {
+  const { version, homepage, bugs, repository, license } = root;
+  return { name: `@rtc-service/${name}`, version, homepage, bugs, repository, license, type: 'module' };
+}
