@@ -118,11 +118,8 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
     ['src/server/transcription/', 'src/server/recordings/', 'src/server/platform/', 'src/contract/'],
   ],
   ['src/server/fiscal-api/', ['src/server/platform/', 'src/contract/', 'src/fiscal/index.ts']],
-  // The embedded media server stands alone: of the service it knows the shapes of the clock and the log.
-  [
-    'src/server/media-simulator/',
-    ['src/server/platform/clock.ts', 'src/server/platform/log.ts', 'src/folders/'],
-  ],
+  // The embedded media server stands alone: it imports nothing of the service.
+  ['src/server/media-simulator/', ['src/folders/']],
   // Development puts a media server and a database in front of the service.
   [
     'src/server/dev/',
@@ -381,7 +378,7 @@ describe('the rules', () => {
     ['src/server/rooms/some.ts', '../recordings/store.ts'],
     ['src/server/recordings/some.ts', '../transcription/store.ts'],
     ['src/server/platform/livekit/some.ts', '../../rooms/rooms.ts'],
-    ['src/server/media-simulator/some.ts', '../platform/system.ts'],
+    ['src/server/media-simulator/some.ts', '../platform/clock.ts'],
     ['src/cli/some.ts', '../server/main.ts'],
     ['src/cli/some.ts', '../fiscal/check.ts'],
     ['src/cli/errors/some.ts', '../terminal/table.ts'],

@@ -2,7 +2,7 @@ import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { installableModels, installModel } from './transcription/engines/install-model.ts';
 import { installedModels } from './transcription/engines/model-store.ts';
 
-/** A speech model that is on this machine, or can be. */
+/** A speech model that is installed or can be installed. */
 export type SpeechModel = {
   readonly name: string;
   readonly status: 'installed' | 'installable';
@@ -10,9 +10,9 @@ export type SpeechModel = {
   readonly languages: readonly string[];
   readonly licence: string;
   readonly about: string;
-  /** What is fetched to install it. */
+  /** Size of the files to download on install. */
   readonly downloadBytes: number;
-  /** Null before it is installed. */
+  /** Folder of the installed model; null when it is not installed. */
   readonly folder: string | null;
 };
 
@@ -21,7 +21,7 @@ export type ModelInstallation = {
   readonly signal: AbortSignal;
 };
 
-/** By name. */
+/** Lists the models in the order of the catalogue. */
 export function listModels(): readonly SpeechModel[] {
   const installed = new Map(installedModels(cacheDir()).map((model) => [model.name, model]));
   return installableModels().map((model) => {
@@ -30,7 +30,7 @@ export function listModels(): readonly SpeechModel[] {
   });
 }
 
-/** With the voice activity detector; the model's folder. Rejects with what failed and what to do. */
+/** Installs a model and the voice activity detector. Returns its folder. Rejects with the cause and what to do. */
 export async function install(name: string, installation: ModelInstallation): Promise<string> {
   return await installModel(name, { cacheDir: cacheDir(), ...installation });
 }

@@ -8,11 +8,11 @@ import type { Store } from './app/store.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { createTokenSigner } from './platform/livekit/create-token-signer.ts';
 import { createLivekitMediaServer } from './platform/livekit/livekit-media-server.ts';
-import { createRoomListener } from './platform/livekit/room-audio-subscriber.ts';
+import { createRoomAudioSubscriber } from './platform/livekit/room-audio-subscriber.ts';
 import { createLog } from './platform/pino-log.ts';
 import { systemClock, systemIds } from './platform/system.ts';
 import { createRecordingFiles } from './recordings/files/create-recording-files.ts';
-import { createSampleShelf } from './transcription/audio/audio-spill-file.ts';
+import { createAudioSpillFile } from './transcription/audio/audio-spill-file.ts';
 import { checkFfmpeg, createFfmpegAudio } from './transcription/audio/ffmpeg-audio.ts';
 import { SAMPLE_RATE } from './transcription/engines/speech.ts';
 import { startHeartbeat } from './transcription/heartbeat.ts';
@@ -23,21 +23,21 @@ import type { DeliveryDispatcher } from './webhooks/dispatcher/dispatcher.ts';
 
 export type WorkerOptions = {
   readonly kind: WorkerKind;
-  /** Asks for the end. */
+  /** Ends the worker when it is aborted. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Runs one worker of an add-on until the signal, on the database and the recordings of the service. Rejects with a
- * ConfigError for bad settings, a ServiceError for a database that cannot be used, and with what to install where a
- * package, a model or ffmpeg is missing.
+ * Runs one worker of an add-on until the signal is aborted, with the database and the recordings of the service.
+ * Rejects with a ConfigError for bad settings, with a ServiceError when the database cannot be used, and with an error
+ * that says what to install when a package, a model or ffmpeg is missing.
  */
 export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> {
-  // What lists of processes show, and what `rtc dev` knows its own by.
+  // `ps` shows it, and `rtc dev` recognises its own workers by it.
   process.title = kind;
   const environment = readEnvironment(process.env, process.cwd());
-  // The room client reads it when it is loaded, and has no other switch: elsewhere than in production it prints a line
-  // for every caption and every chat message of a room.
+  // The room client reads it when it is loaded. Outside production it prints a line for every caption and every chat
+  // message of a room, and it has no other setting for that.
   process.env.NODE_ENV = 'production';
   const config = loadConfig(environment);
   const log = createLog(config.values.LOG_LEVEL);
@@ -57,7 +57,7 @@ export type WorkerParts = ServiceParts & { readonly kind: WorkerKind; readonly s
 
 export type RunningWorker = { readonly close: () => Promise<void> };
 
-/** Whatever fails on the way closes what was opened before it. */
+/** Closes everything that was opened when a later step fails. */
 export async function startWorker(config: Config, parts: WorkerParts): Promise<RunningWorker> {
   const closers = new Closers(parts.log);
   try {
@@ -82,7 +82,7 @@ async function start(config: Config, parts: OpenParts, closers: Closers): Promis
   closers.add(() => heartbeat.close());
 }
 
-/** Recordings are listened to at leisure: shorter pauses make shorter captions. */
+/** Latency does not matter for recordings, and shorter pauses give shorter captions. */
 const POST_PAUSE_SECONDS = 0.3;
 
 async function startPost(config: Config, parts: OpenParts): Promise<RunningWorker> {
@@ -108,39 +108,39 @@ const NO_DISPATCHER: DeliveryDispatcher = {
   invalidateWebhook: () => {},
 };
 
-/** Words come as soon after a pause as they can; shorter pauses would tear sentences apart. */
+/** Text appears this long after the end of speech at the earliest. Shorter pauses would split sentences. */
 const LIVE_PAUSE_SECONDS = 0.4;
-/** A server recognises elsewhere, and not for us alone. */
+/** Requests to a speech server at once, which others may use too. */
 const SERVER_REQUESTS = 8;
 
 async function startLive(config: Config, parts: OpenParts): Promise<RunningWorker> {
   const { log, clock, speech, instanceId: workerId } = parts;
   const { url, apiKey, apiSecret } = config.livekit;
   const tokenSigner = createTokenSigner(apiKey, apiSecret);
-  const listener = await createRoomListener({ url, tokenSigner, clock, sampleRate: SAMPLE_RATE });
+  const subscriber = await createRoomAudioSubscriber({ url, tokenSigner, clock, sampleRate: SAMPLE_RATE });
   const mediaServer = createLivekitMediaServer({ ...config.livekit, log });
-  const shelf = createSampleShelf();
+  const spillFile = createAudioSpillFile();
   const transcriber = startLiveTranscriber({
     ...parts,
     workerId,
-    listener,
+    subscriber,
     mediaServer,
     engine: speech.engine,
     createDetector: () => speech.createDetector(LIVE_PAUSE_SECONDS),
     concurrency: recognitionsAtOnce(config),
-    shelf,
+    spillFile,
   });
   return {
     close: async () => {
       await transcriber.close();
-      await shelf.close();
+      await spillFile.close();
       await mediaServer.close();
-      await listener.close();
+      await subscriber.close();
     },
   };
 }
 
-/** As many as there are processors for. */
+/** Local recognition uses all processors. */
 function recognitionsAtOnce({ speech }: Config): number {
   if (speech.engine === 'openai') return SERVER_REQUESTS;
   return Math.max(1, Math.floor(availableParallelism() / speech.threads));

@@ -9,25 +9,26 @@ import {
 } from '@livekit/protocol';
 import type { Recorders } from './recorders.ts';
 import type { Rooms } from './rooms.ts';
-import type { Faults, World } from './settings.ts';
+import type { Faults, SimulatorContext } from './settings.ts';
 import type { Streams } from './streams.ts';
 
-/** Does what real participants, broadcasters and accidents would: for tests, and behind /embedded for development. */
+/** Simulates participants, broadcasters and failures: for tests, and behind /embedded for development. */
 export type EmbeddedControl = {
-  /** Joins without media; makes the room when it is not open. Rejects when the room is full. */
+  /** Joins without media, and creates the room when it is not open. Throws RoomFullError when the room is full. */
   readonly join: (room: string, participant: SimulatedParticipant) => ParticipantInfo;
-  /** False when no such participant is there. */
+  /** False when there is no such participant. */
   readonly leave: (room: string, identity: string) => boolean;
-  /** Publishes a track that carries nothing. */
+  /** Publishes a track without media. */
   readonly publish: (room: string, identity: string, track?: SimulatedTrack) => TrackInfo;
   readonly unpublish: (room: string, identity: string, trackSid: string) => boolean;
-  /** A broadcaster connects to the ingress, or leaves it. */
+  /** A broadcaster connects to the ingress. */
   readonly beginStream: (ingressId: string) => void;
+  /** The broadcaster disconnects. */
   readonly endStream: (ingressId: string) => void;
   /** The recorder's process dies. */
   readonly killRecorder: (egressId: string) => void;
   readonly setFaults: (faults: Partial<Faults>) => void;
-  /** Resolves when every webhook is delivered or given up. */
+  /** Resolves when every webhook was delivered or dropped. */
   readonly webhooksSettled: () => Promise<void>;
 };
 
@@ -58,7 +59,7 @@ export type ControlParts = {
   readonly webhooksSettled: () => Promise<void>;
 };
 
-export function createControl(world: World, parts: ControlParts): EmbeddedControl {
+export function createControl(context: SimulatorContext, parts: ControlParts): EmbeddedControl {
   const { rooms, recorders, streams } = parts;
   return {
     join: (room, participant) => {
@@ -74,7 +75,7 @@ export function createControl(world: World, parts: ControlParts): EmbeddedContro
       return new ParticipantInfo(joined);
     },
     leave: (room, identity) => rooms.leave(room, identity, DisconnectReason.CLIENT_INITIATED),
-    publish: (room, identity, track = {}) => rooms.publish(room, identity, toTrack(track, world)),
+    publish: (room, identity, track = {}) => rooms.publish(room, identity, toTrack(track, context)),
     unpublish: rooms.unpublish,
     beginStream: streams.begin,
     endStream: streams.end,
@@ -84,7 +85,7 @@ export function createControl(world: World, parts: ControlParts): EmbeddedContro
   };
 }
 
-/** What a token does not say is allowed, as in LiveKit. */
+/** A permission that the token does not mention is granted, as in LiveKit. */
 function toPermission(participant: SimulatedParticipant): ParticipantPermission {
   return new ParticipantPermission({
     canPublish: participant.canPublish ?? true,
@@ -95,7 +96,7 @@ function toPermission(participant: SimulatedParticipant): ParticipantPermission 
   });
 }
 
-function toTrack({ type = 'AUDIO', source, name }: SimulatedTrack, { ids }: World): TrackInfo {
+function toTrack({ type = 'AUDIO', source, name }: SimulatedTrack, { ids }: SimulatorContext): TrackInfo {
   const isAudio = type === 'AUDIO';
   return new TrackInfo({
     sid: `TR_${ids.next()}`,

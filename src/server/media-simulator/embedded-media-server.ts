@@ -14,7 +14,7 @@ import {
   type Faults,
   MEASURED_TIMINGS,
   NO_FAULTS,
-  type World,
+  type SimulatorContext,
 } from './settings.ts';
 import { createStreams } from './streams.ts';
 import { createWebhooks } from './webhooks.ts';
@@ -23,7 +23,7 @@ export type EmbeddedMediaServer = {
   /** http://HOST:PORT */
   readonly url: string;
   readonly control: EmbeddedControl;
-  /** Ends every connection and every wait; what was recorded or queued is lost. */
+  /** Closes every connection and ends every wait; recordings and queued webhooks are lost. */
   readonly close: () => Promise<void>;
 };
 
@@ -58,7 +58,7 @@ export async function startEmbeddedMediaServer(
 
 function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
   let faults: Faults = { ...NO_FAULTS, ...settings.faults };
-  const world: World = {
+  const context: SimulatorContext = {
     clock: settings.clock,
     ids: settings.ids,
     timings: { ...MEASURED_TIMINGS, ...settings.timings },
@@ -72,16 +72,16 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
     tokenTime: settings.tokenTime ?? Date.now,
   };
   const events = createEventStream();
-  const webhooks = createWebhooks(world, { ...keys, urls: settings.webhookUrls ?? [] });
-  // Before the recorders, which react to events with events of their own.
+  const webhooks = createWebhooks(context, { ...keys, urls: settings.webhookUrls ?? [] });
+  // Webhooks subscribe before the recorders, which react to events by emitting further ones.
   events.subscribe(webhooks.notify);
-  const rooms = createRooms(world, events);
-  const recorders = createRecorders(world, { rooms, events, recordingDir: settings.recordingDir });
-  const streams = createStreams(world, rooms, events);
+  const rooms = createRooms(context, events);
+  const recorders = createRecorders(context, { rooms, events, recordingDir: settings.recordingDir });
+  const streams = createStreams(context, rooms, events);
   const setFaults = (changed: Partial<Faults>) => {
     faults = { ...faults, ...changed };
   };
-  const control = createControl(world, {
+  const control = createControl(context, {
     rooms,
     recorders,
     streams,
@@ -89,9 +89,9 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
     webhooksSettled: webhooks.settled,
   });
   const services = {
-    'livekit.RoomService': roomService(world, rooms),
-    'livekit.Egress': egressService(world, rooms, recorders),
-    'livekit.Ingress': ingressService(world, streams, { rtmp: '', whip: '', ...settings.ingressUrls }),
+    'livekit.RoomService': roomService(context, rooms),
+    'livekit.Egress': egressService(context, rooms, recorders),
+    'livekit.Ingress': ingressService(context, streams, { rtmp: '', whip: '', ...settings.ingressUrls }),
   };
-  return { ...createHttpApi(world, { keys, services, control }), control };
+  return { ...createHttpApi(context, { keys, services, control }), control };
 }

@@ -1,6 +1,6 @@
 import type { EgressInfo, IngressInfo, ParticipantInfo, Room, TrackInfo } from '@livekit/protocol';
 
-/** What happens in a media server, under the names of LiveKit's webhooks. */
+/** The events of the media server, named as in LiveKit's webhooks. */
 export type MediaEvent =
   | { readonly event: 'room_started' | 'room_finished'; readonly room: Room }
   | {
@@ -22,7 +22,7 @@ export type MediaEvent =
 
 export type EventListener = (event: MediaEvent) => void;
 
-/** Listeners are called in the order of their subscription, at once; what they read they must copy. */
+/** Calls its listeners synchronously, in the order of their subscription. Listeners must copy what they keep. */
 export type EventStream = {
   readonly emit: EventListener;
   readonly subscribe: (listener: EventListener) => void;

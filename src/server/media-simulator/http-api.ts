@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type Keys, RefusedToken, readAccess } from './access.ts';
+import { InvalidTokenError, type Keys, readAccess } from './access-token.ts';
 import type { EmbeddedControl } from './control.ts';
-import { answerControl } from './control-routes.ts';
-import type { World } from './settings.ts';
+import { controlResponse } from './control-responses.ts';
+import type { SimulatorContext } from './settings.ts';
 import type { TwirpFormat, TwirpService } from './twirp.ts';
-import { TwirpFailure } from './twirp-error.ts';
+import { TwirpError } from './twirp-error.ts';
 
 const NO_MEDIA =
   'This is the embedded media server of rtc-service: it carries no sound and no pictures, so nobody can connect. ' +
@@ -13,7 +13,7 @@ const NO_MEDIA =
 
 export type HttpApi = {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** A WebSocket that someone wants to open. */
+  /** Refuses a WebSocket. */
   readonly refuseUpgrade: (socket: Duplex) => void;
 };
 
@@ -23,34 +23,34 @@ export type HttpApiParts = {
   readonly control: EmbeddedControl;
 };
 
-type Answer = { readonly status: number; readonly type: string; readonly body: string | Buffer };
+type Response = { readonly status: number; readonly type: string; readonly body: string | Buffer };
 
-/** Metadata may have 512 KiB, and escaped six times as much in JSON. */
+/** Metadata may have 512 KiB, and JSON escapes take up to six times as much. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** LiveKit's paths, and /embedded beside them. */
-export function createHttpApi(world: World, parts: HttpApiParts): HttpApi {
-  const route = async (request: IncomingMessage): Promise<Answer> => {
+/** Serves LiveKit's paths, and /embedded. */
+export function createHttpApi(context: SimulatorContext, parts: HttpApiParts): HttpApi {
+  const route = async (request: IncomingMessage): Promise<Response> => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     if (path === '/') return text(200, 'OK');
     if (path === '/rtc' || path.startsWith('/rtc/')) return text(501, NO_MEDIA);
     const body = await readBody(request);
     if (body === undefined) return text(413, 'the body is too large');
-    if (path.startsWith('/twirp/')) return answerTwirp(parts, request, path, body);
+    if (path.startsWith('/twirp/')) return handleTwirp(parts, { request, path, body });
     if (path.startsWith('/embedded/') && request.method === 'POST') {
       const access = readAccess(request.headers.authorization, parts.keys);
       const action = path.slice('/embedded/'.length);
-      return { type: JSON_TYPE, ...answerControl(parts.control, { action, access, body }) };
+      return { type: JSON_TYPE, ...controlResponse(parts.control, { action, access, body }) };
     }
     return text(404, '404 page not found\n');
   };
 
   return {
     handle: (request, response) => {
-      withApiFault(world, request, response, () => route(request).catch(toAnswer(world)));
+      withApiFault(context, { request, response }, () => route(request).catch(toResponse(context)));
     },
     refuseUpgrade: (socket) => {
-      // Whoever hung up already needs no answer.
+      // The client may have disconnected already.
       socket.on('error', () => socket.destroy());
       socket.end(
         'HTTP/1.1 501 Not Implemented\r\nContent-Type: text/plain; charset=utf-8\r\n' +
@@ -62,7 +62,7 @@ export function createHttpApi(world: World, parts: HttpApiParts): HttpApi {
 
 const JSON_TYPE = 'application/json';
 
-function text(status: number, body: string): Answer {
+function text(status: number, body: string): Response {
   return { status, type: 'text/plain; charset=utf-8', body };
 }
 
@@ -76,16 +76,16 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return size > MAX_BODY_BYTES ? undefined : Buffer.concat(chunks);
 }
 
-async function answerTwirp(
+type TwirpRequest = { readonly request: IncomingMessage; readonly path: string; readonly body: Buffer };
+
+async function handleTwirp(
   { keys, services }: HttpApiParts,
-  request: IncomingMessage,
-  path: string,
-  body: Buffer,
-): Promise<Answer> {
+  { request, path, body }: TwirpRequest,
+): Promise<Response> {
   const access = readAccess(request.headers.authorization, keys);
   const method = findMethod(services, path);
   const badRoute = (message: string) =>
-    new TwirpFailure('bad_route', message, { twirp_invalid_route: `${request.method} ${path}` });
+    new TwirpError('bad_route', message, { twirp_invalid_route: `${request.method} ${path}` });
   if (request.method !== 'POST') {
     throw badRoute(`unsupported method ${JSON.stringify(request.method)} (only POST is allowed)`);
   }
@@ -108,10 +108,10 @@ function findMethod(services: HttpApiParts['services'], path: string) {
   return methods !== undefined && Object.hasOwn(methods, method) ? methods[method] : undefined;
 }
 
-function toAnswer({ log, closing }: World): (error: unknown) => Answer {
+function toResponse({ log, closing }: SimulatorContext): (error: unknown) => Response {
   return (error) => {
-    if (error instanceof RefusedToken) return text(401, error.message);
-    if (error instanceof TwirpFailure) return { status: error.status, type: JSON_TYPE, body: error.toJson() };
+    if (error instanceof InvalidTokenError) return text(401, error.message);
+    if (error instanceof TwirpError) return { status: error.status, type: JSON_TYPE, body: error.toJson() };
     if (!closing.aborted) {
       const reason = error instanceof Error ? error.message : String(error);
       log?.error({ reason }, 'embedded media server failed');
@@ -119,23 +119,23 @@ function toAnswer({ log, closing }: World): (error: unknown) => Answer {
     return {
       status: 500,
       type: JSON_TYPE,
-      body: new TwirpFailure('internal', 'Internal service panic').toJson(),
+      body: new TwirpError('internal', 'Internal service panic').toJson(),
     };
   };
 }
 
-/** Answers the API's calls badly when told to; /embedded and the rest stay well. */
+type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse };
+
+/** Applies the simulated fault of the API to Twirp calls; /embedded and the other paths keep working. */
 function withApiFault(
-  { clock, closing, faults, timings }: World,
-  request: IncomingMessage,
-  response: ServerResponse,
-  work: () => Promise<Answer>,
+  { clock, closing, faults, timings }: SimulatorContext,
+  { request, response }: Exchange,
+  work: () => Promise<Response>,
 ): void {
-  const send = async (answer: Promise<Answer>) => {
-    const { status, type, body } = await answer;
+  const send = async ({ status, type, body }: Response) => {
     if (!response.destroyed) response.writeHead(status, { 'content-type': type }).end(body);
   };
-  const fault = request.url?.startsWith('/twirp/') ? faults().api : 'answering';
+  const fault = request.url?.startsWith('/twirp/') ? faults().api : 'responding';
   if (fault === 'hanging') return;
   if (fault === 'closing') {
     request.socket.destroy();
@@ -146,6 +146,9 @@ function withApiFault(
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>It works</title>');
     return;
   }
-  const late = fault === 'slow' ? clock.sleep(timings.slowAnswerMs, closing) : Promise.resolve();
-  late.then(() => send(work())).catch(() => response.destroy());
+  const late = fault === 'slow' ? clock.sleep(timings.slowResponseMs, closing) : Promise.resolve();
+  late
+    .then(work)
+    .then(send)
+    .catch(() => response.destroy());
 }

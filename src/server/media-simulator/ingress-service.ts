@@ -7,33 +7,33 @@ import {
   ListIngressRequest,
   ListIngressResponse,
 } from '@livekit/protocol';
-import { ensureGrant } from './access.ts';
-import type { IngressUrls, World } from './settings.ts';
+import { ensureGrant } from './access-token.ts';
+import type { IngressUrls, SimulatorContext } from './settings.ts';
 import type { Streams } from './streams.ts';
 import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
-import { innerFailure, TwirpFailure } from './twirp-error.ts';
+import { psrpcError, TwirpError } from './twirp-error.ts';
 
-/** livekit.Ingress for pushed streams (RTMP and WHIP). An ingress may name a room that does not exist yet. */
-export function ingressService(world: World, streams: Streams, urls: IngressUrls): TwirpService {
+/** Implements livekit.Ingress for pushed streams (RTMP and WHIP). An ingress may name a room that does not exist yet. */
+export function ingressService(context: SimulatorContext, streams: Streams, urls: IngressUrls): TwirpService {
   return {
     CreateIngress: twirpMethod(CreateIngressRequest, (request, access) => {
       ensureGrant(access, 'ingressAdmin');
-      ensureRedis(world);
-      const info = newIngress(request, world, urls);
+      ensureRedis(context);
+      const info = newIngress(request, context, urls);
       streams.add(info);
       return info;
     }),
     ListIngress: twirpMethod(ListIngressRequest, ({ roomName, ingressId }, access) => {
       ensureGrant(access, 'ingressAdmin');
-      ensureRedis(world);
+      ensureRedis(context);
       if (ingressId !== '') return new ListIngressResponse({ items: [findIngress(streams, ingressId)] });
       const items = streams.list().filter((info) => roomName === '' || info.roomName === roomName);
       return new ListIngressResponse({ items });
     }),
     DeleteIngress: twirpMethod(DeleteIngressRequest, ({ ingressId }, access) => {
       ensureGrant(access, 'ingressAdmin');
-      // The real one dereferences nil there.
-      if (world.faults().redis === 'absent') throw new TwirpFailure('internal', 'Internal service panic');
+      // The real server dereferences nil here.
+      if (context.faults().redis === 'absent') throw new TwirpError('internal', 'Internal service panic');
       const info = findIngress(streams, ingressId);
       streams.remove(ingressId);
       return info;
@@ -42,13 +42,17 @@ export function ingressService(world: World, streams: Streams, urls: IngressUrls
   };
 }
 
-function newIngress(request: CreateIngressRequest, { ids }: World, urls: IngressUrls): IngressInfo {
+function newIngress(
+  request: CreateIngressRequest,
+  { ids }: SimulatorContext,
+  urls: IngressUrls,
+): IngressInfo {
   const { inputType, participantIdentity } = request;
   if (inputType === IngressInput.URL_INPUT) {
-    throw new TwirpFailure('unimplemented', 'the embedded media server pulls no streams');
+    throw new TwirpError('unimplemented', 'the embedded media server pulls no streams');
   }
   if (participantIdentity === '') {
-    throw innerFailure('invalid_argument', 'invalid ingress: no participant identity');
+    throw psrpcError('invalid_argument', 'invalid ingress: no participant identity');
   }
   const isRtmp = inputType === IngressInput.RTMP_INPUT;
   const enableTranscoding = request.enableTranscoding ?? isRtmp;
@@ -72,10 +76,10 @@ function newIngress(request: CreateIngressRequest, { ids }: World, urls: Ingress
 
 function findIngress(streams: Streams, ingressId: string): IngressInfo {
   const info = streams.find(ingressId);
-  if (info === undefined) throw innerFailure('not_found', 'ingress does not exist');
+  if (info === undefined) throw psrpcError('not_found', 'ingress does not exist');
   return info;
 }
 
-function ensureRedis({ faults }: World): void {
-  if (faults().redis === 'absent') throw innerFailure('internal', 'ingress not connected (redis required)');
+function ensureRedis({ faults }: SimulatorContext): void {
+  if (faults().redis === 'absent') throw psrpcError('internal', 'ingress not connected (redis required)');
 }

@@ -10,29 +10,29 @@ import {
   type RoomCompositeEgressRequest,
 } from '@livekit/protocol';
 import type { EventStream } from './events.ts';
-import { later } from './later.ts';
 import { storagePath, storeRecording } from './recording-file.ts';
 import type { Rooms } from './rooms.ts';
-import type { World } from './settings.ts';
+import { runLater } from './run-later.ts';
+import type { SimulatorContext } from './settings.ts';
 import { silentMp4 } from './silent-mp4.ts';
 
 /*
- * A recorder's life with one room composite, as livekit/egress goes through it:
- *   STARTING  taken; joins the room under the egress's id; waits until someone publishes
- *   ACTIVE    records
- *   ENDING    stopped, or put out of the room (a room that closes puts everyone out); writes its file
- *   COMPLETE  the file is where it belongs            -> egress_ended
- *   ABORTED   stopped while STARTING: no file         -> egress_ended
- *   FAILED    could not record, or could not store    -> egress_ended
- * egress_started comes with STARTING, egress_updated with ACTIVE and ENDING.
+ * The lifecycle of a room composite, as in livekit/egress:
+ *   STARTING  Accepted. The recorder joins the room with the egress id as its identity, and waits for a track.
+ *   ACTIVE    Recording.
+ *   ENDING    Stopped, or removed from the room (a closing room removes everyone). Writes its file.
+ *   COMPLETE  The file is stored.
+ *   ABORTED   Stopped while STARTING, without a file.
+ *   FAILED    Recording or storing failed.
+ * STARTING emits egress_started, ACTIVE and ENDING emit egress_updated, the last three emit egress_ended.
  */
 export type Recorders = {
   readonly start: (request: RoomCompositeEgressRequest) => EgressInfo;
   readonly find: (egressId: string) => Run | undefined;
   readonly list: () => readonly EgressInfo[];
-  /** Only for a run that is alive. */
+  /** Requires a run whose recorder is alive. */
   readonly stop: (run: Run) => void;
-  /** The process is gone: its participant is put out after a while, its egress stays as it is for ever. */
+  /** Ends the recorder's process: the server removes its participant later, and the egress keeps its state for ever. */
   readonly kill: (egressId: string) => void;
 };
 
@@ -53,8 +53,11 @@ export type RecorderParts = {
   readonly recordingDir: string | undefined;
 };
 
-export function createRecorders(world: World, { rooms, events, recordingDir }: RecorderParts): Recorders {
-  const { clock, ids, timings } = world;
+export function createRecorders(
+  context: SimulatorContext,
+  { rooms, events, recordingDir }: RecorderParts,
+): Recorders {
+  const { clock, ids, timings } = context;
   const runs = new Map<string, Run>();
 
   const touch = ({ info }: Run, status: EgressStatus) => {
@@ -74,7 +77,7 @@ export function createRecorders(world: World, { rooms, events, recordingDir }: R
     if (run.isDead || isOver(run.info)) return;
     const { egressId: identity, roomName } = run.info;
     rooms.join(roomName, { identity, kind: ParticipantInfo_Kind.EGRESS, permission: RECORDER_PERMISSION });
-    // Nobody notices, but the answer to the start and the end of a real recording differ by as much.
+    // The start times in the start response and in the final record of a real recording differ by this much.
     run.info.startedAt += nanoseconds(START_SHIFT_MS);
   };
 
@@ -87,17 +90,17 @@ export function createRecorders(world: World, { rooms, events, recordingDir }: R
     waiting.add(run);
   };
 
-  /** Runs in a room where nobody publishes yet. */
+  /** Runs that wait for the first published track of their room. */
   const waiting = new Set<Run>();
 
   const activateLater = (run: Run, ms: number) => {
     waiting.delete(run);
-    later(world, ms, () => activate(run));
+    runLater(context, ms, () => activate(run));
   };
 
   const activate = (run: Run) => {
     if (run.info.status !== EgressStatus.EGRESS_STARTING || run.isDead) return;
-    if (world.faults().recorder === 'failing') {
+    if (context.faults().recorder === 'failing') {
       run.info.details = 'End reason: Failure';
       end(run, EgressStatus.EGRESS_FAILED, 'the embedded recorder was told to fail');
       return;
@@ -105,14 +108,14 @@ export function createRecorders(world: World, { rooms, events, recordingDir }: R
     touch(run, EgressStatus.EGRESS_ACTIVE);
     run.file.startedAt = nanoseconds(clock.now());
     events.emit({ event: 'egress_updated', egressInfo: run.info });
-    if (world.faults().recorder === 'dying') later(world, timings.dyingMs, () => kill(run));
+    if (context.faults().recorder === 'dying') runLater(context, timings.dyingMs, () => kill(run));
   };
 
   const kill = (run: Run) => {
     run.isDead = true;
     waiting.delete(run);
     const { roomName, egressId } = run.info;
-    later(world, timings.recorderGoneMs, () => {
+    runLater(context, timings.recorderGoneMs, () => {
       rooms.leave(roomName, egressId, DisconnectReason.UNKNOWN_REASON);
     });
   };
@@ -129,7 +132,7 @@ export function createRecorders(world: World, { rooms, events, recordingDir }: R
     run.file.endedAt = nanoseconds(clock.now());
     run.file.duration = run.file.endedAt - run.file.startedAt;
     events.emit({ event: 'egress_updated', egressInfo: run.info });
-    later(world, timings.finishMs, () => store(run));
+    runLater(context, timings.finishMs, () => store(run));
   };
 
   const store = async (run: Run) => {
@@ -166,7 +169,7 @@ export function createRecorders(world: World, { rooms, events, recordingDir }: R
       });
       runs.set(run.info.egressId, run);
       events.emit({ event: 'egress_started', egressInfo: run.info });
-      later(world, timings.recorderJoinMs, () => {
+      runLater(context, timings.recorderJoinMs, () => {
         join(run);
         activateWhenPublished(run);
       });
@@ -210,23 +213,23 @@ function newRun(request: RoomCompositeEgressRequest, { egressId, roomId, now }: 
     request: { case: 'roomComposite', value: redacted(request) },
     fileResults: [file],
   });
-  // The message keeps the object, so what is written into the file's record shows in the egress's.
+  // The message keeps this object, so later changes to the file record appear in the egress record.
   return { info, output, file: info.fileResults[0] ?? file, isDead: false };
 }
 
-/** Thrown before anything is started, for a request that the embedded recorder cannot serve. */
-export class UnsupportedOutput extends Error {
-  override readonly name = 'UnsupportedOutput';
+/** Thrown before the start for a request that the simulated recorder cannot serve. */
+export class UnsupportedOutputError extends Error {
+  override readonly name = 'UnsupportedOutputError';
 }
 
 export function fileOutput({ fileOutputs, output }: RoomCompositeEgressRequest): EncodedFileOutput {
   const file = fileOutputs[0] ?? (output.case === 'file' ? output.value : undefined);
   if (file === undefined)
-    throw new UnsupportedOutput('the embedded recorder writes one MP4 file and nothing else');
+    throw new UnsupportedOutputError('the embedded recorder writes one MP4 file and nothing else');
   return file;
 }
 
-/** An egress shows its request to everyone who may list it, without the bucket's keys. */
+/** Listing an egress shows its request, so the credentials of the bucket are replaced, as LiveKit does. */
 function redacted(request: RoomCompositeEgressRequest): RoomCompositeEgressRequest {
   const copy = request.clone();
   const file = fileOutput(copy);

@@ -4,13 +4,13 @@ import type { EncodedFileOutput, S3Upload } from '@livekit/protocol';
 import { AwsClient } from 'aws4fetch';
 import { makeFolder } from '../../folders/make-folder.ts';
 
-/** The path that a recorder makes of the one asked for: no way up, and with its file's extension. */
+/** Normalises a requested path as a recorder does: without leading `../`, and with the extension of the file. */
 export function storagePath(asked: string): string {
   const path = posix.normalize(asked).replace(/^(\.\.\/)+/, '');
   return path.endsWith('.mp4') ? path : `${path}.mp4`;
 }
 
-/** Puts a finished recording where the request says; resolves to its location. */
+/** Stores a finished recording where the request says, and returns its location. */
 export async function storeRecording(
   output: EncodedFileOutput,
   content: Buffer,
@@ -24,10 +24,7 @@ export async function storeRecording(
   return write(path, content, recordingDir);
 }
 
-/**
- * A real recorder writes wherever it is told on a machine of its own. This one shares the service's machine, so
- * it stays in its folder.
- */
+/** A real recorder runs on a machine of its own. This one shares the service's machine, so it writes to its folder only. */
 async function write(path: string, content: Buffer, recordingDir: string | undefined): Promise<string> {
   if (recordingDir === undefined) {
     throw new Error(
@@ -51,12 +48,12 @@ async function upload(s3: S3Upload, path: string, content: Buffer): Promise<stri
     ...(s3.sessionToken === '' ? {} : { sessionToken: s3.sessionToken }),
     region: s3.region === '' ? 'us-east-1' : s3.region,
     service: 's3',
-    // Its default of ten would keep an egress ending for a minute.
+    // The default of ten would keep an egress in EGRESS_ENDING for a minute.
     retries: 2,
   });
   const headers = { 'content-type': 'video/mp4', 'content-length': String(content.length) };
-  const answer = await client.fetch(url, { method: 'PUT', headers, body: new Uint8Array(content) });
-  if (!answer.ok) throw new Error(`the bucket answered ${answer.status} to the upload`);
+  const response = await client.fetch(url, { method: 'PUT', headers, body: new Uint8Array(content) });
+  if (!response.ok) throw new Error(`the bucket answered ${response.status} to the upload`);
   return url;
 }
 

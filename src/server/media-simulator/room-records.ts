@@ -7,8 +7,8 @@ import {
   type ParticipantPermission,
   Room,
 } from '@livekit/protocol';
-import { later } from './later.ts';
-import type { World } from './settings.ts';
+import { runLater } from './run-later.ts';
+import type { SimulatorContext } from './settings.ts';
 
 export type RoomSettings = Partial<
   Pick<CreateRoomRequest, 'name' | 'emptyTimeout' | 'departureTimeout' | 'maxParticipants' | 'metadata'>
@@ -27,17 +27,17 @@ export type LiveRoom = {
   readonly info: Room;
   readonly participants: Map<string, ParticipantInfo>;
   wasJoined: boolean;
-  /** When the counts of the record were last brought up to date, in Unix milliseconds. */
+  /** When the counts of the record were last updated, in Unix milliseconds. */
   countedAt: number;
   isCountDue: boolean;
-  /** Aborted when the room is occupied or gone. */
+  /** Cancels the closing of the empty room when somebody joins or the room is closed. */
   closing: AbortController;
 };
 
 const DEFAULT_EMPTY_TIMEOUT_SECONDS = 300;
 const DEFAULT_DEPARTURE_TIMEOUT_SECONDS = 20;
 
-/** The codecs that a LiveKit 1.13 enables by default. */
+/** The codecs that LiveKit 1.13 enables by default. */
 const CODECS = [
   'audio/PCMU',
   'audio/PCMA',
@@ -56,7 +56,7 @@ export function newLiveRoom(info: Room, now: number): LiveRoom {
   return { info, participants: new Map(), wasJoined: false, countedAt: now, isCountDue: false, closing };
 }
 
-export function newRoom(settings: RoomSettings, { clock, ids }: World): Room {
+export function newRoom(settings: RoomSettings, { clock, ids }: SimulatorContext): Room {
   const now = clock.now();
   return new Room({
     sid: `RM_${ids.next()}`,
@@ -72,7 +72,7 @@ export function newRoom(settings: RoomSettings, { clock, ids }: World): Room {
   });
 }
 
-export function newParticipant(joiner: Joiner, { clock, ids }: World): ParticipantInfo {
+export function newParticipant(joiner: Joiner, { clock, ids }: SimulatorContext): ParticipantInfo {
   const now = clock.now();
   return new ParticipantInfo({
     sid: `PA_${ids.next()}`,
@@ -89,7 +89,7 @@ export function newParticipant(joiner: Joiner, { clock, ids }: World): Participa
   });
 }
 
-/** Recorders and agents neither keep a room open nor count against its limit. */
+/** Recorders and agents neither keep a room open nor count towards its limit. */
 export function isDependent({ kind, permission }: ParticipantInfo): boolean {
   if (kind === ParticipantInfo_Kind.EGRESS || kind === ParticipantInfo_Kind.AGENT) return true;
   return permission?.recorder === true || permission?.agent === true;
@@ -108,20 +108,20 @@ export function isRecorder({ permission }: ParticipantInfo): boolean {
   return permission?.recorder === true;
 }
 
-/** LiveKit's room records, in answers and webhooks alike, show counts that are up to five seconds old. */
+/** The counts in LiveKit's room records, both in responses and in webhooks, are up to five seconds old. */
 const COUNT_INTERVAL_MS = 5_000;
 
-export function countLater(room: LiveRoom, world: World): void {
-  const age = world.clock.now() - room.countedAt;
+export function countLater(room: LiveRoom, context: SimulatorContext): void {
+  const age = context.clock.now() - room.countedAt;
   if (age > COUNT_INTERVAL_MS) {
-    count(room, world);
+    count(room, context);
   } else if (!room.isCountDue) {
     room.isCountDue = true;
-    later(world, COUNT_INTERVAL_MS - age, () => count(room, world));
+    runLater(context, COUNT_INTERVAL_MS - age, () => count(room, context));
   }
 }
 
-export function count(room: LiveRoom, { clock }: World): void {
+export function count(room: LiveRoom, { clock }: SimulatorContext): void {
   const present = [...room.participants.values()];
   room.info.numParticipants = present.filter((participant) => !isDependent(participant)).length;
   room.info.numPublishers = present.filter(({ isPublisher }) => isPublisher).length;

@@ -15,18 +15,18 @@ import {
   UpdateParticipantRequest,
   UpdateRoomMetadataRequest,
 } from '@livekit/protocol';
-import { ensureGrant, ensureRoomAdmin } from './access.ts';
+import { ensureGrant, ensureRoomAdmin } from './access-token.ts';
 import type { Rooms } from './rooms.ts';
-import type { World } from './settings.ts';
+import type { SimulatorContext } from './settings.ts';
 import { type TwirpService, twirpMethod, unimplemented } from './twirp.ts';
-import { innerFailure, TwirpFailure } from './twirp-error.ts';
+import { psrpcError, TwirpError } from './twirp-error.ts';
 
 const MAX_NAME_BYTES = 256;
 const MAX_METADATA_BYTES = 512 * 1024;
 
-/** livekit.RoomService, with LiveKit's order of checks and its texts. */
-export function roomService(world: World, rooms: Rooms): TwirpService {
-  return { ...roomMethods(rooms), ...participantMethods(world, rooms), ...MISSING };
+/** Implements livekit.RoomService with LiveKit's order of checks and its error texts. */
+export function roomService(context: SimulatorContext, rooms: Rooms): TwirpService {
+  return { ...roomMethods(rooms), ...participantMethods(context, rooms), ...MISSING };
 }
 
 function roomMethods(rooms: Rooms): TwirpService {
@@ -35,7 +35,7 @@ function roomMethods(rooms: Rooms): TwirpService {
       ensureGrant(access, 'roomCreate');
       if (Buffer.byteLength(request.name) > MAX_NAME_BYTES) {
         const message = `room name length exceeds limits: max length ${MAX_NAME_BYTES}`;
-        throw innerFailure('invalid_argument', message);
+        throw psrpcError('invalid_argument', message);
       }
       ensureMetadataFits(request.metadata);
       return rooms.open(request);
@@ -60,7 +60,7 @@ function roomMethods(rooms: Rooms): TwirpService {
   };
 }
 
-function participantMethods(world: World, rooms: Rooms): TwirpService {
+function participantMethods(context: SimulatorContext, rooms: Rooms): TwirpService {
   return {
     ListParticipants: twirpMethod(ListParticipantsRequest, ({ room }, access) => {
       ensureRoomAdmin(access, room);
@@ -82,11 +82,11 @@ function participantMethods(world: World, rooms: Rooms): TwirpService {
       ensureRoomAdmin(access, request.room);
       const participant = rooms.find(request.room)?.participants.get(request.identity);
       if (participant === undefined) {
-        // The real one asks the participant's own process, which is not there to answer.
-        await world.clock.sleep(world.timings.noResponseMs, world.closing);
-        throw innerFailure('unavailable', 'no response from servers');
+        // The real server asks the process of the participant, and nobody responds.
+        await context.clock.sleep(context.timings.noResponseMs, context.closing);
+        throw psrpcError('unavailable', 'no response from servers');
       }
-      if (!request.muted) throw innerFailure('failed_precondition', 'remote unmute not enabled');
+      if (!request.muted) throw psrpcError('failed_precondition', 'remote unmute not enabled');
       return mute(participant, request.trackSid);
     }),
     UpdateParticipant: twirpMethod(UpdateParticipantRequest, (request, access) => {
@@ -107,7 +107,7 @@ const MISSING: TwirpService = Object.fromEntries(
   ]),
 );
 
-/** An unknown track is answered with 200 and no track. */
+/** LiveKit responds with 200 and no track when the track is unknown. */
 function mute(participant: ParticipantInfo, trackSid: string): MuteRoomTrackResponse {
   const track = participant.tracks.find(({ sid }) => sid === trackSid);
   if (track === undefined) return new MuteRoomTrackResponse();
@@ -116,7 +116,7 @@ function mute(participant: ParticipantInfo, trackSid: string): MuteRoomTrackResp
   return new MuteRoomTrackResponse({ track });
 }
 
-/** Empty fields leave things as they are; an attribute set to an empty text goes. */
+/** Empty fields change nothing; an attribute with an empty value is removed. */
 function update(participant: ParticipantInfo, request: UpdateParticipantRequest): ParticipantInfo {
   if (request.name !== '') participant.name = request.name;
   if (request.metadata !== '') participant.metadata = request.metadata;
@@ -128,12 +128,12 @@ function update(participant: ParticipantInfo, request: UpdateParticipantRequest)
 }
 
 function ensureRoom(rooms: Rooms, name: string): void {
-  if (rooms.find(name) === undefined) throw innerFailure('not_found', 'requested room does not exist');
+  if (rooms.find(name) === undefined) throw psrpcError('not_found', 'requested room does not exist');
 }
 
 function findParticipant(rooms: Rooms, room: string, identity: string): ParticipantInfo {
   const participant = rooms.find(room)?.participants.get(identity);
-  if (participant === undefined) throw innerFailure('not_found', 'participant does not exist');
+  if (participant === undefined) throw psrpcError('not_found', 'participant does not exist');
   return participant;
 }
 
@@ -143,6 +143,6 @@ function ensureMetadataFits(metadata: string): void {
   }
 }
 
-function limitFailure(text: string, limit: number): TwirpFailure {
-  return new TwirpFailure('invalid_argument', `${text} ${limit}`, { argument: text });
+function limitFailure(text: string, limit: number): TwirpError {
+  return new TwirpError('invalid_argument', `${text} ${limit}`, { argument: text });
 }

@@ -6,7 +6,6 @@ import {
   type TrackInfo,
 } from '@livekit/protocol';
 import type { EventStream } from './events.ts';
-import { later } from './later.ts';
 import {
   count,
   countLater,
@@ -21,24 +20,25 @@ import {
   newRoom,
   type RoomSettings,
 } from './room-records.ts';
-import type { World } from './settings.ts';
+import { runLater } from './run-later.ts';
+import type { SimulatorContext } from './settings.ts';
 
 /*
- * The open rooms and who is in them, as the room manager of LiveKit keeps them:
- *   created        by name, or by the first join; room_started at once
- *   empty          closes emptyTimeout seconds after its creation while nobody has joined
- *   occupied       while anyone is in it who is no recorder and no agent
- *   left           closes departureTimeout seconds after the last one left
- *   closed         everyone out (participant_left), then room_finished; a room of the same name is a new one
+ * The open rooms and their participants, with the lifecycle of LiveKit's room manager:
+ *   created    By name or by the first join; emits room_started at once.
+ *   empty      Nobody has joined: closes emptyTimeout seconds after its creation.
+ *   occupied   Somebody other than recorders and agents is in the room.
+ *   left       Closes departureTimeout seconds after the last participant left.
+ *   closed     Removes everyone (participant_left), then emits room_finished. A room of the same name is a new one.
  */
 export type Rooms = {
-  /** Get-or-create: an existing room is answered unchanged. */
+  /** Creates a room, or returns the existing one unchanged. */
   readonly open: (settings: RoomSettings) => Room;
   readonly find: (name: string) => LiveRoom | undefined;
   readonly list: () => readonly Room[];
   /** Makes the room when it does not exist; someone of the same identity is put out. */
   readonly join: (name: string, joiner: Joiner) => ParticipantInfo;
-  /** Whether such a participant was there. */
+  /** False when there was no such participant. */
   readonly leave: (name: string, identity: string, reason: DisconnectReason) => boolean;
   readonly publish: (name: string, identity: string, track: TrackInfo) => TrackInfo;
   readonly unpublish: (name: string, identity: string, trackSid: string) => boolean;
@@ -46,26 +46,26 @@ export type Rooms = {
   readonly close: (name: string, reason: DisconnectReason) => void;
 };
 
-/** A join that LiveKit refuses while it sets up the connection. */
-export class RoomFull extends Error {
-  override readonly name = 'RoomFull';
+/** LiveKit refuses such a join while it sets up the connection. */
+export class RoomFullError extends Error {
+  override readonly name = 'RoomFullError';
 }
 
-export function createRooms(world: World, events: EventStream): Rooms {
+export function createRooms(context: SimulatorContext, events: EventStream): Rooms {
   const live = new Map<string, LiveRoom>();
 
   const closeLater = (room: LiveRoom, seconds: number) => {
     room.closing.abort();
     room.closing = new AbortController();
-    later(world, seconds * 1000, () => close(room, DisconnectReason.ROOM_CLOSED), room.closing.signal);
+    runLater(context, seconds * 1000, () => close(room, DisconnectReason.ROOM_CLOSED), room.closing.signal);
   };
 
   const open = (settings: RoomSettings): Room => {
     const name = settings.name ?? '';
     const existing = live.get(name);
     if (existing !== undefined) return existing.info;
-    const info = newRoom(settings, world);
-    const room = newLiveRoom(info, world.clock.now());
+    const info = newRoom(settings, context);
+    const room = newLiveRoom(info, context.clock.now());
     live.set(name, room);
     events.emit({ event: 'room_started', room: info });
     closeLater(room, info.emptyTimeout);
@@ -79,8 +79,8 @@ export function createRooms(world: World, events: EventStream): Rooms {
     participant.disconnectReason = reason;
     participant.version += 1;
     events.emit({ event: 'participant_left', room: room.info, participant });
-    if (isRecorder(participant)) count(room, world);
-    else countLater(room, world);
+    if (isRecorder(participant)) count(room, context);
+    else countLater(room, context);
   };
 
   const takeTrack = (room: LiveRoom, participant: ParticipantInfo, track: TrackInfo) => {
@@ -90,7 +90,7 @@ export function createRooms(world: World, events: EventStream): Rooms {
   };
 
   const close = (room: LiveRoom, reason: DisconnectReason) => {
-    // First out of the map, so that whoever reacts to a leave finds no room that is about to go.
+    // Removed from the map first, so that listeners of participant_left do not find a room that is closing.
     live.delete(room.info.name);
     room.closing.abort();
     for (const participant of [...room.participants.values()]) remove(room, participant, reason);
@@ -106,16 +106,16 @@ export function createRooms(world: World, events: EventStream): Rooms {
       const room = liveRoom(live, name);
       const previous = room.participants.get(joiner.identity);
       if (previous !== undefined) remove(room, previous, DisconnectReason.DUPLICATE_IDENTITY);
-      const participant = newParticipant(joiner, world);
+      const participant = newParticipant(joiner, context);
       if (!isDependent(participant)) {
         if (isFull(room))
-          throw new RoomFull(`the room "${name}" has its ${room.info.maxParticipants} participants`);
+          throw new RoomFullError(`the room "${name}" has its ${room.info.maxParticipants} participants`);
         room.wasJoined = true;
         room.closing.abort();
       }
       room.participants.set(participant.identity, participant);
-      if (isRecorder(participant)) count(room, world);
-      else countLater(room, world);
+      if (isRecorder(participant)) count(room, context);
+      else countLater(room, context);
       events.emit({ event: 'participant_joined', room: room.info, participant });
       return participant;
     },
@@ -136,7 +136,7 @@ export function createRooms(world: World, events: EventStream): Rooms {
       participant.tracks.push(track);
       participant.isPublisher = true;
       participant.version += 1;
-      countLater(room, world);
+      countLater(room, context);
       events.emit({ event: 'track_published', room: room.info, participant, track });
       return track;
     },
@@ -151,7 +151,7 @@ export function createRooms(world: World, events: EventStream): Rooms {
     setMetadata: (name, metadata) => {
       const room = liveRoom(live, name);
       room.info.metadata = metadata;
-      count(room, world);
+      count(room, context);
       return room.info;
     },
     close: (name, reason) => close(liveRoom(live, name), reason),

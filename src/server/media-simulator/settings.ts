@@ -1,40 +1,54 @@
-import type { Clock, IdGenerator } from '../platform/clock.ts';
-import type { Log } from '../platform/log.ts';
+/** The time that the simulator runs by. */
+export type Clock = {
+  /** Unix time in milliseconds. */
+  readonly now: () => number;
+  /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/** Random, URL-safe ids without a prefix. */
+export type IdGenerator = { readonly next: () => string };
+
+/** Structured logging: constant messages, values as fields. */
+export type Log = {
+  readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+  readonly error: (fields: Readonly<Record<string, unknown>>, message: string) => void;
+};
 
 export type EmbeddedMediaSettings = {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly apiKey: string;
   readonly apiSecret: string;
-  /** Drives every wait: timeouts of rooms, the recorder, retries of webhooks. */
+  /** Used for every wait: room time-outs, the recorder, and retries of webhooks. */
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  /** Where recordings without a bucket are written; without it such a recording fails. */
+  /** Folder for recordings without a bucket; without it such a recording fails. */
   readonly recordingDir?: string | undefined;
-  /** Told of every event, as by the `webhook.urls` of a LiveKit configuration. */
+  /** Receive every event, as the `webhook.urls` of a LiveKit configuration do. */
   readonly webhookUrls?: readonly string[] | undefined;
   readonly ingressUrls?: Partial<IngressUrls> | undefined;
   readonly timings?: Partial<Timings> | undefined;
   readonly faults?: Partial<Faults> | undefined;
   readonly log?: Log | undefined;
   /**
-   * Unix milliseconds by which access tokens are judged and webhooks signed; the machine's own unless given, as
-   * the other side of both is an SDK that knows no other clock.
+   * Unix milliseconds for verifying access tokens and signing webhooks. Default: the system's time, which the SDK on
+   * the other side uses too.
    */
   readonly tokenTime?: (() => number) | undefined;
 };
 
-/** Base URLs that an ingress answers with, as in the `ingress` section of a LiveKit configuration. */
+/** Base URLs of ingresses, as in the `ingress` section of a LiveKit configuration. */
 export type IngressUrls = { readonly rtmp: string; readonly whip: string };
 
-/** Milliseconds; the defaults are what a real server with a real recorder was measured to take. */
+/** Durations in milliseconds. The defaults were measured on a real server with a real recorder. */
 export type Timings = {
-  /** Until a recorder has taken an egress, which egress_started tells. */
+  /** From the start call until a recorder accepts the egress and egress_started is emitted. */
   readonly startMs: number;
-  /** From then until the start call answers: whoever asked hears of it by webhook first. */
-  readonly answerMs: number;
-  /** The same with a slow recorder: longer than callers wait. */
+  /** From then until the response to the start call, which therefore comes after the webhook. */
+  readonly startResponseMs: number;
+  /** As startMs, with a slow recorder: longer than callers wait. */
   readonly slowStartMs: number;
   /** From the start until the recorder joins the room. */
   readonly recorderJoinMs: number;
@@ -42,21 +56,21 @@ export type Timings = {
   readonly activeMs: number;
   /** From EGRESS_ENDING until the file is complete. */
   readonly finishMs: number;
-  /** How long the server looks for a recorder that is not there. */
+  /** How long the server looks for a recorder when there is none. */
   readonly noRecorderMs: number;
-  /** How long the server waits for an answer from a participant's or an egress's process. */
+  /** How long the server waits for a response from the process of a participant or an egress. */
   readonly noResponseMs: number;
   /** From EGRESS_ACTIVE until a dying recorder dies. */
   readonly dyingMs: number;
-  /** From the death of a recorder until the server puts it out of the room. */
+  /** From the death of a recorder until the server removes it from the room. */
   readonly recorderGoneMs: number;
-  /** Added to every answer while the API is slow. */
-  readonly slowAnswerMs: number;
+  /** Delay of every response while the API is slow. */
+  readonly slowResponseMs: number;
 };
 
 export const MEASURED_TIMINGS: Timings = {
   startMs: 500,
-  answerMs: 100,
+  startResponseMs: 100,
   slowStartMs: 35_000,
   recorderJoinMs: 1_000,
   activeMs: 2_500,
@@ -65,30 +79,30 @@ export const MEASURED_TIMINGS: Timings = {
   noResponseMs: 3_000,
   dyingMs: 1_000,
   recorderGoneMs: 22_000,
-  slowAnswerMs: 5_000,
+  slowResponseMs: 5_000,
 };
 
-/** What goes wrong, for tests of what then happens. */
+/** Faults that tests can inject. */
 export type Faults = {
-  /** absent: no egress and no ingress, as on a single node without Redis. */
+  /** absent: egress and ingress fail as on a single node without Redis. */
   readonly redis: 'present' | 'absent';
   /**
-   * absent: none takes an egress; slow: takes it late; failing: ends as EGRESS_FAILED instead of getting active;
-   * dying: goes away once active and leaves an egress that is active for ever.
+   * absent: no recorder accepts an egress. slow: accepts it late. failing: ends with EGRESS_FAILED instead of becoming
+   * active. dying: its process ends once it is active, and the egress stays active for ever.
    */
   readonly recorder: 'present' | 'absent' | 'slow' | 'failing' | 'dying';
-  /** slow and hanging: late and no answers; garbage: 200 with HTML; closing: the connection ends unanswered. */
-  readonly api: 'answering' | 'slow' | 'hanging' | 'garbage' | 'closing';
+  /** slow: late responses. hanging: no response. garbage: 200 with HTML. closing: closes the connection instead. */
+  readonly api: 'responding' | 'slow' | 'hanging' | 'garbage' | 'closing';
 };
 
-export const NO_FAULTS: Faults = { redis: 'present', recorder: 'present', api: 'answering' };
+export const NO_FAULTS: Faults = { redis: 'present', recorder: 'present', api: 'responding' };
 
-/** What the parts of the embedded server share. */
-export type World = {
+/** Shared by all parts of the simulator. */
+export type SimulatorContext = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly timings: Timings;
-  /** As they are now; tests change them. */
+  /** The current faults, which tests may change. */
   readonly faults: () => Faults;
   /** Aborted when the server closes. */
   readonly closing: AbortSignal;

@@ -1,14 +1,14 @@
 /*
- * A real MP4 (ISO/IEC 14496-12) of black pictures and silence, so that what handles recordings meets a file that
- * players and ffmpeg accept: one H.264 picture of 64 x 36 a second, AAC-LC at 48 kHz mono. The coded pictures, the
- * coded silence and both decoder configurations were made once with ffmpeg (libx264, aac); every box is written here.
+ * Writes an MP4 (ISO/IEC 14496-12) with black pictures and silence that players and ffmpeg accept: one H.264 picture of
+ * 64 x 36 per second, and AAC-LC at 48 kHz mono. The encoded pictures, the encoded silence and both decoder
+ * configurations were made once with ffmpeg (libx264, aac); the boxes are written here.
  */
 
 const TIMESCALE = 1000;
 const WIDTH = 64;
 const HEIGHT = 36;
 
-/** Two key pictures that differ in idr_pic_id, which neighbours must (ITU-T H.264, 7.4.3). */
+/** Two key pictures with different idr_pic_id, as H.264 requires of neighbouring ones (ITU-T H.264, 7.4.3). */
 const PICTURES = [
   Buffer.from('000000116588820fc98a00056fbefaebaebaebaebc', 'hex'),
   Buffer.from('000000116588843f26280015befbebaebaebaebaf0', 'hex'),
@@ -29,7 +29,7 @@ const AAC_DESCRIPTOR = Buffer.from(
   'hex',
 );
 
-/** A black, silent recording of that length (at least a millisecond). */
+/** Returns a black, silent recording of this length (at least one millisecond). */
 export function silentMp4(durationMs: number): Buffer {
   const wholeMs = Math.max(1, Math.round(durationMs));
   const pictures = Math.ceil(wholeMs / PICTURE_MS);
@@ -39,7 +39,7 @@ export function silentMp4(durationMs: number): Buffer {
   );
   const audio = Buffer.alloc(frames * SILENCE.length, SILENCE);
   const head = Buffer.concat([fileType(), movie({ wholeMs, pictures, frames, mediaAt: 0 })]);
-  // The sizes of all boxes are known only now; where the media begins does not change them.
+  // The position of the media depends on the size of the boxes, which does not depend on the position.
   const mediaAt = head.length + BOX_HEADER_BYTES;
   return Buffer.concat([
     fileType(),
@@ -159,7 +159,7 @@ type Track = {
   readonly offset: number;
 };
 
-/** One track whose samples are all of one size and lie in one chunk. */
+/** Writes a track whose samples all have the same size and lie in one chunk. */
 function track(plan: Track): Buffer {
   const [width, height] = plan.size;
   const header = fullBox(
@@ -188,7 +188,7 @@ function track(plan: Track): Buffer {
   return box('trak', header, media);
 }
 
-/** "und", five bits a letter. */
+/** "und" with five bits per letter. */
 const UNDETERMINED_LANGUAGE = 0x55c4;
 
 const MATRIX = u32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);

@@ -11,22 +11,22 @@ import {
 } from '@livekit/protocol';
 import type { EventStream } from './events.ts';
 import type { Rooms } from './rooms.ts';
-import type { World } from './settings.ts';
+import type { SimulatorContext } from './settings.ts';
 
-/** The ingresses, and streams that someone pushes into them (pretended: the embedded server listens for none). */
+/** The ingresses and the simulated streams that are pushed to them. */
 export type Streams = {
   readonly add: (info: IngressInfo) => void;
   readonly find: (ingressId: string) => IngressInfo | undefined;
   readonly list: () => readonly IngressInfo[];
   readonly remove: (ingressId: string) => void;
-  /** As when a broadcaster connects: joins, publishes sound and picture. */
+  /** Simulates a broadcaster that connects: joins, and publishes audio and video. */
   readonly begin: (ingressId: string) => void;
   readonly end: (ingressId: string) => void;
 };
 
-export function createStreams(world: World, rooms: Rooms, events: EventStream): Streams {
+export function createStreams(context: SimulatorContext, rooms: Rooms, events: EventStream): Streams {
   const ingresses = new Map<string, IngressInfo>();
-  const nowNs = () => BigInt(world.clock.now()) * 1_000_000n;
+  const nowNs = () => BigInt(context.clock.now()) * 1_000_000n;
 
   const existing = (ingressId: string): IngressInfo => {
     const info = ingresses.get(ingressId);
@@ -68,7 +68,7 @@ export function createStreams(world: World, rooms: Rooms, events: EventStream): 
         startedAt: nowNs(),
       });
       events.emit({ event: 'ingress_started', ingressInfo: info });
-      for (const track of streamTracks(world)) rooms.publish(roomName, identity, track);
+      for (const track of streamTracks(context)) rooms.publish(roomName, identity, track);
     },
     end: (ingressId) => end(existing(ingressId)),
   };
@@ -85,7 +85,7 @@ function stateOf(info: IngressInfo): IngressState {
   return info.state;
 }
 
-function streamTracks({ ids }: World): readonly TrackInfo[] {
+function streamTracks({ ids }: SimulatorContext): readonly TrackInfo[] {
   return [
     new TrackInfo({
       sid: `TR_${ids.next()}`,

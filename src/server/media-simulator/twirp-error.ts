@@ -14,8 +14,8 @@ const STATUS_OF_CODE = {
 
 export type TwirpCode = keyof typeof STATUS_OF_CODE;
 
-export class TwirpFailure extends Error {
-  override readonly name = 'TwirpFailure';
+export class TwirpError extends Error {
+  override readonly name = 'TwirpError';
   readonly code: TwirpCode;
   readonly meta: Readonly<Record<string, string>> | undefined;
 
@@ -38,7 +38,7 @@ export class TwirpFailure extends Error {
   }
 }
 
-/** A failure as LiveKit's inner services (psrpc) raise it: their text reaches Twirp with this prefix. */
-export function innerFailure(code: TwirpCode, message: string): TwirpFailure {
-  return new TwirpFailure(code, `twirp error unknown: ${message}`);
+/** An error of LiveKit's inner services (psrpc), whose text reaches Twirp with this prefix. */
+export function psrpcError(code: TwirpCode, message: string): TwirpError {
+  return new TwirpError(code, `twirp error unknown: ${message}`);
 }

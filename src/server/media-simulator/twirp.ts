@@ -1,33 +1,30 @@
 import type { JsonValue, Message, MessageType } from '@bufbuild/protobuf';
-import type { Access } from './access.ts';
-import { TwirpFailure } from './twirp-error.ts';
+import type { Access } from './access-token.ts';
+import { TwirpError } from './twirp-error.ts';
 
 /*
  * Twirp v7, https://twitchtv.github.io/twirp/docs/spec_v7.html: POST /twirp/<package>.<Service>/<Method> with a
- * message as protobuf or as JSON, answered in the same format; errors are JSON {code, msg} always.
+ * protobuf or JSON message; the response has the same format, and errors are always JSON {code, msg}.
  */
 export type TwirpFormat = 'json' | 'protobuf';
 
-/** One method: the encoded request in, the encoded answer out. */
+/** Maps an encoded request to an encoded response. */
 export type TwirpMethod = (body: Buffer, format: TwirpFormat, access: Access) => Promise<Buffer>;
 
 export type TwirpService = Readonly<Record<string, TwirpMethod>>;
 
-/** What would need media, or is used by nobody who reaches an embedded server. */
+/** A method that needs media, or that no user of the simulator calls. */
 export function unimplemented(method: string): TwirpMethod {
   return async () => {
-    throw new TwirpFailure(
-      'unimplemented',
-      `the embedded media server carries no media and has no ${method}`,
-    );
+    throw new TwirpError('unimplemented', `the embedded media server carries no media and has no ${method}`);
   };
 }
 
-export type Handler<Request, Answer> = (request: Request, access: Access) => Answer | Promise<Answer>;
+export type Handler<Request, Response> = (request: Request, access: Access) => Response | Promise<Response>;
 
-export function twirpMethod<Request extends Message<Request>, Answer extends Message<Answer>>(
+export function twirpMethod<Request extends Message<Request>, Response extends Message<Response>>(
   type: MessageType<Request>,
-  handle: Handler<Request, Answer>,
+  handle: Handler<Request, Response>,
 ): TwirpMethod {
   return async (body, format, access) => encode(await handle(decode(type, body, format), access), format);
 }
@@ -38,13 +35,13 @@ function decode<T extends Message<T>>(type: MessageType<T>, body: Buffer, format
     const json = JSON.parse(body.toString('utf8')) as JsonValue;
     return type.fromJson(json, { ignoreUnknownFields: true });
   } catch (error) {
-    throw Object.assign(new TwirpFailure('malformed', `the ${format} request could not be decoded`), {
+    throw Object.assign(new TwirpError('malformed', `the ${format} request could not be decoded`), {
       cause: error,
     });
   }
 }
 
-/** LiveKit's JSON uses the names of the protobuf files and shows zero values. */
+/** LiveKit's JSON uses the field names of the protobuf files and includes zero values. */
 const JSON_FORM = { emitDefaultValues: true, useProtoFieldName: true } as const;
 
 function encode<T extends Message<T>>(message: T, format: TwirpFormat): Buffer {

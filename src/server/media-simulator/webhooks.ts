@@ -1,13 +1,14 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type EgressInfo, ParticipantInfo, Room, type WebhookConfig, WebhookEvent } from '@livekit/protocol';
 import type { MediaEvent } from './events.ts';
-import type { World } from './settings.ts';
+import type { SimulatorContext } from './settings.ts';
 
 /*
- * LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. One queue per receiver and subject (egress,
- * ingress or room): in order within it, independent of the others. A delivery is tried again after 1, 2, 4 and
- * 8 s on a broken connection, 429 or 5xx other than 501, with the same body and signature; any other answer
- * counts as delivered. What waited longer than 30 s, or behind 200 others, is dropped. Nothing survives a restart.
+ * Sends LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. Each receiver has one queue per subject
+ * (egress, ingress or room), which keeps the order and is independent of the other queues. A delivery is tried again
+ * after 1, 2, 4 and 8 s on a broken connection, 429, or 5xx other than 501, with the same body and signature; any other
+ * response counts as delivered. A delivery that waited longer than 30 s, or behind 200 others, is dropped. Nothing
+ * survives a restart.
  */
 const MAX_AGE_MS = 30_000;
 const MAX_DEPTH = 200;
@@ -29,18 +30,18 @@ export type Webhooks = {
 
 type Queue = { tail: Promise<void>; depth: number };
 
-export function createWebhooks(world: World, settings: WebhookSettings): Webhooks {
+export function createWebhooks(context: SimulatorContext, settings: WebhookSettings): Webhooks {
   const queues = new Map<string, Queue>();
 
   const enqueue = (url: string, subject: string, body: string) => {
     const key = `${url} ${subject}`;
     const queue = queues.get(key) ?? { tail: Promise.resolve(), depth: 0 };
     queues.set(key, queue);
-    if (queue.depth >= MAX_DEPTH) return logDropped(world, 'depth');
+    if (queue.depth >= MAX_DEPTH) return logDropped(context, 'depth');
     queue.depth += 1;
-    const queuedAt = world.clock.now();
+    const queuedAt = context.clock.now();
     queue.tail = queue.tail.then(async () => {
-      if (!world.closing.aborted) await deliver(world, settings, { url, body, queuedAt });
+      if (!context.closing.aborted) await deliver(context, settings, { url, body, queuedAt });
       queue.depth -= 1;
       if (queue.depth === 0) queues.delete(key);
     });
@@ -48,13 +49,13 @@ export function createWebhooks(world: World, settings: WebhookSettings): Webhook
 
   return {
     notify: (event) => {
-      const id = `EV_${world.ids.next()}`;
-      const body = toMessage(event, id, world.clock.now()).toJsonString();
+      const id = `EV_${context.ids.next()}`;
+      const body = toMessage(event, id, context.clock.now()).toJsonString();
       for (const url of settings.urls) enqueue(url, subjectOf(event), body);
       for (const webhook of requestWebhooks(event)) {
-        // An egress names a key whose secret the server looks up; another key than its own has none.
+        // An egress names a signing key, and the simulator has the secret of its own key only.
         if (webhook.signingKey !== '' && webhook.signingKey !== settings.apiKey) {
-          world.log?.warn({ event: event.event }, 'webhook names an unknown signing key');
+          context.log?.warn({ event: event.event }, 'webhook names an unknown signing key');
           continue;
         }
         enqueue(webhook.url, subjectOf(event), body);
@@ -68,9 +69,13 @@ export function createWebhooks(world: World, settings: WebhookSettings): Webhook
 
 type Delivery = { readonly url: string; readonly body: string; readonly queuedAt: number };
 
-async function deliver(world: World, settings: WebhookSettings, delivery: Delivery): Promise<void> {
-  const { clock, closing } = world;
-  if (clock.now() - delivery.queuedAt > MAX_AGE_MS) return logDropped(world, 'age');
+async function deliver(
+  context: SimulatorContext,
+  settings: WebhookSettings,
+  delivery: Delivery,
+): Promise<void> {
+  const { clock, closing } = context;
+  if (clock.now() - delivery.queuedAt > MAX_AGE_MS) return logDropped(context, 'age');
   const headers = {
     'content-type': 'application/webhook+json',
     authorization: signBody(delivery.body, settings),
@@ -79,22 +84,22 @@ async function deliver(world: World, settings: WebhookSettings, delivery: Delive
   for (const waitMs of [...RETRY_WAITS_MS, undefined]) {
     const delivered = await fetch(delivery.url, request).then(isFinal, () => false);
     if (delivered || closing.aborted) return;
-    if (waitMs === undefined) return logDropped(world, 'attempts');
+    if (waitMs === undefined) return logDropped(context, 'attempts');
     await clock.sleep(waitMs, closing).catch(() => undefined);
     if (closing.aborted) return;
   }
 }
 
-async function isFinal(answer: Response): Promise<boolean> {
-  await answer.body?.cancel();
-  return answer.status !== 429 && (answer.status < 500 || answer.status === 501);
+async function isFinal(response: Response): Promise<boolean> {
+  await response.body?.cancel();
+  return response.status !== 429 && (response.status < 500 || response.status === 501);
 }
 
-function logDropped({ log }: World, reason: 'age' | 'depth' | 'attempts'): void {
+function logDropped({ log }: SimulatorContext, reason: 'age' | 'depth' | 'attempts'): void {
   log?.warn({ reason }, 'webhook dropped');
 }
 
-/** A JWT without Bearer, whose `sha256` is that of the body in base64. */
+/** Returns a JWT (sent without Bearer) whose `sha256` is the hash of the body in base64. */
 function signBody(body: string, { apiKey, apiSecret, tokenTime }: WebhookSettings): string {
   const now = Math.floor(tokenTime() / 1000);
   const claims = {
@@ -114,7 +119,7 @@ function toMessage(event: MediaEvent, id: string, now: number): WebhookEvent {
   return new WebhookEvent({ id, createdAt: BigInt(Math.floor(now / 1000)), ...withShortForms(event) });
 }
 
-/** Track events name their room and participant, and say no more of them. */
+/** Track events carry only the names and sids of their room and participant. */
 function withShortForms(event: MediaEvent): MediaEvent {
   if (event.event !== 'track_published' && event.event !== 'track_unpublished') return event;
   return {

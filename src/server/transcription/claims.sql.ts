@@ -52,7 +52,7 @@ type Open = {
   readonly changes: RawBuilder<unknown>;
 };
 
-/** Which languages are waiting is asked first: the rule of who can do which is the worker's own. */
+/** Asks for the waiting languages first, because only the worker knows which languages it supports. */
 async function claimOpen(
   { db, dialect }: Connection,
   { owner, leaseUntil, limit, supports }: TranscriptionClaim,

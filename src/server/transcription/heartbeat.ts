@@ -3,7 +3,7 @@ import type { Log } from '../platform/log.ts';
 import type { TranscriptionStores, WorkerKind } from './store.ts';
 
 const EVERY_MS = 3_000;
-/** A worker that missed two beats is not counted on. */
+/** A worker that missed two beats counts as dead. */
 const ALIVE_MS = 10_000;
 
 export type HeartbeatDeps = {
@@ -15,7 +15,7 @@ export type HeartbeatDeps = {
   readonly languages: readonly string[];
 };
 
-/** Says that the worker is alive, until it is closed. Rejects when the first beat cannot be stored. */
+/** Stores regularly that the worker is alive, until it is closed. Rejects when the first beat cannot be stored. */
 export async function startHeartbeat(deps: HeartbeatDeps): Promise<{ readonly close: () => Promise<void> }> {
   const closing = new AbortController();
   await beat(deps);
@@ -34,7 +34,7 @@ async function run(deps: HeartbeatDeps, signal: AbortSignal): Promise<void> {
     await deps.clock.sleep(EVERY_MS, signal).catch(() => {});
     if (signal.aborted) return;
     await beat(deps).catch((error: unknown) => {
-      deps.log.warn({ err: error }, 'saying that the worker is alive failed; trying again');
+      deps.log.warn({ err: error }, 'storing the heartbeat failed; trying again');
     });
   }
 }

@@ -14,7 +14,7 @@ import { nameSpeakers } from './name-speakers.ts';
 import { type StartTranscriptionDeps, startTranscription } from './start-transcription.ts';
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
-import { answerTranscript, FormatParameter, TRANSCRIPT_TEXTS } from './transcript-response.ts';
+import { FormatParameter, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { getRoomTranscription } from './transcriptions.ts';
 
 export type TranscriptionDeps = StartTranscriptionDeps & AppendEventsDeps<TranscriptionStores>;
@@ -35,7 +35,7 @@ function startRoute(deps: TranscriptionDeps): Route {
     tag: 'transcription',
     summary: 'Transcribe a room live',
     description:
-      'Needs a running worker of the profile stt-live. A room has one transcription at a time: while one is active, it is answered again as it is.',
+      'Needs a running worker of the profile stt-live. A room has one transcription at a time: while one is active, a further start returns it unchanged.',
     security: 'signed',
     params: RoomParams,
     body: LiveStartSchema,
@@ -55,7 +55,7 @@ function stopRoute(deps: TranscriptionDeps): Route {
     operationId: 'stopTranscription',
     tag: 'transcription',
     summary: 'Stop transcribing a room',
-    description: 'What was said up to now stays; nothing is added any more. The end of a room stops it too.',
+    description: 'The segments so far stay, and no further ones are added. The end of a room stops it too.',
     security: 'signed',
     params: RoomParams,
     success: { 200: { description: 'The transcription is stopped', schema: LiveStoppedSchema } },
@@ -84,7 +84,7 @@ function readRoute(deps: TranscriptionDeps): Route {
     path: IN_ROOM,
     operationId: 'getTranscription',
     tag: 'transcription',
-    summary: 'Read what was said in a room',
+    summary: 'Read the live transcription of a room',
     description: 'The active transcription, or the last one: also after the room has ended.',
     security: 'signed',
     params: RoomParams,
@@ -99,7 +99,7 @@ function readRoute(deps: TranscriptionDeps): Route {
     errors: ERRORS,
     handle: async ({ params, query }) => {
       const since = query.since === undefined ? undefined : Date.parse(query.since);
-      return answerTranscript(await getRoomTranscription(deps, params.roomId, since), query.format);
+      return transcriptResponse(await getRoomTranscription(deps, params.roomId, since), query.format);
     },
   });
 }
@@ -111,7 +111,7 @@ function speakersRoute(deps: TranscriptionDeps): Route {
     operationId: 'nameSpeakers',
     tag: 'transcription',
     summary: 'Name the speakers of a room',
-    description: 'Of the active transcription, or the last one. Segments that are there already change too.',
+    description: 'Changes the active transcription, or the last one, including its existing segments.',
     security: 'signed',
     params: RoomParams,
     body: SpeakerUpdateSchema,

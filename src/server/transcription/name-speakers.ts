@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { TranscriptionStores } from './store.ts';
 import { findOfRoom } from './transcriptions.ts';
 
-/** Renames past segments too. Throws transcription-not-found, and invalid-request when the map would grow too large. */
+/** Names speakers, also in existing segments. Throws transcription-not-found, and invalid-request for too large a map. */
 export async function nameSpeakers(
   { store }: { readonly store: UnitOfWork<TranscriptionStores> },
   room: string,

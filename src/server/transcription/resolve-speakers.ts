@@ -1,7 +1,7 @@
 import type { Segment } from '../../contract/transcription.ts';
 import type { StoredSegment, Transcription } from './store.ts';
 
-/** Segments as they are read: speakers by the map as it is now, seconds from the transcription's start. */
+/** Converts stored segments to the API's form: speakers by the current map, times in seconds from the start. */
 export function toSegments(transcription: Transcription, stored: readonly StoredSegment[]): Segment[] {
   const speakerOf = speakers(transcription);
   return stored.map((segment) => ({
@@ -22,8 +22,9 @@ export function toSegments(transcription: Transcription, stored: readonly Stored
 }
 
 /**
- * Live: the map's name of the track, of the identity, then the participant's own name, then the identity. A
- * recording is one mixed track: its speaker is known when the map names exactly one.
+ * Resolves the speaker of a segment. Live: the map's name for the track, else for the identity, else the participant's
+ * own name, else the identity. A recording is one mixed track, so its speaker is known only when the map has exactly
+ * one name.
  */
 function speakers({ kind, speakers: map }: Transcription): (segment: StoredSegment) => string | null {
   if (kind === 'post') {

@@ -4,7 +4,7 @@ import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { SegmentRow } from '../platform/storage/schema/tables.ts';
 import type { StoredSegment, TranscriptionStore } from './store.ts';
 
-/** Bounds the parameters of one statement. */
+/** Limits the number of parameters of one statement. */
 const INSERTED_AT_ONCE = 100;
 
 type SegmentMethods = Pick<
@@ -33,7 +33,7 @@ export function segmentMethods(connection: Connection): SegmentMethods {
 
 type Holder = { readonly id: string; readonly owner: string };
 
-/** The row's lock keeps a stop, a takeover and a deletion waiting until the segments are in. */
+/** Locks the row, so that a stop, a takeover or a deletion waits until the segments are stored. */
 function whileHeld(
   connection: Connection,
   { id, owner }: Holder,
@@ -67,7 +67,7 @@ function addSegments(
   });
 }
 
-/** Identities, names and what a recogniser hears may be any text. */
+/** Identities, names and recognised text may contain characters that the database refuses. */
 function toRow(transcriptionId: string, segment: StoredSegment): SegmentRow {
   return {
     ...segment,

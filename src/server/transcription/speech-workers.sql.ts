@@ -1,7 +1,7 @@
 import type { Connection } from '../platform/storage/engine.ts';
 import type { TranscriptionStore } from './store.ts';
 
-/** A worker that died without a word is forgotten after this. */
+/** The rows of workers that died are deleted after this time. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 type WorkerMethods = Pick<TranscriptionStore, 'beat' | 'retire' | 'isAlive' | 'languages'>;

@@ -7,7 +7,7 @@ export type SpeechWorkerDeps = {
   readonly clock: Clock;
 };
 
-/** For the health answer, which comes also when the database does not: then nothing can be transcribed either. */
+/** For the health response. False when the database does not respond, since nothing can be transcribed then. */
 export async function isWorkerAlive({ store, clock }: SpeechWorkerDeps, kind: WorkerKind): Promise<boolean> {
   try {
     return await store.transcriptions.isAlive(kind, clock.now());
@@ -21,7 +21,7 @@ const KIND_NAMES = { 'stt-live': 'Live', 'stt-post': 'Post-call' } as const;
 
 /**
  * Throws addon-unavailable, which names the profile, when no worker of the kind is alive, and invalid-request, which
- * names the languages that there are, when none of them can do this one.
+ * lists the available languages, when no living worker supports this one.
  */
 export async function requireWorker(
   { store, clock }: SpeechWorkerDeps,
@@ -45,12 +45,12 @@ export async function requireWorker(
   });
 }
 
-/** Regions and scripts of a language share its model: `en` and `en-US` serve `en-GB`. */
+/** Regions and scripts of a language share a model: `en` and `en-US` serve `en-GB`. */
 function primaryOf(language: string): string | undefined {
   return language.toLowerCase().split('-')[0];
 }
 
-/** As RFC 5646, section 2.1.1, recommends: `en-Latn-US`, however it was written. */
+/** Writes a tag with the case that RFC 5646, section 2.1.1, recommends: `en-Latn-US`. */
 export function formatLanguage(language: string): string {
   const [primary = '', ...rest] = language.toLowerCase().split('-');
   return [primary, ...rest.map(formatSubtag)].join('-');

@@ -6,8 +6,8 @@ import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-w
 export type StartTranscriptionDeps = SpeechWorkerDeps & MediaDeps & { readonly ids: IdGenerator };
 
 /**
- * The active transcription of the room, or a new one, which a worker takes up. Throws addon-unavailable,
- * invalid-request for a language that no worker can do, and room-not-found.
+ * Returns the active transcription of the room, or starts a new one, which a worker then claims. Throws
+ * addon-unavailable, invalid-request for a language that no worker supports, and room-not-found.
  */
 export async function startTranscription(
   deps: StartTranscriptionDeps,

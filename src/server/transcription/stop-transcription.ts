@@ -11,7 +11,7 @@ import { transcriptionEvent } from './transcription-events.ts';
 
 type Stopped = { readonly transcription: Transcription; readonly segmentCount: number };
 
-/** Needs no worker. Throws transcription-not-found where none is active. */
+/** Stops the active transcription of a room; needs no worker. Throws transcription-not-found when none is active. */
 export async function stopTranscription(
   deps: AppendEventsDeps<TranscriptionStores>,
   room: string,
@@ -50,7 +50,7 @@ async function stopActive(
   return outcome.stopped;
 }
 
-/** The count is exact: once the row is stopped, nobody adds to it. */
+/** The count is exact, since no segment can be added to a stopped transcription. */
 async function stopAndCount(
   store: UnitOfWork<TranscriptionStores>,
   { id, createdAt }: Transcription,
@@ -85,7 +85,7 @@ export async function stopWithRoom(
 /** A room that has just been opened may not be listed yet. */
 const GRACE_MS = 20_000;
 
-/** Stops what listens to rooms that are gone, and whose end was not told; how many. */
+/** Stops the transcriptions of rooms that no longer exist although no `room_finished` arrived. Returns their number. */
 export async function reconcileTranscriptions(
   deps: AppendEventsDeps<TranscriptionStores> & { readonly mediaServer: MediaServer },
 ): Promise<number> {

@@ -2,74 +2,73 @@ import type { WorkerKind } from '../../contract/choices.ts';
 import type { EventStores } from '../events/store.ts';
 
 /*
- * Transcriptions and their segments. A live one is a row that a stt-live worker holds by a lease for as long as it
- * listens; a post-call one is a job like a delivery: queued, claimed with a lease, three tries. State lives here
- * alone: a worker that dies is replaced by whoever claims the row next, under the same id, with the segments that
- * it has stored.
+ * Transcriptions and their segments. A stt-live worker holds a live transcription by a lease while it transcribes the
+ * room. A post-call one is a job like a delivery: queued, claimed with a lease, three attempts. All state is stored
+ * here: when a worker dies, another one claims the row and continues under the same id, with the stored segments.
  *
- *   live   active      wanted; a worker listens while its lease holds
- *          stopped     by a caller, or because the room ended: from then on its segments are what they are
- *   post   queued      to be claimed at dueAt
- *          processing  a worker has it in hand while its lease holds
+ *   live   active      A worker transcribes the room while its lease is valid.
+ *          stopped     By a caller, or because the room ended. Its segments no longer change.
+ *   post   queued      Can be claimed at dueAt.
+ *          processing  A worker transcribes the recording while its lease is valid.
  *          completed | failed
  */
 export interface TranscriptionStore {
-  /** Inserts, or answers the active one of the room: at most one per room (a partial unique index). */
+  /** Inserts it, or returns the active one of the room. A partial unique index allows one per room. */
   startLive(
     transcription: NewLiveTranscription,
   ): Promise<{ readonly transcription: Transcription; readonly isNew: boolean }>;
-  /** active -> stopped; undefined when it was not active. */
+  /** Stops it; undefined when it was not active. */
   stopLive(id: string, stoppedAt: number): Promise<Transcription | undefined>;
   findActiveLive(room: string): Promise<Transcription | undefined>;
-  /** The active one, else the newest of the room. */
+  /** Returns the active one of the room, else its newest. */
   findLatestLive(room: string): Promise<Transcription | undefined>;
-  /** Active ones without a lease, or with one that ran out (leaseUntil <= now), oldest first. */
+  /** Claims active ones without a lease or with an expired one (leaseUntil <= now), oldest first. */
   claimLive(claim: TranscriptionClaim): Promise<readonly Transcription[]>;
   listActiveLive(): Promise<readonly Transcription[]>;
 
-  /** Inserts, or answers the one of the same recording and language that has not failed. */
+  /** Inserts it, or returns the one of the same recording and language that has not failed. */
   enqueuePost(
     transcription: NewPostTranscription,
   ): Promise<{ readonly transcription: Transcription; readonly isNew: boolean }>;
   /**
-   * Due queued ones, and processing ones whose lease ran out, by dueAt; attempts counts up with each claim, so that
-   * it may come with one more than are allowed: after a worker that was lost at the last one.
+   * Claims queued ones that are due and processing ones whose lease has expired, ordered by dueAt. Each claim counts
+   * as an attempt, so `attempts` is one higher than allowed when the worker of the last attempt died.
    */
   claimPost(claim: TranscriptionClaim): Promise<readonly Transcription[]>;
-  /** How far the audio has been transcribed; only while `owner` holds the lease, which it prolongs. Whether it did. */
+  /** Stores the progress and extends the lease. False when `owner` no longer holds the lease. */
   advancePost(id: string, owner: string, progress: PostProgress): Promise<boolean>;
-  /** processing -> queued | completed | failed, only while `owner` holds the lease; whether it did. */
-  settlePost(id: string, owner: string, outcome: PostOutcome): Promise<boolean>;
+  /** Moves it from processing to queued, completed or failed. False when `owner` no longer holds the lease. */
+  recordPostOutcome(id: string, owner: string, outcome: PostOutcome): Promise<boolean>;
 
-  /** Prolongs the lease of one transcription; whether `owner` still held it. */
+  /** Extends the lease. False when `owner` no longer holds it. */
   renew(id: string, owner: string, leaseUntil: number): Promise<boolean>;
-  /** Gives the lease up in good order: a post-call one is queued again, and the try does not count. */
+  /** Gives up the lease. A post-call transcription is queued again, and the attempt does not count. */
   release(id: string, owner: string): Promise<void>;
   find(id: string): Promise<Transcription | undefined>;
-  /** Post-call ones, newest first by (createdAt, id). */
+  /** Lists post-call ones, newest first by (createdAt, id). */
   listPost(query: TranscriptionQuery): Promise<readonly Transcription[]>;
-  /** Merges into the speaker map; null removes. Undefined when there is no such transcription. */
+  /** Merges a change into the speaker map; null removes a name. Undefined when there is no such transcription. */
   updateSpeakers(
     id: string,
     change: Readonly<Record<string, string | null>>,
   ): Promise<Transcription | undefined>;
-  /** With all its segments; whether it was there. */
+  /** Deletes it with all its segments. False when there is no such transcription. */
   delete(id: string): Promise<boolean>;
 
-  /** Only while `owner` holds the transcription's lease and it is not stopped; a known id is passed over. Whether it did. */
+  /** Adds segments and skips known ids. False when `owner` does not hold the lease or it is stopped. */
   addSegments(id: string, owner: string, segments: readonly StoredSegment[]): Promise<boolean>;
-  /** Drops what a worker that lost its lease had stored of a post-call try. */
+  /** Deletes the segments of an earlier attempt. False when `owner` does not hold the lease. */
   clearSegments(id: string, owner: string): Promise<boolean>;
-  /** By start, then id; those that end strictly after `endsAfter` (Unix milliseconds). */
+  /** Lists segments by start, then id. With `endsAfter` only those that end strictly after it (Unix milliseconds). */
   listSegments(id: string, endsAfter?: number): Promise<readonly StoredSegment[]>;
   countSegments(id: string): Promise<number>;
 
-  /** The worker is alive until `aliveUntil`. Rows of workers that have long been dead go with it. */
+  /** Stores that a worker is alive until `aliveUntil`, and deletes the rows of workers that died long ago. */
   beat(beat: WorkerBeat): Promise<void>;
   retire(workerId: string): Promise<void>;
-  /** Alive: aliveUntil > now. */
+  /** Whether any worker of the kind has aliveUntil > now. */
   isAlive(kind: WorkerKind, now: number): Promise<boolean>;
-  /** Languages that the living workers of a kind can do, as they said with their beats; sorted, each once. */
+  /** Languages of the living workers of a kind, sorted and without duplicates. */
   languages(kind: WorkerKind, now: number): Promise<readonly string[]>;
 }
 
@@ -78,7 +77,7 @@ export type { WorkerKind };
 export type WorkerBeat = {
   readonly kind: WorkerKind;
   readonly workerId: string;
-  /** As of SpeechEngine: BCP 47 tags, or primary languages that stand for all of their regions. */
+  /** BCP 47 tags, as in SpeechEngine. */
   readonly languages: readonly string[];
   readonly aliveUntil: number;
 };
@@ -88,7 +87,7 @@ export type TranscriptionClaim = {
   readonly now: number;
   readonly leaseUntil: number;
   readonly limit: number;
-  /** Whether this worker can do a language: what it cannot is left to others. */
+  /** Whether this worker supports a language. Other transcriptions are left to other workers. */
   readonly supports: (language: string) => boolean;
 };
 
@@ -113,11 +112,11 @@ export type Transcription = {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly createdAt: number;
-  /** The instant from which seconds are counted: a live one's start, or its recording's. */
+  /** Origin of the times in seconds: the start of a live transcription, or of the recording. */
   readonly originAt: number;
-  /** Of a post-call one: when a worker first took it up. */
+  /** When a worker first claimed it; null for live ones. */
   readonly startedAt: number | null;
-  /** When it was stopped, completed or failed. */
+  /** When it was stopped, completed or failed; else null. */
   readonly endedAt: number | null;
 };
 
@@ -138,7 +137,7 @@ export type NewPostTranscription = Pick<
 
 export type PostProgress = {
   readonly progress: number;
-  /** Undefined leaves it as it is. */
+  /** Undefined leaves it unchanged. */
   readonly durationMs?: number | undefined;
   readonly leaseUntil: number;
 };
@@ -170,17 +169,17 @@ export type StoredSegment = {
   readonly id: string;
   readonly trackId: string | null;
   readonly identity: string | null;
-  /** The participant's name when it was said; speakers are resolved when read. */
+  /** The participant's name at that time. Speakers are resolved when segments are read. */
   readonly name: string | null;
   readonly text: string;
   readonly language: string;
-  /** Unix milliseconds; for a recording, counted on from its originAt. */
+  /** Unix milliseconds; for a recording, originAt plus the time in the recording. */
   readonly startedAt: number;
   readonly endedAt: number;
   readonly confidence: number | null;
 };
 
-/** The stores that a transaction about transcriptions works on. */
+/** The stores that a transaction about transcriptions uses. */
 export interface TranscriptionStores extends EventStores {
   readonly transcriptions: TranscriptionStore;
 }

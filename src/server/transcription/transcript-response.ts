@@ -5,7 +5,7 @@ import type { RouteResponse } from '../platform/http/route.ts';
 import { toSrt, toText, toVtt } from './transcript-text.ts';
 
 export const FormatParameter = Type.Optional(
-  Type.Enum(TRANSCRIPT_FORMATS, { description: 'How to answer; default json' }),
+  Type.Enum(TRANSCRIPT_FORMATS, { description: 'Format of the response; default json' }),
 );
 
 const CONTENT_TYPES = {
@@ -16,7 +16,7 @@ const CONTENT_TYPES = {
 
 const EXAMPLE = [{ speaker: 'Ada', text: 'Good morning.', start: 1.5, end: 2.75 }];
 
-/** For the description of the answer: what it is with `format`. */
+/** Examples of the text formats, for the API's description. */
 export const TRANSCRIPT_TEXTS = {
   'text/plain': toText(EXAMPLE),
   'text/vtt': toVtt(EXAMPLE),
@@ -25,7 +25,7 @@ export const TRANSCRIPT_TEXTS = {
 
 const WRITERS = { text: toText, vtt: toVtt, srt: toSrt } as const;
 
-export function answerTranscript(
+export function transcriptResponse(
   body: { readonly segments: readonly Segment[] },
   format: TranscriptFormat | undefined,
 ): RouteResponse {

@@ -1,7 +1,7 @@
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { Transcription } from './store.ts';
 
-/** What webhooks learn of a transcription that was stopped or completed; its text they read from the API. */
+/** The event of a transcription that was stopped or completed. It carries no text: receivers read that from the API. */
 export function transcriptionEvent(
   transcription: Transcription,
   segmentCount: number,

@@ -15,7 +15,7 @@ import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { RecordingStores } from '../recordings/store.ts';
 import { type QueueTranscriptionDeps, queueTranscription } from './post/queue-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
-import { answerTranscript, FormatParameter, TRANSCRIPT_TEXTS } from './transcript-response.ts';
+import { FormatParameter, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
 
 export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
@@ -39,7 +39,7 @@ function queueRoute(deps: TranscriptionsDeps): Route {
     tag: 'transcription',
     summary: 'Transcribe a recording after the call',
     description:
-      'Needs a running worker of the profile stt-post. A recording has one transcription per language: the one that exists is answered again, unless it failed.',
+      'Needs a running worker of the profile stt-post. A recording has one transcription per language: an existing one is returned, unless it failed.',
     security: 'signed',
     params: RecordingParams,
     body: PostQueueSchema,
@@ -100,20 +100,20 @@ function readRoute(deps: TranscriptionsDeps): Route {
     operationId: 'getTranscriptionById',
     tag: 'transcription',
     summary: 'Read a transcription with its segments',
-    description: 'Of a recording; a live one is answered as its room answers it.',
+    description: 'Returns a post-call transcription, or a live one in the same form as its room does.',
     security: 'signed',
     params: TranscriptionParams,
     query: Type.Object({ format: FormatParameter }, { additionalProperties: false }),
     success: {
       200: {
-        description: 'The transcription; its segments as far as there are any yet',
+        description: 'The transcription with its segments so far',
         schema: Type.Union([PostTranscriptionDetailSchema, LiveTranscriptionSchema]),
         texts: TRANSCRIPT_TEXTS,
       },
     },
     errors: ERRORS,
     handle: async ({ params, query }) =>
-      answerTranscript(await getTranscription(deps, params.transcriptionId), query.format),
+      transcriptResponse(await getTranscription(deps, params.transcriptionId), query.format),
   });
 }
 
@@ -124,7 +124,7 @@ function deleteRoute(deps: TranscriptionsDeps): Route {
     operationId: 'deleteTranscription',
     tag: 'transcription',
     summary: 'Delete a transcription with all its segments',
-    description: 'Also a live one that is stopped. A recording that is being transcribed is given up.',
+    description: 'A live one must be stopped first. A worker that is transcribing the recording gives it up.',
     security: 'signed',
     params: TranscriptionParams,
     success: { 204: { description: 'The transcription is deleted' } },

@@ -19,11 +19,11 @@ import type {
 
 type Database = Kysely<Tables>;
 
-/** Literals, not parameters: both engines match a partial index only by its predicate as it was written. */
+/** Literals, not parameters: both engines use a partial index only when the query repeats its predicate literally. */
 const isActive = sql<boolean>`status = 'active'`;
 const isWanted = sql<boolean>`kind = 'post' and status <> 'failed'`;
 
-/** What ends between two looks at it is looked at again. */
+/** A row may change between the insert and the select; then both are tried again. */
 const INSERT_ROUNDS = 5;
 
 export function createTranscriptionStore(connection: Connection): TranscriptionStore {
@@ -47,7 +47,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     },
     enqueuePost: (transcription) => enqueuePost(db, transcription),
     advancePost: (id, owner, progress) => advancePost(db, { id, owner }, progress),
-    settlePost: (id, owner, outcome) => settlePost(db, { id, owner }, outcome),
+    recordPostOutcome: (id, owner, outcome) => recordPostOutcome(db, { id, owner }, outcome),
     find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', sanitizeText(id))),
     listPost: (query) => listPost(db, query),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
@@ -190,7 +190,7 @@ async function advancePost(db: Database, holder: Holder, advance: PostProgress):
   return numUpdatedRows === 1n;
 }
 
-async function settlePost(db: Database, holder: Holder, outcome: PostOutcome): Promise<boolean> {
+async function recordPostOutcome(db: Database, holder: Holder, outcome: PostOutcome): Promise<boolean> {
   const free = { leaseOwner: null, leaseUntil: null };
   const { numUpdatedRows } = await updateHeld(db, holder, { ...changesOf(outcome), ...free });
   return numUpdatedRows === 1n;
@@ -216,7 +216,7 @@ async function listPost(db: Database, query: TranscriptionQuery): Promise<readon
   return rows.map(toTranscription);
 }
 
-/** Read and written under the row's lock: of two changes at once neither is lost. */
+/** Reads and writes under a lock of the row, so that neither of two changes at once is lost. */
 function updateSpeakers(
   { atomically, dialect }: Connection,
   id: string,
@@ -234,7 +234,7 @@ function updateSpeakers(
   });
 }
 
-/** The row first: who is storing segments holds its lock, and finds it gone afterwards. */
+/** Deletes the row first: a worker that is storing segments holds its lock, and later finds the row deleted. */
 function deleteTranscription({ atomically }: Connection, id: string): Promise<boolean> {
   return atomically(async (db) => {
     const { numDeletedRows } = await db

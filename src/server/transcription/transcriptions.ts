@@ -15,7 +15,7 @@ const readPage = pageReader('transcriptions');
 
 export type ReadTranscriptionsDeps = { readonly store: Pick<TranscriptionStores, 'transcriptions'> };
 
-/** The active transcription of a room, else its newest; segments that end after `since`, in Unix milliseconds. */
+/** Returns the active transcription of a room, else its newest, with the segments that end after `since` (Unix ms). */
 export async function getRoomTranscription(
   { store }: ReadTranscriptionsDeps,
   room: string,
@@ -24,7 +24,7 @@ export async function getRoomTranscription(
   return await toLive(store, await findOfRoom(store, room), since);
 }
 
-/** Of either kind. Throws transcription-not-found. */
+/** Returns a live or post-call transcription. Throws transcription-not-found. */
 export async function getTranscription(
   { store }: ReadTranscriptionsDeps,
   id: string,
@@ -44,7 +44,7 @@ export type TranscriptionsQuery = {
   readonly limit: number;
 };
 
-/** Post-call ones, newest first, without their segments. */
+/** Lists post-call transcriptions, newest first, without their segments. */
 export async function listTranscriptions(
   { store }: ReadTranscriptionsDeps,
   { roomId: room, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
@@ -55,7 +55,10 @@ export async function listTranscriptions(
   return { transcriptions: rows.map(toPost), nextCursor };
 }
 
-/** With all its segments, whatever its state: a worker that has it in hand stops. Throws for an active live one. */
+/**
+ * Deletes a transcription with all its segments, in any state but `active`. A worker that is transcribing it stops.
+ * Throws conflict for an active one.
+ */
 export async function deleteTranscription(
   { store }: { readonly store: UnitOfWork<TranscriptionStores> },
   id: string,
@@ -69,7 +72,7 @@ export async function deleteTranscription(
   });
 }
 
-/** The active or newest transcription of the room. Throws transcription-not-found. */
+/** Returns the active or newest transcription of the room. Throws transcription-not-found. */
 export async function findOfRoom(
   store: ReadTranscriptionsDeps['store'],
   room: string,

@@ -205,7 +205,7 @@ describe('a media server that answers badly', () => {
     expect(failure.code).toBe(code);
     expect(failure.message).toContain(text);
     expect(failure.message).not.toContain('127.0.0.1');
-    manual.control.setFaults({ api: 'answering' });
+    manual.control.setFaults({ api: 'responding' });
     expect(await manual.server.listRooms()).toEqual([]);
   });
 });

@@ -120,7 +120,7 @@ describe('webhooks of an egress', () => {
     await manual.clock.advance(MEASURED_TIMINGS.startMs);
     const [told] = await inbox.waitFor(({ event }) => event === 'egress_started');
     expect(answered).toBe(false);
-    await manual.clock.advance(MEASURED_TIMINGS.answerMs);
+    await manual.clock.advance(MEASURED_TIMINGS.startResponseMs);
     expect(told?.body.egressInfo?.egressId).toBe((await start).egressId);
   });
 });

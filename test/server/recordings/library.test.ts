@@ -268,6 +268,6 @@ describe('the list of recordings', () => {
     stage.media.control.setFaults({ api: 'closing' });
     expect(idsOf(await list())).toEqual(ids.toReversed());
     expect(await stage.get(ids[5] ?? '')).toMatchObject({ status: 'recording' });
-    stage.media.control.setFaults({ api: 'answering' });
+    stage.media.control.setFaults({ api: 'responding' });
   });
 });

@@ -90,7 +90,7 @@ beforeEach(async () => {
   await media.createRoom({ name: room });
 });
 afterEach(async () => {
-  embedded.control.setFaults({ recorder: 'present', api: 'answering', redis: 'present' });
+  embedded.control.setFaults({ recorder: 'present', api: 'responding', redis: 'present' });
   await media.deleteRoom(room).catch(() => {});
 });
 

@@ -18,7 +18,7 @@ import { type Received, type Receiver, startReceiver } from './support/receiver.
 
 /* Recordings and streams, which need workers that the embedded media server plays; its waits are short here. */
 
-const TIMINGS = { startMs: 20, answerMs: 10, recorderJoinMs: 30, activeMs: 60, finishMs: 40 };
+const TIMINGS = { startMs: 20, startResponseMs: 10, recorderJoinMs: 30, activeMs: 60, finishMs: 40 };
 
 describe('events of recordings and streams', () => {
   let folder: string;

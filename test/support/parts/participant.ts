@@ -159,7 +159,7 @@ function wavSound(file: Buffer): Sound {
 }
 
 /** A received audio track and who publishes it. */
-export interface HeardTrack {
+export interface AudioTrack {
   readonly track: RemoteTrack;
   readonly publication: RemoteTrackPublication;
   readonly participant: RemoteParticipant;
@@ -175,7 +175,7 @@ export interface HeardTrackQuery {
 export async function subscribedTrack(
   listener: JoinedParticipant,
   query: HeardTrackQuery,
-): Promise<HeardTrack> {
+): Promise<AudioTrack> {
   const { identity, kind = TrackKind.KIND_AUDIO, deadlineMs = eventDeadlineMs } = query;
   const present = listener.room.remoteParticipants.get(identity);
   for (const publication of present?.trackPublications.values() ?? []) {
@@ -217,7 +217,7 @@ export interface LoudnessQuery {
  *
  * @throws Error at the deadline, with the levels that were heard.
  */
-export async function untilLoudness(heard: Pick<HeardTrack, 'track'>, query: LoudnessQuery): Promise<number> {
+export async function untilLoudness(heard: Pick<AudioTrack, 'track'>, query: LoudnessQuery): Promise<number> {
   const { accepts, windowMs = 100, windows = 3, deadlineMs = eventDeadlineMs } = query;
   const reader = new AudioStream(heard.track, {
     sampleRate: toneSampleRate,

@@ -8,35 +8,37 @@ import type {
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
 import { hideTokens } from './errors.ts';
-import type { Caption, HeardTrack, ListenRequest, RoomEar, RoomListener } from './room-audio.ts';
+import type { AudioTrack, Caption, JoinRequest, RoomAudioSubscriber, RoomConnection } from './room-audio.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 /*
- * LiveKit's room client, https://docs.livekit.io/home/client/. An optional dependency with native code: loaded by a
- * stt-live worker and by nothing else.
+ * Uses LiveKit's room client, https://docs.livekit.io/home/client/. It is an optional dependency with native code that
+ * only a stt-live worker loads.
  */
 
 type Sdk = typeof import('@livekit/rtc-node');
 
-export type RoomListenerSettings = {
+export type RoomAudioSubscriberSettings = {
   /** WebSocket URL of the media server. */
   readonly url: string;
   readonly tokenSigner: TokenSigner;
   readonly clock: Clock;
-  /** Samples per second of the audio that subscribers get. */
+  /** Sample rate of the audio that callers receive. */
   readonly sampleRate: number;
 };
 
-/** Longer than any call: the connection, not the token, says when it is over. */
+/** Longer than any call, so that the token does not end the connection. */
 const TOKEN_SECONDS = 24 * 3600;
-/** LiveKit's own topic of transcriptions, which its client components show as captions. */
+/** LiveKit's topic for transcriptions, which its client components show as captions. */
 const CAPTION_TOPIC = 'lk.transcription';
 
-export async function createRoomListener(settings: RoomListenerSettings): Promise<RoomListener> {
+export async function createRoomAudioSubscriber(
+  settings: RoomAudioSubscriberSettings,
+): Promise<RoomAudioSubscriber> {
   const sdk = await loadSdk();
   return {
     join: async (request) => await join(sdk, settings, request),
-    // What is native is freed with the process: taking it down would take it from everyone else in the process.
+    // The native library is shared by the whole process, so disposing of it here would break other users.
     close: async () => {},
   };
 }
@@ -54,7 +56,11 @@ async function loadSdk(): Promise<Sdk> {
   }
 }
 
-async function join(sdk: Sdk, settings: RoomListenerSettings, request: ListenRequest): Promise<RoomEar> {
+async function join(
+  sdk: Sdk,
+  settings: RoomAudioSubscriberSettings,
+  request: JoinRequest,
+): Promise<RoomConnection> {
   const room = new sdk.Room();
   subscribeToAudio(sdk, room, { onTrack: request.onTrack, sampleRate: settings.sampleRate });
   room.on(sdk.RoomEvent.Disconnected, request.onClosed);
@@ -74,7 +80,7 @@ async function join(sdk: Sdk, settings: RoomListenerSettings, request: ListenReq
     for (const publication of participant.trackPublications.values()) subscribe(sdk, publication);
   }
   return {
-    showCaption: async (caption) => await showCaption(room, caption),
+    sendCaption: async (caption) => await sendCaption(room, caption),
     leave: async () => {
       room.off(sdk.RoomEvent.Disconnected, request.onClosed);
       await room.disconnect();
@@ -82,10 +88,10 @@ async function join(sdk: Sdk, settings: RoomListenerSettings, request: ListenReq
   };
 }
 
-/** Hidden and an agent: not listed, not counted, and no reason to keep a room open. */
+/** A hidden agent is neither listed nor counted, and does not keep a room open. */
 async function agentToken(
-  { tokenSigner, clock }: RoomListenerSettings,
-  request: ListenRequest,
+  { tokenSigner, clock }: RoomAudioSubscriberSettings,
+  request: JoinRequest,
 ): Promise<string> {
   const issuedAt = Math.floor(clock.now() / 1000);
   return await tokenSigner.sign({
@@ -109,7 +115,7 @@ async function agentToken(
   });
 }
 
-type AudioOptions = { readonly onTrack: (track: HeardTrack) => void; readonly sampleRate: number };
+type AudioOptions = { readonly onTrack: (track: AudioTrack) => void; readonly sampleRate: number };
 
 /** Subscribes to audio tracks only: receiving video would cost bandwidth for nothing. */
 function subscribeToAudio(sdk: Sdk, room: Room, options: AudioOptions): void {
@@ -133,7 +139,7 @@ function subscribe(sdk: Sdk, publication: RemoteTrackPublication): void {
   if (publication.kind === sdk.TrackKind.KIND_AUDIO) publication.setSubscribed(true);
 }
 
-/** Whoever stops listening frees the native stream. */
+/** Ending the iteration frees the native stream. */
 async function* samplesOf(stream: ReadableStream<AudioFrame>): AsyncGenerator<Float32Array> {
   const reader = stream.getReader();
   try {
@@ -145,8 +151,8 @@ async function* samplesOf(stream: ReadableStream<AudioFrame>): AsyncGenerator<Fl
   }
 }
 
-/** Without a sender of its own a hidden agent's stream arrives as nobody's: so it comes as the speaker's. */
-async function showCaption(room: Room, caption: Caption): Promise<void> {
+/** Receivers see no sender for a stream of a hidden agent, so the caption names the speaker as its sender. */
+async function sendCaption(room: Room, caption: Caption): Promise<void> {
   const writer = await room.localParticipant?.streamText({
     topic: CAPTION_TOPIC,
     senderIdentity: caption.identity,

@@ -1,42 +1,42 @@
 /*
- * Listening in a room: as a hidden agent that hears every audio track by itself, and can show captions. One
- * connection per transcription; it reconnects by itself as long as the room is there.
+ * Subscribes to the audio tracks of rooms as a hidden agent, which can also send captions. Each transcription has a
+ * connection of its own.
  */
-export interface RoomListener {
-  /** Rejects with ServiceError media-server-unavailable when the room cannot be joined. */
-  join(request: ListenRequest): Promise<RoomEar>;
+export interface RoomAudioSubscriber {
+  /** Joins a room. Rejects with ServiceError media-server-unavailable when that fails. */
+  join(request: JoinRequest): Promise<RoomConnection>;
   close(): Promise<void>;
 }
 
-export type ListenRequest = {
+export type JoinRequest = {
   readonly room: string;
-  /** The same for every listener of a transcription: a second one takes the place of the first. */
+  /** The same for every connection of a transcription: LiveKit disconnects the first when a second one joins. */
   readonly identity: string;
-  readonly onTrack: (track: HeardTrack) => void;
-  /** The connection is over: the room was closed, we were removed, or it could not be kept up. */
+  readonly onTrack: (track: AudioTrack) => void;
+  /** Called when the connection ends: the room was closed, we were removed, or the network failed. */
   readonly onClosed: () => void;
 };
 
-export type HeardTrack = {
+export type AudioTrack = {
   readonly trackId: string;
   readonly identity: string;
-  /** The participant's name at this moment: people rename themselves. */
+  /** The participant's current name, which may change during the call. */
   readonly name: () => string;
-  /** 16 kHz, mono, from -1 to 1; ends when the track does. Silence, or nothing at all, while it is muted. */
+  /** 16 kHz, mono, from -1 to 1; ends with the track. A muted track sends silence or nothing. */
   readonly audio: AsyncIterable<Float32Array>;
 };
 
-export interface RoomEar {
-  /** Resolves when it was sent; a caption that cannot be sent is no reason to stop listening. */
-  showCaption(caption: Caption): Promise<void>;
+export interface RoomConnection {
+  /** Sends a caption to everyone in the room. Rejects when it cannot be sent; the connection stays usable. */
+  sendCaption(caption: Caption): Promise<void>;
   leave(): Promise<void>;
 }
 
 export type Caption = {
-  /** The same for all interim results of a segment and its final. */
+  /** The same for all interim captions of a segment and its final one. */
   readonly segmentId: string;
   readonly trackId: string;
-  /** Whose words they are. */
+  /** Identity of the speaker. */
   readonly identity: string;
   readonly text: string;
   readonly language: string;

@@ -2,67 +2,67 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SampleShelf, ShelvedSamples } from './audio-spill.ts';
+import type { AudioSpillFile, SpilledBuffer } from './audio-spill.ts';
 
-export type SampleShelfSettings = {
-  /** The folder for temporary files unless said otherwise: TMPDIR. */
+export type AudioSpillFileSettings = {
+  /** Default: the folder for temporary files (TMPDIR). */
   readonly folder?: string;
   readonly volumeBytes?: number;
 };
 
-/** What is put away one after the other is taken so too: a file that is full is gone before long. */
+/** Buffers are read in about the order in which they were written, so a full file is soon empty and removed. */
 const VOLUME_BYTES = 64 * 1024 * 1024;
 
 /**
- * Files without a name: nobody else can open them, and they are gone with the process, however that ends. One that is
- * full is followed by another, and one that is empty again is closed, so that a queue that never ends takes no more
- * room than what is in it and two files.
+ * Spills samples to unlinked files: no other process can open them, and they disappear with this process, however it
+ * ends. A full file is followed by another, and a file whose buffers were all read is closed. A long-running queue
+ * therefore takes no more disk space than its content and two files.
  */
-export function createSampleShelf({
+export function createAudioSpillFile({
   folder = tmpdir(),
   volumeBytes = VOLUME_BYTES,
-}: SampleShelfSettings = {}): SampleShelf {
+}: AudioSpillFileSettings = {}): AudioSpillFile {
   const volumes = new Set<Volume>();
   let latest: Volume | undefined;
 
   const volumeFor = (): Volume => {
     if (latest !== undefined && latest.end < volumeBytes) return latest;
     const file = openNameless(join(folder, `rtc-speech-${randomUUID()}`));
-    // Whoever writes to it is told.
+    // The write below reports the error.
     file.catch(() => {});
-    latest = { file, end: 0, kept: 0 };
+    latest = { file, end: 0, unread: 0 };
     volumes.add(latest);
     return latest;
   };
-  const leave = (volume: Volume): void => {
-    volume.kept -= 1;
-    if (volume.kept > 0) return;
+  const release = (volume: Volume): void => {
+    volume.unread -= 1;
+    if (volume.unread > 0) return;
     if (latest === volume) latest = undefined;
     if (volumes.delete(volume)) void closeFile(volume);
   };
 
   return {
-    put: async (samples): Promise<ShelvedSamples> => {
+    write: async (samples): Promise<SpilledBuffer> => {
       const { length } = samples;
       const volume = volumeFor();
       const position = volume.end;
       volume.end += samples.byteLength;
-      volume.kept += 1;
+      volume.unread += 1;
       try {
         await writeAll(await volume.file, samples, position);
       } catch (error) {
-        leave(volume);
+        release(volume);
         throw error;
       }
       return {
-        take: async () => {
+        read: async () => {
           try {
             return await readAll(await volume.file, length, position);
           } finally {
-            leave(volume);
+            release(volume);
           }
         },
-        drop: () => leave(volume),
+        discard: () => release(volume),
       };
     },
     close: async () => {
@@ -76,10 +76,10 @@ export function createSampleShelf({
 
 type Volume = {
   readonly file: Promise<FileHandle>;
-  /** Where the next one begins. */
+  /** Position of the next buffer. */
   end: number;
-  /** How many have neither been taken nor dropped. */
-  kept: number;
+  /** Number of buffers that were neither read nor discarded. */
+  unread: number;
 };
 
 async function closeFile({ file }: Volume): Promise<void> {
@@ -93,7 +93,7 @@ async function openNameless(path: string): Promise<FileHandle> {
   return file;
 }
 
-/** The system writes less than it is asked to where the disk ends; the rest then says why. */
+/** A write may be partial when the disk is nearly full; the next write then reports the error. */
 async function writeAll(file: FileHandle, samples: Float32Array, position: number): Promise<void> {
   const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
   let written = 0;
@@ -109,7 +109,7 @@ async function readAll(file: FileHandle, length: number, position: number): Prom
   let filled = 0;
   while (filled < bytes.length) {
     const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, position + filled);
-    if (bytesRead === 0) throw new Error('what was put away is no longer there');
+    if (bytesRead === 0) throw new Error('The spilled samples are no longer in the file.');
     filled += bytesRead;
   }
   return samples;

@@ -1,13 +1,13 @@
-/** Where sound waits that memory is not to hold: for as long as the process lives, and for nobody else. */
-export interface SampleShelf {
-  /** Rejects when there is no room for it. */
-  put(samples: Float32Array): Promise<ShelvedSamples>;
+/** Holds samples on disk instead of in memory while they wait for recognition. Only this process can read them. */
+export interface AudioSpillFile {
+  /** Rejects when the disk is full. */
+  write(samples: Float32Array): Promise<SpilledBuffer>;
   close(): Promise<void>;
 }
 
-export type ShelvedSamples = {
-  /** Once, if they are not dropped: they are gone then. */
-  readonly take: () => Promise<Float32Array>;
-  /** Nobody will take them: their room is free. */
-  readonly drop: () => void;
+export type SpilledBuffer = {
+  /** Returns the samples and frees their space. May be called once. */
+  readonly read: () => Promise<Float32Array>;
+  /** Frees the space of samples that nobody will read. */
+  readonly discard: () => void;
 };

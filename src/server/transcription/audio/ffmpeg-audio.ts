@@ -4,10 +4,10 @@ import type { Log } from '../../platform/log.ts';
 import type { FileLocation, RecordingFiles } from '../../recordings/files/recording-files.ts';
 import { SAMPLE_RATE } from '../engines/speech.ts';
 import { type Decoder, startDecoder } from './decode-audio.ts';
-import { faultOf } from './ffmpeg-errors.ts';
+import { findDecodingError } from './ffmpeg-errors.ts';
 import { startFeed } from './file-feed.ts';
 import type { ReadDeps } from './read-with-retry.ts';
-import { type AudioChunk, type RecordingAudio, SpeechFault } from './recording-audio.ts';
+import { type AudioChunk, type RecordingAudio, TranscriptionError } from './recording-audio.ts';
 
 export type FfmpegAudioDeps = ReadDeps & {
   readonly files: RecordingFiles;
@@ -20,7 +20,7 @@ export function createFfmpegAudio(deps: FfmpegAudioDeps): RecordingAudio {
   return { decode: (location, signal) => decode(deps, location, signal) };
 }
 
-/** Resolves when the program is there; rejects with what to do when it is not. */
+/** Resolves when the program can be run; rejects with a message that says what to install when it cannot. */
 export async function checkFfmpeg(program: string): Promise<void> {
   try {
     await promisify(execFile)(program, ['-version']);
@@ -52,10 +52,10 @@ async function* decode(
     const end = await decoder.end();
     signal.throwIfAborted();
     if (feed.failure() !== undefined) throw feed.failure();
-    const fault = faultOf({ ...end, decodedSeconds: count / SAMPLE_RATE });
-    if (fault === undefined) return;
-    deps.log.debug({ code: fault.code, complaints: end.complaints }, 'ffmpeg found fault with a recording');
-    throw fault;
+    const error = findDecodingError({ ...end, decodedSeconds: count / SAMPLE_RATE });
+    if (error === undefined) return;
+    deps.log.debug({ code: error.code, stderr: end.stderr }, 'ffmpeg reported errors in a recording');
+    throw error;
   } finally {
     await decoder?.kill();
     await feed.close();
@@ -65,11 +65,12 @@ async function* decode(
 async function sizeOf(files: RecordingFiles, location: FileLocation): Promise<number> {
   const facts = await files.find(location);
   if (facts === undefined) {
-    throw new SpeechFault(
+    throw new TranscriptionError(
       'recording-file-not-found',
       'The file of the recording is no longer where it was stored.',
     );
   }
-  if (facts.sizeBytes === 0) throw new SpeechFault('recording-empty', 'The file of the recording is empty.');
+  if (facts.sizeBytes === 0)
+    throw new TranscriptionError('recording-empty', 'The file of the recording is empty.');
   return facts.sizeBytes;
 }

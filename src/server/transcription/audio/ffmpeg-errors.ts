@@ -1,32 +1,36 @@
-import { SpeechFault } from './recording-audio.ts';
+import { TranscriptionError } from './recording-audio.ts';
 
-/** Lost sound; ffmpeg goes on and ends with success all the same. Its other complaints cost nothing. */
+/** Messages that mean lost audio, although ffmpeg exits with 0. Its other messages are harmless. */
 const DAMAGE =
   /Error while decoding|Error submitting packet|partial file|Invalid data found|corrupt|ends prematurely/i;
 
 export type FfmpegEnd = {
   readonly exitCode: number | null;
-  /** What it said at its level `error`. */
-  readonly complaints: string;
+  /** Standard error at the log level `error`. */
+  readonly stderr: string;
   readonly decodedSeconds: number;
 };
 
-/** What is wrong with the file, by how ffmpeg ended on it; undefined for nothing. */
-export function faultOf({ exitCode, complaints, decodedSeconds }: FfmpegEnd): SpeechFault | undefined {
-  if (/matches no streams/.test(complaints)) {
-    return new SpeechFault('recording-without-audio', 'The recording has no audio track.');
+/** Finds out from ffmpeg's exit what is wrong with the file; undefined when nothing is. */
+export function findDecodingError({
+  exitCode,
+  stderr,
+  decodedSeconds,
+}: FfmpegEnd): TranscriptionError | undefined {
+  if (/matches no streams/.test(stderr)) {
+    return new TranscriptionError('recording-without-audio', 'The recording has no audio track.');
   }
-  const isWhole = exitCode === 0 && !DAMAGE.test(complaints);
+  const isWhole = exitCode === 0 && !DAMAGE.test(stderr);
   if (isWhole && decodedSeconds > 0) return undefined;
   if (isWhole)
-    return new SpeechFault('recording-without-audio', 'The audio track of the recording is empty.');
+    return new TranscriptionError('recording-without-audio', 'The audio track of the recording is empty.');
   if (decodedSeconds > 0) {
-    return new SpeechFault(
+    return new TranscriptionError(
       'recording-damaged',
       `A part of the audio cannot be read; ${Math.round(decodedSeconds)} s of it were, and the transcript has what was said in them.`,
     );
   }
-  return new SpeechFault(
+  return new TranscriptionError(
     'recording-not-media',
     'The file cannot be read as media: it is something else, or was cut off before it was finished.',
   );

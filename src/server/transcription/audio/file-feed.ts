@@ -4,18 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { FileLocation } from '../../recordings/files/recording-files.ts';
-import { type ReadDeps, readPatiently } from './read-with-retry.ts';
+import { type ReadDeps, readWithRetry } from './read-with-retry.ts';
 
 /*
- * One file for one ffmpeg: served by HTTP on loopback, under a name that nobody can guess, for as long as the decoding
- * takes. MP4 may have its index at its end, so that a pipe would not do; and ffmpeg gets neither a pre-signed URL nor
+ * Serves one recording to one ffmpeg process by HTTP on loopback, at an unguessable path, while it is decoded. A pipe
+ * would not do, because ffmpeg must seek: MP4 may have its index at the end. ffmpeg sees neither a pre-signed URL nor
  * the name of a room.
  */
 export type FileFeed = {
   readonly url: string;
-  /** Where ffmpeg reads at the moment, as a share of the file. */
+  /** ffmpeg's current read position, as a share of the file. */
   readonly share: () => number;
-  /** What made the feed fail, if anything did. */
+  /** The error that made the feed fail, if any. */
   readonly failure: () => unknown;
   close(): Promise<void>;
 };
@@ -37,7 +37,7 @@ export async function startFeed(deps: ReadDeps, request: FeedRequest): Promise<F
       return;
     }
     serve(deps, { ...request, signal }, { asked, answer, state }).catch((error: unknown) => {
-      // ffmpeg hangs up to read on elsewhere, which is no failure.
+      // ffmpeg closes the connection in order to seek, which is no failure.
       if (!signal.aborted && !isHangUp(error)) state.failure ??= error;
       answer.destroy();
     });
@@ -83,7 +83,7 @@ async function serve(deps: ReadDeps, feed: FeedRequest, { asked, answer, state }
   });
   state.position = start;
   const counted = async function* (): AsyncGenerator<Buffer> {
-    for await (const piece of readPatiently(deps, { location, start, end, signal })) {
+    for await (const piece of readWithRetry(deps, { location, start, end, signal })) {
       state.position += piece.length;
       yield piece;
     }

@@ -2,9 +2,9 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FileLocation, RecordingFiles } from '../../recordings/files/recording-files.ts';
 
-/** An object storage that is restarted is back within this. */
+/** Together they outlast a restart of the object storage. */
 const PAUSES_MS = [1000, 2000, 4000, 8000] as const;
-/** A piece that takes longer will not come any more. */
+/** A chunk that takes longer than this is given up, and the connection is replaced. */
 const STALL_MS = 30_000;
 
 export type ReadDeps = { readonly files: Pick<RecordingFiles, 'read'>; readonly clock: Clock };
@@ -17,10 +17,10 @@ export type ReadRequest = {
 };
 
 /**
- * The bytes from `start` up to `end`, as they are taken. A connection that breaks or stalls is replaced where it broke
- * off; four times in a row without a byte, and the storage's own error is thrown.
+ * Reads the bytes from `start` up to `end`. A connection that breaks or stalls is replaced at the position it reached.
+ * After four attempts in a row without a byte, the storage's own error is thrown.
  */
-export async function* readPatiently(deps: ReadDeps, request: ReadRequest): AsyncGenerator<Buffer> {
+export async function* readWithRetry(deps: ReadDeps, request: ReadRequest): AsyncGenerator<Buffer> {
   let at = request.start;
   let failures = 0;
   while (at < request.end) {
@@ -47,24 +47,24 @@ async function* readOnce({ files, clock }: ReadDeps, request: ReadRequest): Asyn
   const pieces = stream[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await inTime(clock, pieces.next(), signal);
+      const next = await withTimeout(clock, pieces.next(), signal);
       if (next.done === true) return;
       yield Buffer.from(next.value as Uint8Array);
     }
   } catch (cause) {
     throw cause instanceof ServiceError ? cause : brokenOff(cause);
   } finally {
-    // Not by return(): it waits for a read that may never end.
+    // The iterator's return() would wait for a read that may never end.
     (stream as { destroy?: () => void }).destroy?.();
   }
 }
 
-async function inTime<T>(clock: Clock, work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function withTimeout<T>(clock: Clock, work: Promise<T>, signal: AbortSignal): Promise<T> {
   const timer = new AbortController();
   const stalled = clock.sleep(STALL_MS, AbortSignal.any([signal, timer.signal])).then(() => {
     throw brokenOff();
   });
-  // The one that loses has nobody to tell.
+  // The loser of the race may reject later, when nobody handles it.
   work.catch(() => undefined);
   try {
     return await Promise.race([work, stalled]);

@@ -1,12 +1,13 @@
 import type { TranscriptionFault } from '../../../contract/transcription.ts';
 import type { FileLocation } from '../../recordings/files/recording-files.ts';
 
-/** The sound of recordings, whatever their container and codec are. */
+/** Decodes the audio of recordings, whatever their container and codec. */
 export interface RecordingAudio {
   /**
-   * Decodes the first audio track piece by piece, in constant memory, as its reader takes it; times are those of
-   * the file: gaps are silence. Rejects with a SpeechFault for a file that is missing, empty, no media, without
-   * audio, or (after all that can be read of it) damaged; with the ServiceErrors of RecordingFiles.
+   * Decodes the first audio track in chunks and in constant memory, at the pace of its reader. Gaps become silence, so
+   * that sample times are times in the file. Rejects with a TranscriptionError for a file that is missing, empty, not
+   * media, without audio, or damaged (after everything readable was decoded), and with the ServiceErrors of
+   * RecordingFiles.
    */
   decode(location: FileLocation, signal: AbortSignal): AsyncIterable<AudioChunk>;
 }
@@ -14,13 +15,13 @@ export interface RecordingAudio {
 export type AudioChunk = {
   /** 16 kHz, mono, from -1 to 1. */
   readonly samples: Float32Array;
-  /** How much of the file has been read, 0 to 1. */
+  /** Share of the file that was read, 0 to 1. */
   readonly share: number;
 };
 
-/** Why a recording cannot be transcribed; `retryable` when it may be later, without anything being changed. */
-export class SpeechFault extends Error {
-  override readonly name = 'SpeechFault';
+/** Why a transcription failed. `retryable` means that a later attempt may succeed without any change. */
+export class TranscriptionError extends Error {
+  override readonly name = 'TranscriptionError';
   readonly code: TranscriptionFault;
   readonly retryable: boolean;
 

@@ -1,5 +1,5 @@
-/** The latest samples of a stream, to be read again by their index in it. */
-export class SampleHistory {
+/** Keeps the latest samples of a stream, addressed by their index in the stream. */
+export class SampleRingBuffer {
   readonly #ring: Float32Array;
   #length = 0;
 
@@ -7,7 +7,7 @@ export class SampleHistory {
     this.#ring = new Float32Array(capacity);
   }
 
-  /** Samples so far: the index of the next one. */
+  /** Number of samples pushed so far, which is the index of the next one. */
   get length(): number {
     return this.#length;
   }
@@ -21,7 +21,7 @@ export class SampleHistory {
     this.#length += samples.length;
   }
 
-  /** A copy of what is still kept from `start` to `end`, and where it starts. */
+  /** Copies the samples from `start` to `end` that are still in the buffer, and returns where the copy starts. */
   read(start: number, end: number): { readonly start: number; readonly samples: Float32Array } {
     const to = Math.min(end, this.#length);
     const from = Math.min(to, Math.max(0, start, this.#length - this.#ring.length));
@@ -33,7 +33,7 @@ export class SampleHistory {
     return { start: from, samples };
   }
 
-  /** The stream begins anew, at 0. */
+  /** Restarts the stream at index 0. */
   clear(): void {
     this.#length = 0;
   }

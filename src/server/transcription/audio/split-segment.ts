@@ -1,13 +1,13 @@
 import type { VoicedSegment } from '../engines/speech.ts';
 
-/** Loudness is compared in windows of so many samples: 100 ms at 16 kHz, longer than the silence within a `t`. */
+/** Window for comparing loudness: 100 ms at 16 kHz, longer than the silence inside a `t`. */
 const WINDOW = 1600;
-/** Where the cut is looked for, as a share of what fits: a pause is worth a shorter piece. */
+/** Earliest cut, as a share of the maximum length. A cut at a pause is worth a shorter piece. */
 const EARLIEST_CUT = 0.4;
 
 /**
- * Cuts a segment that is longer than the recogniser takes at its quietest points. A detector's own limit is no hard
- * one, and a recogniser that is given too much answers nothing: speech would be lost without a word.
+ * Cuts a segment that is too long for the recogniser at its quietest points. The detector's own limit is not a hard
+ * one, and a recogniser returns an empty text for input that is too long, so the speech would be lost silently.
  */
 export function splitSegment(segment: VoicedSegment, maxSamples: number): readonly VoicedSegment[] {
   const pieces: VoicedSegment[] = [];
@@ -21,7 +21,7 @@ export function splitSegment(segment: VoicedSegment, maxSamples: number): readon
   return [...pieces, { start, samples }];
 }
 
-/** The middle of the quietest window between the two. */
+/** Returns the middle of the quietest window between `from` and `to`. */
 function quietestPoint(samples: Float32Array, from: number, to: number): number {
   let quietest = to;
   let least = Number.POSITIVE_INFINITY;

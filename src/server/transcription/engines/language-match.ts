@@ -1,4 +1,4 @@
-/** BCP 47: `en` serves `en-GB`, and `en-US` where only another region of its language is there. */
+/** Finds the BCP 47 tag that serves a language: `en` serves `en-GB`, and so does `en-US` when there is no closer tag. */
 export function matchLanguage(wanted: string, available: readonly string[]): string | undefined {
   const lower = wanted.toLowerCase();
   const primary = lower.split('-')[0];

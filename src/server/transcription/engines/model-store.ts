@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /*
- * Installed models: a folder each under `models` of the cache, with a model.json that says which languages it does.
- * It is written last: a folder without one is half an installation and does not count.
+ * Installed models. Each is a folder under `models` of the cache, with a model.json that lists its languages. The
+ * installation writes model.json last, so a folder without it is incomplete and does not count.
  */
 
 export const VAD_MODEL = 'silero-vad';
@@ -19,7 +19,7 @@ export function modelsFolder(cacheDir: string): string {
   return join(cacheDir, 'models');
 }
 
-/** By name; the voice activity detector's model is none of them. */
+/** Lists installed models by name, without the voice activity detector. */
 export function installedModels(cacheDir: string): readonly InstalledModel[] {
   const folder = modelsFolder(cacheDir);
   if (!existsSync(folder)) return [];
@@ -38,7 +38,7 @@ function languagesOf(file: string): readonly string[] {
   return languages;
 }
 
-/** The voice activity detector's model; undefined when it is not installed. */
+/** Path of the voice activity detector's model; undefined when it is not installed. */
 export function vadModelPath(cacheDir: string): string | undefined {
   const path = join(modelsFolder(cacheDir), VAD_MODEL, VAD_FILE);
   return existsSync(path) ? path : undefined;

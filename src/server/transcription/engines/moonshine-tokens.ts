@@ -1,7 +1,7 @@
 /**
- * Moonshine's tokenizer.bin as sherpa-onnx's tokens file. The binary is a sequence of entries: a length (one byte;
- * from 128 on two, second * 128 + first - 128), then the token's bytes; a length of 0 is an empty token. The file
- * has a line for each: the base64 of the bytes, a tab, the id.
+ * Converts Moonshine's tokenizer.bin to the tokens file of sherpa-onnx. The binary is a sequence of entries: a length
+ * (one byte; from 128 on two bytes, second * 128 + first - 128), then the bytes of the token. A length of 0 is an
+ * empty token. The tokens file has one line per token: the base64 of its bytes, a tab, its id.
  */
 export function moonshineTokens(binary: Uint8Array): string {
   const lines: string[] = [];

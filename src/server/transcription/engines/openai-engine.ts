@@ -5,22 +5,22 @@ import { SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 import { toWav } from './wav.ts';
 
 export type OpenaiSettings = {
-  /** Such as https://api.openai.com or http://localhost:8000; the path is added. */
+  /** Base URL, such as https://api.openai.com or http://localhost:8000. */
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly model: string;
-  /** What the model can do; an API does not say. */
+  /** Languages of the model; the API does not tell them. */
   readonly languages: readonly string[];
-  /** For a whole answer. */
-  readonly patienceMs?: number;
+  /** Time limit for a whole response; default 30 s. */
+  readonly timeoutMs?: number;
 };
 
-const PATIENCE_MS = 30_000;
-/** The words of a segment are a few hundred bytes. */
-const MAX_ANSWER_BYTES = 256 * 1024;
+const TIMEOUT_MS = 30_000;
+/** The text of a segment takes a few hundred bytes. */
+const MAX_RESPONSE_BYTES = 256 * 1024;
 const MAX_SEGMENT_SECONDS = 25;
 
-/** Any server with the API of POST /v1/audio/transcriptions. */
+/** Asks a server that has OpenAI's POST /v1/audio/transcriptions. */
 export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
   const languages = settings.languages.toSorted();
   return {
@@ -48,49 +48,49 @@ async function transcribe(
   form.set('language', language.split('-')[0] ?? language);
   form.set('response_format', 'json');
   form.set('file', new Blob([toWav(samples, SAMPLE_RATE)], { type: 'audio/wav' }), 'segment.wav');
-  const answer = await post(settings, form);
-  if (!answer.ok) {
-    await answer.body?.cancel();
-    const isOurFault = answer.status === 401 || answer.status === 403;
-    const detail = isOurFault ? 'refuses our key: see STT_OPENAI_KEY' : `answered ${answer.status}`;
+  const response = await post(settings, form);
+  if (!response.ok) {
+    await response.body?.cancel();
+    const isKeyRefused = response.status === 401 || response.status === 403;
+    const detail = isKeyRefused ? 'refuses our key: see STT_OPENAI_KEY' : `answered ${response.status}`;
     throw new ServiceError('media-server-error', `The speech server ${detail}.`, {
-      retryable: answer.status >= 500 || answer.status === 429 || answer.status === 408,
-      headers: retryAfter(answer.headers),
+      retryable: response.status >= 500 || response.status === 429 || response.status === 408,
+      headers: retryAfter(response.headers),
     });
   }
-  const text = textOf(await readBody(answer));
+  const text = textOf(await readBody(response));
   if (text === undefined)
     throw new ServiceError('media-server-error', 'The speech server answered without a text.');
   return text;
 }
 
-/** In seconds, whichever of the two forms it has; a date is told by the clock of who tells it. */
+/** Reads Retry-After as seconds. Its date form is compared with the server's own Date, not with our clock. */
 function retryAfter(headers: Headers): Readonly<Record<string, string>> {
-  const told = headers.get('retry-after') ?? '';
-  const untilDate = (Date.parse(told) - Date.parse(headers.get('date') ?? '')) / 1000;
-  const seconds = /^\d+$/.test(told) ? Number(told) : untilDate;
+  const value = headers.get('retry-after') ?? '';
+  const untilDate = (Date.parse(value) - Date.parse(headers.get('date') ?? '')) / 1000;
+  const seconds = /^\d+$/.test(value) ? Number(value) : untilDate;
   return seconds > 0 ? { 'retry-after': String(seconds) } : {};
 }
 
-async function readBody(answer: Response): Promise<string> {
+async function readBody(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let [text, length] = ['', 0];
   try {
-    for await (const piece of answer.body ?? []) {
+    for await (const piece of response.body ?? []) {
       length += piece.length;
-      // Leaving the loop hangs up.
-      if (length > MAX_ANSWER_BYTES) break;
+      // Leaving the loop closes the connection.
+      if (length > MAX_RESPONSE_BYTES) break;
       text += decoder.decode(piece, { stream: true });
     }
   } catch (cause) {
-    throw new ServiceError('media-server-unavailable', 'The answer of the speech server broke off.', {
+    throw new ServiceError('media-server-unavailable', 'The response of the speech server broke off.', {
       ...{ cause, retryable: true },
     });
   }
-  if (length <= MAX_ANSWER_BYTES) return text;
+  if (length <= MAX_RESPONSE_BYTES) return text;
   throw new ServiceError(
     'media-server-error',
-    'The speech server answered far more than the words of a segment.',
+    'The speech server answered far more than the text of a segment.',
   );
 }
 
@@ -104,14 +104,14 @@ function textOf(body: string): string | undefined {
 }
 
 async function post(
-  { url, apiKey, patienceMs = PATIENCE_MS }: OpenaiSettings,
+  { url, apiKey, timeoutMs = TIMEOUT_MS }: OpenaiSettings,
   body: FormData,
 ): Promise<Response> {
   try {
     return await fetch(`${url.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/audio/transcriptions`, {
       method: 'POST',
       body,
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(timeoutMs),
       ...(apiKey === undefined ? {} : { headers: { authorization: `Bearer ${apiKey}` } }),
     });
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { recognisePatiently } from './recognise-with-retry.ts';
+import { recogniseWithRetry } from './recognise-with-retry.ts';
 import { SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from './speech.ts';
 
 export type RecogniseDeps = {
@@ -10,7 +10,7 @@ export type RecogniseDeps = {
   readonly log: Log;
 };
 
-export type Spoken = VoicedSegment & { readonly text: string; readonly confidence: number | null };
+export type RecognisedSegment = VoicedSegment & { readonly text: string; readonly confidence: number | null };
 
 export type RecogniseRequest = {
   readonly segment: VoicedSegment;
@@ -19,61 +19,61 @@ export type RecogniseRequest = {
   readonly trackId: string;
 };
 
-/** A cough or a slammed door has no words; what is voiced for longer than this has. */
-const WORDLESS_SAMPLES = SAMPLE_RATE;
-/** A speech server that is restarted is back within this; what is said meanwhile waits its turn. */
-const PATIENCE = { pausesMs: [500, 2_000, 8_000], longestMs: 10_000 } as const;
+/** Shorter sounds, such as a cough or a slammed door, may have no words; longer speech has. */
+const MIN_SPEECH_SAMPLES = SAMPLE_RATE;
+/** Together they outlast a restart of the speech server; segments that arrive meanwhile wait. */
+const RETRY = { pausesMs: [500, 2_000, 8_000], maxPauseMs: 10_000 } as const;
 
 /**
- * The words of a voiced segment, of a call that goes on: what cannot be recognised is told in the log, without its
- * content, and does not hold up what comes after. No text for speech is a fault, as recognisers answer nothing where
- * they fail inside: in two halves it may do.
+ * Recognises a segment of a running call. A segment that cannot be recognised is logged without its content, and does
+ * not delay the segments after it. Recognisers return an empty text when they fail inside, so an empty text for
+ * speech counts as a failure, and the segment is tried again in two halves.
  */
 export async function recogniseSpeech(
   deps: RecogniseDeps,
   request: RecogniseRequest,
-): Promise<readonly Spoken[]> {
+): Promise<readonly RecognisedSegment[]> {
   const { segment } = request;
   try {
     const whole = await recogniseOnce(deps, request, segment);
     if (whole !== undefined) return [whole];
     return await recogniseHalves(deps, request);
   } catch (error) {
-    deps.log.error(
-      { ...toFields(request, segment), err: error },
-      'speech was heard, but could not be recognised',
-    );
+    deps.log.error({ ...toFields(request, segment), err: error }, 'recognising speech failed');
     return [];
   }
 }
 
-async function recogniseHalves(deps: RecogniseDeps, request: RecogniseRequest): Promise<readonly Spoken[]> {
+async function recogniseHalves(
+  deps: RecogniseDeps,
+  request: RecogniseRequest,
+): Promise<readonly RecognisedSegment[]> {
   const { segment } = request;
-  if (segment.samples.length < WORDLESS_SAMPLES) {
-    deps.log.debug(toFields(request, segment), 'a sound without words');
+  if (segment.samples.length < MIN_SPEECH_SAMPLES) {
+    deps.log.debug(toFields(request, segment), 'a short sound has no text');
     return [];
   }
-  const spoken: Spoken[] = [];
+  const recognised: RecognisedSegment[] = [];
   for (const half of halvesOf(segment)) {
     const words = await recogniseOnce(deps, request, half);
-    if (words !== undefined) spoken.push(words);
-    else deps.log.warn(toFields(request, half), 'speech was heard, but the recogniser gave no text for it');
+    if (words !== undefined) recognised.push(words);
+    else deps.log.warn(toFields(request, half), 'the recogniser returned no text for speech');
   }
-  return spoken;
+  return recognised;
 }
 
-/** Undefined where the recogniser has no text for it, or fails on it; throws when it is away. */
+/** Undefined when the recogniser returns no text or fails on this segment; throws when it is unavailable. */
 async function recogniseOnce(
   deps: RecogniseDeps,
   request: RecogniseRequest,
   segment: VoicedSegment,
-): Promise<Spoken | undefined> {
+): Promise<RecognisedSegment | undefined> {
   const { language } = request;
   const onFailure = (error: unknown): void =>
     deps.log.warn({ ...toFields(request, segment), err: error }, 'the recogniser failed');
   try {
     const asked = { samples: segment.samples, language };
-    const { text, confidence } = await recognisePatiently(deps, asked, { ...PATIENCE, onFailure });
+    const { text, confidence } = await recogniseWithRetry(deps, asked, { ...RETRY, onFailure });
     return text.trim() === '' ? undefined : { ...segment, text: text.trim(), confidence };
   } catch (error) {
     if (error instanceof ServiceError && error.retryable) throw error;
@@ -81,7 +81,7 @@ async function recogniseOnce(
   }
 }
 
-/** Cut where it is quietest near the middle, so that no word is in both. */
+/** Cuts at the quietest point near the middle, so that no word is cut in two. */
 export function halvesOf({ start, samples }: VoicedSegment): readonly VoicedSegment[] {
   const cut = quietestNearMiddle(samples);
   return [

@@ -2,24 +2,24 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Recognition, RecognitionRequest, SpeechEngine } from './speech.ts';
 
-export type Patience = {
-  /** Before each further try; as many tries as there are pauses, and one. */
+export type RetryPolicy = {
+  /** Pause before each further attempt. There is one attempt more than pauses. */
   readonly pausesMs: readonly number[];
-  /** A server that is busy may say for how long: so much of that is granted. */
-  readonly longestMs: number;
+  /** Upper limit for a pause that the server asks for by Retry-After. */
+  readonly maxPauseMs: number;
   readonly signal?: AbortSignal;
-  /** Told of each failure, also the last. */
+  /** Called for each failure, including the last. */
   readonly onFailure?: (error: unknown) => void;
 };
 
 /**
- * What is said, also where a speech server is busy or away for a moment; throws what the last try failed with.
- * `retry-after` among the headers of an error are the seconds that the server asked for.
+ * Recognises speech, with further attempts while a speech server is busy or unavailable. Throws the error of the last
+ * attempt. The header `retry-after` of an error holds the seconds that the server asked for.
  */
-export async function recognisePatiently(
+export async function recogniseWithRetry(
   { engine, clock }: { readonly engine: SpeechEngine; readonly clock: Clock },
   request: RecognitionRequest,
-  { pausesMs, longestMs, signal, onFailure }: Patience,
+  { pausesMs, maxPauseMs, signal, onFailure }: RetryPolicy,
 ): Promise<Recognition> {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -30,7 +30,7 @@ export async function recognisePatiently(
       if (pauseMs === undefined || !(error instanceof ServiceError && error.retryable)) throw error;
       const asked = Number(error.headers['retry-after']);
       const askedMs = Number.isFinite(asked) ? asked * 1000 : 0;
-      await clock.sleep(Math.max(pauseMs, Math.min(askedMs, longestMs)), signal);
+      await clock.sleep(Math.max(pauseMs, Math.min(askedMs, maxPauseMs)), signal);
     }
   }
 }

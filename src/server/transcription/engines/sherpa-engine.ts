@@ -13,7 +13,7 @@ export type SherpaSettings = {
 
 type Recogniser = (samples: Float32Array) => Promise<string>;
 
-/** Local recognition; a model is loaded when its language is first asked for, and kept. */
+/** Recognises speech in this process. A model is loaded when its language is first needed, and stays loaded. */
 export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
   const languages = Object.keys(models).toSorted();
   const loaded = new Map<string, Promise<Recogniser>>();
@@ -24,7 +24,7 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     if (known !== undefined) return known;
     const loading = loadRecogniser(sherpa, readSherpaModel(folder), threads);
     loaded.set(folder, loading);
-    // One that failed, for want of memory, may succeed when it is next asked for.
+    // Loading may have failed for lack of memory, and may succeed the next time.
     loading.catch(() => loaded.delete(folder));
     return loading;
   };
@@ -65,7 +65,7 @@ function offlineRecogniser(recogniser: OfflineRecognizer): Recogniser {
   };
 }
 
-/** A streaming model hears the last words only with some silence after them. */
+/** A streaming model recognises the last words only when some silence follows them. */
 const TAIL = new Float32Array(SAMPLE_RATE / 2);
 
 function streamingRecogniser(recogniser: OnlineRecognizer): Recogniser {

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
 /*
- * The part of sherpa-onnx-node that is used here, typed. It is an optional dependency with native code, loaded when
- * a worker starts and by nothing else.
+ * Types of the parts of sherpa-onnx-node that we use. It is an optional dependency with native code that only workers
+ * load, when they start.
  */
 
 export type OfflineStream = {

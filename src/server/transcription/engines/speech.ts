@@ -1,21 +1,20 @@
 /*
- * Speech to text. Audio is 16 kHz, mono, floats from -1 to 1. A recogniser turns one voiced segment into text; what
- * is a segment, the voice activity detector says. Both are synchronous work of native code: they run in workers,
- * never in the service.
+ * Speech to text. Audio is 16 kHz, mono, floats from -1 to 1. The voice activity detector cuts it into segments, and
+ * a recogniser turns a segment into text. Both run native code, in workers only and never in the service.
  */
 export const SAMPLE_RATE = 16_000;
 
 export interface SpeechEngine {
   readonly name: string;
-  /** BCP 47 tags, or primary languages that stand for all of their regions; sorted. */
+  /** BCP 47 tags, sorted. A primary language stands for all of its regions. */
   readonly languages: readonly string[];
-  /** Longer segments must be cut before they are recognised. */
+  /** Longer segments must be cut before recognition. */
   readonly maxSegmentSeconds: number;
-  /** Whether a request for this language can be served (`en` serves `en-GB`). */
+  /** Whether the engine can serve a language (`en` serves `en-GB`). */
   supports(language: string): boolean;
-  /** Loads what it takes, so that the first words need not wait for it. Rejects as `recognise` would. */
+  /** Loads the model of a language, so that the first utterance need not wait for it. Rejects as `recognise` would. */
   prepare(language: string): Promise<void>;
-  /** Rejects with ServiceError invalid-request for a language without a model, naming the ones there are. */
+  /** Rejects with ServiceError invalid-request, which lists the languages, when there is no model for this one. */
   recognise(request: RecognitionRequest): Promise<Recognition>;
   close(): Promise<void>;
 }
@@ -30,19 +29,19 @@ export type Recognition = {
   readonly confidence: number | null;
 };
 
-/** Cuts a stream of samples into voiced segments, none longer than the recogniser takes. */
+/** Cuts a stream of samples into segments of speech, none longer than the recogniser accepts. */
 export interface VoiceActivityDetector {
-  /** Segments that ended within these samples. */
+  /** Returns the segments that ended within these samples. */
   push(samples: Float32Array): readonly VoicedSegment[];
-  /** What is voiced at the moment and has not ended; for interim results. */
+  /** Returns the current utterance so far, for interim results; undefined during silence. */
   current(): VoicedSegment | undefined;
-  /** The rest, at the end of the stream. The next sample begins a new one, at index 0. */
+  /** Ends the stream and returns the remaining segments. The next sample starts a new stream at index 0. */
   flush(): readonly VoicedSegment[];
   close(): void;
 }
 
 export type VoicedSegment = {
-  /** Sample index in the stream. */
+  /** Index of the first sample in the stream. */
   readonly start: number;
   readonly samples: Float32Array;
 };

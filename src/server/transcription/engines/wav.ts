@@ -1,7 +1,7 @@
 const HEADER_BYTES = 44;
 const BYTES_PER_SAMPLE = 2;
 
-/** Mono samples from -1 to 1 as a WAV file of 16 bits. */
+/** Encodes mono samples from -1 to 1 as a WAV file with 16 bits. */
 export function toWav(samples: Float32Array, sampleRate: number): ArrayBuffer {
   const dataBytes = samples.length * BYTES_PER_SAMPLE;
   const file = new ArrayBuffer(HEADER_BYTES + dataBytes);

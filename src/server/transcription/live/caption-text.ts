@@ -1,11 +1,11 @@
 import type { LiveOptions } from '../store.ts';
 
 /*
- * What the options make of a recogniser's text: without punctuation it is lower case and bare; with the filter,
- * profanity keeps its first letter and its length.
+ * Applies the options of a transcription to recognised text. Without punctuation the text becomes lower case. The
+ * profanity filter keeps the first letter and the length of a word.
  */
 
-/** Stems of the words that broadcasters bleep, in the languages of the models that come along and in Italian. */
+/** Stems of words that broadcasters bleep, in English and Italian. */
 const PROFANITY =
   /\b(?:(?:mother)?fuck\w*|shit\w*|bullshit\w*|bitch\w*|cunt\w*|asshole\w*|bastard\w*|dick(?:head)?s?|wank\w*|twat\w*|cazz\w*|merd\w*|stronz\w*|vaffancul\w*|coglion\w*|puttan\w*|minchi\w*|fottut\w*)\b/giu;
 
@@ -21,7 +21,7 @@ function maskProfanity(text: string): string {
   return text.replace(PROFANITY, (word) => `${word[0]}${'*'.repeat(word.length - 1)}`);
 }
 
-/** Apostrophes and hyphens within a word are part of it; asterisks are the filter's. */
+/** Keeps apostrophes and hyphens inside words, and the asterisks of the profanity filter. */
 function withoutPunctuation(text: string): string {
   return text
     .toLowerCase()

@@ -1,28 +1,28 @@
 /*
- * Recognition takes turns: every track has a lane, lanes are served one after the other, and one at a time each, so
- * that its segments stay in order. Finals go before interim results. Of these a lane keeps the latest alone: when
- * recognition is slower than speech, they are what is dropped, and finals never are.
+ * Shares recognition among tracks. Every track has a queue; the queues take turns, and each runs one job at a time, so
+ * that its segments stay in order. Final segments run before interim results. A queue keeps only its latest interim
+ * result: when recognition is slower than speech, interim results are dropped and finals never are.
  */
 
 export type FairQueueSettings = {
-  /** How many are worked on at once. */
+  /** Maximum number of jobs that run at once. */
   readonly concurrency: number;
 };
 
-export type Lane = {
-  /** Never rejects: `work` settles by itself. */
+export type TrackQueue = {
+  /** `work` must not reject. */
   readonly addFinal: (work: Work) => void;
-  /** In place of one that has not begun; none while finals are waiting, which are newer. */
+  /** Replaces an interim result that has not started. Ignored while finals wait, since they are newer. */
   readonly setInterim: (work: Work) => void;
-  /** Resolves when all finals that are in the lane have been worked on. */
+  /** Resolves when all finals in the queue are done. */
   readonly drained: () => Promise<void>;
-  /** Drops what has not begun. */
+  /** Drops jobs that have not started. */
   readonly close: () => void;
 };
 
 type Work = () => Promise<void>;
 
-type LaneState = {
+type QueueState = {
   finals: Work[];
   interim: Work | undefined;
   isBusy: boolean;
@@ -31,8 +31,8 @@ type LaneState = {
 
 export class FairQueue {
   readonly #concurrency: number;
-  /** In the order of their turns. */
-  #lanes: LaneState[] = [];
+  /** Ordered by turn: the first is the next to run. */
+  #queues: QueueState[] = [];
   #running = 0;
   #runningInterims = 0;
 
@@ -40,71 +40,71 @@ export class FairQueue {
     this.#concurrency = concurrency;
   }
 
-  /** Finals that wait for their turn. */
+  /** Number of finals that wait for their turn. */
   get waiting(): number {
-    return this.#lanes.reduce((sum, { finals }) => sum + finals.length, 0);
+    return this.#queues.reduce((sum, { finals }) => sum + finals.length, 0);
   }
 
-  open(): Lane {
-    const lane: LaneState = { finals: [], interim: undefined, isBusy: false, waiting: [] };
-    this.#lanes.push(lane);
+  open(): TrackQueue {
+    const queue: QueueState = { finals: [], interim: undefined, isBusy: false, waiting: [] };
+    this.#queues.push(queue);
     return {
       addFinal: (work) => {
-        lane.finals.push(work);
-        lane.interim = undefined;
-        this.#serve();
+        queue.finals.push(work);
+        queue.interim = undefined;
+        this.#startNext();
       },
       setInterim: (work) => {
-        if (lane.finals.length > 0) return;
-        lane.interim = work;
-        this.#serve();
+        if (queue.finals.length > 0) return;
+        queue.interim = work;
+        this.#startNext();
       },
-      drained: () => new Promise((resolve) => (isIdle(lane) ? resolve() : lane.waiting.push(resolve))),
+      drained: () => new Promise((resolve) => (isIdle(queue) ? resolve() : queue.waiting.push(resolve))),
       close: () => {
-        lane.finals = [];
-        lane.interim = undefined;
-        this.#lanes = this.#lanes.filter((one) => one !== lane);
-        settle(lane);
+        queue.finals = [];
+        queue.interim = undefined;
+        this.#queues = this.#queues.filter((one) => one !== queue);
+        resolveIfIdle(queue);
       },
     };
   }
 
-  #serve(): void {
+  #startNext(): void {
     while (this.#running < this.#concurrency) {
-      const lane =
-        this.#lanes.find(({ isBusy, finals }) => !isBusy && finals.length > 0) ?? this.#nextInterim();
-      if (lane === undefined) return;
-      this.#lanes = [...this.#lanes.filter((one) => one !== lane), lane];
-      void this.#work(lane);
+      const queue =
+        this.#queues.find(({ isBusy, finals }) => !isBusy && finals.length > 0) ?? this.#nextInterim();
+      if (queue === undefined) return;
+      this.#queues = [...this.#queues.filter((one) => one !== queue), queue];
+      void this.#run(queue);
     }
   }
 
-  /** One place is left for finals, where there are several. */
-  #nextInterim(): LaneState | undefined {
+  /** Keeps one slot free for finals when there is more than one. */
+  #nextInterim(): QueueState | undefined {
     if (this.#runningInterims >= Math.max(1, this.#concurrency - 1)) return undefined;
-    return this.#lanes.find(({ isBusy, interim }) => !isBusy && interim !== undefined);
+    return this.#queues.find(({ isBusy, interim }) => !isBusy && interim !== undefined);
   }
 
-  async #work(lane: LaneState): Promise<void> {
-    const final = lane.finals.shift();
-    const work = final ?? lane.interim;
-    if (final === undefined) lane.interim = undefined;
-    lane.isBusy = true;
+  async #run(queue: QueueState): Promise<void> {
+    const final = queue.finals.shift();
+    const work = final ?? queue.interim;
+    if (final === undefined) queue.interim = undefined;
+    queue.isBusy = true;
     this.#running += 1;
     this.#runningInterims += final === undefined ? 1 : 0;
     await work?.();
     this.#runningInterims -= final === undefined ? 1 : 0;
     this.#running -= 1;
-    lane.isBusy = false;
-    settle(lane);
-    this.#serve();
+    queue.isBusy = false;
+    resolveIfIdle(queue);
+    this.#startNext();
   }
 }
 
-function isIdle({ isBusy, finals }: LaneState): boolean {
+function isIdle({ isBusy, finals }: QueueState): boolean {
   return !isBusy && finals.length === 0;
 }
 
-function settle(lane: LaneState): void {
-  if (isIdle(lane)) for (const resolve of lane.waiting.splice(0)) resolve();
+function resolveIfIdle(queue: QueueState): void {
+  if (isIdle(queue)) for (const resolve of queue.waiting.splice(0)) resolve();
 }

@@ -1,36 +1,36 @@
 import type { Transcription, TranscriptionStores } from '../store.ts';
 import { FairQueue } from './fair-queue.ts';
-import { type ListenDeps, type Listening, listenInRoom } from './transcribe-room.ts';
+import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber } from './transcribe-room.ts';
 
 /*
- * The live worker: any number of rooms, each a row that it holds by a lease.
+ * The live worker transcribes any number of rooms. Each is a row that the worker holds by a lease.
  *
- *   claim     active ones that nobody holds, or whose worker's lease ran out: one a round, so that several workers
- *             share them, and none while recognition here is behind
- *   renew     long before the lease runs out
- *   end       when the row is stopped, deleted, or in other hands: within a round
- *   release   on closing: what was said is stored first, and another worker goes on at once
+ *   claim     Takes an active transcription without a valid lease: one per round, so that several workers share the
+ *             rooms, and none while recognition is behind.
+ *   renew     Extends the lease long before it expires.
+ *   end       Leaves the room when the row is stopped, deleted or taken over.
+ *   release   On close: stores everything said so far, then gives up the lease, so that another worker continues.
  */
 
-const ROUND_MS = 400;
-/** A killed worker is replaced when this has run out. */
+const POLL_INTERVAL_MS = 400;
+/** Another worker takes over when the lease of a killed one has expired. */
 const LEASE_MS = 9_000;
 const RENEW_MS = 3_000;
-/** Rooms at once: what a machine can hear, its load says sooner. */
-const MOST_ROOMS = 50;
-/** Finals that wait: with more, recognition is slower than speech here. */
-const BEHIND = 20;
+/** Maximum number of rooms. Usually the load of the machine sets a lower limit first. */
+const MAX_ROOMS = 50;
+/** With this many finals waiting, recognition is slower than speech, and the worker claims no further room. */
+const MAX_WAITING_FINALS = 20;
 
-export type LiveTranscriberDeps = Omit<ListenDeps, 'queue' | 'store'> & {
+export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> & {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
-  /** Who holds the leases. */
+  /** Lease owner. */
   readonly workerId: string;
-  /** Recognitions at once. */
+  /** Maximum number of recognitions at once. */
   readonly concurrency: number;
 };
 
 export type LiveTranscriber = {
-  /** Stores what was said so far and gives back what is in hand. */
+  /** Stores everything said so far and releases the leases. */
   readonly close: () => Promise<void>;
 };
 
@@ -48,13 +48,13 @@ export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber
 }
 
 type Lease = { renewedAt: number; isRefused: boolean };
-type Held = { readonly listening: Listening; readonly lease: Lease };
+type HeldRoom = { readonly room: RoomTranscription; readonly lease: Lease };
 
 class LiveWorker {
   readonly #deps: LiveTranscriberDeps;
   readonly #queue: FairQueue;
-  readonly #held = new Map<string, Held>();
-  readonly #ending = new Set<Promise<void>>();
+  readonly #rooms = new Map<string, HeldRoom>();
+  readonly #leaving = new Set<Promise<void>>();
 
   constructor(deps: LiveTranscriberDeps) {
     this.#deps = deps;
@@ -66,28 +66,27 @@ class LiveWorker {
     let isFailing = false;
     while (!signal.aborted) {
       try {
-        await this.#round();
+        await this.#poll();
         isFailing = false;
       } catch (error) {
-        if (!isFailing)
-          log.error({ err: error }, 'the database cannot be asked for transcriptions; trying again');
+        if (!isFailing) log.error({ err: error }, 'reading the transcriptions failed; trying again');
         isFailing = true;
       }
-      await clock.sleep(ROUND_MS, signal).catch(() => {});
+      await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => {});
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#held].map(([id, held]) => this.#giveBack(id, held)));
-    await Promise.all(this.#ending);
+    await Promise.all([...this.#rooms].map(([id, held]) => this.#release(id, held)));
+    await Promise.all(this.#leaving);
   }
 
-  async #round(): Promise<void> {
+  async #poll(): Promise<void> {
     const active = await this.#deps.store.transcriptions.listActiveLive();
     const isOurs = new Set(
       active.filter(({ leaseOwner }) => leaseOwner === this.#deps.workerId).map(({ id }) => id),
     );
-    for (const [id, held] of this.#held) {
+    for (const [id, held] of this.#rooms) {
       if (!isOurs.has(id) || held.lease.isRefused) this.#end(id, held);
       else await this.#renew(id, held);
     }
@@ -97,21 +96,21 @@ class LiveWorker {
   #isClaimable({ id, leaseUntil, language }: Transcription): boolean {
     const { clock, engine } = this.#deps;
     const isFree = leaseUntil === null || leaseUntil <= clock.now();
-    return isFree && !this.#held.has(id) && engine.supports(language);
+    return isFree && !this.#rooms.has(id) && engine.supports(language);
   }
 
   async #claim(): Promise<void> {
-    if (this.#held.size >= MOST_ROOMS || this.#queue.waiting >= BEHIND) return;
+    if (this.#rooms.size >= MAX_ROOMS || this.#queue.waiting >= MAX_WAITING_FINALS) return;
     const { store, clock, engine, workerId: owner } = this.#deps;
     const now = clock.now();
     const claimed = await store.transcriptions.claimLive({
       ...{ owner, now, leaseUntil: now + LEASE_MS, limit: 1 },
       supports: (language) => engine.supports(language),
     });
-    for (const transcription of claimed) this.#listen(transcription, now);
+    for (const transcription of claimed) this.#start(transcription, now);
   }
 
-  #listen(transcription: Transcription, now: number): void {
+  #start(transcription: Transcription, now: number): void {
     const { engine, log, workerId: owner } = this.#deps;
     const { id, language } = transcription;
     log.info({ transcriptionId: id }, 'transcribing a room');
@@ -119,7 +118,7 @@ class LiveWorker {
       .prepare(language)
       .catch((error: unknown) => log.error({ transcriptionId: id, err: error }, 'a model cannot be loaded'));
     const lease: Lease = { renewedAt: now, isRefused: false };
-    const listening = listenInRoom(
+    const room = startRoomTranscriber(
       { ...this.#deps, queue: this.#queue },
       {
         transcription,
@@ -130,10 +129,10 @@ class LiveWorker {
         },
       },
     );
-    this.#held.set(id, { listening, lease });
+    this.#rooms.set(id, { room, lease });
   }
 
-  async #renew(id: string, held: Held): Promise<void> {
+  async #renew(id: string, held: HeldRoom): Promise<void> {
     const now = this.#deps.clock.now();
     if (now - held.lease.renewedAt < RENEW_MS) return;
     const isOurs = await this.#deps.store.transcriptions.renew(id, this.#deps.workerId, now + LEASE_MS);
@@ -141,25 +140,28 @@ class LiveWorker {
     if (!isOurs) this.#end(id, held);
   }
 
-  #end(id: string, held: Held): void {
-    this.#held.delete(id);
-    this.#deps.log.info({ transcriptionId: id }, 'the transcription is over here: stopped, or taken over');
-    const ended = held.listening
+  #end(id: string, held: HeldRoom): void {
+    this.#rooms.delete(id);
+    this.#deps.log.info({ transcriptionId: id }, 'the transcription was stopped or taken over');
+    const ended = held.room
       .end()
       .catch((error: unknown) =>
         this.#deps.log.warn({ transcriptionId: id, err: error }, 'leaving a room failed'),
       )
-      .finally(() => this.#ending.delete(ended));
-    this.#ending.add(ended);
+      .finally(() => this.#leaving.delete(ended));
+    this.#leaving.add(ended);
   }
 
-  async #giveBack(id: string, held: Held): Promise<void> {
+  async #release(id: string, held: HeldRoom): Promise<void> {
     const { store, log, workerId } = this.#deps;
     try {
-      await held.listening.finish();
+      await held.room.finish();
       await store.transcriptions.release(id, workerId);
     } catch (error) {
-      log.warn({ transcriptionId: id, err: error }, 'giving a transcription back failed; its lease runs out');
+      log.warn(
+        { transcriptionId: id, err: error },
+        'releasing a transcription failed; its lease will expire',
+      );
     }
   }
 }

@@ -2,30 +2,30 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { StoredSegment, TranscriptionStores } from '../store.ts';
 
-export type LiveNotesDeps = {
+export type SegmentWriterDeps = {
   readonly store: { readonly transcriptions: Pick<TranscriptionStores['transcriptions'], 'addSegments'> };
   readonly clock: Clock;
   readonly log: Log;
 };
 
-export type LiveNotesSettings = {
+export type SegmentWriterSettings = {
   readonly transcriptionId: string;
   readonly owner: string;
-  /** The transcription is stopped, deleted or in another worker's hands: nothing can be added. */
+  /** Called when the store refuses segments: the transcription was stopped, deleted or taken over. */
   readonly onRefused: () => void;
 };
 
 const RETRY_MS = 500;
 
-/** Stores segments in the order in which they come; while the database is away they wait here. */
-export class LiveNotes {
-  readonly #deps: LiveNotesDeps;
-  readonly #settings: LiveNotesSettings;
+/** Stores segments in the order in which they are added. While the database is unavailable they wait in memory. */
+export class SegmentWriter {
+  readonly #deps: SegmentWriterDeps;
+  readonly #settings: SegmentWriterSettings;
   #unstored: StoredSegment[] = [];
   #storing: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(deps: LiveNotesDeps, settings: LiveNotesSettings) {
+  constructor(deps: SegmentWriterDeps, settings: SegmentWriterSettings) {
     this.#deps = deps;
     this.#settings = settings;
   }
@@ -36,18 +36,18 @@ export class LiveNotes {
     this.#storing ??= this.#store();
   }
 
-  /** Resolves when everything is stored, or has been refused. */
-  async stored(): Promise<void> {
+  /** Resolves when every segment is stored or refused. */
+  async flushed(): Promise<void> {
     await this.#storing;
   }
 
-  /** What is not stored is dropped. */
+  /** Drops segments that are not stored yet. */
   close(): void {
     this.#isClosed = true;
     this.#unstored = [];
   }
 
-  /** Those that come meanwhile go together with the next ones. */
+  /** Segments that are added meanwhile are stored together in the next round. */
   async #store(): Promise<void> {
     const { store, clock, log } = this.#deps;
     const { transcriptionId, owner, onRefused } = this.#settings;
@@ -67,7 +67,7 @@ export class LiveNotes {
         await clock.sleep(RETRY_MS);
       }
     }
-    // In the same turn as the last look: what comes after it must begin anew.
+    // This must run in the same tick as the last check of the loop, so that a later `add` starts a new round.
     this.#storing = undefined;
   }
 }

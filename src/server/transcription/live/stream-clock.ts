@@ -1,42 +1,45 @@
 import { SAMPLE_RATE } from '../engines/speech.ts';
 
-/** What is missing for longer is a gap: the stream begins anew after it. Shorter holes are within a word. */
+/** Samples missing for longer than this are a gap, after which the stream restarts. Shorter holes are inside a word. */
 const GAP_MS = 300;
-/** Over so much audio, the least delay is that of the stream itself; single chunks come late on a busy machine. */
-const JUDGED_MS = 1_000;
+/**
+ * The minimum delay over this much audio is the delay of the stream itself. Single chunks arrive later than that on a
+ * busy machine.
+ */
+const DRIFT_WINDOW_MS = 1_000;
 
 /**
- * When the samples of a stream were heard. They carry no time of their own: the first one is put at its arrival, and
- * the others follow at the sample rate, corrected by what later arrivals show.
+ * Computes when the samples of a stream were spoken. Samples carry no time: the first one is placed at its arrival,
+ * the others follow at the sample rate, and later arrivals correct the estimate.
  */
 export class StreamClock {
-  /** Wall clock of index 0, in Unix milliseconds; undefined before the first samples. */
+  /** Unix milliseconds of index 0; undefined before the first samples. */
   #originAt: number | undefined;
   #samples = 0;
   #arrivedAt = 0;
-  #judgedSamples = 0;
-  #leastLateMs = Number.POSITIVE_INFINITY;
+  #windowSamples = 0;
+  #minDelayMs = Number.POSITIVE_INFINITY;
 
-  /** Whether these samples follow on what was before; if not, end that, `restart`, and note them again. */
-  note(samples: number, now: number): boolean {
+  /** False when these samples come after a gap: flush the stream, call `restart`, and append them again. */
+  append(samples: number, now: number): boolean {
     this.#originAt ??= now - toMs(samples);
-    const lateMs = now - this.at(this.#samples + samples);
-    this.#leastLateMs = Math.min(this.#leastLateMs, lateMs);
-    this.#judgedSamples += samples;
-    // Nothing is heard before it was said.
-    if (lateMs < 0) this.#originAt += lateMs;
-    if (toMs(this.#judgedSamples) >= JUDGED_MS) {
-      if (this.#leastLateMs > GAP_MS) return false;
-      this.#originAt += Math.max(0, this.#leastLateMs);
-      this.#judgedSamples = 0;
-      this.#leastLateMs = Number.POSITIVE_INFINITY;
+    const delayMs = now - this.at(this.#samples + samples);
+    this.#minDelayMs = Math.min(this.#minDelayMs, delayMs);
+    this.#windowSamples += samples;
+    // Samples cannot arrive before they were spoken.
+    if (delayMs < 0) this.#originAt += delayMs;
+    if (toMs(this.#windowSamples) >= DRIFT_WINDOW_MS) {
+      if (this.#minDelayMs > GAP_MS) return false;
+      this.#originAt += Math.max(0, this.#minDelayMs);
+      this.#windowSamples = 0;
+      this.#minDelayMs = Number.POSITIVE_INFINITY;
     }
     this.#samples += samples;
     this.#arrivedAt = now;
     return true;
   }
 
-  /** Unix milliseconds of a sample. */
+  /** Unix milliseconds of the sample at an index. */
   at(index: number): number {
     return Math.round((this.#originAt ?? 0) + toMs(index));
   }
@@ -45,7 +48,7 @@ export class StreamClock {
     return this.#originAt !== undefined;
   }
 
-  /** Whether samples came, and then none for so long that a gap began. */
+  /** Whether samples arrived, and then none for longer than a gap. */
   isInterrupted(now: number): boolean {
     return this.#originAt !== undefined && now - this.#arrivedAt > GAP_MS;
   }
@@ -53,8 +56,8 @@ export class StreamClock {
   restart(): void {
     this.#originAt = undefined;
     this.#samples = 0;
-    this.#judgedSamples = 0;
-    this.#leastLateMs = Number.POSITIVE_INFINITY;
+    this.#windowSamples = 0;
+    this.#minDelayMs = Number.POSITIVE_INFINITY;
   }
 }
 

@@ -1,51 +1,54 @@
 import type { MediaServer } from '../../platform/livekit/media-server.ts';
-import type { HeardTrack, RoomEar, RoomListener } from '../../platform/livekit/room-audio.ts';
+import type { AudioTrack, RoomAudioSubscriber, RoomConnection } from '../../platform/livekit/room-audio.ts';
 import type { Transcription } from '../store.ts';
-import { LiveNotes, type LiveNotesDeps } from './segment-writer.ts';
-import { TrackTranscriber, type TranscribeTrackDeps, type Words } from './transcribe-track.ts';
+import { SegmentWriter, type SegmentWriterDeps } from './segment-writer.ts';
+import { TrackTranscriber, type TranscribeTrackDeps, type Utterance } from './transcribe-track.ts';
 
 /*
- * One transcription in hand: join, hear every track, and join again when the connection is lost, for as long as the
- * room is there. Who ends it is the service (a stop, the end of the room) or a lost lease.
+ * Transcribes one room: joins it, transcribes every audio track, and joins again when the connection is lost, as long
+ * as the room is open. It ends when the service stops the transcription, when the room ends, or when the lease is lost.
  */
 
-export type ListenDeps = LiveNotesDeps &
+export type RoomTranscriberDeps = SegmentWriterDeps &
   TranscribeTrackDeps & {
-    readonly listener: RoomListener;
+    readonly subscriber: RoomAudioSubscriber;
     readonly mediaServer: Pick<MediaServer, 'listRooms'>;
   };
 
-export type ListenSettings = {
+export type RoomTranscriberSettings = {
   readonly transcription: Transcription;
   readonly owner: string;
-  /** Called once when nothing can be stored any more: stopped, deleted, or in another worker's hands. */
+  /** Called once when the store refuses segments: the transcription was stopped, deleted or taken over. */
   readonly onRefused: () => void;
-  /** Whether the lease has not run out. After that another one may be in the room, whom joining would put out. */
+  /** Whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it. */
   readonly isHeld: () => boolean;
 };
 
-export type Listening = {
-  /** The transcription is over: leaves the room at once, and drops what is not stored. */
+export type RoomTranscription = {
+  /** Leaves the room at once and drops segments that are not stored yet. */
   readonly end: () => Promise<void>;
-  /** Tells what has been said so far, stores it, and leaves. */
+  /** Transcribes and stores everything said so far, then leaves the room. */
   readonly finish: () => Promise<void>;
 };
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 5_000;
-/** How often tracks are looked at that tell nothing by themselves. */
-const WATCH_MS = 100;
-/** A watch that itself comes late says nothing of the tracks: the samples wait behind it. */
-const LATE_WATCH_MS = WATCH_MS + 50;
+const FIRST_RETRY_MS = 500;
+const MAX_RETRY_MS = 5_000;
+/** How often tracks are checked for missing samples. */
+const GAP_CHECK_MS = 100;
+/** A check that runs later than this proves nothing: the event loop was blocked, and samples are queued behind it. */
+const LATE_GAP_CHECK_MS = GAP_CHECK_MS + 50;
 
-export function listenInRoom(deps: ListenDeps, settings: ListenSettings): Listening {
+export function startRoomTranscriber(
+  deps: RoomTranscriberDeps,
+  settings: RoomTranscriberSettings,
+): RoomTranscription {
   const room = new RoomTranscriber(deps, settings);
   const ending = new AbortController();
-  const joined = room.stayJoined(ending.signal);
-  const watching = room.watch(ending.signal);
+  const staying = room.stayConnected(ending.signal);
+  const checkingGaps = room.checkForGaps(ending.signal);
   const leave = async (): Promise<void> => {
     ending.abort();
-    await Promise.all([joined, watching]);
+    await Promise.all([staying, checkingGaps]);
   };
   return {
     end: async () => {
@@ -60,33 +63,36 @@ export function listenInRoom(deps: ListenDeps, settings: ListenSettings): Listen
 }
 
 class RoomTranscriber {
-  readonly #deps: ListenDeps;
+  readonly #deps: RoomTranscriberDeps;
   readonly #transcription: Transcription;
   readonly #isHeld: () => boolean;
-  readonly #notes: LiveNotes;
+  readonly #writer: SegmentWriter;
   readonly #tracks = new Set<TrackTranscriber>();
-  #ear: RoomEar | undefined;
-  /** One after the other, so that no interim result comes after its final. */
-  #shown: Promise<void> = Promise.resolve();
-  #waiting = 0;
-  /** What comes from now on is not heard any more. */
-  #isOver = false;
+  #connection: RoomConnection | undefined;
+  /** Captions are sent one at a time, so that no interim caption arrives after its final one. */
+  #captionsSent: Promise<void> = Promise.resolve();
+  #queuedCaptions = 0;
+  /** Samples that arrive after this is set are ignored. */
+  #isEnded = false;
 
-  constructor(deps: ListenDeps, { transcription, owner, onRefused, isHeld }: ListenSettings) {
+  constructor(
+    deps: RoomTranscriberDeps,
+    { transcription, owner, onRefused, isHeld }: RoomTranscriberSettings,
+  ) {
     this.#deps = deps;
     this.#transcription = transcription;
     this.#isHeld = isHeld;
-    this.#notes = new LiveNotes(deps, { transcriptionId: transcription.id, owner, onRefused });
+    this.#writer = new SegmentWriter(deps, { transcriptionId: transcription.id, owner, onRefused });
   }
 
-  /** Never rejects; resolves when the signal has come and the room is left. */
-  async stayJoined(signal: AbortSignal): Promise<void> {
+  /** Never rejects; resolves after the signal is aborted and the room is left. */
+  async stayConnected(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
-    for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
       try {
         if (this.#isHeld() && (await this.#isRoomOpen())) {
-          await this.#listenOnce(signal);
-          pauseMs = FIRST_PAUSE_MS;
+          await this.#connectOnce(signal);
+          retryMs = FIRST_RETRY_MS;
         }
       } catch (error) {
         log.warn(
@@ -94,85 +100,84 @@ class RoomTranscriber {
           'joining a room failed; trying again',
         );
       }
-      await clock.sleep(pauseMs, signal).catch(() => {});
+      await clock.sleep(retryMs, signal).catch(() => {});
     }
   }
 
-  async watch(signal: AbortSignal): Promise<void> {
+  async checkForGaps(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     while (!signal.aborted) {
       const before = clock.now();
-      await clock.sleep(WATCH_MS, signal).catch(() => {});
-      if (clock.now() - before > LATE_WATCH_MS) continue;
-      for (const track of this.#tracks) track.watch();
+      await clock.sleep(GAP_CHECK_MS, signal).catch(() => {});
+      if (clock.now() - before > LATE_GAP_CHECK_MS) continue;
+      for (const track of this.#tracks) track.checkForGap();
     }
   }
 
   async finish(): Promise<void> {
-    this.#isOver = true;
+    this.#isEnded = true;
     await Promise.all([...this.#tracks].map((track) => track.finish()));
-    await this.#notes.stored();
-    await this.#shown;
+    await this.#writer.flushed();
+    await this.#captionsSent;
   }
 
   close(): void {
-    this.#isOver = true;
-    this.#notes.close();
+    this.#isEnded = true;
+    this.#writer.close();
     for (const track of this.#tracks) track.close();
     this.#tracks.clear();
   }
 
-  /** Joining a room that is not there would open it anew. */
+  /** LiveKit creates a room when somebody joins it, so we ask first. */
   async #isRoomOpen(): Promise<boolean> {
     return (await this.#deps.mediaServer.listRooms([this.#transcription.room])).length > 0;
   }
 
-  async #listenOnce(signal: AbortSignal): Promise<void> {
+  async #connectOnce(signal: AbortSignal): Promise<void> {
     const { promise: closed, resolve } = Promise.withResolvers<void>();
     const { id: transcriptionId, room } = this.#transcription;
-    const ear = await this.#deps.listener.join({
+    const connection = await this.#deps.subscriber.join({
       room,
       identity: agentIdentity(transcriptionId),
-      onTrack: (track) => void this.#hear(track),
+      onTrack: (track) => void this.#transcribeTrack(track),
       onClosed: resolve,
     });
-    this.#ear = ear;
+    this.#connection = connection;
     this.#deps.log.info({ transcriptionId }, 'listening');
     signal.addEventListener('abort', () => resolve(), { once: true });
     if (!signal.aborted) await closed;
-    this.#ear = undefined;
-    await ear.leave();
+    this.#connection = undefined;
+    await connection.leave();
     this.#deps.log.info({ transcriptionId, isOver: signal.aborted }, 'left the room');
   }
 
   /** Never rejects. */
-  async #hear(track: HeardTrack): Promise<void> {
-    if (this.#isOver) return;
+  async #transcribeTrack(track: AudioTrack): Promise<void> {
+    if (this.#isEnded) return;
     const fields = { transcriptionId: this.#transcription.id, trackId: track.trackId };
     const { log } = this.#deps;
-    log.debug(fields, 'hearing a track');
+    log.debug(fields, 'transcribing a track');
     try {
-      await this.#hearToItsEnd(track);
+      await this.#transcribeToEnd(track);
     } catch (error) {
-      log.error({ ...fields, err: error }, 'a track cannot be heard any more');
+      log.error({ ...fields, err: error }, 'transcribing a track failed');
     }
   }
 
-  /** Its last words are told then. */
-  async #hearToItsEnd(track: HeardTrack): Promise<void> {
+  async #transcribeToEnd(track: AudioTrack): Promise<void> {
     const { id: transcriptionId, language, options } = this.#transcription;
-    const onWords = (words: Words): Promise<void> => this.#tell(words);
+    const onUtterance = (utterance: Utterance): Promise<void> => this.#emit(utterance);
     const transcriber = new TrackTranscriber(this.#deps, {
       track,
       transcriptionId,
       language,
       options,
-      onWords,
+      onUtterance,
     });
     this.#tracks.add(transcriber);
     try {
       for await (const samples of track.audio) {
-        if (!this.#isOver) transcriber.hear(samples);
+        if (!this.#isEnded) transcriber.push(samples);
       }
       await transcriber.finish();
     } finally {
@@ -181,41 +186,41 @@ class RoomTranscriber {
     }
   }
 
-  async #tell(words: Words): Promise<void> {
-    if (words.text === '') return;
-    const { track, segmentId: id, text, startedAt, endedAt, confidence, isFinal } = words;
+  async #emit(utterance: Utterance): Promise<void> {
+    if (utterance.text === '') return;
+    const { track, segmentId: id, text, startedAt, endedAt, confidence, isFinal } = utterance;
     const { trackId, identity } = track;
     const { language } = this.#transcription;
     if (isFinal) {
       const name = track.name() || null;
-      this.#notes.add({ id, trackId, identity, name, text, language, startedAt, endedAt, confidence });
+      this.#writer.add({ id, trackId, identity, name, text, language, startedAt, endedAt, confidence });
     }
-    this.#show({ segmentId: id, trackId, identity, text, language, isFinal });
+    this.#queueCaption({ segmentId: id, trackId, identity, text, language, isFinal });
   }
 
-  /** A caption that cannot be sent, or not in time, is none: the segment is stored all the same. */
-  #show(caption: Parameters<RoomEar['showCaption']>[0]): void {
-    const ear = this.#ear;
-    if (ear === undefined || this.#waiting >= MOST_WAITING) return;
-    this.#waiting += 1;
-    this.#shown = this.#shown
-      .then(() => ear.showCaption(caption))
+  /** A caption that cannot be sent is dropped: its segment is stored in any case. */
+  #queueCaption(caption: Parameters<RoomConnection['sendCaption']>[0]): void {
+    const connection = this.#connection;
+    if (connection === undefined || this.#queuedCaptions >= MAX_QUEUED_CAPTIONS) return;
+    this.#queuedCaptions += 1;
+    this.#captionsSent = this.#captionsSent
+      .then(() => connection.sendCaption(caption))
       .catch((error: unknown) => {
         this.#deps.log.debug(
           { transcriptionId: this.#transcription.id, err: error },
-          'a caption was not shown',
+          'a caption was not sent',
         );
       })
       .finally(() => {
-        this.#waiting -= 1;
+        this.#queuedCaptions -= 1;
       });
   }
 }
 
-/** Captions that wait to be sent. */
-const MOST_WAITING = 100;
+/** Further captions are dropped: the connection is too slow for them. */
+const MAX_QUEUED_CAPTIONS = 100;
 
-/** The same for every worker: who takes a transcription over takes the place of who had it. */
+/** Every worker uses the same identity, so that LiveKit disconnects the previous one when a worker takes over. */
 function agentIdentity(transcriptionId: string): string {
   return `stt-live-${transcriptionId}`;
 }

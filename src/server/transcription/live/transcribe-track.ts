@@ -1,7 +1,7 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
-import type { HeardTrack } from '../../platform/livekit/room-audio.ts';
+import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
-import type { SampleShelf, ShelvedSamples } from '../audio/audio-spill.ts';
+import type { AudioSpillFile, SpilledBuffer } from '../audio/audio-spill.ts';
 import { recogniseSpeech } from '../engines/recognise-speech.ts';
 import {
   SAMPLE_RATE,
@@ -11,15 +11,16 @@ import {
 } from '../engines/speech.ts';
 import type { LiveOptions } from '../store.ts';
 import { applyOptions } from './caption-text.ts';
-import type { FairQueue, Lane } from './fair-queue.ts';
+import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { StreamClock } from './stream-clock.ts';
 
 /*
- * One audio track of a room, from samples to text: voice activity, a segment at each pause, recognition in turns with
- * the other tracks. Samples are taken as they come and nothing here waits for recognition.
+ * Transcribes one audio track of a room: voice activity detection cuts the samples into a segment at each pause, and
+ * the segments are recognised in turns with those of the other tracks. Accepting samples never waits for recognition.
  *
- *   gap      muted, vanished or held up: what was being said is ended, and the stream begins anew at its next sample
- *   interim  what is voiced at the moment, as far as it goes, under the id of the segment that it becomes
+ *   gap      No samples arrive (muted, lost or delayed): the current utterance ends, and the stream clock restarts
+ *            at the next sample.
+ *   interim  The text of the current utterance so far, with the id that its final segment will have.
  */
 
 export type TranscribeTrackDeps = {
@@ -29,22 +30,22 @@ export type TranscribeTrackDeps = {
   readonly engine: SpeechEngine;
   readonly createDetector: () => VoiceActivityDetector;
   readonly queue: FairQueue;
-  /** For what waits while recognition is slower than speech. */
-  readonly shelf: SampleShelf;
+  /** Holds samples that wait while recognition is slower than speech. */
+  readonly spillFile: AudioSpillFile;
 };
 
 export type TrackRequest = {
-  readonly track: HeardTrack;
+  readonly track: AudioTrack;
   readonly transcriptionId: string;
   readonly language: string;
   readonly options: LiveOptions;
-  readonly onWords: (words: Words) => Promise<void>;
+  readonly onUtterance: (utterance: Utterance) => Promise<void>;
 };
 
-/** What was said, or is being said. */
-export type Words = {
+/** Recognised speech: final, or interim while the speaker goes on. */
+export type Utterance = {
   readonly segmentId: string;
-  readonly track: HeardTrack;
+  readonly track: AudioTrack;
   readonly text: string;
   readonly confidence: number | null;
   /** Unix milliseconds. */
@@ -53,28 +54,28 @@ export type Words = {
   readonly isFinal: boolean;
 };
 
-/** How often interim results come. */
-const INTERIM_MS = 700;
-/** Less is not a word yet. */
-const SHORTEST_INTERIM = SAMPLE_RATE * 0.4;
-/** A muted track is silence to the last bit, which no microphone is: for so long, it is listened to no more. */
-const DEAD_SAMPLES = SAMPLE_RATE;
-/** Two steps of 16-bit samples: what resampling leaves of nothing. */
-const DEAD_LEVEL = 2 / 32_768;
+/** Minimum time between two interim results. */
+const INTERIM_INTERVAL_MS = 700;
+/** Shorter speech holds no word yet. */
+const MIN_INTERIM_SAMPLES = SAMPLE_RATE * 0.4;
+/** A muted track is exactly silent, as no microphone is. After this many such samples the track is taken for muted. */
+const MUTED_AFTER_SAMPLES = SAMPLE_RATE;
+/** Two steps of 16-bit samples: resampled silence may deviate by this much. */
+const SILENCE_LEVEL = 2 / 32_768;
 
-/** Segments that wait: half a megabyte each at most. */
-const MOST_IN_MEMORY = 40;
+/** Further waiting segments are spilled to disk. One segment takes up to half a megabyte. */
+const MAX_WAITING_IN_MEMORY = 40;
 
 export class TrackTranscriber {
   readonly #deps: TranscribeTrackDeps;
   readonly #request: TrackRequest;
   readonly #detector: VoiceActivityDetector;
-  readonly #lane: Lane;
-  readonly #time = new StreamClock();
-  /** What is out of memory and has not come to its turn. */
-  readonly #shelved = new Set<Promise<ShelvedSamples>>();
-  #deadSamples = DEAD_SAMPLES;
-  /** Of what is voiced at the moment. */
+  readonly #queue: TrackQueue;
+  readonly #streamClock = new StreamClock();
+  /** Segments on disk that have not been recognised yet. */
+  readonly #spilled = new Set<Promise<SpilledBuffer>>();
+  #silentSamples = MUTED_AFTER_SAMPLES;
+  /** Id of the current utterance, once an interim result needed one. */
   #segmentId: string | undefined;
   #interimAt = 0;
 
@@ -82,94 +83,94 @@ export class TrackTranscriber {
     this.#deps = deps;
     this.#request = request;
     this.#detector = deps.createDetector();
-    this.#lane = deps.queue.open();
+    this.#queue = deps.queue.open();
   }
 
-  hear(samples: Float32Array): void {
+  push(samples: Float32Array): void {
     const now = this.#deps.clock.now();
-    this.#deadSamples = isDead(samples) ? this.#deadSamples + samples.length : 0;
-    if (this.#deadSamples >= DEAD_SAMPLES) {
+    this.#silentSamples = isDigitalSilence(samples) ? this.#silentSamples + samples.length : 0;
+    if (this.#silentSamples >= MUTED_AFTER_SAMPLES) {
       this.flush();
       return;
     }
-    if (!this.#time.note(samples.length, now)) {
+    if (!this.#streamClock.append(samples.length, now)) {
       this.flush();
-      this.#time.note(samples.length, now);
+      this.#streamClock.append(samples.length, now);
     }
     this.#add(this.#detector.push(samples));
     if (this.#request.options.partialResults) this.#interim(now);
   }
 
-  /** To be called several times a second: samples that do not come tell nothing by themselves. */
-  watch(): void {
-    if (this.#time.isInterrupted(this.#deps.clock.now())) this.flush();
+  /** Ends the current utterance when samples stopped arriving. Call it several times a second. */
+  checkForGap(): void {
+    if (this.#streamClock.isInterrupted(this.#deps.clock.now())) this.flush();
   }
 
-  /** Ends what is being said. */
+  /** Ends the current utterance. */
   flush(): void {
-    if (!this.#time.isRunning) return;
+    if (!this.#streamClock.isRunning) return;
     this.#add(this.#detector.flush());
-    this.#time.restart();
+    this.#streamClock.restart();
     this.#segmentId = undefined;
   }
 
-  /** Ends what is being said; resolves when all of it has been told. */
+  /** Ends the current utterance; resolves when all utterances have been emitted. */
   async finish(): Promise<void> {
     this.flush();
-    await this.#lane.drained();
+    await this.#queue.drained();
     this.close();
   }
 
-  /** What has not been recognised is dropped. */
+  /** Drops segments that have not been recognised yet. */
   close(): void {
-    this.#lane.close();
+    this.#queue.close();
     this.#detector.close();
-    for (const shelved of this.#shelved) void shelved.then(({ drop }) => drop());
-    this.#shelved.clear();
+    for (const spilled of this.#spilled) void spilled.then(({ discard }) => discard());
+    this.#spilled.clear();
   }
 
-  /** A long segment comes in pieces: the first has the id that its interim results had. */
+  /** A long utterance is cut into several segments: the first one gets the id that its interim results had. */
   #add(segments: readonly VoicedSegment[]): void {
     for (const segment of segments) {
       const segmentId = this.#segmentId ?? this.#newId();
       this.#segmentId = undefined;
-      const startedAt = this.#time.at(segment.start);
-      const kept = this.#keep(segment);
-      this.#lane.addFinal(() => this.#recogniseKept(kept, { segmentId, startedAt }));
+      const startedAt = this.#streamClock.at(segment.start);
+      const held = this.#hold(segment);
+      this.#queue.addFinal(() => this.#recogniseHeld(held, { segmentId, startedAt }));
     }
   }
 
-  /** In memory, or out of it when there is a crowd: no final is ever dropped. */
-  #keep(segment: VoicedSegment): () => Promise<VoicedSegment> {
-    if (this.#deps.queue.waiting < MOST_IN_MEMORY) return inMemory(segment);
+  /** Holds the samples in memory, or on disk when many segments wait: no final segment is ever dropped. */
+  #hold(segment: VoicedSegment): () => Promise<VoicedSegment> {
+    if (this.#deps.queue.waiting < MAX_WAITING_IN_MEMORY) return inMemory(segment);
     const { start } = segment;
-    const shelved = putAway(this.#deps, segment.samples);
-    this.#shelved.add(shelved);
-    // The samples themselves are in no closure here: it would hold them as long as the segment waits.
+    const spilled = spillToDisk(this.#deps, segment.samples);
+    this.#spilled.add(spilled);
+    // The closure must not capture `segment`: that would hold its samples in memory as long as it waits.
     return async () => {
-      this.#shelved.delete(shelved);
-      const { take } = await shelved;
-      return { start, samples: await take() };
+      this.#spilled.delete(spilled);
+      const { read } = await spilled;
+      return { start, samples: await read() };
     };
   }
 
-  async #recogniseKept(kept: () => Promise<VoicedSegment>, about: Omit<Voiced, 'segment'>): Promise<void> {
+  async #recogniseHeld(held: () => Promise<VoicedSegment>, about: Omit<Voiced, 'segment'>): Promise<void> {
     const { transcriptionId, track } = this.#request;
     try {
-      await this.#recognise({ ...about, segment: await kept() });
+      await this.#recognise({ ...about, segment: await held() });
     } catch (error) {
       const fields = { transcriptionId, trackId: track.trackId, err: error };
-      this.#deps.log.error(fields, 'speech was heard, but could not be kept until its turn');
+      this.#deps.log.error(fields, 'the samples of a segment that waited for recognition could not be read');
     }
   }
 
   async #recognise({ segmentId, segment, startedAt }: Voiced): Promise<void> {
-    const { track, transcriptionId, language, onWords, options } = this.#request;
+    const { track, transcriptionId, language, onUtterance, options } = this.#request;
     const request = { segment, language, transcriptionId, trackId: track.trackId };
-    const spoken = await recogniseSpeech(this.#deps, request);
-    for (const [index, { start, samples, text, confidence }] of spoken.entries()) {
+    const recognised = await recogniseSpeech(this.#deps, request);
+    for (const [index, { start, samples, text, confidence }] of recognised.entries()) {
       const from = startedAt + toMs(start - segment.start);
-      await onWords({
+      await onUtterance({
         segmentId: index === 0 ? segmentId : this.#newId(),
         track,
         text: applyOptions(text, options),
@@ -183,25 +184,25 @@ export class TrackTranscriber {
 
   #interim(now: number): void {
     const voiced = this.#detector.current();
-    if (voiced === undefined || voiced.samples.length < SHORTEST_INTERIM) return;
-    if (now - this.#interimAt < INTERIM_MS) return;
+    if (voiced === undefined || voiced.samples.length < MIN_INTERIM_SAMPLES) return;
+    if (now - this.#interimAt < INTERIM_INTERVAL_MS) return;
     this.#interimAt = now;
     this.#segmentId ??= this.#newId();
     const segmentId = this.#segmentId;
-    const startedAt = this.#time.at(voiced.start);
-    this.#lane.setInterim(() => this.#recogniseInterim({ segmentId, segment: voiced, startedAt }));
+    const startedAt = this.#streamClock.at(voiced.start);
+    this.#queue.setInterim(() => this.#recogniseInterim({ segmentId, segment: voiced, startedAt }));
   }
 
-  /** It may fail, or come late: the final tells all of it. */
+  /** An interim result may fail or come too late: the final one covers the same speech. */
   async #recogniseInterim({ segmentId, segment: { samples }, startedAt }: Voiced): Promise<void> {
     const { engine, log } = this.#deps;
-    const { track, transcriptionId, language, onWords, options } = this.#request;
+    const { track, transcriptionId, language, onUtterance, options } = this.#request;
     try {
       const { text, confidence } = await engine.recognise({ samples, language });
       const isOver = this.#segmentId !== segmentId;
       if (isOver || text.trim() === '') return;
       const endedAt = startedAt + toMs(samples.length);
-      const words = {
+      const utterance = {
         segmentId,
         track,
         text: applyOptions(text.trim(), options),
@@ -209,7 +210,7 @@ export class TrackTranscriber {
         startedAt,
         endedAt,
       };
-      await onWords({ ...words, isFinal: false });
+      await onUtterance({ ...utterance, isFinal: false });
     } catch (error) {
       log.debug({ transcriptionId, trackId: track.trackId, err: error }, 'an interim result failed');
     }
@@ -226,20 +227,20 @@ function inMemory(segment: VoicedSegment): () => Promise<VoicedSegment> {
   return async () => segment;
 }
 
-async function putAway(
-  { shelf, log }: Pick<TranscribeTrackDeps, 'shelf' | 'log'>,
+async function spillToDisk(
+  { spillFile, log }: Pick<TranscribeTrackDeps, 'spillFile' | 'log'>,
   samples: Float32Array,
-): Promise<ShelvedSamples> {
+): Promise<SpilledBuffer> {
   try {
-    return await shelf.put(samples);
+    return await spillFile.write(samples);
   } catch (error) {
-    log.warn({ err: error }, 'recognition is behind, and there is no disk for what waits');
-    return { take: async () => samples, drop: () => {} };
+    log.warn({ err: error }, 'recognition is behind, and waiting samples cannot be written to disk');
+    return { read: async () => samples, discard: () => {} };
   }
 }
 
-function isDead(samples: Float32Array): boolean {
-  return samples.every((sample) => Math.abs(sample) <= DEAD_LEVEL);
+function isDigitalSilence(samples: Float32Array): boolean {
+  return samples.every((sample) => Math.abs(sample) <= SILENCE_LEVEL);
 }
 
 function toMs(samples: number): number {

@@ -1,22 +1,22 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { type AppendEventsDeps, appendEvents } from '../../events/append-events.ts';
 import { appendRoomEvent, lockNamedRoom } from '../../events/append-room-event.ts';
-import { SpeechFault } from '../audio/recording-audio.ts';
+import { TranscriptionError } from '../audio/recording-audio.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
 import { transcriptionEvent } from '../transcription-events.ts';
 
-export type SettleTranscriptionDeps = Omit<AppendEventsDeps<TranscriptionStores>, 'instanceId'> & {
-  /** Who holds the leases. */
+export type CompleteTranscriptionDeps = Omit<AppendEventsDeps<TranscriptionStores>, 'instanceId'> & {
+  /** Lease owner. */
   readonly instanceId: string;
 };
 
-/** After the first and the second failure that may pass; the third is final. */
+/** Pauses after the first and the second retryable failure. The third one is final. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000];
 export const MAX_TRIES = PAUSES_MS.length + 1;
 
-/** processing -> completed, with its event in the same transaction. Whether it was ours to complete. */
+/** Completes a transcription and appends its event in the same transaction. False when we no longer hold its lease. */
 export async function completeTranscription(
-  deps: SettleTranscriptionDeps,
+  deps: CompleteTranscriptionDeps,
   job: Transcription,
   durationMs: number,
 ): Promise<boolean> {
@@ -25,7 +25,7 @@ export async function completeTranscription(
     const room = await lockNamedRoom(store, job.room);
     const endedAt = deps.clock.now();
     const completed = { status: 'completed', endedAt, durationMs } as const;
-    outcome.isOurs = await store.transcriptions.settlePost(job.id, deps.instanceId, completed);
+    outcome.isOurs = await store.transcriptions.recordPostOutcome(job.id, deps.instanceId, completed);
     if (!outcome.isOurs) return;
     const segmentCount = await store.transcriptions.countSegments(job.id);
     const domainEvent = transcriptionEvent({ ...job, ...completed }, segmentCount, false);
@@ -35,39 +35,43 @@ export async function completeTranscription(
 }
 
 /**
- * processing -> queued, as long as it may do another time, else failed. What was heard stays only of a damaged
- * recording: of any other failure it would look like all that was said.
+ * Queues a transcription again when its error is retryable, else marks it as failed. Its segments stay only when the
+ * recording is damaged: after any other failure they would look like the whole transcript.
  */
 export async function failTranscription(
-  deps: SettleTranscriptionDeps,
+  deps: CompleteTranscriptionDeps,
   job: Transcription,
-  fault: SpeechFault,
+  error: TranscriptionError,
 ): Promise<PostOutcome['status']> {
   const { transcriptions } = deps.store;
-  if (fault.code !== 'recording-damaged') await transcriptions.clearSegments(job.id, deps.instanceId);
-  const outcome = outcomeOf(job, fault, deps.clock.now());
-  await transcriptions.settlePost(job.id, deps.instanceId, outcome);
+  if (error.code !== 'recording-damaged') await transcriptions.clearSegments(job.id, deps.instanceId);
+  const outcome = outcomeOf(job, error, deps.clock.now());
+  await transcriptions.recordPostOutcome(job.id, deps.instanceId, outcome);
   return outcome.status;
 }
 
-function outcomeOf(job: Transcription, { code, message, retryable }: SpeechFault, now: number): PostOutcome {
+function outcomeOf(
+  job: Transcription,
+  { code, message, retryable }: TranscriptionError,
+  now: number,
+): PostOutcome {
   const error = { errorCode: code, errorMessage: message };
   const pauseMs = retryable ? PAUSES_MS[job.attempts - 1] : undefined;
   if (pauseMs !== undefined) return { ...error, status: 'queued', dueAt: now + pauseMs };
   return { ...error, status: 'failed', endedAt: now };
 }
 
-/** A claim beyond the last try: its worker never came to say how it ended. */
-export function lostWorker(): SpeechFault {
-  return new SpeechFault(
+/** The error of a job that was claimed once more than allowed: its workers died before they reported an outcome. */
+export function workerLostError(): TranscriptionError {
+  return new TranscriptionError(
     'worker-lost',
-    `${MAX_TRIES} workers died while they had this recording in hand: their logs, and their memory limits, may say why.`,
+    `${MAX_TRIES} workers died while they transcribed this recording: their logs, or their memory limits, may say why.`,
   );
 }
 
-/** What a caller is told of a failure. */
-export function toSpeechFault(error: unknown): SpeechFault {
-  if (error instanceof SpeechFault) return error;
+/** Translates any failure to the error that callers of the API see. */
+export function toTranscriptionError(error: unknown): TranscriptionError {
+  if (error instanceof TranscriptionError) return error;
   if (error instanceof ServiceError) {
     const { code, message, retryable } = error;
     if (
@@ -75,10 +79,10 @@ export function toSpeechFault(error: unknown): SpeechFault {
       code === 'recording-storage-error' ||
       code === 'recording-file-not-found'
     )
-      return new SpeechFault(code, message, { retryable, cause: error });
-    // The engines' own: a speech server that is away, refuses or fails.
-    return new SpeechFault('speech-engine-error', message, { retryable, cause: error });
+      return new TranscriptionError(code, message, { retryable, cause: error });
+    // All other service errors come from the engine: a speech server is unavailable, refuses or fails.
+    return new TranscriptionError('speech-engine-error', message, { retryable, cause: error });
   }
   const message = 'The worker failed; its log has the id of the transcription.';
-  return new SpeechFault('internal-error', message, { retryable: true, cause: error });
+  return new TranscriptionError('internal-error', message, { retryable: true, cause: error });
 }

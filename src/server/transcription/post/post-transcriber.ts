@@ -1,33 +1,33 @@
 import type { Transcription } from '../store.ts';
 import {
+  type CompleteTranscriptionDeps,
   completeTranscription,
   failTranscription,
-  lostWorker,
   MAX_TRIES,
-  type SettleTranscriptionDeps,
-  toSpeechFault,
+  toTranscriptionError,
+  workerLostError,
 } from './complete-transcription.ts';
 import { LeaseLost, type TranscribeDeps, transcribeRecording } from './transcribe-recording.ts';
 
 /*
- * The post-call worker: one recording at a time, as recognition takes all of a processor; who wants more at once
- * runs more workers. A job is a row with a lease:
+ * The post-call worker transcribes one recording at a time, since recognition uses a whole processor. Run more workers
+ * to transcribe several at once. A job is a row with a lease:
  *
- *   claim     what is due, or what another worker's lease ran out on
- *   renew     long before the lease runs out; a worker that finds it gone drops the job
- *   settle    completed with its event, queued for another try, or failed
- *   release   on closing: the job goes back, and the try does not count
+ *   claim     Takes a job that is due, or one whose lease has expired.
+ *   renew     Extends the lease long before it expires. A worker that has lost it drops the job.
+ *   record    Completes the job with its event, queues it for another attempt, or marks it as failed.
+ *   release   On close: queues the job again; the attempt does not count.
  */
 
 const POLL_MS = 500;
-/** A killed worker's job is taken over when this has run out. */
+/** Another worker takes over when the lease of a killed one has expired. */
 const LEASE_MS = 12_000;
 const RENEW_MS = 4_000;
 
-export type PostTranscriberDeps = TranscribeDeps & SettleTranscriptionDeps;
+export type PostTranscriberDeps = TranscribeDeps & CompleteTranscriptionDeps;
 
 export type PostTranscriber = {
-  /** Gives back what is in hand. */
+  /** Releases the current job. */
   readonly close: () => Promise<void>;
 };
 
@@ -65,7 +65,7 @@ async function claim(deps: PostTranscriberDeps): Promise<Transcription | undefin
   }
 }
 
-/** Never rejects: what cannot be settled now is claimed again when its lease has run out. */
+/** Never rejects: a job whose outcome cannot be stored is claimed again when its lease has expired. */
 async function work(deps: PostTranscriberDeps, job: Transcription, closing: AbortSignal): Promise<void> {
   const { log, store, instanceId: owner } = deps;
   const ending = new AbortController();
@@ -74,13 +74,16 @@ async function work(deps: PostTranscriberDeps, job: Transcription, closing: Abor
   const transcriptionId = job.id;
   log.info({ transcriptionId, attempt: job.attempts }, 'transcribing a recording');
   try {
-    if (job.attempts > MAX_TRIES) throw lostWorker();
+    if (job.attempts > MAX_TRIES) throw workerLostError();
     const durationMs = await transcribeRecording(deps, { job, owner, leaseMs: LEASE_MS, signal });
     const isOurs = await completeTranscription(deps, job, durationMs);
     log.info({ transcriptionId, durationMs, isOurs }, 'transcribed a recording');
   } catch (error) {
-    await settleFailure(deps, job, { error, closing, ending }).catch((failure: unknown) => {
-      log.error({ transcriptionId, err: failure }, 'settling a recording failed; it is claimed again later');
+    await recordFailure(deps, job, { error, closing, ending }).catch((failure: unknown) => {
+      log.error(
+        { transcriptionId, err: failure },
+        'storing the outcome of a transcription failed; it is claimed again later',
+      );
     });
   } finally {
     ending.abort();
@@ -95,7 +98,7 @@ type Failure = {
   readonly ending: AbortController;
 };
 
-async function settleFailure(
+async function recordFailure(
   deps: PostTranscriberDeps,
   job: Transcription,
   { error, closing, ending }: Failure,
@@ -103,14 +106,14 @@ async function settleFailure(
   const transcriptionId = job.id;
   if (closing.aborted) return;
   if (error instanceof LeaseLost || ending.signal.reason instanceof LeaseLost) {
-    deps.log.warn({ transcriptionId }, 'the recording is no longer in hand: deleted, or taken over');
+    deps.log.warn({ transcriptionId }, 'the transcription was deleted or taken over');
     return;
   }
-  const fault = toSpeechFault(error);
-  const status = await failTranscription(deps, job, fault);
-  const fields = { transcriptionId, code: fault.code, status, attempt: job.attempts };
-  if (fault.code === 'internal-error') deps.log.error({ ...fields, err: error }, 'transcribing failed');
-  else deps.log.warn({ ...fields, err: fault.cause }, 'a recording was not transcribed');
+  const failure = toTranscriptionError(error);
+  const status = await failTranscription(deps, job, failure);
+  const fields = { transcriptionId, code: failure.code, status, attempt: job.attempts };
+  if (failure.code === 'internal-error') deps.log.error({ ...fields, err: error }, 'transcribing failed');
+  else deps.log.warn({ ...fields, err: failure.cause }, 'a recording was not transcribed');
 }
 
 async function keepLease(deps: PostTranscriberDeps, id: string, ending: AbortController): Promise<void> {

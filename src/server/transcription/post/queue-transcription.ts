@@ -6,8 +6,8 @@ import { formatLanguage, requireWorker, type SpeechWorkerDeps } from '../speech-
 export type QueueTranscriptionDeps = LibraryDeps & SpeechWorkerDeps & { readonly ids: IdGenerator };
 
 /**
- * Queues a recording for the stt-post workers, or answers its transcription in this language that has not failed.
- * Throws addon-unavailable, invalid-request for a language that no worker can do, recording-not-found,
+ * Queues a recording for the stt-post workers, or returns its existing transcription in this language unless that one
+ * failed. Throws addon-unavailable, invalid-request for a language that no worker supports, recording-not-found,
  * recording-not-finished and recording-file-not-found.
  */
 export async function queueTranscription(
@@ -33,7 +33,7 @@ export async function queueTranscription(
   return {
     transcriptionId: transcription.id,
     recordingId: egressId,
-    // A failed one is never answered: a new one is queued in its place.
+    // It is never `failed`: a new transcription replaces a failed one.
     status: transcription.status as PostQueued['status'],
     queuedAt: new Date(transcription.createdAt).toISOString(),
   };

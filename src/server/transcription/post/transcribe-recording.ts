@@ -1,9 +1,9 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Recording, RecordingStores } from '../../recordings/store.ts';
-import { type RecordingAudio, SpeechFault } from '../audio/recording-audio.ts';
-import { halvesOf, type Spoken } from '../engines/recognise-speech.ts';
-import { recognisePatiently } from '../engines/recognise-with-retry.ts';
+import { type RecordingAudio, TranscriptionError } from '../audio/recording-audio.ts';
+import { halvesOf, type RecognisedSegment } from '../engines/recognise-speech.ts';
+import { recogniseWithRetry } from '../engines/recognise-with-retry.ts';
 import {
   SAMPLE_RATE,
   type SpeechEngine,
@@ -19,41 +19,44 @@ export type TranscribeDeps = {
   readonly log: Log;
   readonly audio: RecordingAudio;
   readonly engine: SpeechEngine;
-  /** A detector of its own for each recording. */
+  /** Creates the detector of one recording. */
   readonly createDetector: () => VoiceActivityDetector;
 };
 
-/** A job in hand. */
-export type Hold = {
+/** A claimed job. */
+export type JobLease = {
   readonly job: Transcription;
   readonly owner: string;
   readonly leaseMs: number;
   readonly signal: AbortSignal;
 };
 
-/** Another worker has the job, or it was deleted: whoever notices stops, and leaves it alone. */
+/** The job was deleted or taken over by another worker: this one must stop and not write to it. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-/** How often what was heard is stored, with the progress. */
+/** How often new segments and the progress are stored. */
 const STORE_EVERY_MS = 1000;
 
 /**
- * Hears the recording from its beginning, whatever an earlier try has left, and stores what is said as it goes; answers
- * the length of the audio. Throws a SpeechFault, or LeaseLost. Of a damaged recording, what can be heard is
- * stored before the fault is thrown.
+ * Transcribes the recording from its beginning, replacing the segments of an earlier attempt, and stores segments as
+ * they are recognised. Returns the length of the audio in milliseconds. Throws TranscriptionError or LeaseLost. Of a
+ * damaged recording, everything readable is stored before the error is thrown.
  */
-export async function transcribeRecording(deps: TranscribeDeps, hold: Hold): Promise<number> {
-  const { job, owner } = hold;
+export async function transcribeRecording(deps: TranscribeDeps, lease: JobLease): Promise<number> {
+  const { job, owner } = lease;
   if (!(await deps.store.transcriptions.clearSegments(job.id, owner))) throw new LeaseLost();
   const recording = await deps.store.recordings.find(job.recordingId ?? '');
   if (recording === undefined) {
-    throw new SpeechFault('recording-not-found', 'The recording was deleted before it was transcribed.');
+    throw new TranscriptionError(
+      'recording-not-found',
+      'The recording was deleted before it was transcribed.',
+    );
   }
   const detector = deps.createDetector();
   try {
-    return await hear(deps, hold, { recording, detector });
+    return await transcribeAudio(deps, lease, { recording, detector });
   } finally {
     detector.close();
   }
@@ -61,128 +64,136 @@ export async function transcribeRecording(deps: TranscribeDeps, hold: Hold): Pro
 
 type Source = { readonly recording: Recording; readonly detector: VoiceActivityDetector };
 
-async function hear(deps: TranscribeDeps, hold: Hold, { recording, detector }: Source): Promise<number> {
-  const notes = new Notes(deps, hold, recording.durationMs);
+async function transcribeAudio(
+  deps: TranscribeDeps,
+  lease: JobLease,
+  { recording, detector }: Source,
+): Promise<number> {
+  const writer = new RecordingWriter(deps, lease, recording.durationMs);
   let samples = 0;
-  let damage: SpeechFault | undefined;
+  let damage: TranscriptionError | undefined;
   try {
-    for await (const chunk of deps.audio.decode(recording, hold.signal)) {
+    for await (const chunk of deps.audio.decode(recording, lease.signal)) {
       samples += chunk.samples.length;
-      await noteAll(deps, hold, notes, detector.push(chunk.samples));
-      await notes.advance(shareOf(chunk.share, toMs(samples), recording.durationMs));
+      await recogniseAll(deps, lease, writer, detector.push(chunk.samples));
+      await writer.advance(shareOf(chunk.share, toMs(samples), recording.durationMs));
     }
   } catch (error) {
-    if (!(error instanceof SpeechFault) || error.code !== 'recording-damaged') throw error;
+    if (!(error instanceof TranscriptionError) || error.code !== 'recording-damaged') throw error;
     damage = error;
   }
-  await noteAll(deps, hold, notes, detector.flush());
-  if (!notes.haveWords && notes.inaudible !== undefined) throw noWords(deps.engine, notes.inaudible);
-  await notes.store();
+  await recogniseAll(deps, lease, writer, detector.flush());
+  if (!writer.hasText && writer.inaudible !== undefined) throw noWords(deps.engine, writer.inaudible);
+  await writer.store();
   if (damage !== undefined) throw damage;
   return toMs(samples);
 }
 
-/** What was read runs ahead of what was heard; 1 is only what is completed. */
-function shareOf(read: number, heardMs: number, durationMs: number | null): number {
-  const heard = durationMs === null || durationMs === 0 ? 1 : heardMs / durationMs;
-  return Math.min(read, heard, 0.99);
+/** Reading runs ahead of decoding, so the lower share counts. Only a completed transcription has progress 1. */
+function shareOf(read: number, decodedMs: number, durationMs: number | null): number {
+  const decoded = durationMs === null || durationMs === 0 ? 1 : decodedMs / durationMs;
+  return Math.min(read, decoded, 0.99);
 }
 
-async function noteAll(
+async function recogniseAll(
   deps: TranscribeDeps,
-  hold: Hold,
-  notes: Notes,
+  lease: JobLease,
+  writer: RecordingWriter,
   voiced: readonly VoicedSegment[],
 ): Promise<void> {
   for (const segment of voiced) {
-    hold.signal.throwIfAborted();
-    for (const spoken of await recognise(deps, hold, segment)) notes.add(spoken);
+    lease.signal.throwIfAborted();
+    for (const recognised of await recognise(deps, lease, segment)) writer.add(recognised);
   }
 }
 
-/** A cough or a slammed door has no words; what is voiced for longer than this has. */
-const WORDLESS_SAMPLES = SAMPLE_RATE;
+/** Shorter sounds, such as a cough or a slammed door, may have no words; longer speech has. */
+const MIN_SPEECH_SAMPLES = SAMPLE_RATE;
 
 /**
- * No text for speech is a fault: recognisers answer nothing where they fail inside. In halves it may do. What has no
- * text then (music, a long laugh) is said to be there, as captions say it: nothing that was heard is passed over.
+ * Recognises a segment. Recognisers return an empty text when they fail inside, so a segment without text is tried
+ * again in halves. One that has no text even then (music, a long laugh) becomes `[inaudible]`, as in captions, so that
+ * the transcript shows that something was there.
  */
 async function recognise(
   deps: TranscribeDeps,
-  hold: Hold,
+  lease: JobLease,
   segment: VoicedSegment,
-): Promise<readonly Spoken[]> {
+): Promise<readonly RecognisedSegment[]> {
   const { log } = deps;
-  const whole = await recogniseOnce(deps, hold, segment);
+  const whole = await recogniseOnce(deps, lease, segment);
   if (whole.text !== '') return [whole];
-  if (segment.samples.length < WORDLESS_SAMPLES) {
-    log.debug({ durationMs: toMs(segment.samples.length) }, 'a sound without words');
+  if (segment.samples.length < MIN_SPEECH_SAMPLES) {
+    log.debug({ durationMs: toMs(segment.samples.length) }, 'a short sound has no text');
     return [];
   }
-  const spoken: Spoken[] = [];
-  for (const half of halvesOf(segment)) spoken.push(await recogniseOnce(deps, hold, half));
-  const halves = spoken.filter(({ text }) => text !== '');
+  const recognised: RecognisedSegment[] = [];
+  for (const half of halvesOf(segment)) recognised.push(await recogniseOnce(deps, lease, half));
+  const halves = recognised.filter(({ text }) => text !== '');
   if (halves.length > 0) return halves;
-  log.warn({ durationMs: toMs(segment.samples.length) }, 'something voiced has no text, also in halves');
+  log.warn(
+    { durationMs: toMs(segment.samples.length) },
+    'the recogniser returned no text for speech, also in halves',
+  );
   return [{ ...segment, text: INAUDIBLE, confidence: null }];
 }
 
 const INAUDIBLE = '[inaudible]';
 
-/** Speech all through, and not one word of it: that is a recogniser that does not work. */
-function noWords(engine: SpeechEngine, { start, samples }: VoicedSegment): SpeechFault {
+/** Speech, but not one word in the whole recording: the recogniser does not work. */
+function noWords(engine: SpeechEngine, { start, samples }: VoicedSegment): TranscriptionError {
   const [from, to] = [toSeconds(start), toSeconds(start + samples.length)];
-  return new SpeechFault(
+  return new TranscriptionError(
     'speech-not-recognised',
     `The recogniser ${engine.name} gave no text for any speech, such as that from ${from} s to ${to} s.`,
   );
 }
 
-/** Another try of the job begins the recording anew: a server that is busy for a moment is waited for. */
-const PATIENCE = { pausesMs: [1_000, 5_000, 15_000], longestMs: 60_000 } as const;
+/** Long pauses, since giving up means that the next attempt starts the recording from its beginning. */
+const RETRY = { pausesMs: [1_000, 5_000, 15_000], maxPauseMs: 60_000 } as const;
 
 async function recogniseOnce(
   deps: TranscribeDeps,
-  { job, signal }: Hold,
+  { job, signal }: JobLease,
   segment: VoicedSegment,
-): Promise<Spoken> {
+): Promise<RecognisedSegment> {
   const asked = { samples: segment.samples, language: job.language };
-  const { text, confidence } = await recognisePatiently(deps, asked, { ...PATIENCE, signal });
+  const { text, confidence } = await recogniseWithRetry(deps, asked, { ...RETRY, signal });
   return { ...segment, text: text.trim(), confidence };
 }
 
-/** What was said and is not stored yet. */
-class Notes {
+/** Collects segments and stores them once a second, with the progress. */
+class RecordingWriter {
   readonly #deps: TranscribeDeps;
-  readonly #hold: Hold;
+  readonly #lease: JobLease;
   readonly #durationMs: number | null;
   #unstored: StoredSegment[] = [];
   #share = 0;
   #storedAt: number;
-  #haveWords = false;
+  #hasText = false;
   #inaudible: VoicedSegment | undefined;
 
-  constructor(deps: TranscribeDeps, hold: Hold, durationMs: number | null) {
+  constructor(deps: TranscribeDeps, lease: JobLease, durationMs: number | null) {
     this.#deps = deps;
-    this.#hold = hold;
+    this.#lease = lease;
     this.#durationMs = durationMs;
     this.#storedAt = deps.clock.now();
   }
 
-  /** Whether anything was recognised. */
-  get haveWords(): boolean {
-    return this.#haveWords;
+  /** Whether any segment has text. */
+  get hasText(): boolean {
+    return this.#hasText;
   }
 
-  /** The first segment without text. */
+  /** First segment without text. */
   get inaudible(): VoicedSegment | undefined {
     return this.#inaudible;
   }
 
-  add({ start, samples, text, confidence }: Spoken): void {
+  add({ start, samples, text, confidence }: RecognisedSegment): void {
     if (text === INAUDIBLE) this.#inaudible ??= { start, samples };
-    else this.#haveWords = true;
-    const { originAt, language } = this.#hold.job;
+    else this.#hasText = true;
+    const { originAt, language } = this.#lease.job;
     this.#unstored.push({
       id: `seg_${this.#deps.ids.next()}`,
       trackId: null,
@@ -196,7 +207,7 @@ class Notes {
     });
   }
 
-  /** An index at the end of a file is read first: progress never goes back. */
+  /** ffmpeg may read an index at the end of the file first, so the progress keeps its highest value. */
   async advance(share: number): Promise<void> {
     this.#share = Math.max(this.#share, share);
     if (this.#deps.clock.now() - this.#storedAt >= STORE_EVERY_MS) await this.store();
@@ -204,7 +215,7 @@ class Notes {
 
   async store(): Promise<void> {
     const { transcriptions } = this.#deps.store;
-    const { job, owner, leaseMs } = this.#hold;
+    const { job, owner, leaseMs } = this.#lease;
     this.#storedAt = this.#deps.clock.now();
     const segments = this.#unstored.splice(0);
     const advance = {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { createTokenSigner } from '../../../../src/server/platform/livekit/create-token-signer.ts';
-import { createRoomListener } from '../../../../src/server/platform/livekit/room-audio-subscriber.ts';
+import { createRoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio-subscriber.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 
@@ -22,7 +22,7 @@ it('keeps the token that a refusal quotes out of its error', async () => {
   try {
     const tokenSigner = createTokenSigner('key', 'secret');
     const url = `ws://127.0.0.1:${port}`;
-    const listener = await createRoomListener({
+    const listener = await createRoomAudioSubscriber({
       url,
       tokenSigner,
       clock: systemClock,

@@ -203,10 +203,10 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect((await transcriptions.enqueuePost(post('tr_4', { recordingId: 'rec_2' }))).isNew).toBe(true);
         await transcriptions.claimPost(claim({ owner: 'a', limit: 9 }));
         expect((await transcriptions.enqueuePost(post('tr_5'))).transcription.id).toBe('tr_1');
-        await transcriptions.settlePost('tr_1', 'a', failed);
+        await transcriptions.recordPostOutcome('tr_1', 'a', failed);
         expect((await transcriptions.enqueuePost(post('tr_6'))).transcription.id).toBe('tr_6');
         await transcriptions.claimPost(claim({ owner: 'a', limit: 9 }));
-        await transcriptions.settlePost('tr_6', 'a', {
+        await transcriptions.recordPostOutcome('tr_6', 'a', {
           status: 'completed',
           endedAt: 5000,
           durationMs: 4000,
@@ -245,7 +245,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.advancePost('tr_1', 'a', { progress: 0.5, leaseUntil: 9000 })).toBe(
           false,
         );
-        expect(await transcriptions.settlePost('tr_1', 'a', failed)).toBe(false);
+        expect(await transcriptions.recordPostOutcome('tr_1', 'a', failed)).toBe(false);
         expect(await transcriptions.find('tr_1')).toMatchObject({ status: 'processing', progress: 0 });
       });
 
@@ -280,7 +280,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
           errorCode: 'storage-unavailable',
           errorMessage: 'No\0.',
         } as const;
-        expect(await transcriptions.settlePost('tr_1', 'a', again)).toBe(true);
+        expect(await transcriptions.recordPostOutcome('tr_1', 'a', again)).toBe(true);
         expect(await transcriptions.find('tr_1')).toMatchObject({
           ...again,
           errorMessage: 'No\uFFFD.',
@@ -297,12 +297,12 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       it('ends completed, without the error of an earlier try', async () => {
         await transcriptions.enqueuePost(post('tr_1'));
         await transcriptions.claimPost(claim({ owner: 'a' }));
-        await transcriptions.settlePost('tr_1', 'a', { ...failed, status: 'queued', dueAt: 1 });
+        await transcriptions.recordPostOutcome('tr_1', 'a', { ...failed, status: 'queued', dueAt: 1 });
         await transcriptions.claimPost(claim({ owner: 'a' }));
         const completed = { status: 'completed', endedAt: 9000, durationMs: 4000 } as const;
-        expect(await transcriptions.settlePost('tr_1', 'b', completed)).toBe(false);
-        expect(await transcriptions.settlePost('tr_1', 'a', completed)).toBe(true);
-        expect(await transcriptions.settlePost('tr_1', 'a', completed)).toBe(false);
+        expect(await transcriptions.recordPostOutcome('tr_1', 'b', completed)).toBe(false);
+        expect(await transcriptions.recordPostOutcome('tr_1', 'a', completed)).toBe(true);
+        expect(await transcriptions.recordPostOutcome('tr_1', 'a', completed)).toBe(false);
         expect(await transcriptions.find('tr_1')).toMatchObject({
           ...completed,
           progress: 1,

@@ -19,7 +19,7 @@ const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00
 /** Fast where the real thing takes seconds. */
 const TIMINGS = {
   startMs: 20,
-  answerMs: 5,
+  startResponseMs: 5,
   recorderJoinMs: 20,
   activeMs: 60,
   finishMs: 40,

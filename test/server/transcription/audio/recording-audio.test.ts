@@ -8,7 +8,7 @@ import { createRecordingFiles } from '../../../../src/server/recordings/files/cr
 import type { RecordingFiles } from '../../../../src/server/recordings/files/recording-files.ts';
 import { startDecoder } from '../../../../src/server/transcription/audio/decode-audio.ts';
 import { checkFfmpeg, createFfmpegAudio } from '../../../../src/server/transcription/audio/ffmpeg-audio.ts';
-import { SpeechFault } from '../../../../src/server/transcription/audio/recording-audio.ts';
+import { TranscriptionError } from '../../../../src/server/transcription/audio/recording-audio.ts';
 import { keepingLog } from '../../../support/app.ts';
 import { heldBufferBytes } from '../../../support/live-memory.ts';
 import {
@@ -57,7 +57,7 @@ describe('the sound of a recording', () => {
     return { heard, fault };
   };
   const codeOf = (fault: unknown): string => {
-    if (fault instanceof SpeechFault || fault instanceof ServiceError) return fault.code;
+    if (fault instanceof TranscriptionError || fault instanceof ServiceError) return fault.code;
     throw fault;
   };
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SampleHistory } from '../../../../src/server/transcription/audio/sample-ring-buffer.ts';
+import { SampleRingBuffer } from '../../../../src/server/transcription/audio/sample-ring-buffer.ts';
 import { splitSegment } from '../../../../src/server/transcription/audio/split-segment.ts';
 import { matchLanguage } from '../../../../src/server/transcription/engines/language-match.ts';
 import { moonshineTokens } from '../../../../src/server/transcription/engines/moonshine-tokens.ts';
@@ -116,9 +116,9 @@ describe('toWav', () => {
   });
 });
 
-describe('SampleHistory', () => {
+describe('SampleRingBuffer', () => {
   it('reads what is kept by its index in the stream, around the end of its ring', () => {
-    const history = new SampleHistory(10);
+    const history = new SampleRingBuffer(10);
     for (let at = 0; at < 24; at += 4) history.push(Float32Array.from([at, at + 1, at + 2, at + 3]));
     expect(history.length).toBe(24);
     expect(history.read(16, 22)).toEqual({ start: 16, samples: Float32Array.from([16, 17, 18, 19, 20, 21]) });

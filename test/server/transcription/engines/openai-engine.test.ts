@@ -14,7 +14,7 @@ type Answer = Parameters<typeof startHttpServer>[0];
 
 async function engineFor(
   answer: Answer,
-  changes: { apiKey?: string | undefined; path?: string; patienceMs?: number } = {},
+  changes: { apiKey?: string | undefined; path?: string; timeoutMs?: number } = {},
 ): Promise<SpeechEngine> {
   server = await startHttpServer(answer);
   const { apiKey = 'sk-secret', path = '', ...patience } = changes;
@@ -123,7 +123,7 @@ describe('the OpenAI engine', () => {
       },
     ],
   ])('does not wait for ever for a server that %s', async (_case, answer) => {
-    const engine = await engineFor(answer, { patienceMs: 200 });
+    const engine = await engineFor(answer, { timeoutMs: 200 });
     await expect(engine.recognise({ samples, language: 'en' })).rejects.toMatchObject({
       code: 'media-server-unavailable',
       retryable: true,

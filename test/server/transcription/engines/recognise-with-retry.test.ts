@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
 import {
-  type Patience,
-  recognisePatiently,
+  type RetryPolicy,
+  recogniseWithRetry,
 } from '../../../../src/server/transcription/engines/recognise-with-retry.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 const START = 1_000_000;
-const PATIENCE: Patience = { pausesMs: [500, 2_000], longestMs: 10_000 };
+const RETRY: RetryPolicy = { pausesMs: [500, 2_000], maxPauseMs: 10_000 };
 
 let clock: ManualClock;
 let triedAt: number[];
@@ -24,7 +24,7 @@ const busy = (retryAfter?: string): ServiceError =>
   });
 
 /** Fails with these, one a try, and then succeeds. */
-function recognise(failures: readonly Error[], patience: Patience = PATIENCE) {
+function recognise(failures: readonly Error[], patience: RetryPolicy = RETRY) {
   const { engine } = testSpeech({
     recognise: () => {
       triedAt.push(clock.now() - START);
@@ -33,7 +33,7 @@ function recognise(failures: readonly Error[], patience: Patience = PATIENCE) {
       return 'words';
     },
   });
-  return recognisePatiently({ engine, clock }, { samples: new Float32Array(1), language: 'en' }, patience);
+  return recogniseWithRetry({ engine, clock }, { samples: new Float32Array(1), language: 'en' }, patience);
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -46,7 +46,7 @@ const pass = async (ms: number): Promise<void> => {
 describe('patient recognition', () => {
   it('tries again after each pause, and has the words then', async () => {
     const told: unknown[] = [];
-    const words = recognise([busy(), busy()], { ...PATIENCE, onFailure: (error) => told.push(error) });
+    const words = recognise([busy(), busy()], { ...RETRY, onFailure: (error) => told.push(error) });
     await settled();
     await pass(499);
     expect(triedAt).toEqual([0]);
@@ -96,7 +96,7 @@ describe('patient recognition', () => {
 
   it('is cancelled within a pause', async () => {
     const abort = new AbortController();
-    const failing = recognise([busy()], { ...PATIENCE, signal: abort.signal });
+    const failing = recognise([busy()], { ...RETRY, signal: abort.signal });
     failing.catch(() => {});
     await settled();
     abort.abort(new Error('closing'));

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { RoomListener } from '../../../../src/server/platform/livekit/room-audio.ts';
+import type { RoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
-import { createSampleShelf } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import {
   type LiveTranscriber,
   startLiveTranscriber,
@@ -34,18 +34,18 @@ beforeEach(async () => {
   store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
   clock = new ManualClock(NOW);
   [isAway, joins] = [false, 0];
-  const listener: RoomListener = {
+  const subscriber: RoomAudioSubscriber = {
     join: async ({ onClosed }) => {
       joins += 1;
       disconnect = onClosed;
-      return { showCaption: async () => {}, leave: async () => {} };
+      return { sendCaption: async () => {}, leave: async () => {} };
     },
     close: async () => {},
   };
   worker = startLiveTranscriber({
-    ...{ clock, ids: systemIds, log: keepingLog([]), listener, workerId: 'a', concurrency: 1 },
+    ...{ clock, ids: systemIds, log: keepingLog([]), subscriber, workerId: 'a', concurrency: 1 },
     ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4) },
-    shelf: createSampleShelf(),
+    spillFile: createAudioSpillFile(),
     store: { transcriptions: whileThere(store.transcriptions) },
     mediaServer: { listRooms: async () => [{ name: 'demo' } as never] },
   });

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
-import { LiveNotes } from '../../../../src/server/transcription/live/segment-writer.ts';
+import { SegmentWriter } from '../../../../src/server/transcription/live/segment-writer.ts';
 import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -24,7 +24,7 @@ let isAway: boolean;
 /** Called when segments are stored, before this is told. */
 let onStored: () => void;
 let refusals: number;
-let notes: LiveNotes;
+let writer: SegmentWriter;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rtc-notes-'));
   const database = { sqlitePath: join(folder, 'rtc.sqlite') };
@@ -48,7 +48,7 @@ beforeEach(async () => {
     onStored();
     return isStored;
   };
-  notes = new LiveNotes(
+  writer = new SegmentWriter(
     { store: { transcriptions: { addSegments } }, clock, log: keepingLog(log) },
     {
       transcriptionId: ID,
@@ -73,8 +73,8 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() =>
 
 describe('notes of a call', () => {
   it('are stored as they come', async () => {
-    for (let index = 0; index < 5; index += 1) notes.add(segment(index));
-    await notes.stored();
+    for (let index = 0; index < 5; index += 1) writer.add(segment(index));
+    await writer.flushed();
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2', 'seg_3', 'seg_4']);
     expect(refusals).toBe(0);
   });
@@ -86,29 +86,29 @@ describe('notes of a call', () => {
         onStored = () => {};
         void (async () => {
           for (let turn = 0; turn < turns; turn += 1) await undefined;
-          notes.add(segment(1));
+          writer.add(segment(1));
         })();
       };
-      notes.add(segment(0));
+      writer.add(segment(0));
       await settled();
       await settled();
-      await notes.stored();
+      await writer.flushed();
       expect(await storedIds()).toEqual(['seg_0', 'seg_1']);
     },
   );
 
   it('wait while the database is away, in their order, and are told of without what was said', async () => {
     isAway = true;
-    notes.add(segment(0));
-    notes.add(segment(1));
+    writer.add(segment(0));
+    writer.add(segment(1));
     await settled();
     clock.advance(500);
     await settled();
-    notes.add(segment(2));
+    writer.add(segment(2));
     expect(await storedIds()).toEqual([]);
     isAway = false;
     clock.advance(500);
-    await notes.stored();
+    await writer.flushed();
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2']);
     expect(log.map(({ level, fields }) => [level, Object.keys(fields).toSorted()])).toEqual(
       log.map(() => ['warn', ['err', 'transcriptionId', 'waiting']]),
@@ -117,26 +117,26 @@ describe('notes of a call', () => {
   });
 
   it('end with the first that is refused: the transcription was stopped', async () => {
-    notes.add(segment(0));
-    await notes.stored();
+    writer.add(segment(0));
+    await writer.flushed();
     await store.transcriptions.stopLive(ID, NOW + 1);
-    notes.add(segment(1));
-    await notes.stored();
-    notes.add(segment(2));
-    await notes.stored();
+    writer.add(segment(1));
+    await writer.flushed();
+    writer.add(segment(2));
+    await writer.flushed();
     expect([await storedIds(), refusals]).toEqual([['seg_0'], 1]);
   });
 
   it('are dropped when they are closed, also those that wait', async () => {
     isAway = true;
-    notes.add(segment(0));
+    writer.add(segment(0));
     await settled();
-    notes.close();
+    writer.close();
     isAway = false;
     clock.advance(500);
-    await notes.stored();
-    notes.add(segment(1));
-    await notes.stored();
+    await writer.flushed();
+    writer.add(segment(1));
+    await writer.flushed();
     expect([await storedIds(), refusals]).toEqual([[], 0]);
   });
 });

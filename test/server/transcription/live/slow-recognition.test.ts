@@ -2,11 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { SampleShelf } from '../../../../src/server/transcription/audio/audio-spill.ts';
-import { createSampleShelf } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import type { AudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill.ts';
+import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
-import { TrackTranscriber, type Words } from '../../../../src/server/transcription/live/transcribe-track.ts';
+import {
+  TrackTranscriber,
+  type Utterance,
+} from '../../../../src/server/transcription/live/transcribe-track.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { heldBufferBytes } from '../../../support/live-memory.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -23,21 +26,21 @@ const PAUSE_SECONDS = 0.5;
 const MEGABYTE = 1024 * 1024;
 
 let folder: string;
-let shelf: SampleShelf;
+let spillFile: AudioSpillFile;
 let log: LogLine[];
 let clock: ManualClock;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rtc-slow-'));
-  shelf = createSampleShelf({ folder });
+  spillFile = createAudioSpillFile({ folder });
   log = [];
   clock = new ManualClock(1_000_000);
 });
 afterEach(async () => {
-  await shelf.close();
+  await spillFile.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-const told: Words[] = [];
+const told: Utterance[] = [];
 
 /** A recogniser that is slow until it is freed; a word is how loud the speech is, in hundredths. */
 function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
@@ -51,7 +54,14 @@ function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
   };
   const queue = new FairQueue({ concurrency: 2 });
   let id = 0;
-  const deps = { clock, log: keepingLog(log), engine: slow, queue, shelf, ids: { next: () => `${id++}` } };
+  const deps = {
+    clock,
+    log: keepingLog(log),
+    engine: slow,
+    queue,
+    spillFile,
+    ids: { next: () => `${id++}` },
+  };
   return Array.from(
     { length: SPEAKERS },
     (_, index) =>
@@ -62,7 +72,7 @@ function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
           transcriptionId: 'tr_1',
           language: 'en',
           options: { partialResults: false, punctuation: true, profanityFilter: false },
-          onWords: async (words) => {
+          onUtterance: async (words) => {
             told.push(words);
           },
         },
@@ -80,7 +90,7 @@ async function speak(tracks: readonly TrackTranscriber[]): Promise<void> {
       [PAUSE_SECONDS, 0.001],
     ] as const) {
       clock.advance(seconds * 1000);
-      for (const track of tracks) track.hear(new Float32Array(seconds * SAMPLE_RATE).fill(level));
+      for (const track of tracks) track.push(new Float32Array(seconds * SAMPLE_RATE).fill(level));
     }
     // As in a call, where there is time between one sample and the next.
     await new Promise((resolve) => setImmediate(resolve));

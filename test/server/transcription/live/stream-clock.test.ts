@@ -9,7 +9,7 @@ const GAP_MS = 300;
 /** Frames of 10 ms, whose arrivals are the test's. */
 function stream(arrivals: readonly number[]) {
   const clock = new StreamClock();
-  const accepted = arrivals.map((at) => clock.note(FRAME, at));
+  const accepted = arrivals.map((at) => clock.append(FRAME, at));
   return { clock, accepted };
 }
 
@@ -48,7 +48,7 @@ describe('StreamClock', () => {
     expect(clock.isInterrupted(5_031 + GAP_MS)).toBe(true);
     clock.restart();
     expect(clock.isInterrupted(99_000)).toBe(false);
-    expect(clock.note(FRAME, 99_000)).toBe(true);
+    expect(clock.append(FRAME, 99_000)).toBe(true);
     expect(clock.at(0)).toBe(98_990);
   });
 });

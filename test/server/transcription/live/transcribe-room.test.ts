@@ -1,9 +1,12 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import type { HeardTrack, RoomListener } from '../../../../src/server/platform/livekit/room-audio.ts';
+import type { AudioTrack, RoomAudioSubscriber } from '../../../../src/server/platform/livekit/room-audio.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
-import { createSampleShelf } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
-import { type Listening, listenInRoom } from '../../../../src/server/transcription/live/transcribe-room.ts';
+import {
+  type RoomTranscription,
+  startRoomTranscriber,
+} from '../../../../src/server/transcription/live/transcribe-room.ts';
 import type { Transcription } from '../../../../src/server/transcription/store.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
@@ -16,7 +19,7 @@ const TRANSCRIPTION: Transcription = {
   options: { partialResults: false, punctuation: true, profanityFilter: false },
 };
 
-const track: HeardTrack = {
+const track: AudioTrack = {
   trackId: 'TR_1',
   identity: 'ada',
   name: () => 'Ada',
@@ -24,27 +27,27 @@ const track: HeardTrack = {
 };
 
 /** A room in which one track is heard at once. */
-const listener: RoomListener = {
+const subscriber: RoomAudioSubscriber = {
   join: async ({ onTrack }) => {
     onTrack(track);
-    return { showCaption: async () => {}, leave: async () => {} };
+    return { sendCaption: async () => {}, leave: async () => {} };
   },
   close: async () => {},
 };
 
-let listening: Listening | undefined;
+let listening: RoomTranscription | undefined;
 afterEach(() => listening?.end());
 
 // What nobody catches ends the process, and with it all rooms of the worker: the run fails with it.
 it('goes on when the voice detector cannot be made for a track, and says so', async () => {
   const log: LogLine[] = [];
-  listening = listenInRoom(
+  listening = startRoomTranscriber(
     {
-      ...{ clock: systemClock, ids: systemIds, log: keepingLog(log), listener },
+      ...{ clock: systemClock, ids: systemIds, log: keepingLog(log), subscriber },
       ...{
         engine: testSpeech().engine,
         queue: new FairQueue({ concurrency: 1 }),
-        shelf: createSampleShelf(),
+        spillFile: createAudioSpillFile(),
       },
       store: { transcriptions: { addSegments: async () => true } },
       mediaServer: { listRooms: async () => [{ name: 'demo' } as never] },
@@ -57,7 +60,7 @@ it('goes on when the voice detector cannot be made for a track, and says so', as
   const failure = await vi.waitUntil(() => log.find(({ level }) => level === 'error'), 5_000);
   expect(failure).toMatchObject({
     fields: { transcriptionId: 'tr_1', trackId: 'TR_1', err: new Error('the model is gone') },
-    message: 'a track cannot be heard any more',
+    message: 'transcribing a track failed',
   });
   expect(log.map(({ message }) => message)).toContain('listening');
 });

@@ -1,7 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
-import { TrackTranscriber, type Words } from '../../../../src/server/transcription/live/transcribe-track.ts';
+import {
+  TrackTranscriber,
+  type Utterance,
+} from '../../../../src/server/transcription/live/transcribe-track.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { type TestSpeechOptions, testSpeech } from '../../../support/test-speech.ts';
@@ -11,14 +14,14 @@ const FRAME = (SAMPLE_RATE * FRAME_MS) / 1000;
 const START = 1_000_000;
 
 let clock: ManualClock;
-let told: Words[];
+let told: Utterance[];
 let log: LogLine[];
-let shelved: number;
+let spilled: number;
 beforeEach(() => {
   clock = new ManualClock(START);
   told = [];
   log = [];
-  shelved = 0;
+  spilled = 0;
 });
 
 function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscriber {
@@ -31,10 +34,10 @@ function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscr
     log: keepingLog(log),
     queue: new FairQueue({ concurrency: 1 }),
     createDetector: () => createDetector(0.4),
-    shelf: {
-      put: async (samples: Float32Array) => {
-        shelved += 1;
-        return { take: async () => samples, drop: () => {} };
+    spillFile: {
+      write: async (samples: Float32Array) => {
+        spilled += 1;
+        return { read: async () => samples, discard: () => {} };
       },
       close: async () => {},
     },
@@ -44,7 +47,7 @@ function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscr
     transcriptionId: 'tr_1',
     language: 'en',
     options: { partialResults: false, punctuation: true, profanityFilter: false, ...options },
-    onWords: async (words) => {
+    onUtterance: async (words) => {
       told.push(words);
     },
   });
@@ -56,7 +59,7 @@ async function* nothing(): AsyncGenerator<Float32Array> {}
 function hear(track: TrackTranscriber, ms: number, level: number): void {
   for (let at = 0; at < ms; at += FRAME_MS) {
     clock.advance(FRAME_MS);
-    track.hear(new Float32Array(FRAME).map((_, index) => (index % 2 === 0 ? level : -level)));
+    track.push(new Float32Array(FRAME).map((_, index) => (index % 2 === 0 ? level : -level)));
   }
 }
 const VOICE = 0.5;
@@ -88,11 +91,11 @@ describe('a track', () => {
     hear(track, 500, HUM);
     hear(track, 1_000, VOICE);
     clock.advance(300);
-    track.watch();
+    track.checkForGap();
     await settled();
     expect(told).toEqual([]);
     clock.advance(10);
-    track.watch();
+    track.checkForGap();
     await settled();
     expect(spans()).toEqual([[500, 1_500]]);
     clock.advance(60_000);
@@ -197,8 +200,8 @@ describe('a track', () => {
       hear(track, 1_000, VOICE);
       hear(track, 500, HUM);
     }
-    expect(shelved).toBeGreaterThan(10);
-    expect(shelved).toBeLessThan(60);
+    expect(spilled).toBeGreaterThan(10);
+    expect(spilled).toBeLessThan(60);
     free();
     await track.finish();
     expect(told.map(({ isFinal }) => isFinal)).toEqual(Array.from({ length: 60 }, () => true));

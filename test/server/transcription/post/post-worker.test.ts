@@ -354,7 +354,7 @@ describe('transcribing a recording', () => {
     const later = await until(transcriptionId, ({ progress }) => progress > halfway.progress);
     expect(later.segments.length).toBeGreaterThan(halfway.segments.length);
     expect((await call('DELETE', `/v1/transcriptions/${transcriptionId}`)).status).toBe(204);
-    await vi.waitUntil(() => log.some(({ message }) => message.includes('no longer in hand')), 20_000);
+    await vi.waitUntil(() => log.some(({ message }) => message.includes('deleted or taken over')), 20_000);
     expect(await stage.store.transcriptions.countSegments(transcriptionId)).toBe(0);
   });
 

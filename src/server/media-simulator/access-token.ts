@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { VideoGrant } from 'livekit-server-sdk';
-import { TwirpFailure } from './twirp-error.ts';
+import { TwirpError } from './twirp-error.ts';
 
 /*
- * LiveKit's access tokens, https://docs.livekit.io/home/get-started/authentication/: a JWT (RFC 7519) signed with
- * HS256 by the secret of the key that `iss` names; `sub` is the identity, `video` the grants. Texts and the
- * minute of leeway are LiveKit's.
+ * Verifies LiveKit's access tokens, https://docs.livekit.io/home/get-started/authentication/: a JWT (RFC 7519) signed
+ * with HS256 and the secret of the key that `iss` names; `sub` is the identity, `video` has the grants. The error texts
+ * and the minute of leeway are LiveKit's.
  */
 
-/** Who asks; without a token nobody. */
+/** The caller's identity and grants, or NOBODY without a token. */
 export type Access = {
   readonly identity: string;
   readonly name: string;
@@ -20,9 +20,9 @@ export type Access = {
 
 export const NOBODY: Access = { identity: '', name: '', metadata: '', attributes: {}, kind: '', video: {} };
 
-/** 401 with a plain text, before any service is reached. */
-export class RefusedToken extends Error {
-  override readonly name = 'RefusedToken';
+/** Answered with 401 and a plain text before any service is called. */
+export class InvalidTokenError extends Error {
+  override readonly name = 'InvalidTokenError';
 }
 
 export type Keys = { readonly apiKey: string; readonly apiSecret: string; readonly tokenTime: () => number };
@@ -32,7 +32,7 @@ const LEEWAY_SECONDS = 60;
 export function readAccess(authorization: string | undefined, keys: Keys): Access {
   if (authorization === undefined || authorization === '') return NOBODY;
   if (!authorization.startsWith('Bearer ')) {
-    throw new RefusedToken('invalid authorization header. Must start with Bearer ');
+    throw new InvalidTokenError('invalid authorization header. Must start with Bearer ');
   }
   return verifyToken(authorization.slice('Bearer '.length), keys);
 }
@@ -41,14 +41,14 @@ function verifyToken(token: string, keys: Keys): Access {
   const [header = '', payload = '', signature = ''] = token.split('.');
   const claims = decodePart(payload);
   if (claims === undefined || decodePart(header)?.alg !== 'HS256') {
-    throw new RefusedToken('invalid authorization token');
+    throw new InvalidTokenError('invalid authorization token');
   }
-  if (claims.iss !== keys.apiKey) throw new RefusedToken(`invalid API key: ${claims.iss ?? ''}`);
-  const fault = isSigned(`${header}.${payload}`, signature, keys.apiSecret)
-    ? timeFault(claims, keys.tokenTime() / 1000)
+  if (claims.iss !== keys.apiKey) throw new InvalidTokenError(`invalid API key: ${claims.iss ?? ''}`);
+  const error = isSigned(`${header}.${payload}`, signature, keys.apiSecret)
+    ? findTimeError(claims, keys.tokenTime() / 1000)
     : 'token signature is invalid: signature is invalid';
-  // LiveKit quotes the token, so this does too: whoever shows the text on must take it out.
-  if (fault !== undefined) throw new RefusedToken(`invalid token: ${token}, error: ${fault}`);
+  // LiveKit quotes the token, so this does too: callers must remove it before they show or log the text.
+  if (error !== undefined) throw new InvalidTokenError(`invalid token: ${token}, error: ${error}`);
   return toAccess(claims);
 }
 
@@ -80,7 +80,7 @@ function isSigned(signed: string, signature: string, secret: string): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-function timeFault({ exp, nbf }: Claims, nowSeconds: number): string | undefined {
+function findTimeError({ exp, nbf }: Claims, nowSeconds: number): string | undefined {
   if (exp !== undefined && nowSeconds > exp + LEEWAY_SECONDS) {
     return 'token has invalid claims: token is expired';
   }
@@ -103,7 +103,7 @@ function toAccess(claims: Claims): Access {
 
 type FlagGrant = 'roomCreate' | 'roomList' | 'roomRecord' | 'ingressAdmin';
 
-/** LiveKit answers 401, never 403, when the grant is missing. */
+/** LiveKit responds with 401, never 403, when a grant is missing. */
 export function ensureGrant(access: Access, grant: FlagGrant): void {
   if (access.video[grant] !== true) throw permissionDenied();
 }
@@ -112,6 +112,6 @@ export function ensureRoomAdmin(access: Access, room: string): void {
   if (access.video.roomAdmin !== true || (access.video.room ?? '') !== room) throw permissionDenied();
 }
 
-function permissionDenied(): TwirpFailure {
-  return new TwirpFailure('unauthenticated', 'permissions denied');
+function permissionDenied(): TwirpError {
+  return new TwirpError('unauthenticated', 'permissions denied');
 }

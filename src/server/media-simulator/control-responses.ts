@@ -1,15 +1,15 @@
 import type { Message } from '@bufbuild/protobuf';
 import { TrackSource, TrackType } from '@livekit/protocol';
-import { type Access, NOBODY } from './access.ts';
+import { type Access, NOBODY } from './access-token.ts';
 import type { EmbeddedControl, SimulatedTrack } from './control.ts';
-import { RoomFull } from './rooms.ts';
+import { RoomFullError } from './rooms.ts';
 
 /*
- * POST /embedded/join, /embedded/publish, /embedded/leave: what a client would do over its WebSocket, done as
- * the holder of a LiveKit access token that grants the join of a room. Room, identity, name, metadata, attributes
- * and permissions are the token's. Answers JSON: the participant, the track, or {left}; errors {error}.
+ * POST /embedded/join, /embedded/publish and /embedded/leave do what a client would do over its WebSocket. The caller
+ * needs a LiveKit access token that grants joining a room; room, identity, name, metadata, attributes and permissions
+ * come from the token. Responses are JSON: the participant, the track, or {left}; errors are {error}.
  */
-export type ControlAnswer = { readonly status: number; readonly body: string };
+export type ControlResponse = { readonly status: number; readonly body: string };
 
 export type ControlRequest = {
   readonly action: string;
@@ -17,21 +17,21 @@ export type ControlRequest = {
   readonly body: Buffer;
 };
 
-export function answerControl(control: EmbeddedControl, request: ControlRequest): ControlAnswer {
+export function controlResponse(control: EmbeddedControl, request: ControlRequest): ControlResponse {
   const { access, action } = request;
   const room = access.video.room ?? '';
   if (access === NOBODY || access.video.roomJoin !== true || room === '') {
-    return refusal(401, 'a LiveKit access token is needed that grants the join of a room');
+    return errorResponse(401, 'a LiveKit access token is needed that grants the join of a room');
   }
   if (action === 'join') return join(control, room, access);
-  if (action === 'leave') return answer({ left: control.leave(room, access.identity) });
+  if (action === 'leave') return okResponse({ left: control.leave(room, access.identity) });
   if (action === 'publish') return publish(control, room, request);
-  return refusal(404, 'there are /embedded/join, /embedded/publish and /embedded/leave');
+  return errorResponse(404, 'there are /embedded/join, /embedded/publish and /embedded/leave');
 }
 
-function join(control: EmbeddedControl, room: string, access: Access): ControlAnswer {
+function join(control: EmbeddedControl, room: string, access: Access): ControlResponse {
   const { identity, name, metadata, attributes, video } = access;
-  if (identity === '') return refusal(400, 'the token names no identity');
+  if (identity === '') return errorResponse(400, 'the token names no identity');
   const permission = {
     ...(video.canPublish !== undefined && { canPublish: video.canPublish }),
     ...(video.canSubscribe !== undefined && { canSubscribe: video.canSubscribe }),
@@ -40,26 +40,26 @@ function join(control: EmbeddedControl, room: string, access: Access): ControlAn
     ...(video.agent !== undefined && { agent: video.agent }),
   };
   try {
-    return answer(record(control.join(room, { identity, name, metadata, attributes, ...permission })));
+    return okResponse(record(control.join(room, { identity, name, metadata, attributes, ...permission })));
   } catch (error) {
-    if (error instanceof RoomFull) return refusal(409, error.message);
+    if (error instanceof RoomFullError) return errorResponse(409, error.message);
     throw error;
   }
 }
 
-function publish(control: EmbeddedControl, room: string, { access, body }: ControlRequest): ControlAnswer {
-  if (access.video.canPublish === false) return refusal(403, 'the token does not grant publishing');
+function publish(control: EmbeddedControl, room: string, { access, body }: ControlRequest): ControlResponse {
+  if (access.video.canPublish === false) return errorResponse(403, 'the token does not grant publishing');
   const track = readTrack(body);
   if (track === undefined) {
-    return refusal(
+    return errorResponse(
       400,
       'the body is {"type": "AUDIO" | "VIDEO", "source": …, "name": …}, each of them optional',
     );
   }
   try {
-    return answer(record(control.publish(room, access.identity, track)));
+    return okResponse(record(control.publish(room, access.identity, track)));
   } catch {
-    return refusal(409, 'join first');
+    return errorResponse(409, 'join first');
   }
 }
 
@@ -94,10 +94,10 @@ function record<T extends Message<T>>(message: T): object {
   return message.toJson({ emitDefaultValues: true }) as object;
 }
 
-function answer(body: object): ControlAnswer {
+function okResponse(body: object): ControlResponse {
   return { status: 200, body: JSON.stringify(body) };
 }
 
-function refusal(status: number, error: string): ControlAnswer {
+function errorResponse(status: number, error: string): ControlResponse {
   return { status, body: JSON.stringify({ error }) };
 }

@@ -1,11 +1,11 @@
-import type { World } from './settings.ts';
+import type { SimulatorContext } from './settings.ts';
 
 /**
- * Does `work` after `ms`; not at all when `signal` or the server's closing comes first. What `work` throws is
- * logged: nobody waits for it.
+ * Runs `work` after `ms`, unless `signal` is aborted or the server closes first. Errors of `work` are logged, since no
+ * caller waits for it.
  */
-export function later(
-  { clock, closing, log }: Pick<World, 'clock' | 'closing' | 'log'>,
+export function runLater(
+  { clock, closing, log }: Pick<SimulatorContext, 'clock' | 'closing' | 'log'>,
   ms: number,
   work: () => void | Promise<void>,
   signal?: AbortSignal,
