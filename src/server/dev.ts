@@ -7,7 +7,7 @@ import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { developmentCredentials } from './dev/credentials.ts';
 import { holdFreePort } from './dev/free-port.ts';
 import { type DevMedia, startMedia } from './dev/media.ts';
-import { type Household, openHousehold } from './dev/process-supervisor.ts';
+import { openProcessSupervisor, type ProcessSupervisor } from './dev/process-supervisor.ts';
 import { type DevWorkersSettings, startDevWorkers } from './dev/workers.ts';
 import { createLog } from './platform/pino-log.ts';
 import { prepareFolder } from './platform/storage/sqlite/file.ts';
@@ -16,15 +16,15 @@ import type { WorkerKind } from './transcription/store.ts';
 
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
-  /** Add-ons to start beside it, each in a process of its own. */
+  /** Add-ons to start with the service, each in its own process. */
   readonly workers: readonly WorkerKind[];
   readonly host: string | undefined;
   readonly port: number | undefined;
-  /** Asks for the end. */
+  /** Ends the development server when it is aborted. */
   readonly signal: AbortSignal;
-  /** Lines for the person in front of it, while things start. */
+  /** Receives progress lines for the user during the start. */
   readonly progress: (line: string) => void;
-  /** Called once, when everything answers. */
+  /** Called once, when everything is ready. */
   readonly announce: (ready: DevReady) => void | Promise<void>;
 };
 
@@ -44,45 +44,45 @@ export type DevReady = {
 const SERVICE_PORT = 3000;
 
 /**
- * Everything for development on one machine: credentials, the media server with Redis, the service. Ends on the
- * signal, the service first; rejects when something does not start, or the media server or Redis ends by itself.
+ * Runs everything for development on one machine: credentials, the media server with Redis, the service. On the signal
+ * it stops the service first. Rejects when something does not start, or when the media server or Redis ends by itself.
  */
 export async function dev(options: DevOptions): Promise<void> {
-  const { environment, releasePort } = await devEnvironment(options);
+  const { environment, releasePort } = await serviceEnvironment(options);
   try {
     const dataDir = resolve(environment.DATA_DIR ?? '.rtc');
     await prepareFolder(dataDir);
-    const household = await openHousehold(dataDir, options.progress);
+    const supervisor = await openProcessSupervisor(dataDir, options.progress);
     try {
-      await runHousehold(options, { environment, releasePort, dataDir, household });
+      await runSupervised(options, { environment, releasePort, dataDir, supervisor });
     } finally {
-      household.close();
+      supervisor.close();
     }
   } finally {
     await releasePort();
   }
 }
 
-type Ground = {
+type ServiceEnvironment = {
   readonly environment: Environment;
-  /** Gives PORT, which is kept from others as long as things start, to the service. */
+  /** Releases PORT, which is reserved while the media server starts, for the service. */
   readonly releasePort: () => Promise<void>;
 };
 
-type Home = Ground & {
+type DevEnvironment = ServiceEnvironment & {
   readonly dataDir: string;
-  readonly household: Household;
+  readonly supervisor: ProcessSupervisor;
 };
 
-async function runHousehold(options: DevOptions, home: Home): Promise<void> {
-  const { environment, dataDir, household } = home;
+async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<void> {
+  const { environment, dataDir, supervisor } = dev;
   const credentials = await developmentCredentials(environment, dataDir);
   const own = { ...environment, API_KEY: credentials.apiKey, API_SECRET: credentials.apiSecret };
   const draft = loadConfig(own);
   if (options.workers.length > 0) requireModels(draft.speech, defaultCacheDir(environment));
   const media = await startMedia({
     environment,
-    household,
+    supervisor,
     choice: options.media,
     dataDir,
     recordingDir: draft.recordingDir,
@@ -98,7 +98,7 @@ async function runHousehold(options: DevOptions, home: Home): Promise<void> {
     const settings = { ...own, DATA_DIR: dataDir, LIVEKIT_URL: media.url, REDIS_URL: media.redisUrl };
     const config = loadConfig(settings);
     await runService(options, {
-      ...{ config, settings, media, household, releasePort: home.releasePort },
+      ...{ config, settings, media, supervisor, releasePort: dev.releasePort },
       areCredentialsNew: credentials.areNew,
     });
   } finally {
@@ -106,12 +106,12 @@ async function runHousehold(options: DevOptions, home: Home): Promise<void> {
   }
 }
 
-/** A port that was asked for is taken or not at all; the default one gives way, and that is said. */
-async function devEnvironment({ host, port, progress }: DevOptions): Promise<Ground> {
+/** Reserves the default port or the next free one, and reports it. A port that was asked for is used as it is. */
+async function serviceEnvironment({ host, port, progress }: DevOptions): Promise<ServiceEnvironment> {
   const environment = readEnvironment(process.env, process.cwd());
   const asked = port === undefined ? environment.PORT : String(port);
   const HOST = host ?? environment.HOST ?? '127.0.0.1';
-  // Receivers under development are on this machine.
+  // Webhook receivers in development run on this machine.
   const defaults = { LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
   const isFixed = asked !== undefined && asked !== '' && asked !== '0';
   if (isFixed) {
@@ -125,23 +125,23 @@ async function devEnvironment({ host, port, progress }: DevOptions): Promise<Gro
   };
 }
 
-type Stage = Pick<Ground, 'releasePort'> & {
+type StartedDev = Pick<ServiceEnvironment, 'releasePort'> & {
   readonly config: Config;
   readonly settings: Environment;
   readonly media: DevMedia;
-  readonly household: Household;
+  readonly supervisor: ProcessSupervisor;
   readonly areCredentialsNew: boolean;
 };
 
-async function runService(options: DevOptions, stage: Stage): Promise<void> {
-  const { config, media, areCredentialsNew } = stage;
+async function runService(options: DevOptions, started: StartedDev): Promise<void> {
+  const { config, media, areCredentialsNew } = started;
   const log = createLog(config.values.LOG_LEVEL);
-  await stage.releasePort();
+  await started.releasePort();
   const service: RunningService = await startService(config, { log, clock: systemClock, ids: systemIds });
-  const workers = startDevWorkers(workersOf(options, stage));
+  const workers = startDevWorkers(workersOf(options, started));
   try {
-    await workers.untilWorking(service.url);
-    workers.keep();
+    await workers.waitForReady(service.url);
+    workers.superviseRestarts();
     await options.announce({
       url: service.url,
       apiKey: config.apiKey,
@@ -150,7 +150,7 @@ async function runService(options: DevOptions, stage: Stage): Promise<void> {
       dataDir: config.dataDir,
       media: { kind: media.kind, url: media.url, notes: media.notes },
     });
-    await untilEnd(options.signal, media.children);
+    await waitForEnd(options.signal, media.children);
   } finally {
     await workers.close();
     await service.close();
@@ -159,14 +159,14 @@ async function runService(options: DevOptions, stage: Stage): Promise<void> {
 
 function workersOf(
   { workers: kinds, progress }: DevOptions,
-  { config, settings, household }: Stage,
+  { config, settings, supervisor }: StartedDev,
 ): DevWorkersSettings {
   const launcher = join(findPackageRoot(import.meta.dirname), 'bin', 'rtc.js');
   const { dataDir } = config;
-  return { kinds, household, environment: settings, dataDir, launcher, clock: systemClock, progress };
+  return { kinds, supervisor, environment: settings, dataDir, launcher, clock: systemClock, progress };
 }
 
-async function untilEnd(signal: AbortSignal, children: DevMedia['children']): Promise<void> {
+async function waitForEnd(signal: AbortSignal, children: DevMedia['children']): Promise<void> {
   if (signal.aborted) return;
   const stopped = new Promise<undefined>((done) =>
     signal.addEventListener('abort', () => done(undefined), { once: true }),

@@ -4,18 +4,18 @@ import { createLog } from './platform/pino-log.ts';
 import { systemClock, systemIds } from './platform/system.ts';
 
 export type ServeOptions = {
-  /** Validate the settings and return. */
+  /** Only validates the settings. */
   readonly check: boolean;
-  /** Over HOST and PORT. */
+  /** Override HOST and PORT. */
   readonly host: string | undefined;
   readonly port: number | undefined;
-  /** Asks for the end. */
+  /** Ends the service when it is aborted. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Runs the service until the signal. Rejects with a ConfigError for bad settings, a ServiceError for a database
- * that cannot be used, and with Node's own error for an address that cannot be listened on.
+ * Runs the service until the signal. Rejects with a ConfigError for bad settings, and with a ServiceError for a
+ * database that cannot be used.
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(options);
@@ -34,7 +34,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   log.info({}, 'closed');
 }
 
-/** The effective settings by variable name, secrets masked; throws as serve. */
+/** Returns the effective settings by variable name, with secrets masked. Throws a ConfigError for bad settings. */
 export function readSettings(options: Address): Readonly<Record<string, string>> {
   return describeConfig(readConfig(options));
 }

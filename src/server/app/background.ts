@@ -1,4 +1,4 @@
-/** Work that outlives its request: kept until it is done, so that closing can wait for it. */
+/** Work that continues after its response. Closing waits until it has ended. */
 export type Background = {
   readonly add: (work: Promise<void>) => void;
   readonly settled: () => Promise<void>;

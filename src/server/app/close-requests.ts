@@ -2,38 +2,38 @@ import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { isDoneWithin } from './closers.ts';
 
-/** For requests under way: less than closing may take in all, so that work and store get their turn. */
-const REQUEST_PATIENCE_MS = 7_000;
+/** Time for running requests. It is less than the whole shutdown may take, because the store closes after them. */
+const REQUEST_TIMEOUT_MS = 7_000;
 
 /**
- * A function that lets requests under way end and refuses further ones, then cuts every connection: those that
- * never carried a whole request count as busy for Node, and one that was busy may stay open idly.
+ * Returns a function that refuses new requests, waits for the running ones, then closes every connection. Node counts
+ * connections without a complete request as busy, and would leave them open.
  */
 export function requestCloser(app: FastifyInstance): () => Promise<void> {
   const settled = countRequests(app.server);
   return async () => {
     const closed = app.close();
-    await isDoneWithin(settled(), REQUEST_PATIENCE_MS);
+    await isDoneWithin(settled(), REQUEST_TIMEOUT_MS);
     app.server.closeAllConnections();
     await closed;
   };
 }
 
-/** A function that resolves when no request is under way. */
+/** Returns a function that resolves when no request is running. */
 function countRequests(server: Server): () => Promise<void> {
-  let underWay = 0;
+  let running = 0;
   let onSettled = (): void => {};
   const countDown = (): void => {
-    underWay -= 1;
-    if (underWay === 0) onSettled();
+    running -= 1;
+    if (running === 0) onSettled();
   };
   server.on('request', (_request, response) => {
-    underWay += 1;
-    // It closes once; a listener for one time would be made anew for each request.
+    running += 1;
+    // `once` would allocate a wrapper for each request, and a response closes only once.
     response.on('close', countDown);
   });
   return async () => {
-    if (underWay === 0) return;
+    if (running === 0) return;
     await new Promise<void>((resolve) => {
       onSettled = resolve;
     });

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Metrics } from '../platform/metrics.ts';
 
-/** Serves /metrics unsigned on an address of its own, which only the scraper should reach. Answers its closer. */
+/** Serves /metrics unsigned on its own address, which only the scraper should reach. Returns a function that closes it. */
 export async function serveMetrics(
   metrics: Metrics,
   address: { readonly host: string; readonly port: number },

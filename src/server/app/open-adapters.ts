@@ -28,7 +28,7 @@ import type { Store } from './store.ts';
 
 export type ServiceParts = { readonly log: Log; readonly clock: Clock; readonly ids: IdGenerator };
 
-/** Every port of the service, with what stands behind it. */
+/** Every adapter of the service. */
 export type Adapters = ServiceParts & {
   readonly metrics: Metrics | undefined;
   readonly store: Store;
@@ -41,7 +41,7 @@ export type Adapters = ServiceParts & {
   readonly fileUrls: FileUrls;
   readonly recordingFiles: RecordingFiles;
   readonly recordingStorage: RecordingStorage;
-  /** Sign links to local recordings. */
+  /** Keys that sign links to local recordings. */
   readonly linkKeys: readonly [Buffer, ...Buffer[]];
 };
 

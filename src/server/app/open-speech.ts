@@ -6,16 +6,16 @@ import { createSherpaEngine } from '../transcription/engines/sherpa-engine.ts';
 import type { SpeechEngine, VoiceActivityDetector } from '../transcription/engines/speech.ts';
 import type { SpeechConfig } from './config/config.ts';
 
-/** What a worker transcribes with. */
+/** The speech engine and voice activity detection of a worker. */
 export type Speech = {
   readonly engine: SpeechEngine;
-  /** Of its own for every stream; a segment ends with a pause of so many seconds. */
+  /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
   readonly createDetector: (minSilenceSeconds: number) => VoiceActivityDetector;
 };
 
 const INSTALL = 'Install the small English one: rtc stt install moonshine-tiny-en';
 
-/** Loads the native package, in workers alone. Throws with what to install where something is missing. */
+/** Loads the native speech package. Only workers call it. Throws with installation advice when something is missing. */
 export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
   const sherpa = loadSherpa();
   const engine = openEngine(config, cacheDir, sherpa);
@@ -41,7 +41,7 @@ function openEngine(config: SpeechConfig, cacheDir: string, sherpa: Sherpa): Spe
   });
 }
 
-/** Throws with what to install, without loading anything. */
+/** Throws with installation advice when a model is missing. It loads nothing. */
 export function requireModels(config: SpeechConfig, cacheDir: string): void {
   if (config.engine === 'sherpa') requireSpeechModels(config, cacheDir);
   requireDetector(cacheDir);
@@ -61,7 +61,7 @@ function requireSpeechModels(config: SherpaConfig, cacheDir: string): Readonly<R
   return models;
 }
 
-/** The first installed one of each language, by name. */
+/** Returns the first installed model of each language, in the order of their names. */
 function modelsByLanguage(cacheDir: string): Readonly<Record<string, string>> {
   const models: Record<string, string> = {};
   for (const { folder, languages } of installedModels(cacheDir)) {

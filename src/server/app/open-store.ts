@@ -14,11 +14,11 @@ export type StoreOptions = {
 };
 
 /**
- * Opens the store and brings its schema up to date. Several instances may do so at once.
+ * Opens the store and migrates its schema. Several instances may do so at once.
  *
- * @throws ServiceError storage-unavailable, which says what is wrong with the database and what to do (for the
- *   operator: it names paths and hosts, never a password). A newer, damaged or read-only database and a file that
- *   is none are left as they are. `retryable` only when the database may answer later by itself.
+ * @throws ServiceError storage-unavailable, whose message tells the operator what is wrong and what to do. It names
+ *   paths and hosts, never a password. A newer, damaged or read-only database, and a file that is no database, are not
+ *   changed. `retryable` is set when the database may become available by itself.
  */
 export async function openStore({ database, clock, log }: StoreOptions): Promise<Store> {
   return createStore(await openEngine(database, clock, log));
@@ -27,7 +27,7 @@ export async function openStore({ database, clock, log }: StoreOptions): Promise
 async function openEngine(database: StoreOptions['database'], clock: Clock, log: Log): Promise<Engine> {
   if ('sqlitePath' in database) return openSqlite(database.sqlitePath, clock);
   const { databaseUrl } = database;
-  // The URL is not shown, and its parser's error not kept: both hold the password.
+  // Neither the URL nor the parser's error is shown, because both contain the password.
   if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new ServiceError(
       'storage-unavailable',
@@ -35,7 +35,7 @@ async function openEngine(database: StoreOptions['database'], clock: Clock, log:
         'Correct it, or leave it out for a SQLite file in DATA_DIR.',
     );
   }
-  // Its driver takes 25 ms and 11 MB to load, which the usual start on SQLite does without.
+  // The driver takes 25 ms and 11 MB to load, so SQLite does not import it.
   const { openPostgres } = await import('../platform/storage/postgres/engine.ts');
   return openPostgres(databaseUrl, clock, log);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The package's folder, from the sources and from the bundle alike. */
+/** Returns the package's folder, for the sources and for the bundle. */
 export function findPackageRoot(from: string): string {
   const parent = dirname(from);
   if (existsSync(join(from, 'package.json')) || parent === from) return from;

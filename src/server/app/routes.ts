@@ -44,7 +44,7 @@ export type RouteDeps = HealthDeps &
     /** Whether /cf and /it are served. */
     readonly isFiscalApiOn: boolean;
     readonly reference: ReferenceDeps;
-    /** Absent when metrics are off, or served on a port of their own. */
+    /** Absent when metrics are off, or served on their own port. */
     readonly metrics: MetricsDeps | undefined;
   };
 

@@ -20,13 +20,13 @@ import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
 
 export type RunningService = {
-  /** Where it listens, such as http://127.0.0.1:3000. */
+  /** The address on which the service listens, such as http://127.0.0.1:3000. */
   readonly url: string;
-  /** Answers what is under way, then closes everything in reverse order; 10 s at most. */
+  /** Finishes running requests, then closes everything in reverse order. It takes 10 s at most. */
   readonly close: () => Promise<void>;
 };
 
-/** Configuration to adapters to app and workers, listening; whatever fails on the way closes what was opened before it. */
+/** Opens the adapters, starts background work and listens. If a step fails, everything that was opened is closed. */
 export async function startService(config: Config, parts: ServiceParts): Promise<RunningService> {
   const closers = new Closers(parts.log);
   try {
@@ -85,7 +85,7 @@ async function start(config: Config, parts: ServiceParts, closers: Closers): Pro
 
 const DAY_MS = 86_400_000;
 
-/** What goes on beside requests: deliveries, comparing with the media server, deleting what is old. */
+/** Starts background work: deliveries, reconciliation with the media server, purges. */
 function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const { log, ids, store } = adapters;
   const instanceId = ids.next();
@@ -141,12 +141,12 @@ function recordingSettings(config: Config) {
 }
 
 function listenError(error: unknown, { host, port }: Config): unknown {
-  const reason = LISTEN_FAULTS[(error as NodeJS.ErrnoException).code ?? ''];
+  const reason = LISTEN_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
   if (reason === undefined) return error;
   return new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error });
 }
 
-const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+const LISTEN_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process does. Stop it, or choose another PORT (0 picks a free one).',
   EADDRNOTAVAIL: 'this machine has no such address. Correct HOST.',
   ENOTFOUND: 'the name is not known. Correct HOST.',

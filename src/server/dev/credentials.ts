@@ -6,7 +6,7 @@ import type { Environment } from '../app/config/config.ts';
 
 export type Credentials = { readonly apiKey: string; readonly apiSecret: string; readonly areNew: boolean };
 
-/** API_KEY and API_SECRET of the environment, else those of an earlier run, else new ones, kept in the data directory. */
+/** Returns API_KEY and API_SECRET of the environment, or the stored pair of the data directory, or a new stored pair. */
 export async function developmentCredentials(
   environment: Environment,
   dataDir: string,
@@ -15,20 +15,20 @@ export async function developmentCredentials(
   if (apiKey && apiSecret) return { apiKey, apiSecret, areNew: false };
   if (apiKey || apiSecret) throw new Error('Set both API_KEY and API_SECRET, or neither.');
   const file = join(dataDir, 'credentials.json');
-  const kept = await readKept(file);
-  if (kept !== undefined) return { ...kept, areNew: false };
-  const made = {
+  const stored = await readStored(file);
+  if (stored !== undefined) return { ...stored, areNew: false };
+  const created = {
     apiKey: `dev${randomBytes(8).toString('hex')}`,
     apiSecret: randomBytes(32).toString('base64url'),
   };
   await makeFolder(dataDir, 0o700);
-  await keepOutOfHistory(dataDir);
-  await writeFile(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  return { ...made, areNew: true };
+  await ignoreInGit(dataDir);
+  await writeFile(file, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  return { ...created, areNew: true };
 }
 
-/** The default folder lies within somebody's project, whose next commit would take the secrets along. Never elsewhere. */
-async function keepOutOfHistory(dataDir: string): Promise<void> {
+/** The default folder lies within a project, and the next commit would include the secrets. Other folders are left alone. */
+async function ignoreInGit(dataDir: string): Promise<void> {
   if (basename(dataDir) !== DEFAULT_FOLDER) return;
   await writeFile(join(dataDir, '.gitignore'), '*\n', { flag: 'wx' }).catch(
     (error: NodeJS.ErrnoException) => {
@@ -39,7 +39,7 @@ async function keepOutOfHistory(dataDir: string): Promise<void> {
 
 const DEFAULT_FOLDER = '.rtc';
 
-async function readKept(file: string): Promise<Omit<Credentials, 'areNew'> | undefined> {
+async function readStored(file: string): Promise<Omit<Credentials, 'areNew'> | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;

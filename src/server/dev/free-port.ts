@@ -1,12 +1,12 @@
 import { createSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:net';
 
-/** How many ports after the wanted one are tried. */
+/** Number of ports to try, beginning with the wanted one. */
 const TRIES = 50;
-/** How often another program may take a port between our look and our start. */
+/** Number of starts, when another program takes a port between the check and the start. */
 const STARTS = 5;
 
-/** The wanted port of the address, or the next free one after it. */
+/** Returns the wanted port if it is free, otherwise the next free one. */
 export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<number> {
   const { port, release } = await holdFreePort(wanted, host);
   await release();
@@ -15,11 +15,11 @@ export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<
 
 export type HeldPort = {
   readonly port: number;
-  /** Gives the port to who listens next. */
+  /** Closes the port, so that another server can listen on it. */
   readonly release: () => Promise<void>;
 };
 
-/** The same, kept from others until it is needed: who connects meanwhile is turned away. */
+/** Like nextFreePort, but listens on the port until it is released. Connections are closed meanwhile. */
 export async function holdFreePort(wanted: number, host: string): Promise<HeldPort> {
   return await firstOf(wanted, host, async (port) => {
     const server = await listenOn(port, host);
@@ -27,14 +27,14 @@ export async function holdFreePort(wanted: number, host: string): Promise<HeldPo
   });
 }
 
-/** As nextFreePort, for datagrams. */
+/** Like nextFreePort, for UDP. */
 export async function nextFreeUdpPort(wanted: number, host = '127.0.0.1'): Promise<number> {
   return await firstOf(wanted, host, async (port) =>
     (await isFreeForDatagrams(port, host)) ? port : undefined,
   );
 }
 
-/** Calls a start that looks for free ports again when another one, started at the same moment, took one of them. */
+/** Repeats `start`, which looks for free ports, when another program took one of them at the same moment. */
 export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
   for (let startsLeft = STARTS - 1; ; startsLeft -= 1) {
     try {
@@ -47,7 +47,7 @@ export async function withFreePorts<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What `take` makes of the first port, from the wanted one on, that it can take. */
+/** Returns the first result of `take` that is not undefined, for the ports from the wanted one on. */
 async function firstOf<T>(
   wanted: number,
   host: string,

@@ -7,21 +7,21 @@ import type { RunningChild } from './binaries/child-process.ts';
 import { defaultCacheDir } from './binaries/go-binary.ts';
 import { buildLivekitServer, findLivekitServer, livekitServerVersion } from './binaries/livekit-binary.ts';
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
-import type { Household } from './process-supervisor.ts';
+import type { ProcessSupervisor } from './process-supervisor.ts';
 import { addressOf, type DevRedis, livekitRedis, startRedis } from './redis.ts';
-import { untilAnswering } from './wait-for-ready.ts';
+import { waitForReady } from './wait-for-ready.ts';
 
 /*
- * The media server of development, in this order: LIVEKIT_URL; livekit-server on the search path or in the cache;
- * the pinned version, built with Go; the embedded one, which carries no media.
+ * The media server of development is the first of these: LIVEKIT_URL; livekit-server on PATH or in the cache; the
+ * pinned version, built with Go; the embedded media server, which carries no media.
  */
 
 export type DevMedia = {
   readonly kind: 'external' | 'livekit' | 'embedded';
   readonly url: string;
-  /** Its Redis, where it has one. */
+  /** The media server's Redis, if it has one. */
   readonly redisUrl: string | undefined;
-  /** For people to read: what runs and what it cannot do. */
+  /** Notes for the user about the server that runs, and about its limits. */
   readonly notes: readonly string[];
   readonly children: readonly RunningChild[];
   readonly close: () => Promise<void>;
@@ -30,7 +30,7 @@ export type DevMedia = {
 export type DevMediaSettings = {
   readonly environment: Environment;
   readonly choice: 'livekit' | 'embedded' | undefined;
-  readonly household: Pick<Household, 'start'>;
+  readonly supervisor: Pick<ProcessSupervisor, 'start'>;
   readonly dataDir: string;
   readonly recordingDir: string;
   readonly apiKey: string;
@@ -113,11 +113,11 @@ async function startServer(
     logging: { level: 'info' },
     ...(redis === undefined ? {} : { redis: livekitRedis(redis.url) }),
   };
-  const child = settings.household.start({
+  const child = settings.supervisor.start({
     name: 'livekit-server',
     program,
     args: [],
-    // JSON is YAML. By the environment: it carries the secret.
+    // JSON is valid YAML. The configuration contains the secret, so it goes through the environment.
     env: { LIVEKIT_CONFIG: JSON.stringify(config) },
     logFile: join(settings.dataDir, 'livekit.log'),
   });
@@ -126,7 +126,7 @@ async function startServer(
     await redis?.child?.close();
   };
   try {
-    await untilAnswering(child, async () => await knowsOurKey(`http://127.0.0.1:${port}`, settings));
+    await waitForReady(child, async () => await knowsOurKey(`http://127.0.0.1:${port}`, settings));
   } catch (error) {
     await child.close();
     throw error;
@@ -142,7 +142,7 @@ async function startServer(
   };
 }
 
-/** One that was started at the same moment by somebody else may answer there: it refuses our key with 401. */
+/** Another server that started at the same moment may have the port. It refuses our key with 401. */
 async function knowsOurKey(url: string, { apiKey, apiSecret, clock }: DevMediaSettings): Promise<boolean> {
   const issuedAt = Math.floor(clock.now() / 1000);
   const token = await createTokenSigner(apiKey, apiSecret).sign({

@@ -6,57 +6,61 @@ import { promisify } from 'node:util';
 import { type ChildSettings, type RunningChild, startChild } from './binaries/child-process.ts';
 
 /*
- * What a development server starts ends with it. One that is killed, or crashes, cannot see to that itself: a shell
- * beside it holds the other end of a pipe, and ends what is left when the pipe breaks. And it writes down what runs:
- * the next one on the same data directory waits for that, or ends it, if a process is still the program that it was.
+ * Stops the children of a development server together with it. A server that is killed or crashes cannot do that
+ * itself, so two things back it up. The orphan reaper, a shell process, reads from a pipe and stops the children when
+ * the pipe breaks. The pid file in the data directory lists the running processes, and the next server on that
+ * directory stops those that are left, provided that the pid still belongs to the same program.
  */
 
-export type Household = {
+export type ProcessSupervisor = {
   readonly start: (settings: ChildSettings) => RunningChild;
-  /** To be called when all of it has ended. */
+  /** Call it when all children have ended. */
   readonly close: () => void;
 };
 
-type Member = { readonly pid: number; readonly name: string };
+type ProcessRecord = { readonly pid: number; readonly name: string };
 
-/** What runs, and the development server that it belongs to. */
-type Register = { readonly owner: Member; readonly started: readonly Member[] };
+/** The content of the pid file: the development server and its running children. */
+type PidFile = { readonly owner: ProcessRecord; readonly started: readonly ProcessRecord[] };
 
 /**
- * Throws while another one runs on the data directory: two cannot share it, and the first must not lose its media
- * server to the second.
+ * Throws while another development server runs on the data directory. Two servers cannot share it, and the second one
+ * must not stop the children of the first.
  */
-export async function openHousehold(dataDir: string, progress: (line: string) => void): Promise<Household> {
-  await endLeftovers(dataDir, progress);
+export async function openProcessSupervisor(
+  dataDir: string,
+  progress: (line: string) => void,
+): Promise<ProcessSupervisor> {
+  await stopOrphans(dataDir, progress);
   const owner = { pid: process.pid, name: (await nameOfProcess(process.pid)) ?? '' };
-  const guard = startGuard();
-  const members = new Set<RunningChild>();
-  const note = (): void => {
-    const started = [...members].map(({ pid, name }) => ({ pid, name }));
-    writeWhole(fileIn(dataDir), JSON.stringify({ owner, started } satisfies Register));
-    guard.watch(started.map(({ pid }) => pid));
+  const reaper = startOrphanReaper();
+  const children = new Set<RunningChild>();
+  const update = (): void => {
+    const started = [...children].map(({ pid, name }) => ({ pid, name }));
+    replaceFile(pidFilePath(dataDir), JSON.stringify({ owner, started } satisfies PidFile));
+    reaper.watch(started.map(({ pid }) => pid));
   };
-  note();
+  update();
   return {
     start: (settings) => {
       const child = startChild(settings);
-      members.add(child);
-      note();
+      children.add(child);
+      update();
       void child.ended.then(() => {
-        if (members.delete(child)) note();
+        if (children.delete(child)) update();
       });
       return child;
     },
     close: () => {
-      members.clear();
-      guard.close();
-      rmSync(fileIn(dataDir), { force: true });
+      children.clear();
+      reaper.close();
+      rmSync(pidFilePath(dataDir), { force: true });
     },
   };
 }
 
-/** Each line is all that is to be ended, the last one counts; what does not end when it is asked is killed. */
-const GUARD = [
+/** Each line lists all pids to stop and replaces the previous line. Processes that ignore SIGTERM are killed. */
+const REAPER_SCRIPT = [
   'pids=; while read -r line; do pids=$line; done',
   '[ -n "$pids" ] || exit 0',
   'kill -TERM $pids',
@@ -64,15 +68,15 @@ const GUARD = [
   'kill -KILL $pids',
 ].join('\n');
 
-type Guard = { readonly watch: (pids: readonly number[]) => void; readonly close: () => void };
+type OrphanReaper = { readonly watch: (pids: readonly number[]) => void; readonly close: () => void };
 
-/** In a session of its own: what ends us, a closed terminal too, does not end it. */
-function startGuard(): Guard {
-  const shell: ChildProcess = spawn('/bin/sh', ['-c', GUARD, 'rtc-dev-guard'], {
+/** Runs the reaper in its own session, so that a closed terminal does not end it together with us. */
+function startOrphanReaper(): OrphanReaper {
+  const shell: ChildProcess = spawn('/bin/sh', ['-c', REAPER_SCRIPT, 'rtc-dev-guard'], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without a shell there is the register.
+  // Without a shell, the pid file alone has to do.
   shell.on('error', () => {});
   shell.stdin?.on('error', () => {});
   shell.unref();
@@ -88,55 +92,55 @@ function startGuard(): Guard {
   };
 }
 
-const LEFTOVER_PATIENCE_MS = 10_000;
-const LOOK_AGAIN_MS = 50;
+const ORPHAN_TIMEOUT_MS = 10_000;
+const POLL_INTERVAL_MS = 50;
 
-async function endLeftovers(dataDir: string, progress: (line: string) => void): Promise<void> {
-  const register = readRegister(dataDir);
-  if (register === undefined) return;
-  const { owner, started } = register;
+async function stopOrphans(dataDir: string, progress: (line: string) => void): Promise<void> {
+  const pidFile = readPidFile(dataDir);
+  if (pidFile === undefined) return;
+  const { owner, started } = pidFile;
   if (owner.pid !== process.pid && (await isRunning(owner))) {
     throw new Error(
       `rtc dev already runs with ${dataDir} (process ${owner.pid}). Stop it, or set another DATA_DIR for this one.`,
     );
   }
   await Promise.all(
-    started.map(async (member) => {
-      if (!(await isRunning(member))) return;
-      await endMember(member);
-      progress(`ended ${member.name}, left behind by an earlier run`);
+    started.map(async (orphan) => {
+      if (!(await isRunning(orphan))) return;
+      await stopOrphan(orphan);
+      progress(`ended ${orphan.name}, left behind by an earlier run`);
     }),
   );
 }
 
-async function endMember(member: Member): Promise<void> {
-  signal(member, 'SIGTERM');
-  const deadline = Date.now() + LEFTOVER_PATIENCE_MS;
-  while (await isRunning(member)) {
-    if (Date.now() > deadline) return signal(member, 'SIGKILL');
-    await sleep(LOOK_AGAIN_MS);
+async function stopOrphan(orphan: ProcessRecord): Promise<void> {
+  signal(orphan, 'SIGTERM');
+  const deadline = Date.now() + ORPHAN_TIMEOUT_MS;
+  while (await isRunning(orphan)) {
+    if (Date.now() > deadline) return signal(orphan, 'SIGKILL');
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
-function signal({ pid }: Member, name: 'SIGTERM' | 'SIGKILL'): void {
+function signal({ pid }: ProcessRecord, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has just ended.
+    // The process has just ended.
   }
 }
 
-/** One that cannot be read says nothing of what runs. */
-function readRegister(dataDir: string): Register | undefined {
+/** Returns undefined when there is no readable pid file. */
+function readPidFile(dataDir: string): PidFile | undefined {
   try {
-    return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as Register;
+    return JSON.parse(readFileSync(pidFilePath(dataDir), 'utf8')) as PidFile;
   } catch {
     return undefined;
   }
 }
 
-/** A number alone may be another program's by now. */
-async function isRunning({ pid, name }: Member): Promise<boolean> {
+/** Compares the name too, because the pid may belong to another program by now. */
+async function isRunning({ pid, name }: ProcessRecord): Promise<boolean> {
   return name !== '' && (await nameOfProcess(pid)) === name.slice(0, MAX_COMM_LENGTH);
 }
 
@@ -152,13 +156,13 @@ async function nameOfProcess(pid: number): Promise<string | undefined> {
   }
 }
 
-/** Who reads it meanwhile, and who comes after a kill, finds the old one or the new one. */
-function writeWhole(file: string, text: string): void {
-  const aside = `${file}.${process.pid}`;
-  writeFileSync(aside, text, { mode: 0o600 });
-  renameSync(aside, file);
+/** Replaces the file atomically: a reader, or the next server after a kill, finds the old content or the new one. */
+function replaceFile(file: string, text: string): void {
+  const temporary = `${file}.${process.pid}`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  renameSync(temporary, file);
 }
 
-function fileIn(dataDir: string): string {
+function pidFilePath(dataDir: string): string {
   return join(dataDir, 'dev-processes.json');
 }

@@ -4,20 +4,20 @@ import type { Environment } from '../app/config/config.ts';
 import type { RunningChild } from './binaries/child-process.ts';
 import { isExecutable } from './binaries/go-binary.ts';
 import { nextFreePort, withFreePorts } from './free-port.ts';
-import type { Household } from './process-supervisor.ts';
-import { untilAnswering } from './wait-for-ready.ts';
+import type { ProcessSupervisor } from './process-supervisor.ts';
+import { waitForReady } from './wait-for-ready.ts';
 
 const REDIS_PORT = 6379;
 
 export type DevRedisSettings = {
   readonly environment: Environment;
   readonly dataDir: string;
-  readonly household: Pick<Household, 'start'>;
+  readonly supervisor: Pick<ProcessSupervisor, 'start'>;
 };
 
 export type DevRedis = { readonly url: URL; readonly child?: RunningChild };
 
-/** REDIS_URL, or a server from the search path, or none: then recording and ingress answer 503. */
+/** Uses REDIS_URL, or starts a server from PATH. Returns undefined without either: recording and ingress answer 503. */
 export async function startRedis(settings: DevRedisSettings): Promise<DevRedis | undefined> {
   const { environment } = settings;
   const { REDIS_URL: url } = environment;
@@ -29,12 +29,12 @@ export async function startRedis(settings: DevRedisSettings): Promise<DevRedis |
 
 type Program = { readonly name: string; readonly path: string };
 
-async function startServer({ dataDir, household }: DevRedisSettings, program: Program): Promise<DevRedis> {
+async function startServer({ dataDir, supervisor }: DevRedisSettings, program: Program): Promise<DevRedis> {
   const port = await nextFreePort(REDIS_PORT);
-  const child = household.start({
+  const child = supervisor.start({
     name: program.name,
     program: program.path,
-    // Nothing is kept: a room does not outlive its media server.
+    // Redis stores nothing on disk, because rooms do not outlive their media server.
     args: [
       '--port',
       String(port),
@@ -49,7 +49,7 @@ async function startServer({ dataDir, household }: DevRedisSettings, program: Pr
     ],
     logFile: join(dataDir, 'redis.log'),
   });
-  await untilAnswering(child, async () => (await processAt(port)) === child.pid);
+  await waitForReady(child, async () => (await processAt(port)) === child.pid);
   return { url: new URL(`redis://127.0.0.1:${port}`), child };
 }
 
@@ -61,12 +61,12 @@ function redisUrl(text: string): URL {
   return url;
 }
 
-/** Where it is, for people: without its password. */
+/** Returns host and port for messages, without the password. */
 export function addressOf({ hostname, port }: URL): string {
   return `${hostname}:${port === '' ? REDIS_PORT : port}`;
 }
 
-/** As LiveKit's configuration has it. */
+/** Converts the URL to the `redis` section of LiveKit's configuration. */
 export function livekitRedis(url: URL) {
   const { username, password, pathname, protocol } = url;
   return {
@@ -88,14 +88,14 @@ async function findOnPath(names: readonly string[], searchPath: string): Promise
   return undefined;
 }
 
-/** The process that answers there as a Redis: it may be one that was started at the same moment as ours. */
+/** Returns the pid of the Redis on the port. Another server may have taken the port at the same moment. */
 function processAt(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const socket = createConnection({ port, host: '127.0.0.1' });
-    let answer = '';
+    let response = '';
     socket.setEncoding('utf8').on('data', (text: string) => {
-      answer += text;
-      const [, pid] = /^process_id:(\d+)\r$/m.exec(answer) ?? [];
+      response += text;
+      const [, pid] = /^process_id:(\d+)\r$/m.exec(response) ?? [];
       if (pid === undefined) return;
       resolve(Number(pid));
       socket.destroy();

@@ -3,43 +3,43 @@ import type { Environment } from '../app/config/config.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { WorkerKind } from '../transcription/store.ts';
 import type { RunningChild } from './binaries/child-process.ts';
-import type { Household } from './process-supervisor.ts';
-import { untilAnswering } from './wait-for-ready.ts';
+import type { ProcessSupervisor } from './process-supervisor.ts';
+import { waitForReady } from './wait-for-ready.ts';
 
 export type DevWorkersSettings = {
   readonly kinds: readonly WorkerKind[];
-  readonly household: Pick<Household, 'start'>;
-  /** What the service runs on: the workers share its database and its recordings. */
+  readonly supervisor: Pick<ProcessSupervisor, 'start'>;
+  /** The service's environment: the workers share its database and its recordings. */
   readonly environment: Environment;
   readonly dataDir: string;
-  /** bin/rtc.js */
+  /** Path of bin/rtc.js. */
   readonly launcher: string;
   readonly clock: Clock;
   readonly progress: (line: string) => void;
 };
 
 export type DevWorkers = {
-  /** Until the service sees them; throws with a worker's last words when it ends first. */
-  readonly untilWorking: (serviceUrl: string) => Promise<void>;
-  /** From now on one that ends is told of and started again: the call goes on without it. */
-  readonly keep: () => void;
+  /** Waits until the service reports all workers as alive. Throws with a worker's last log line when it ends first. */
+  readonly waitForReady: (serviceUrl: string) => Promise<void>;
+  /** From now on, reports and restarts a worker that ends. Calls continue without it. */
+  readonly superviseRestarts: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** Each add-on as a process of its own, as in a deployment: `rtc worker <kind>`. */
+/** Starts each add-on as its own process, as in a deployment: `rtc worker <kind>`. */
 export function startDevWorkers(settings: DevWorkersSettings): DevWorkers {
   const { kinds, dataDir, progress } = settings;
   const closing = new AbortController();
-  const workers = kinds.map((kind) => ({ kind, child: startWorker(settings, kind, 'anew') }));
+  const workers = kinds.map((kind) => ({ kind, child: startWorker(settings, kind, 'truncate') }));
   return {
-    untilWorking: async (serviceUrl) => {
+    waitForReady: async (serviceUrl) => {
       for (const { kind, child } of workers) {
-        await untilAnswering(child, () => isSeen(kind, serviceUrl));
+        await waitForReady(child, () => isReported(kind, serviceUrl));
         progress(`${kind} works; its log: ${workerLog(dataDir, kind)}`);
       }
     },
-    keep: () => {
-      for (const worker of workers) void keepWorker(settings, worker, closing.signal);
+    superviseRestarts: () => {
+      for (const worker of workers) void restartWhenEnded(settings, worker, closing.signal);
     },
     close: async () => {
       closing.abort();
@@ -48,11 +48,11 @@ export function startDevWorkers(settings: DevWorkersSettings): DevWorkers {
   };
 }
 
-/** One that cannot start fails again and again: the pauses grow. */
+/** The pause doubles, because a worker that cannot start fails again each time. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-async function keepWorker(
+async function restartWhenEnded(
   settings: DevWorkersSettings,
   worker: { readonly kind: WorkerKind; child: RunningChild },
   closing: AbortSignal,
@@ -70,15 +70,15 @@ async function keepWorker(
 }
 
 function startWorker(
-  { household, environment, dataDir, launcher }: DevWorkersSettings,
+  { supervisor, environment, dataDir, launcher }: DevWorkersSettings,
   kind: WorkerKind,
-  logMode: 'anew' | 'append',
+  logMode: 'truncate' | 'append',
 ): RunningChild {
   const given = Object.entries(environment).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );
-  return household.start({
-    // Its process calls itself so: a later run finds what was left behind by this name.
+  return supervisor.start({
+    // The process sets its title to this name, by which a later run recognises an orphan.
     name: kind,
     program: process.execPath,
     args: [launcher, 'worker', kind],
@@ -96,7 +96,7 @@ const CAPABILITIES = { 'stt-live': 'transcriptionLive', 'stt-post': 'transcripti
 
 type Health = { readonly capabilities: Readonly<Record<string, boolean>> };
 
-async function isSeen(kind: WorkerKind, serviceUrl: string): Promise<boolean> {
+async function isReported(kind: WorkerKind, serviceUrl: string): Promise<boolean> {
   const health = (await (await fetch(`${serviceUrl}/v1/health`)).json()) as Health;
   return health.capabilities[CAPABILITIES[kind]] === true;
 }

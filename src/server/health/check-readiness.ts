@@ -1,12 +1,12 @@
 import type { Readiness } from '../../contract/health.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 
-/** The part of the database that a readiness check asks; rejects when the database does not answer. */
+/** Rejects when the database does not answer. */
 export type DatabasePing = { readonly ping: () => Promise<void> };
 
 export type ReadinessDeps = { readonly mediaServer: MediaServer; readonly store: DatabasePing };
 
-/** A name that no caller can use: looking it up is the cheapest question that proves our key. */
+/** A name that no room can have. Looking it up is the cheapest call that verifies our key. */
 const NO_ROOM = '\u0000ready';
 
 export async function checkReadiness({ mediaServer, store }: ReadinessDeps): Promise<Readiness> {

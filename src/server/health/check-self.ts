@@ -12,7 +12,7 @@ export type SelfCheckDeps = {
   readonly recordings: { readonly pathTemplate: string };
 };
 
-/** What only the service can find out, as it has the keys: for `rtc doctor`. */
+/** Checks for `rtc doctor` that only the service can make, because it has the keys. */
 export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck[]> {
   const [storage, workers] = await Promise.all([checkStorage(deps), deps.mediaWorkers.count()]);
   return [storage, checkWorkers('recorder', workers), checkWorkers('ingress worker', workers)];
@@ -27,7 +27,7 @@ const IMAGES = { recorder: 'livekit/egress', 'ingress worker': 'livekit/ingress'
 function checkWorkers(check: 'recorder' | 'ingress worker', count: WorkerCount): SelfCheck {
   const { unknown } = count;
   if (unknown !== undefined) {
-    // What was not told is no mistake; what was told wrongly is one.
+    // A missing REDIS_URL is allowed; a wrong one is a mistake.
     const status = unknown.reason === 'not-told' ? 'unknown' : 'warning';
     return { check, status, detail: unknown.detail, next: NEXT_OF_UNKNOWN[unknown.reason] };
   }
@@ -48,7 +48,7 @@ const NEXT_OF_UNKNOWN: Readonly<Record<UnknownWorkers['reason'], string>> = {
   foreign: "set REDIS_URL to the redis.address of the media server's configuration",
 };
 
-/** Where a recording would go, as rights may be given by path; but no video, which others may wait for there. */
+/** Tests the path of a recording, because permissions may depend on it, but with a .txt file instead of a video. */
 async function checkStorage(deps: SelfCheckDeps): Promise<SelfCheck> {
   const { recordingStorage, clock, ids, recordings } = deps;
   const path = recordingPath(recordings.pathTemplate, `rtc-doctor-${ids.next()}`, clock.now());

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '../platform/http/route.ts';
 
 export type MetricsDeps = { readonly contentType: string; readonly render: () => Promise<string> };
 
-/** Signed: what the numbers tell is not for everybody. A port of its own serves them unsigned. */
+/** The metrics are signed here, because they are not public. METRICS=host:port serves them unsigned on their own port. */
 export function metricsRoutes(deps: MetricsDeps): readonly Route[] {
   return [
     defineRoute({

@@ -1,4 +1,4 @@
-/** The time of day; passed in everywhere, so that tests own it. */
+/** The time of day. It is passed in everywhere, so that tests control it. */
 export interface Clock {
   /** Unix time in milliseconds. */
   now(): number;

@@ -1,4 +1,4 @@
-/** Structured logging: constant messages, values as fields. Never secrets, tokens, names or fiscal codes. */
+/** Structured logging: messages are constant, values are fields. Never log secrets, tokens, names or fiscal codes. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;

@@ -18,7 +18,7 @@ export type Metrics = {
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Prometheus metrics of one process: requests, calls of the media server, and the process itself. */
+/** Creates the Prometheus metrics of one process: requests, media server calls and process metrics. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

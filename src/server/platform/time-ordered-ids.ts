@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Clock, IdGenerator } from './clock.ts';
 
 /*
- * ULIDs (https://github.com/ulid/spec): 26 characters of Crockford's base 32, 10 for the millisecond, 16 random. They
- * sort by the time at which they were made, also within a millisecond of one process: rows that are made together
- * lie together in every index that holds their ids. Ids are names, not secrets.
+ * ULIDs (https://github.com/ulid/spec): 26 characters of Crockford's base 32, 10 for the millisecond and 16 random ones.
+ * They sort by creation time, also within one millisecond of a process. Rows that are created together are therefore
+ * neighbours in every index of their ids. Ids are not secrets.
  */
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -22,7 +22,7 @@ export function createTimeOrderedIds(
   return {
     next: () => {
       const now = clock.now();
-      // A clock that is set back, and a random part that runs over, go on from the last id.
+      // When the clock is set back or the random part overflows, ids continue from the last one.
       const isLater = now > lastTime;
       if (isLater) lastTime = now;
       if (isLater || lastRandom === LAST_RANDOM) lastRandom = BigInt(`0x${random().toString('hex')}`);
@@ -33,7 +33,7 @@ export function createTimeOrderedIds(
 }
 
 function encode(value: bigint, length: number): string {
-  // Base 32 of the language has other letters; its digits are translated.
+  // JavaScript's base 32 uses a different alphabet, so its digits are translated.
   const digits = value.toString(32).padStart(length, '0');
   let text = '';
   for (const digit of digits) text += ALPHABET[Number.parseInt(digit, 32)] ?? '';

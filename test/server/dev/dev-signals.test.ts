@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-type Household = {
+type ProcessSupervisor = {
   readonly owner: { readonly pid: number };
   readonly started: readonly { readonly pid: number; readonly name: string }[];
 };
@@ -49,9 +49,9 @@ async function startDev(program: string, argv: readonly string[], environment: R
   });
   await vi.waitUntil(() => output.includes('Ctrl-C stops'), 30_000);
   const register = join(dataDir, 'dev-processes.json');
-  const household = JSON.parse(readFileSync(register, 'utf8')) as Household;
-  expect(household.started.map(({ name }) => name)).toContain('livekit-server');
-  const pids = [household.owner.pid, ...household.started.map(({ pid }) => pid)];
+  const supervisor = JSON.parse(readFileSync(register, 'utf8')) as ProcessSupervisor;
+  expect(supervisor.started.map(({ name }) => name)).toContain('livekit-server');
+  const pids = [supervisor.owner.pid, ...supervisor.started.map(({ pid }) => pid)];
   return { child, register, areAllGone: () => vi.waitUntil(() => !pids.some(isAlive), 15_000) };
 }
 

@@ -5,7 +5,7 @@ const start = (REDIS_URL: string) =>
   startRedis({
     environment: { REDIS_URL },
     dataDir: '/nowhere',
-    household: {
+    supervisor: {
       start: () => {
         throw new Error('nothing is to be started');
       },

@@ -24,11 +24,11 @@ export type Config = {
   readonly tokenTtlSeconds: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
-  /** The media server's own. */
+  /** The media server's Redis. */
   readonly redisUrl: string | undefined;
   readonly bucket: BucketConfig | undefined;
   readonly recordingDir: string;
-  /** The current one first; undefined: a key file in the data directory. */
+  /** The current key first. Undefined means a key file in the data directory. */
   readonly encryptionKeys: readonly [Buffer, ...Buffer[]] | undefined;
   readonly webhookAllowedNetworks: readonly string[];
   readonly recordingPath: string;
@@ -39,7 +39,7 @@ export type Config = {
 export type SpeechConfig =
   | {
       readonly engine: 'sherpa';
-      /** Folders by language; undefined: the installed models. */
+      /** Model folders by language. Undefined means the installed models. */
       readonly models: Readonly<Record<string, string>> | undefined;
       readonly threads: number;
     }
@@ -61,7 +61,7 @@ export type BucketConfig = {
   readonly forcePathStyle: boolean;
 };
 
-/** Bad settings stop the start: one line each, naming the variable, its value (masked if secret) and what is allowed. */
+/** Bad settings, one line each, with the variable, its value (masked if secret) and what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -72,22 +72,22 @@ export class ConfigError extends Error {
   }
 }
 
-/** The process's environment over a `.env` file in `directory`, which counts outside production only. */
+/** Adds the variables of `.env` in `directory`, except in production. The environment takes precedence. */
 export function readEnvironment(environment: Environment, directory: string): Environment {
   const file = join(directory, '.env');
   if (environment.NODE_ENV === 'production' || !existsSync(file)) return environment;
   return { ...parseEnv(readFileSync(file, 'utf8')), ...environment };
 }
 
-/** Throws a ConfigError that names every bad setting, not the first. */
+/** Throws a ConfigError that names every bad setting. */
 export function loadConfig(environment: Environment): Config {
   const faults: string[] = [];
   const values = readValues(environment, faults);
-  // With the defaults in place of what is bad, so that what does not go together is told along with it.
+  // Bad values are replaced by defaults here, so that contradictions between settings are reported as well.
   const contradictions: string[] = [];
   const config = buildConfig(values as SettingValues, contradictions);
-  const told = new Set(faults.map(nameOf));
-  faults.push(...contradictions.filter((fault) => !told.has(nameOf(fault))));
+  const reported = new Set(faults.map(nameOf));
+  faults.push(...contradictions.filter((fault) => !reported.has(nameOf(fault))));
   if (faults.length > 0) throw new ConfigError(faults);
   return config;
 }
@@ -96,20 +96,20 @@ function nameOf(fault: string): string {
   return fault.split(' ', 1)[0] ?? '';
 }
 
-/** As LiveKit asks of its own secrets, and as many as a hash of SHA-256 has bytes: what signs can be guessed offline. */
-const SHORT_SECRET = 32;
+/** LiveKit's minimum for its secrets. An attacker who has a signature can guess shorter secrets offline. */
+const MIN_SECRET_LENGTH = 32;
 
-/** What is allowed but unwise, a sentence each; no values of secrets. */
+/** Settings that are allowed but unwise, one sentence each, without values of secrets. */
 export function warningsOf({ apiSecrets }: Config): readonly string[] {
   const names = ['API_SECRET', 'API_SECRET_PREVIOUS'];
   return apiSecrets.flatMap((secret, index) =>
-    secret.length < SHORT_SECRET
-      ? `${names[index]} has ${secret.length} characters; at least ${SHORT_SECRET} are safe: openssl rand -hex 32`
+    secret.length < MIN_SECRET_LENGTH
+      ? `${names[index]} has ${secret.length} characters; at least ${MIN_SECRET_LENGTH} are safe: openssl rand -hex 32`
       : [],
   );
 }
 
-/** The effective values by variable name, secrets masked; unset ones are empty. */
+/** Returns the effective values by variable name. Secrets are masked, and unset values are empty. */
 export function describeConfig(config: Config): Readonly<Record<string, string>> {
   const names = Object.keys(SETTINGS) as SettingName[];
   return Object.fromEntries(names.map((name) => [name, describeValue(name, effectiveValue(config, name))]));
@@ -160,7 +160,7 @@ function readValues(environment: Environment, faults: string[]): Readonly<Record
   return Object.fromEntries(entries);
 }
 
-/** A URL may carry a password where it must not. */
+/** Masks user info, because a URL may contain a password where it must not. */
 function quote(text: string): string {
   return JSON.stringify(text.replace(/\/\/[^/?#]*@/, '//***@'));
 }
@@ -219,7 +219,7 @@ function speechConfig(values: SettingValues, faults: string[]): SpeechConfig {
 
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Clients get a wss address, as the specification says; ws only where it cannot leave the machine. */
+/** Clients get wss addresses, as the specification says, and ws addresses only for loopback hosts. */
 function publicMediaUrl(values: SettingValues, faults: string[]): string {
   const name = values.LIVEKIT_PUBLIC_URL === undefined ? 'LIVEKIT_URL' : 'LIVEKIT_PUBLIC_URL';
   const given = values.LIVEKIT_PUBLIC_URL ?? values.LIVEKIT_URL;

@@ -1,6 +1,6 @@
 /*
- * A setting is a value: how its text is read, what is allowed, what it is when unset. A bad one is reported with
- * its name, its value (masked when it is secret) and what is allowed; it is never silently replaced.
+ * A setting is data: its parser, its allowed values and its default. A bad value is reported with the setting's name,
+ * the value (masked when it is secret) and what is allowed. It is never silently replaced.
  */
 
 export type Setting<T> = {

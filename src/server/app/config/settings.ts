@@ -14,7 +14,7 @@ const HTTP = ['http:', 'https:'];
 const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
 const SECOND_PER_YEAR = 31_536_000;
 
-/** Printable ASCII: what fits into a header and into the one line of a .env file. */
+/** Printable ASCII without spaces, which fits into a header and into one line of a .env file. */
 const KEY = /^[\x21-\x7e]{1,256}$/;
 
 /** Every environment variable that the service reads. */
@@ -146,7 +146,7 @@ export const SETTINGS = {
   RECORDING_PATH: textSetting({
     meaning: 'Template of the key of a recording, with {room} and {time}',
     fallback: '{room}/{time}.mp4',
-    // A recorder would make one slash of two, and its key would not be the one that we look for.
+    // A recorder merges consecutive slashes, and the file would then have a different key.
     pattern: /^(?!\/)(?!.*\/\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
     allowed:
       'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without empty, . or .. parts, ending in .mp4',
@@ -262,19 +262,19 @@ export type SettingValues = { readonly [Name in SettingName]: SettingValue<(type
 function isAddressOrCidr(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const version = isIP(address);
-  // A zone (fe80::1%eth0) belongs to one machine's interface; who compares addresses does not know it.
+  // A zone (fe80::1%eth0) names a local interface and is not part of the addresses that are compared.
   if (version === 0 || address.includes('%') || rest.length > 0) return false;
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-/** Addresses are compared without the IPv6 around them: a network of such would never match. */
+/** IPv4-mapped addresses are compared as IPv4, so a network of IPv4-mapped addresses would never match. */
 function isNetwork(text: string): boolean {
   if (!text.includes('/') || !isAddressOrCidr(text)) return false;
   const [address] = ipaddr.parseCIDR(text);
   return !(address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress());
 }
 
-/** A path is the number of a database, which its channels do not have. */
+/** The path may be a database number. Channels ignore it. */
 function isRedisUrl(text: string): boolean {
   return (
     /^rediss?:\/\/(?:[^/?#@]*@)?(?:[\w.-]+|\[[0-9a-fA-F:]+\])(?::\d{1,5})?(?:\/\d*)?$/.test(text) &&

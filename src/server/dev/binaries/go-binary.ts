@@ -7,7 +7,7 @@ import { makeFolder } from '../../../folders/make-folder.ts';
 
 /** A program of the Go module proxy, pinned to one version. */
 export interface GoProgram {
-  /** What the program is called once it is installed. */
+  /** Name of the installed program. */
   readonly name: string;
   /** The command's import path. */
   readonly packagePath: string;
@@ -17,27 +17,27 @@ export interface GoProgram {
 export interface GoInstallOptions {
   readonly cacheDir: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Gets one short line, without a newline, each time that there is something new to say. */
+  /** Receives one short line, without a newline, for each step. */
   readonly onProgress?: (line: string) => void;
   readonly signal?: AbortSignal;
-  /** A module that requires the program, for one whose own go.mod has replace lines; it pins what is built. */
+  /** A module that requires the program and pins its version, for programs whose own go.mod has replace lines. */
   readonly moduleFolder?: string;
 }
 
-/** Lines of the compiler's complaint that an error message repeats. */
-const complaintLines = 5;
+/** Number of lines of the compiler's output that an error message repeats. */
+const errorLines = 5;
 
-/** The per-user folder of what was built once: `$XDG_CACHE_HOME/rtc-service`, or `~/.cache/rtc-service`. */
+/** The per-user folder of built programs: `$XDG_CACHE_HOME/rtc-service`, or `~/.cache/rtc-service`. */
 export function defaultCacheDir(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'rtc-service');
 }
 
-/** Where {@link installGoProgram} puts the program: a folder per version, so that a new pin is a new build. */
+/** Path of the program that {@link installGoProgram} builds, in a folder per version. */
 export function cachedProgramPath(program: GoProgram, cacheDir: string): string {
   return join(cacheDir, program.name, program.version, program.name);
 }
 
-/** True for a file that this user may run. */
+/** Returns whether this user may run the file. */
 export async function isExecutable(path: string): Promise<boolean> {
   return access(path, constants.X_OK).then(
     () => true,
@@ -46,11 +46,10 @@ export async function isExecutable(path: string): Promise<boolean> {
 }
 
 /**
- * Builds the program with `go install` and returns its path; a program built before is taken as it is.
+ * Builds the program with `go install` and returns its path. A program that was built before is not built again.
  *
- * The build happens in a folder of its own beside the final place and is renamed into it as the last step, so
- * that an interrupted build leaves nothing that looks finished, and of two builds at once the later replaces
- * the earlier by an equal file.
+ * The build runs in its own folder, and its result is renamed into place at the end. An interrupted build therefore
+ * leaves no incomplete program, and of two simultaneous builds the later one replaces an equal file.
  *
  * @throws Error when Go is not there, when the build fails (with the compiler's last lines), or when the signal aborts it.
  */
@@ -86,11 +85,11 @@ async function runGoInstall(program: GoProgram, buildDir: string, options: GoIns
     );
     go.once('close', resolve);
   });
-  const [status, complaint] = await Promise.all([exited, followBuild(go.stderr, program, onProgress)]);
-  if (status !== 0) throw new Error(`go install ${subject} failed:\n${complaint.join('\n')}`);
+  const [status, lastLines] = await Promise.all([exited, followBuild(go.stderr, program, onProgress)]);
+  if (status !== 0) throw new Error(`go install ${subject} failed:\n${lastLines.join('\n')}`);
 }
 
-/** Turns Go's own lines into progress and returns the last ones that are not progress. */
+/** Reports Go's lines as progress, and returns the last lines that are not progress. */
 async function followBuild(
   output: NodeJS.ReadableStream,
   program: GoProgram,
@@ -98,14 +97,14 @@ async function followBuild(
 ): Promise<readonly string[]> {
   let downloaded = 0;
   let compiled = 0;
-  let complaint: readonly string[] = [];
+  let lastLines: readonly string[] = [];
   for await (const line of createInterface({ input: output })) {
     if (line.startsWith('go: downloading ')) downloaded += 1;
     else if (/^[\w.~-]+(\/[\w.~-]+)*$/.test(line)) compiled += 1;
-    else complaint = [...complaint, line].slice(-complaintLines);
+    else lastLines = [...lastLines, line].slice(-errorLines);
     onProgress?.(
       `${program.name} ${program.version}: ${downloaded} modules downloaded, ${compiled} packages compiled`,
     );
   }
-  return complaint;
+  return lastLines;
 }

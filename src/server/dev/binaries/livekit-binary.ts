@@ -7,23 +7,23 @@ import {
   isExecutable,
 } from './go-binary.ts';
 
-/** The media server's version that this service is built and tested against. */
+/** Version of the media server that the service is built for and tested with. */
 export const livekitServerVersion = 'v1.13.5';
 
-/** The media server's module; Go calls its command `server`, the cache `livekit-server`. */
+/** The media server's module. Go names its command `server`; the cache names it `livekit-server`. */
 const livekitServer: GoProgram = {
   name: 'livekit-server',
   packagePath: 'github.com/livekit/livekit-server/cmd/server',
   version: livekitServerVersion,
 };
 
-/** Where to look for a media server: the search path of `env`, then the cache. */
+/** Searched for a media server: PATH of `env`, then the cache. */
 export interface LivekitSearch {
   readonly env: NodeJS.ProcessEnv;
   readonly cacheDir: string;
 }
 
-/** The media server of the operator's own choice (`livekit-server` on PATH, any version), else the pinned one of the cache. */
+/** Returns `livekit-server` of PATH, in any version, or the pinned version in the cache. */
 export async function findLivekitServer(search: LivekitSearch): Promise<string | undefined> {
   const folders = (search.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   for (const folder of folders) {
@@ -33,7 +33,7 @@ export async function findLivekitServer(search: LivekitSearch): Promise<string |
   return findCachedLivekitServer(search.cacheDir);
 }
 
-/** The pinned media server when it was built before; what the tests run against, whatever PATH has. */
+/** Returns the pinned version if it was built before. Tests use it, whatever PATH contains. */
 export async function findCachedLivekitServer(cacheDir: string): Promise<string | undefined> {
   const path = cachedProgramPath(livekitServer, cacheDir);
   return (await isExecutable(path)) ? path : undefined;

@@ -2,20 +2,20 @@ import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Tables } from './schema/tables.ts';
 
 /*
- * All that differs between SQLite and PostgreSQL for those who write queries and migrations. Everything else of
- * this folder but the two sqlite-*.ts and postgres-*.ts families is the same code on both.
+ * The differences between SQLite and PostgreSQL that queries and migrations have to know. All other code outside the
+ * sqlite and postgres folders is the same for both.
  */
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL';
   readonly db: Kysely<Tables>;
   readonly columnTypes: ColumnTypes;
   readonly dialect: SqlDialect;
-  /** Durable when it resolves; what `work` throws undoes it. On SQLite those of one moment share a commit. */
+  /** Resolves when the transaction is durable. If `work` throws, it is rolled back. On SQLite, simultaneous transactions share a commit. */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
-  /** Held until the transaction of `db` ends: one instance migrates, the others wait. */
+  /** Locks until the transaction of `db` ends: one instance migrates, the others wait. */
   lockMigrations(db: Kysely<Tables>): Promise<void>;
-  /** When nothing is under way any more. */
+  /** Call it when no query is running. */
   close(): Promise<void>;
 }
 
@@ -27,34 +27,34 @@ export type ColumnTypes = {
 };
 
 /**
- * Parts of queries that the engines write differently. Lists go in as one parameter, however long they are, so that
- * a statement is compiled once.
+ * Parts of queries that differ between the engines. A list is passed as one parameter, whatever its length, so that
+ * the statement's text stays the same and is compiled once.
  */
 export type SqlDialect = {
-  /** For the few statements that share no text at all. */
+  /** For the few statements that are entirely different. */
   readonly engine: 'SQLite' | 'PostgreSQL';
-  /** A table of the objects, with `columns` of their fields, for `from`. */
+  /** Turns the objects into a table for `from`, with `columns` of their fields. */
   rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row>;
   /** For `where column …`. */
   oneOf(values: readonly (string | number)[]): RawBuilder<boolean>;
   /** For `where column …`. */
   noneOf(values: readonly string[]): RawBuilder<boolean>;
-  /** At the end of a select: waits for those who are changing the rows, and locks them. */
+  /** Ends a select: locks its rows, and waits for other transactions that hold them. */
   readonly lockRows: RawBuilder<unknown>;
-  /** The same, but leaves out the rows that others have locked. */
+  /** Like lockRows, but skips rows that others have locked. */
   readonly lockFreeRows: RawBuilder<unknown>;
-  /** Held until the transaction of `db` ends. */
+  /** Locks a name until the transaction of `db` ends. */
   lockName(db: Kysely<Tables>, name: string): Promise<void>;
-  /** In the order given. */
+  /** Locks the names in the given order. */
   lockNames(db: Kysely<Tables>, names: readonly string[]): Promise<void>;
 };
 
 export type RowColumns<Row> = Readonly<Partial<Record<keyof Row & string, 'text' | 'integer'>>>;
 
-/** What a store's methods work on: the database, or one transaction of it. */
+/** The database, or one of its transactions, for the methods of a store. */
 export type Connection = {
   readonly db: Kysely<Tables>;
   readonly dialect: SqlDialect;
-  /** A transaction of its own, or the one that there is. */
+  /** Runs `work` in a new transaction, or in the current one. */
   atomically<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 };

@@ -5,8 +5,8 @@ import { MIGRATIONS, type Migration } from './schema/migrations.ts';
 import type { Tables } from './schema/tables.ts';
 
 /**
- * Brings the schema up to date in one transaction; instances that start at the same time do it one after the
- * other, and all but the first find nothing to do.
+ * Applies all pending migrations in one transaction. Instances that start at the same time do so one after the other,
+ * and all but the first find nothing to apply.
  *
  * @throws ServiceError storage-unavailable when the database has migrations that this version does not know.
  */
@@ -21,9 +21,9 @@ export async function migrate(engine: Engine, now: number): Promise<void> {
 }
 
 /**
- * What is still to apply after `applied`.
+ * Returns the migrations that follow `applied`.
  *
- * @throws ServiceError storage-unavailable when `applied` is not a beginning of our own list.
+ * @throws ServiceError storage-unavailable when `applied` is not a prefix of our own list.
  */
 export function pendingMigrations(applied: readonly string[], database: string): readonly Migration[] {
   const unknown = applied.find((name, index) => MIGRATIONS[index]?.name !== name);
@@ -38,7 +38,7 @@ export function pendingMigrations(applied: readonly string[], database: string):
 }
 
 async function readApplied(engine: Engine, db: Kysely<Tables>): Promise<readonly string[]> {
-  // Asked first, because `create table if not exists` wants the right to create even where the table exists.
+  // Checked first, because `create table if not exists` requires the CREATE privilege even if the table exists.
   if (await engine.hasTable(db, 'rtcMigrations')) {
     const rows = await db.selectFrom('rtcMigrations').select('name').orderBy('name').execute();
     return rows.map((row) => row.name);

@@ -1,12 +1,12 @@
 /**
- * The database as a capability sees it: its stores, and transactions on them. `Stores` names only the stores that the
- * capability uses, so that a use case can be read, and tested, without the others.
+ * A capability's view of the database: its stores, and transactions on them. `Stores` names only the stores that the
+ * capability uses, so that its use cases can be read and tested without the others.
  */
 export type UnitOfWork<Stores> = Stores & {
   /**
-   * Runs `work` in one transaction, on stores of its own, and resolves to its value. An error that `work` throws rolls
-   * the transaction back and is thrown on. `work` awaits nothing but these stores, since others may be waiting for the
-   * end of the transaction; calling the outer stores inside would never end. A nested transaction rolls back alone.
+   * Runs `work` in one transaction and resolves to its value. If `work` throws, the transaction is rolled back and the
+   * error is rethrown. `work` must use the given stores: a call of the outer stores inside never ends. It must not
+   * await anything else, because others may wait for the transaction. A nested transaction is rolled back alone.
    */
   transaction<T>(work: (stores: UnitOfWork<Stores>) => Promise<T>): Promise<T>;
 };

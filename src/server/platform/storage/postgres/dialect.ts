@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { RowColumns, SqlDialect } from '../engine.ts';
 
-/** Any number, the same in every instance: keeps the names' hashes apart from other locks. */
+/** An arbitrary number that is the same in every instance. It separates our hashes from other advisory locks. */
 const NAME_LOCK_SEED = 0x727463;
 
 export const postgresDialect: SqlDialect = {

@@ -15,9 +15,9 @@ import { sanitizeText } from '../sanitize-text.ts';
 import { losesConnection, translatePostgresError } from './errors.ts';
 
 /*
- * Kysely on a pool of pg. Its own driver differs in what happens when things fail: here every error is
- * translated, a connection that was lost or timed out is not used again, and a rollback over a lost connection
- * does not hide the error that led to it (the server has rolled back by itself).
+ * Kysely on a pool of pg. It differs from Kysely's own driver in its handling of errors: every error is translated, a
+ * connection that was lost or timed out is not used again, and a rollback on a lost connection does not hide the
+ * original error (the server has rolled back by itself).
  */
 export function postgresKyselyDialect(pool: Pool): Dialect {
   return {
@@ -54,7 +54,7 @@ class PostgresDriver implements Driver {
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {
-    // PostgreSQL answers ROLLBACK to the COMMIT of a transaction in which a statement failed.
+    // PostgreSQL responds to COMMIT with ROLLBACK when a statement of the transaction failed.
     if ((await connection.run('commit')) === 'ROLLBACK') throw new AbortedTransactionError();
   }
 
@@ -96,7 +96,7 @@ class PostgresConnection implements DatabaseConnection {
     return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) };
   }
 
-  /** The rows come at once: streaming takes a further package, and no caller asks for more than a page. */
+  /** Yields all rows at once. Streaming needs a further package, and no caller reads more than a page. */
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     yield await this.executeQuery<R>(query);
   }
@@ -111,7 +111,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** A NUL is refused even where it is only looked for: what a caller makes up as an id is no fault of the service. */
+/** PostgreSQL rejects NUL in any parameter. A caller's made-up id must not cause an internal error. */
 function sendable(parameter: unknown): unknown {
   if (typeof parameter === 'string') return parameter.includes('\0') ? sanitizeText(parameter) : parameter;
   return Array.isArray(parameter) ? parameter.map(sendable) : parameter;

@@ -10,22 +10,22 @@ import { postgresDialect } from './dialect.ts';
 import { postgresKyselyDialect } from './driver.ts';
 import { explainStart } from './start.ts';
 
-/** Enough for the concurrency of one instance's two or three cores; a default server takes 100 in all. */
+/** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
 const CONNECTIONS = 10;
-/** A caller would rather have an answer that asks it to try again. */
+/** After this a caller gets a retryable error. */
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** For a server that went silent; later than its own time-out, which leaves the connection usable. */
-const ANSWER_TIMEOUT_MS = 15_000;
-/** An instance that hangs in a transaction must not hold its locks for ever. */
+/** For a server that does not respond. It is longer than the statement timeout, which leaves the connection usable. */
+const QUERY_TIMEOUT_MS = 15_000;
+/** Releases the locks of an instance that hangs in a transaction. */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 
-/** Any number, the same in every instance: pg_advisory_xact_lock's key for migrations ("rtc" in ASCII). */
+/** Key of pg_advisory_xact_lock for migrations: an arbitrary number ("rtc" in ASCII) that all instances share. */
 const MIGRATION_LOCK = 0x727463;
 
 const INT8_OID = 20;
 
-/** Opens the pool and brings the schema up to date. */
+/** Opens the pool and migrates the schema. */
 export async function openPostgres(url: string, clock: Clock, log: Log): Promise<Engine> {
   await prepareDatabase(url, clock, log);
   return createEngine(
@@ -33,13 +33,13 @@ export async function openPostgres(url: string, clock: Clock, log: Log): Promise
       connectionString: url,
       max: CONNECTIONS,
       statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     }),
   );
 }
 
-/** On a connection of its own without time limits: migrations, and waiting for another instance's, may take long. */
+/** Uses its own connection without timeouts, because migrations, also those of another instance, may take long. */
 async function prepareDatabase(url: string, clock: Clock, log: Log): Promise<void> {
   const engine = createEngine(createPool(log, { connectionString: url, max: 1 }));
   try {
@@ -79,8 +79,8 @@ function createPool(log: Log, config: PoolConfig): Pool {
     types: { getTypeParser },
     ...config,
   });
-  // An 'error' without a listener ends the process. Idle connections report to the pool; those in use to
-  // themselves, and there the query under way, or the next one, fails and is translated.
+  // An 'error' event without a listener ends the process. Idle connections emit it on the pool. Connections in use emit
+  // it on the client, where the current or next query fails too and its error is translated.
   pool.on('error', (error) => {
     log.warn({ code: 'code' in error ? error.code : undefined }, 'lost an idle database connection');
   });
@@ -90,7 +90,7 @@ function createPool(log: Log, config: PoolConfig): Pool {
   return pool;
 }
 
-/** Our 64-bit columns hold safe integers; pg would hand them over as strings. */
+/** Our 64-bit columns hold safe integers, which pg would return as strings. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === INT8_OID ? Number : types.getTypeParser(oid, format);
 }

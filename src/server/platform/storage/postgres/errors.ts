@@ -2,8 +2,8 @@ import { DatabaseError } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
 
 /*
- * Classes and codes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). Those that are
- * not here are faults of our own statements and stay what they are.
+ * Classes and codes of SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). All others are
+ * errors in our own statements and are not translated.
  */
 const UNAVAILABLE: readonly {
   readonly state: RegExp;
@@ -33,15 +33,15 @@ const UNAVAILABLE: readonly {
   { state: /^XX00[12]/, message: 'The database is damaged; restore it from a backup.', retryable: false },
 ];
 
-/** SQLSTATEs after which the connection is of no more use, on top of all that do not come from the server. */
+/** SQLSTATEs after which the connection is unusable. Errors that do not come from the server are fatal too. */
 const CONNECTION_LOST = /^(08|25006|25P03|57P)/;
 
-/** Whether the connection must not be used again: the server ended it, or its answers can no longer be matched. */
+/** Returns whether the connection must not be used again: it was ended, or its responses can no longer be matched. */
 export function losesConnection(error: unknown): boolean {
   return error instanceof DatabaseError ? CONNECTION_LOST.test(error.code ?? '') : isFromDriver(error);
 }
 
-/** A ServiceError for what the database cannot do now; every other error as it is, without the row's values. */
+/** Returns a ServiceError when the database is unavailable, and every other error without the row's values. */
 export function translatePostgresError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   if (!(error instanceof DatabaseError)) {
@@ -58,7 +58,7 @@ function unavailable(message: string, retryable: boolean, cause: unknown): Servi
   return new ServiceError('storage-unavailable', message, { cause, retryable });
 }
 
-/** pg has no error class for lost connections and time-outs; what else it throws are errors of types. */
+/** pg has no error class for lost connections and timeouts. Its other errors are type and range errors. */
 function isFromDriver(error: unknown): boolean {
   return error instanceof Error && !(error instanceof TypeError || error instanceof RangeError);
 }

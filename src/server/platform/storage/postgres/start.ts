@@ -1,9 +1,9 @@
 import { ServiceError } from '../../../../contract/errors.ts';
 
-/** What the operator is told when the database of `url` cannot be opened: names the place, never the password. */
+/** Explains to the operator why the database of `url` cannot be opened. Names the host and user, never the password. */
 export function explainStart(error: unknown, url: string): unknown {
   const cause = error instanceof ServiceError ? error.cause : error;
-  // An explanation of our own.
+  // The error is an explanation already.
   if (cause === undefined) return error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const text = cause instanceof Error ? cause.message : '';
@@ -12,9 +12,13 @@ export function explainStart(error: unknown, url: string): unknown {
   return new ServiceError('storage-unavailable', explanation, { cause, retryable });
 }
 
-type Place = { readonly address: string; readonly user: string; readonly database: string };
+type Target = { readonly address: string; readonly user: string; readonly database: string };
 
-function explain(code: string, text: string, { address, user, database }: Place): readonly [string, boolean] {
+function explain(
+  code: string,
+  text: string,
+  { address, user, database }: Target,
+): readonly [string, boolean] {
   switch (code) {
     case 'ECONNREFUSED':
     case 'ENOENT':
@@ -50,7 +54,7 @@ function explain(code: string, text: string, { address, user, database }: Place)
   return [`The PostgreSQL database "${database}" at ${address} could not be opened: ${text}.`, false];
 }
 
-function describe(url: string): Place {
+function describe(url: string): Target {
   const { hostname, port, pathname, searchParams, username } = new URL(url);
   const host = searchParams.get('host') ?? (decodeURIComponent(hostname) || 'localhost');
   const user = decodeURIComponent(username) || (searchParams.get('user') ?? "the service's own user");

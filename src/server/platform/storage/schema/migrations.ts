@@ -9,7 +9,7 @@ export type Migration = {
   up(db: Kysely<Tables>, types: ColumnTypes): Promise<void>;
 };
 
-/** Applied in this order, each once, never changed after a release and never undone: add to the end. */
+/** Applied in this order, each once. A released migration is never changed or undone: add new ones at the end. */
 export const MIGRATIONS: readonly Migration[] = [
   { name: '001-recordings', up: createRecordings },
   { name: '002-events-and-webhooks', up: createEventTables },
@@ -35,7 +35,7 @@ async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTyp
     .addColumn('durationMs', integer)
     .addColumn('error', text)
     .execute();
-  // The lock: one active recording per room. Its predicate is repeated to the letter by the claim.
+  // This index is the lock: one active recording per room. The claim repeats its predicate literally.
   await db.schema
     .createIndex('recordingsOneActivePerRoom')
     .unique()

@@ -4,10 +4,7 @@ import type { Recording } from '../../../recordings/store.ts';
 import type { StoredSegment, Transcription } from '../../../transcription/store.ts';
 import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
 
-/**
- * Every table, as the query layer sees it. Columns carry the names of the records' fields, so that a row is the
- * record and nothing has to be mapped.
- */
+/** Every table for the query layer. Columns have the names of the records' fields, so that rows need no mapping. */
 export type Tables = {
   readonly rtcMigrations: MigrationRow;
   readonly recordings: Recording;
@@ -35,16 +32,16 @@ type CounterRow = {
   readonly value: number;
 };
 
-/** The list of events as JSON text. */
+/** `events` is a list as JSON text. */
 export type WebhookRow = Omit<Webhook, 'events'> & { readonly events: string };
 
-/** Kept while rows of the webhook may be left, or may still come from a transaction that began before. */
+/** Kept while rows of the webhook may remain, or may still be written by an earlier transaction. */
 type DeletedWebhookRow = {
   readonly id: string;
   readonly deletedAt: number;
 };
 
-/** `claimableAt` is dueAt, or the end of the lease when that is later: the database computes it. */
+/** The database computes `claimableAt`: dueAt, or the end of the lease when that is later. */
 type DeliveryRow = Delivery & { readonly claimableAt: GeneratedAlways<number> };
 
 type LeaseRow = {
@@ -53,7 +50,7 @@ type LeaseRow = {
   readonly leaseUntil: number;
 };
 
-/** The two objects as JSON text. */
+/** `speakers` and `options` are objects as JSON text. */
 export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {
   readonly speakers: string;
   readonly options: string;
@@ -61,7 +58,7 @@ export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {
 
 export type SegmentRow = StoredSegment & { readonly transcriptionId: string };
 
-/** The list of languages as JSON text. */
+/** `languages` is a list as JSON text. */
 type SpeechWorkerRow = {
   readonly id: string;
   readonly kind: string;

@@ -15,20 +15,19 @@ import type { Clock } from '../../clock.ts';
 import { isBusy, translateSqliteError } from './errors.ts';
 
 /*
- * Kysely on node:sqlite. There is one connection and its statements run at once, on this thread. A transaction
- * that awaits has the connection for itself until it ends: Kysely's mutex for single-connection adapters queues
- * the others behind it.
+ * Kysely on node:sqlite. There is one connection, and its statements run synchronously on this thread. A transaction
+ * that awaits keeps the connection until it ends: Kysely's mutex for single-connection adapters queues the others.
  *
- * Another process that writes makes ours wait. SQLite's own waiting would block the event loop, so it gets only
- * BUSY_TIMEOUT_MS, after which we sleep without blocking and try again.
+ * A write waits for writers in other processes. SQLite's own waiting blocks the event loop, so it is limited to
+ * BUSY_TIMEOUT_MS. After that the driver sleeps without blocking and tries again.
  */
 
-/** Longer than another process's usual commit, shorter than a caller notices. */
+/** Longer than a usual commit of another process, and too short for a caller to notice. */
 export const BUSY_TIMEOUT_MS = 10;
 const BUSY_PAUSE_MS = 5;
-const BUSY_PATIENCE_MS = 5000;
+const BUSY_DEADLINE_MS = 5000;
 
-/** Statements are few and written in code; the bound is for lists of varying length. */
+/** The code has few statements. The bound is for statements whose text varies with a list's length. */
 const CACHED_STATEMENTS = 256;
 
 export function sqliteKyselyDialect(database: DatabaseSync, clock: Clock): Dialect {
@@ -88,33 +87,33 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return this.#untilNotBusy(() => this.#execute<R>(sql, parameters));
+    return this.#retryWhileBusy(() => this.#execute<R>(sql, parameters));
   }
 
-  /** The rows come at once: SQLite has them on this machine, and no caller asks for more than a page. */
+  /** Yields all rows at once, because no caller reads more than a page. */
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     yield await this.executeQuery<R>(query);
   }
 
-  /** `immediate`: a transaction that began by reading could not wait for the write lock, it would have to fail. */
+  /** Uses `immediate`, because a transaction that began by reading cannot wait for the write lock and would fail. */
   async begin(): Promise<void> {
-    await this.#untilNotBusy(() => this.#execute('begin immediate', []));
+    await this.#retryWhileBusy(() => this.#execute('begin immediate', []));
     this.#expectsTransaction = true;
   }
 
   async commit(): Promise<void> {
-    await this.#untilNotBusy(() => this.#execute('commit', []));
+    await this.#retryWhileBusy(() => this.#execute('commit', []));
     this.#expectsTransaction = false;
   }
 
   async rollback(): Promise<void> {
     this.#expectsTransaction = false;
-    // SQLite rolls back by itself on some errors (a full disk), and would refuse a second rollback.
+    // After some errors, such as a full disk, SQLite has rolled back by itself and refuses a second rollback.
     if (this.#database.isTransaction) this.#execute('rollback', []);
   }
 
   #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
-    // Work that caught the error which ended its transaction must not go on outside of one.
+    // Work that caught the error which ended its transaction must not continue outside a transaction.
     if (this.#expectsTransaction && !this.#database.isTransaction) {
       throw new ServiceError('storage-unavailable', 'The database undid the transaction; try again.', {
         retryable: true,
@@ -139,14 +138,14 @@ class SqliteConnection implements DatabaseConnection {
     return cached;
   }
 
-  async #untilNotBusy<T>(work: () => T): Promise<T> {
+  async #retryWhileBusy<T>(work: () => T): Promise<T> {
     let deadline: number | undefined;
     for (;;) {
       try {
         return work();
       } catch (error) {
         if (!isBusy(error) || this.#database.isTransaction) throw translateSqliteError(error);
-        deadline ??= this.#clock.now() + BUSY_PATIENCE_MS;
+        deadline ??= this.#clock.now() + BUSY_DEADLINE_MS;
         if (this.#clock.now() >= deadline) throw translateSqliteError(error);
         await this.#clock.sleep(BUSY_PAUSE_MS);
       }

@@ -8,16 +8,16 @@ import type { Tables } from '../schema/tables.ts';
 import { sqliteDialect } from './dialect.ts';
 import { BUSY_TIMEOUT_MS, sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
-import { prepareSqliteFile, refusal } from './file.ts';
+import { fileError, prepareSqliteFile } from './file.ts';
 import { GroupCommit } from './group-commit.ts';
 
 /** Another process may be creating or recovering the same file. */
-const OPENING_PATIENCE_MS = 5000;
+const OPEN_TIMEOUT_MS = 5000;
 
-/** The log shrinks back to this after a burst. */
+/** Size to which the write-ahead log shrinks after a burst. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
-/** Opens (or creates) the database file and brings its schema up to date. */
+/** Opens or creates the database file, and migrates its schema. */
 export async function openSqlite(path: string, clock: Clock): Promise<Engine> {
   await prepareSqliteFile(path);
   const engine = createEngine(openFile(path), clock);
@@ -33,31 +33,31 @@ export async function openSqlite(path: string, clock: Clock): Promise<Engine> {
 function openFile(path: string): DatabaseSync {
   const database = new DatabaseSync(path, {
     open: false,
-    timeout: OPENING_PATIENCE_MS,
+    timeout: OPEN_TIMEOUT_MS,
     enableForeignKeyConstraints: true,
   });
   try {
     database.open();
     const mode = database.prepare('pragma journal_mode = wal').get()?.journal_mode;
-    if (mode !== 'wal') throw unfitFileSystem(path);
+    if (mode !== 'wal') throw fileSystemError(path);
     database.exec(
       `pragma synchronous = full; pragma journal_size_limit = ${LOG_BYTES}; pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
     );
     return database;
   } catch (error) {
     if (database.isOpen) database.close();
-    throw isRefusedByFileSystem(error) ? unfitFolder(path, error) : translateSqliteError(error);
+    throw isRefusedByFileSystem(error) ? folderError(path, error) : translateSqliteError(error);
   }
 }
 
-function unfitFileSystem(path: string): ServiceError {
+function fileSystemError(path: string): ServiceError {
   const advice = 'Set DATA_DIR to a local disk, or use PostgreSQL by DATABASE_URL.';
-  return refusal(path, `is on a file system that cannot share memory, which SQLite needs. ${advice}`);
+  return fileError(path, `is on a file system that cannot share memory, which SQLite needs. ${advice}`);
 }
 
-/** The file itself was found writable before, and SQLite puts its log and its index beside it. */
-function unfitFolder(path: string, cause: unknown): ServiceError {
-  return refusal(
+/** The file itself was found writable before, but SQLite creates its log and index in the folder. */
+function folderError(path: string, cause: unknown): ServiceError {
+  return fileError(
     path,
     'cannot be opened, because its folder cannot be written. Correct its permissions.',
     cause,
@@ -79,7 +79,7 @@ function createEngine(database: DatabaseSync, clock: Clock): Engine {
       );
       return found.rows.length > 0;
     },
-    // Every transaction here holds the file's write lock from its start.
+    // Every transaction on SQLite holds the file's write lock from its start.
     lockMigrations: async () => {},
     close: () => db.destroy(),
   };

@@ -9,7 +9,7 @@ const CANNOT_OPEN = 14;
 
 type Meaning = { readonly message: string; readonly retryable: boolean };
 
-/** Codes that speak of the file, the disk or its locks. All others are faults of our own statements. */
+/** Codes about the file, the disk or locks. All others are errors in our own statements. */
 const MEANINGS: Readonly<Record<number, Meaning>> = {
   3: { message: 'The database file may not be accessed; correct its permissions.', retryable: false },
   [BUSY]: { message: 'The database is locked by another process; try again.', retryable: true },
@@ -27,7 +27,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   [NOT_A_DATABASE]: { message: 'The database file is not a SQLite database.', retryable: false },
 };
 
-/** A ServiceError for what the database cannot do now; every other error as it is. */
+/** Returns a ServiceError when the database is unavailable, and every other error unchanged. */
 export function translateSqliteError(error: unknown): unknown {
   const code = sqliteCode(error);
   const meaning = code === undefined ? undefined : MEANINGS[code];
@@ -52,7 +52,7 @@ export function isRefusedByFileSystem(error: unknown): boolean {
   return code === READ_ONLY || code === CANNOT_OPEN;
 }
 
-/** The primary result code: node:sqlite gives extended ones, whose low byte it is. */
+/** Returns the primary result code, which is the low byte of node:sqlite's extended code. */
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;

@@ -10,23 +10,23 @@ import { isDamage } from './errors.ts';
 /** The first 16 bytes of every SQLite database (https://sqlite.org/fileformat.html, section 1.3). */
 const MAGIC = 'SQLite format 3\0';
 
-/** Above this the pages are not all checked at the start, which would take seconds: damage then shows when met. */
+/** Larger files are not checked completely at the start, because that takes seconds. Damage shows when a page is read. */
 const FULL_CHECK_BYTES = 64 * 1024 * 1024;
 
-const LOCK_PATIENCE_MS = 5000;
+const LOCK_TIMEOUT_MS = 5000;
 
 /**
- * Makes sure that `path` is ours to open: creates it (mode 0600, it holds secrets) where there is none, and looks
- * at an existing one without changing a byte of it.
+ * Prepares `path` for opening. It creates a missing file with mode 0600, because the database holds secrets, and
+ * inspects an existing one without changing it.
  *
- * @throws ServiceError storage-unavailable, not retryable, which names the file, what is wrong and what to do.
+ * @throws ServiceError storage-unavailable, not retryable, whose message names the file, the problem and the remedy.
  */
 export async function prepareSqliteFile(path: string): Promise<void> {
   await prepareFolder(dirname(path));
   const created = await createEmpty(path);
   if (created) return;
   const file = await stat(path);
-  if (!file.isFile()) throw refusal(path, 'is not a file. Give the database a path of its own.');
+  if (!file.isFile()) throw fileError(path, 'is not a file. Give the database a path of its own.');
   await requireWritable(path);
   if (file.size > 0) await inspect(path, file.size);
 }
@@ -35,10 +35,10 @@ export async function prepareSqliteFile(path: string): Promise<void> {
 export async function prepareFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o700);
-    if (!(await stat(folder)).isDirectory()) throw refusal(folder, 'is not a folder. Set DATA_DIR to one.');
+    if (!(await stat(folder)).isDirectory()) throw fileError(folder, 'is not a folder. Set DATA_DIR to one.');
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw refusal(
+    throw fileError(
       folder,
       `cannot be created (${codeOf(error)}). Correct the permissions above it, or set DATA_DIR.`,
       error,
@@ -53,7 +53,7 @@ async function createEmpty(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
-    throw refusal(
+    throw fileError(
       path,
       `cannot be created (${codeOf(error)}). Correct the permissions of its folder.`,
       error,
@@ -66,37 +66,41 @@ async function requireWritable(path: string): Promise<void> {
     const file = await open(path, 'r+');
     await file.close();
   } catch (error) {
-    throw refusal(path, `cannot be written (${codeOf(error)}). Correct its permissions or owner.`, error);
+    throw fileError(path, `cannot be written (${codeOf(error)}). Correct its permissions or owner.`, error);
   }
 }
 
 async function inspect(path: string, size: number): Promise<void> {
   if ((await readStart(path)) !== MAGIC) {
-    throw refusal(path, 'is not a SQLite database. Move it away, or set DATA_DIR to another folder.');
+    throw fileError(path, 'is not a SQLite database. Move it away, or set DATA_DIR to another folder.');
   }
-  // A rollback journal is left by a crash in the very first moments: only opening for writing can undo that.
+  // A crash right after creation leaves a rollback journal, and only opening for writing can roll it back.
   if (await exists(`${path}-journal`)) return;
-  if (await exists(`${path}-wal`)) return look(new DatabaseSync(path, READ_ONLY), path, size);
+  if (await exists(`${path}-wal`)) return inspectContent(new DatabaseSync(path, READ_ONLY), path, size);
   try {
-    // Without a log no process has the database open, and `immutable` keeps SQLite from leaving files beside it.
-    look(new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), READ_ONLY), path, size);
+    // Without a log no process has the database open, and `immutable` keeps SQLite from creating files beside it.
+    inspectContent(
+      new DatabaseSync(new URL(`${pathToFileURL(path).href}?immutable=1`), READ_ONLY),
+      path,
+      size,
+    );
   } catch (error) {
-    // Unless one opened it just now, and we read it while it was being written.
+    // Another process may have opened the file meanwhile, and we may have read it during a write.
     if (!(await exists(`${path}-wal`))) throw error;
-    look(new DatabaseSync(path, READ_ONLY), path, size);
+    inspectContent(new DatabaseSync(path, READ_ONLY), path, size);
   }
 }
 
-const READ_ONLY = { readOnly: true, timeout: LOCK_PATIENCE_MS } as const;
+const READ_ONLY = { readOnly: true, timeout: LOCK_TIMEOUT_MS } as const;
 
-function look(database: DatabaseSync, path: string, size: number): void {
+function inspectContent(database: DatabaseSync, path: string, size: number): void {
   try {
     const damage = firstDamage(database, size);
     if (damage !== undefined) throw damaged(path, damage);
     const tables = column(database, "select name from sqlite_schema where type = 'table'");
     if (tables.length === 0) return;
     if (!tables.includes('rtcMigrations')) {
-      throw refusal(path, 'is the SQLite database of another program. Set DATA_DIR to another folder.');
+      throw fileError(path, 'is the SQLite database of another program. Set DATA_DIR to another folder.');
     }
     pendingMigrations(column(database, 'select name from rtcMigrations order by name'), `SQLite (${path})`);
   } catch (error) {
@@ -106,7 +110,7 @@ function look(database: DatabaseSync, path: string, size: number): void {
   }
 }
 
-/** What SQLite finds wrong first; in a large file only its schema is read. */
+/** Returns the first damage that SQLite finds. In a large file it checks only the schema. */
 function firstDamage(database: DatabaseSync, size: number): string | undefined {
   const check = size <= FULL_CHECK_BYTES ? 'pragma quick_check(1)' : 'pragma quick_check(sqlite_schema)';
   const [finding] = column(database, check);
@@ -141,11 +145,11 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function damaged(path: string, finding: string, cause?: unknown): ServiceError {
-  return refusal(path, `is damaged (${finding}). Nothing was changed. Restore it from a backup.`, cause);
+  return fileError(path, `is damaged (${finding}). Nothing was changed. Restore it from a backup.`, cause);
 }
 
-export function refusal(path: string, complaint: string, cause?: unknown): ServiceError {
-  return new ServiceError('storage-unavailable', `${path} ${complaint}`, { cause, retryable: false });
+export function fileError(path: string, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError('storage-unavailable', `${path} ${problem}`, { cause, retryable: false });
 }
 
 function codeOf(error: unknown): string {
