@@ -126,8 +126,9 @@ async function compare(ours: Recorder, bare: Recorder): Promise<void> {
 function throughStore(store: Store): Recorder {
   const record = async ({ recordings }: Store, n: number) => {
     const { id, room, filepath } = recordingOf(n);
-    await recordings.claim({ id, room, filepath, bucket: null, owner: 'bench', claimUntil: 2000 }, 1000);
-    await recordings.activate(id, 'bench', { egressId: `EG_${n}`, startedAt: 1001 });
+    const claimed = { id, room, filepath, bucket: null, owner: 'bench', claimUntil: 2000 };
+    const { recording } = await recordings.claim(claimed, 1000);
+    await recordings.update(recording, { status: 'recording', egressId: `EG_${n}`, startedAt: 1001 });
   };
   return {
     inSequence: (first, count) => inSequence(first, count, (n) => record(store, n)),

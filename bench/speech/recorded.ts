@@ -55,9 +55,9 @@ export async function measureFile(ground: Ground, location: FileLocation): Promi
 async function enqueue({ store }: Ground, { filepath, bucket }: FileLocation): Promise<string> {
   const [id, room, owner, egressId] = [randomUUID(), randomUUID(), 'bench', `EG_${randomUUID()}`];
   const now = Date.now();
-  await store.recordings.claim({ id, room, filepath, bucket, owner, claimUntil: now + 60_000 }, now);
-  await store.recordings.activate(id, owner, { egressId, startedAt: now });
-  await store.recordings.end(id, { status: 'stopped', stoppedAt: now });
+  const claimed = { id, room, filepath, bucket, owner, claimUntil: now + 60_000 };
+  const { recording } = await store.recordings.claim(claimed, now);
+  await store.recordings.update(recording, { status: 'stopped', egressId, startedAt: now, stoppedAt: now });
   const transcription = { id: `tr_${randomUUID()}`, room, recordingId: id, egressId, language: 'en' };
   await store.transcriptions.enqueuePost({ ...transcription, speakers: {}, createdAt: now, originAt: now });
   return transcription.id;

@@ -4,8 +4,8 @@ import { startPurge } from '../events/purge.ts';
 import { EventBatcher } from '../media-events/event-batcher.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import { recordMediaEvents } from '../media-events/record-media-events.ts';
-import type { FoundEnd } from '../recordings/apply-egress-state.ts';
-import { tellFoundEnd } from '../recordings/recording-events.ts';
+import type { RecordingEnd } from '../recordings/apply-observation.ts';
+import { publishRecordingEnd } from '../recordings/recording-events.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { startReencryption } from '../webhooks/secrets/re-encrypt-loop.ts';
@@ -99,8 +99,8 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   });
   closers.add(() => dispatcher.close());
   const appendDeps = { ...adapters, instanceId, dispatcher };
-  const onEnded = (end: FoundEnd): Promise<void> => tellFoundEnd(appendDeps, end);
-  const reconciler = startReconciler({ ...appendDeps, onEnded });
+  const publishEnd = (end: RecordingEnd): Promise<void> => publishRecordingEnd(appendDeps, end);
+  const reconciler = startReconciler({ ...appendDeps, publishEnd });
   closers.add(() => reconciler.close());
   const { EVENT_RETENTION: eventDays, DELIVERY_RETENTION: deliveryDays } = config.values;
   const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
@@ -115,7 +115,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     instanceId,
     dispatcher,
     recentCounts,
-    onEnded,
+    publishEnd,
     background: background.add,
     ingest: ingest.add.bind(ingest),
     closing: closing.signal,
@@ -136,7 +136,7 @@ function recordingSettings(config: Config) {
     bucket: config.bucket,
     directory: config.recordingDir,
     pathTemplate: config.recordingPath,
-    patienceMs: config.values.RECORDER_PATIENCE * 1000,
+    timeoutMs: config.values.RECORDER_PATIENCE * 1000,
   };
 }
 

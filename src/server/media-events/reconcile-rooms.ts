@@ -4,6 +4,7 @@ import type { Room } from '../../contract/rooms.ts';
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { ParticipantSession, RoomSession } from '../events/store.ts';
+import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
@@ -13,12 +14,9 @@ import type { MediaEventStores } from './stores.ts';
 
 /*
  * Compares who we think is where with the media server, and tells what was missed, marked `reconciled`. A webhook
- * may still be under way, so only what has been so for GRACE_MS counts as missed; and what both tell is stored once,
+ * may still be under way, so only what has been so for EVENT_ARRIVAL_MS counts as missed; and what both tell is stored once,
  * by the happening's own name.
  */
-
-/** The media server's webhooks come within a second; its retries end after 15 s. */
-const GRACE_MS = 20_000;
 
 export type ReconcileDeps = AppendEventsDeps<MediaEventStores> & { readonly mediaServer: MediaServer };
 
@@ -59,7 +57,8 @@ async function reconcileRoom(
   missingSince: MissingSince,
   { sid, room }: Compared,
 ): Promise<boolean> {
-  if (room === undefined && !missingSince.hasBeenMissing(sid, deps.clock.now(), GRACE_MS)) return false;
+  if (room === undefined && !missingSince.hasBeenMissing(sid, deps.clock.now(), EVENT_ARRIVAL_MS))
+    return false;
   const participants = room === undefined ? [] : await participantsOf(deps.mediaServer, room);
   if (participants === undefined) return false;
   let hasDiffered = false;
@@ -112,14 +111,14 @@ async function alignRoom(
   participants: readonly Participant[],
 ): Promise<boolean> {
   const { store, appender, isNew } = scope;
-  const isSettled = (at: number): boolean => deps.clock.now() - at >= GRACE_MS;
+  const isSettled = (at: number): boolean => deps.clock.now() - at >= EVENT_ARRIVAL_MS;
   const present = await store.presence.listPresent(scope.session.sid);
   const domainEvents: DomainEvent[] =
     isNew && isSettled(scope.session.createdAt) ? [created(scope.session)] : [];
   let { session } = scope;
   for (const gone of present.filter((one) => isMissing(one, participants))) {
     if (
-      deps.missingSince.hasBeenMissing(gone.sid, deps.clock.now(), GRACE_MS) &&
+      deps.missingSince.hasBeenMissing(gone.sid, deps.clock.now(), EVENT_ARRIVAL_MS) &&
       isSettled(gone.joinedAt ?? 0)
     )
       domainEvents.push(await leaveNow(store.presence, gone, deps.clock.now(), true));

@@ -1,21 +1,23 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { type DiscardDeps, discardAbandonedStarts, stopLateStarts } from '../recordings/discard-start.ts';
-import { tellMissedEnds } from '../recordings/publish-missed-ends.ts';
-import { reconcileRecordings } from '../recordings/reconcile-recordings.ts';
-import type { RefreshDeps } from '../recordings/refresh-recording.ts';
+import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
+import {
+  type AbandonedStartDeps,
+  giveUpAbandonedStarts,
+  stopLateStarts,
+} from '../recordings/abandoned-starts.ts';
+import type { RefreshDeps } from '../recordings/egress-state.ts';
+import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
 import { MissingSince } from './missing-since.ts';
 import { type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
 
 /** What the media server's events missed is found within this. */
 const EVERY_MS = 30_000;
-/** What is missing then for as long as an event may be under way is told. */
-const SOON_MS = 20_000;
 /** One instance at a time: the lease outlasts a round, and a dead instance's runs out before the next but one. */
 const LEASE_MS = 55_000;
 const LEASE = 'reconcile';
 
-export type ReconcilerDeps = ReconcileDeps & RefreshDeps & DiscardDeps;
+export type ReconcilerDeps = ReconcileDeps & RefreshDeps & AbandonedStartDeps;
 
 export type Reconciler = { readonly close: () => Promise<void> };
 
@@ -37,16 +39,16 @@ type RoundDeps = ReconcilerDeps & { readonly missingSince: MissingSince };
 async function run(deps: RoundDeps, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await reconcileOnce(deps).catch((error: unknown) => warn(deps, error));
-    await deps.clock.sleep(deps.missingSince.isWaiting ? SOON_MS : EVERY_MS, signal).catch(() => {});
+    await deps.clock.sleep(deps.missingSince.isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS, signal).catch(() => {});
   }
 }
 
 const STEPS: readonly ((deps: RoundDeps) => Promise<unknown>)[] = [
-  tellMissedEnds,
+  publishMissedEnds,
   compareRooms,
   reconcileTranscriptions,
   reconcileRecordings,
-  discardAbandonedStarts,
+  giveUpAbandonedStarts,
   stopLateStarts,
 ];
 

@@ -5,7 +5,8 @@ import type { RoomSession } from '../events/store.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import { endStatusOf, settleEgress } from '../recordings/apply-egress-state.ts';
+import { applyObservation } from '../recordings/apply-observation.ts';
+import { endedStateOf } from '../recordings/lifecycle.ts';
 import { recordingEvent } from '../recordings/recording-events.ts';
 import type { RecentCounts } from '../rooms/recent-counts.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
@@ -117,13 +118,14 @@ async function tellOfEgress(
   if (egress === undefined || (type !== 'egress_started' && type !== 'egress_ended')) return [];
   const recording = await store.recordings.findByEgressId(egress.egressId);
   if (type === 'egress_ended' && recording !== undefined) {
-    await settleEgress({ ...deps, store }, recording, egress);
+    // The event itself is published below.
+    await applyObservation({ store }, recording, { type: 'egress', egress, at: deps.clock.now() });
   }
   const { egressId, file, error } = egress;
   const told = {
     egressId,
     error,
-    status: type === 'egress_started' ? 'recording' : (endStatusOf(egress.status) ?? 'stopped'),
+    status: type === 'egress_started' ? 'recording' : (endedStateOf(egress.status) ?? 'stopped'),
     durationMs: file && Math.round(file.durationMs),
     sizeBytes: file?.sizeBytes,
     recordingId: recording?.id,

@@ -1,29 +1,41 @@
 import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
 import { appendRoomEvent } from '../events/append-room-event.ts';
 import type { DomainEvent, EventRecording } from '../events/event-payload.ts';
-import type { FoundEnd } from './apply-egress-state.ts';
+import type { RecordingEnd } from './apply-observation.ts';
+import type { Recording } from './store.ts';
 
-/** What webhooks learn of a recording's start or end. */
+type RecordingEventType = 'egress_started' | 'egress_ended';
+
+/** The event that webhooks get when a recording starts or ends. */
 export function recordingEvent(
-  type: 'egress_started' | 'egress_ended',
+  type: RecordingEventType,
   recording: EventRecording,
   { occurredAt, isReconciled }: Pick<DomainEvent, 'occurredAt' | 'isReconciled'>,
 ): DomainEvent {
-  const sourceId = `${type}:${recording.egressId}`;
+  const sourceId = sourceIdOf(type, recording.egressId);
   return { type, sourceId, occurredAt, isReconciled, subject: { recording } };
 }
 
-/** The media server's clock, which says when a room was opened, need not be ours. */
-const CLOCKS_APART_MS = 5_000;
+/** The identity of a recording's end among all events: the media server's event and ours are stored once. */
+export function endSourceId({ egressId }: Pick<Recording, 'egressId'>): string {
+  return sourceIdOf('egress_ended', egressId ?? '');
+}
 
-/** An end that no event told of. If the media server's own event comes after all, it is the same one. */
-export async function tellFoundEnd(
+function sourceIdOf(type: RecordingEventType, egressId: string): string {
+  return `${type}:${egressId}`;
+}
+
+/** The media server says when a room was opened, and its clock may differ from ours. */
+const CLOCK_SKEW_MS = 5_000;
+
+/** Publishes an end that no event has reported. */
+export async function publishRecordingEnd(
   deps: AppendEventsDeps,
-  { recording, status, error, file }: FoundEnd,
+  { recording, status, error, file }: RecordingEnd,
 ): Promise<void> {
   const { egressId, room } = recording;
   if (egressId === null) return;
-  const beginning = recording.startedAt ?? recording.createdAt;
+  const startedAt = recording.startedAt ?? recording.createdAt;
   const domainEvent = recordingEvent(
     'egress_ended',
     {
@@ -37,7 +49,7 @@ export async function tellFoundEnd(
     { occurredAt: deps.clock.now(), isReconciled: true },
   );
   await appendEvents(deps, async (store, appender) => {
-    const found = await store.presence.findRoomAt(room, beginning + CLOCKS_APART_MS);
+    const found = await store.presence.findRoomAt(room, startedAt + CLOCK_SKEW_MS);
     const session = found && (await store.presence.lockRoom(found.sid));
     await appendRoomEvent(store, appender, { room: { name: room, session }, domainEvent });
   });

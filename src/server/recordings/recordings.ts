@@ -1,15 +1,24 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { RecordingList, Recording as RecordingRecord } from '../../contract/recordings.ts';
+import type {
+  RecordingList,
+  Recording as RecordingRecord,
+  RecordingStatus,
+} from '../../contract/recordings.ts';
 import { pageReader } from '../platform/http/read-page.ts';
-import type { Log } from '../platform/log.ts';
-import { isActive, type SettleDeps } from './apply-egress-state.ts';
-import type { OpenFile, RecordingFiles } from './files/recording-files.ts';
-import { isPending, refreshRecording } from './refresh-recording.ts';
+import { findRoom } from '../rooms/rooms.ts';
+import {
+  type EgressStateDeps,
+  isStillRecording,
+  type RefreshDeps,
+  refreshRecording,
+} from './egress-state.ts';
+import type { OpenFile } from './files/recording-files.ts';
+import { isActive, isPending } from './lifecycle.ts';
 import type { Recording } from './store.ts';
 
 const readPage = pageReader('recordings');
 
-export type LibraryDeps = SettleDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
+export type LibraryDeps = RefreshDeps;
 
 export type RecordingsQuery = {
   readonly roomId?: string | undefined;
@@ -18,12 +27,23 @@ export type RecordingsQuery = {
   readonly limit: number;
 };
 
+/** Whether the room is being recorded. Throws room-not-found for a room that is neither open nor being recorded. */
+export async function getRecordingStatus(deps: EgressStateDeps, room: string): Promise<RecordingStatus> {
+  const recording = await deps.store.recordings.findActive(room);
+  if (recording?.startedAt != null && (await isStillRecording(deps, recording))) {
+    const startedAt = new Date(recording.startedAt).toISOString();
+    return { isRecording: true, egressId: recording.egressId, startedAt };
+  }
+  await findRoom(deps, room);
+  return { isRecording: false, egressId: null, startedAt: null };
+}
+
 /**
  * Newest first, as the store knows them. A start that is still under way is none yet: a page may be shorter than its
  * limit and not be the last.
  */
 export async function listRecordings(
-  { store }: Pick<SettleDeps, 'store'>,
+  { store }: Pick<EgressStateDeps, 'store'>,
   { roomId: room, status, ...asked }: RecordingsQuery,
 ): Promise<RecordingList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
@@ -41,7 +61,10 @@ export async function getRecording(deps: LibraryDeps, recordingId: string): Prom
 }
 
 /** By egress id, which is what the specification calls recordingId, or by our own id. Throws recording-not-found. */
-async function findRecording({ store }: Pick<SettleDeps, 'store'>, recordingId: string): Promise<Recording> {
+async function findRecording(
+  { store }: Pick<EgressStateDeps, 'store'>,
+  recordingId: string,
+): Promise<Recording> {
   // Anything else is no id of either, and may be no text that a database takes.
   const isId = /^[\w-]+$/.test(recordingId);
   const recording = isId

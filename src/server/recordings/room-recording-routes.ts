@@ -6,9 +6,8 @@ import {
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { RoomParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { getRecordingStatus } from './get-recording-status.ts';
-import type { RecordingDeps } from './recording-deps.ts';
-import { startRecording } from './start-recording.ts';
+import { getRecordingStatus } from './recordings.ts';
+import { type RecordingDeps, startRecording } from './start-recording.ts';
 import { stopRecording } from './stop-recording.ts';
 
 const RECORDING_ERRORS = [...MEDIA_ERRORS, 'media-worker-unavailable', 'storage-unavailable'] as const;

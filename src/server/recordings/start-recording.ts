@@ -1,62 +1,90 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isProbeRoom } from '../../contract/probe-rooms.ts';
 import type { RecordingStart } from '../../contract/recordings.ts';
-import type { Egress } from '../platform/livekit/media-server.ts';
+import type { IdGenerator } from '../platform/clock.ts';
+import type { BucketSettings, Egress } from '../platform/livekit/media-server.ts';
+import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
 import { findRoom, roomNotFound } from '../rooms/rooms.ts';
-import { isStillRecording } from './apply-egress-state.ts';
-import { discardFailedStart, giveUpStart, stopByPath, stopQuietly } from './discard-start.ts';
-import type { RecordingDeps } from './recording-deps.ts';
+import {
+  type AbandonedStartDeps,
+  cleanUpFailedStart,
+  giveUpStart,
+  stopByPath,
+  stopQuietly,
+} from './abandoned-starts.ts';
+import { type ApplyDeps, applyObservation } from './apply-observation.ts';
+import { isStillRecording } from './egress-state.ts';
+import type { RecordingStorage } from './files/recording-storage.ts';
 import { recordingPath } from './recording-path.ts';
 import type { Recording } from './store.ts';
 
+export type RecordingDeps = AbandonedStartDeps &
+  ApplyDeps & {
+    readonly mediaWorkers: MediaWorkers;
+    readonly recordingStorage: Pick<RecordingStorage, 'makeReady'>;
+    readonly ids: IdGenerator;
+    readonly recordings: {
+      readonly bucket: BucketSettings | undefined;
+      /** Folder of the recorder's own file system, where there is no bucket. */
+      readonly directory: string;
+      readonly pathTemplate: string;
+      /** How long a start waits for a recorder. */
+      readonly timeoutMs: number;
+      /** Where the media server sends the events of an egress; known once the service listens. */
+      readonly webhookUrl: () => string | undefined;
+    };
+    /** Work that outlives its request; the service waits for it before it closes. */
+    readonly background: (work: Promise<void>) => void;
+  };
+
 /*
- * At most one recording per room, also under concurrent starts and with several instances. The lock is the row:
+ * A room has at most one recording, also under concurrent starts and with several instances. The lock is the row:
  *
- *   claim the room ──claimed──> is a recorder connected? ──no──> release the row: 503 at once
- *        │                             │ yes, or it cannot be known
- *        │                      ask the media server ──egress──> activate the row: 201 recording
- *        │                             ├──refused──> stop what may run all the same, release the row, pass the error on
- *        │                             └──patience over──> 503; the row stays claimed until the late answer came:
- *        │                                                 a late egress is stopped, then the row ends as failed
- *        ├──active row──> does it still run? yes: 200 already_recording; no: end it, claim again
- *        └──starting row of another──> wait for it, then look again
+ *   claim the room ──claimed──> is a recorder connected? ──no──> delete the row: 503 at once
+ *        │                             │ yes, or unknown
+ *        │                      start an egress ──created──> the row becomes `recording`: 201 recording
+ *        │                             ├──refused──> stop what may run all the same, delete the row, pass the error on
+ *        │                             └──timeout──> 503; the row stays claimed until the late response came:
+ *        │                                           a late egress is stopped, then the row ends as failed
+ *        ├──`recording` row──> does it still run? yes: 200 already_recording; no: end it, claim again
+ *        └──`starting` row of another──> wait for it, then claim again
  *
- * An instance that dies between claim and activation leaves a `starting` row whose claim runs out; who takes it
- * over, a start or the reconciler, first stops an egress that it may have left behind.
+ * An instance that dies after its claim leaves a `starting` row whose claim runs out. Whoever takes it over, a start or
+ * the reconciler, first stops an egress that it may have left behind.
  */
 
-/** The caller's patience, of which a start that waited for another one still has enough for a recorder. */
-const PATIENCE_MS = 25_000;
+/** A caller waits this long at most; a start that waited for another one still has enough of it for a recorder. */
+const REQUEST_TIMEOUT_MS = 25_000;
 /** Longer than the media server client waits for a start, so that a claim in use never runs out. */
 const CLAIM_MS = 60_000;
-const LOOK_AGAIN_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
-/** Throws room-not-found, media-worker-unavailable and the media server's own failures. */
+/** Throws room-not-found, media-worker-unavailable and the media server's own errors. */
 export async function startRecording(deps: RecordingDeps, room: string): Promise<RecordingStart> {
   await findRoom(deps, room);
-  const { patienceMs } = deps.recordings;
-  const askedAt = deps.clock.now();
+  const { timeoutMs } = deps.recordings;
+  const requestedAt = deps.clock.now();
   // Without Redis this fails at once, where a start would search 22 s for a recorder. It also comes before a claim
-  // is taken over, as what the earlier owner left behind is known by its row alone.
+  // is taken over, because the row alone names what the earlier owner left behind.
   let running = await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
     const claim = await claimRoom(deps, room);
     if (claim.claimed) {
       if (claim.takenOverFrom !== undefined) await stopByPath(deps, running, claim.takenOverFrom.filepath);
       await ensureRecorder(deps, claim.recording);
-      const deadline = Math.min(deps.clock.now() + patienceMs, askedAt + PATIENCE_MS);
-      return await launch(deps, claim.recording, deadline);
+      const deadline = Math.min(deps.clock.now() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
+      return await startEgress(deps, claim.recording, deadline);
     }
     const { recording } = claim;
     if (recording.status === 'recording') {
       if (await isStillRecording(deps, recording)) return toStart(recording, 'already_recording');
       continue;
     }
-    if (deps.clock.now() >= askedAt + patienceMs) throw noRecorder();
-    await deps.clock.sleep(LOOK_AGAIN_MS);
-    // About to be taken over, by which time more may run than did at first.
-    const hasRunOut = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
-    if (hasRunOut) running = await deps.mediaServer.listEgress({ room, active: true });
+    if (deps.clock.now() >= requestedAt + timeoutMs) throw noRecorder();
+    await deps.clock.sleep(POLL_INTERVAL_MS);
+    // The next claim may take this one over; more may run by then than at first.
+    const hasExpired = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
+    if (hasExpired) running = await deps.mediaServer.listEgress({ room, active: true });
   }
 }
 
@@ -77,10 +105,10 @@ async function claimRoom(deps: RecordingDeps, room: string) {
 }
 
 /** The media server would look for a recorder for some 23 s before it says that there is none. */
-async function ensureRecorder(deps: RecordingDeps, { id }: Recording): Promise<void> {
+async function ensureRecorder(deps: RecordingDeps, recording: Recording): Promise<void> {
   const { recorders } = await deps.mediaWorkers.count();
   if (recorders !== 0) return;
-  await deps.store.recordings.release(id, deps.instanceId);
+  await applyObservation(deps, recording, { type: 'start-refused', owner: deps.instanceId });
   throw new ServiceError(
     'media-worker-unavailable',
     "No recorder is connected to the media server's Redis. Start a LiveKit egress worker (image livekit/egress) on it.",
@@ -90,19 +118,23 @@ async function ensureRecorder(deps: RecordingDeps, { id }: Recording): Promise<v
 
 type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
 
-async function launch(deps: RecordingDeps, recording: Recording, deadline: number): Promise<RecordingStart> {
-  const outcome = askForRecorder(deps, recording).then(
+async function startEgress(
+  deps: RecordingDeps,
+  recording: Recording,
+  deadline: number,
+): Promise<RecordingStart> {
+  const outcome = requestEgress(deps, recording).then(
     (egress): StartOutcome => ({ egress }),
     (error: unknown): StartOutcome => ({ error }),
   );
-  const inTime = await withinPatience(deps, outcome, deadline);
+  const inTime = await withTimeout(deps, outcome, deadline);
   if (inTime === undefined) {
-    deps.background(discardLate(deps, recording, outcome));
+    deps.background(discardLateStart(deps, recording, outcome));
     throw noRecorder();
   }
   if ('error' in inTime) {
-    // The answer may be what was lost, not the start. Where that cannot be known now, the claim runs out.
-    await discardFailedStart(deps, recording, inTime.error).catch((error: unknown) => {
+    // The egress may run although its start failed. Where that cannot be known now, the claim runs out.
+    await cleanUpFailedStart(deps, recording, inTime.error).catch((error: unknown) => {
       deps.log.warn({ recordingId: recording.id, err: error }, 'cleaning up after a failed start failed');
     });
     throw inTime.error;
@@ -110,51 +142,59 @@ async function launch(deps: RecordingDeps, recording: Recording, deadline: numbe
   return await activate(deps, recording, inTime.egress);
 }
 
-async function askForRecorder(deps: RecordingDeps, { room, filepath }: Recording): Promise<Egress> {
-  // Of a trial nothing is recorded: it would leave an empty folder.
+async function requestEgress(deps: RecordingDeps, { room, filepath }: Recording): Promise<Egress> {
+  // A trial records nothing: it would leave an empty folder.
   if (!isProbeRoom(room)) await deps.recordingStorage.makeReady(filepath);
   const { bucket, webhookUrl } = deps.recordings;
   return await deps.mediaServer.startRoomComposite({ room, filepath, bucket, webhookUrl: webhookUrl() });
 }
 
-async function withinPatience(
+/** Undefined when the deadline comes first. */
+async function withTimeout(
   deps: RecordingDeps,
   outcome: Promise<StartOutcome>,
   deadline: number,
 ): Promise<StartOutcome | undefined> {
   const timer = new AbortController();
-  const patience = deps.clock.sleep(deadline - deps.clock.now(), timer.signal).then(
+  const timeout = deps.clock.sleep(deadline - deps.clock.now(), timer.signal).then(
     () => undefined,
     () => undefined,
   );
-  const first = await Promise.race([outcome, patience]);
+  const first = await Promise.race([outcome, timeout]);
   timer.abort();
   return first;
 }
 
-async function activate(deps: RecordingDeps, recording: Recording, egress: Egress): Promise<RecordingStart> {
-  const startedAt = deps.clock.now();
-  const { egressId } = egress;
-  let isOurs = false;
+async function activate(
+  deps: RecordingDeps,
+  recording: Recording,
+  { egressId }: Egress,
+): Promise<RecordingStart> {
+  const { instanceId: owner } = deps;
+  const at = deps.clock.now();
+  let active: Recording | undefined;
   try {
-    isOurs = await deps.store.recordings.activate(recording.id, deps.instanceId, { egressId, startedAt });
+    const observation = { type: 'egress-created', owner, egressId, at } as const;
+    const applied = await applyObservation(deps, recording, observation);
+    active = applied.hasChanged ? applied.recording : undefined;
   } finally {
     // An egress that no row knows would record for ever.
-    if (!isOurs) await stopQuietly(deps, egressId);
+    if (active === undefined) await stopQuietly(deps, egressId);
   }
-  if (!isOurs)
+  if (active === undefined) {
     throw new ServiceError('conflict', 'The start took too long; start again.', { retryable: true });
-  return toStart({ ...recording, egressId, startedAt }, 'recording');
+  }
+  return toStart(active, 'recording');
 }
 
-/** The caller has long been told 503: what started all the same is stopped, and only then is the room free. */
-async function discardLate(
+/** The caller has got 503 already: what started late is stopped, and only then is the room free. */
+async function discardLateStart(
   deps: RecordingDeps,
   recording: Recording,
   late: Promise<StartOutcome>,
 ): Promise<void> {
   const outcome = await late;
-  if ('error' in outcome) return await discardFailedStart(deps, recording, outcome.error);
+  if ('error' in outcome) return await cleanUpFailedStart(deps, recording, outcome.error);
   await stopQuietly(deps, outcome.egress.egressId);
   await giveUpStart(deps, recording, 'the recorder came too late and was stopped');
 }

@@ -1,15 +1,7 @@
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import type {
-  NewRecording,
-  Recording,
-  RecordingClaim,
-  RecordingEnd,
-  RecordingFacts,
-  RecordingQuery,
-  RecordingStore,
-} from './store.ts';
+import type { NewRecording, Recording, RecordingClaim, RecordingQuery, RecordingStore } from './store.ts';
 
 type Database = Kysely<Tables>;
 
@@ -23,27 +15,16 @@ const CLAIM_ROUNDS = 5;
 export function createRecordingStore(db: Database): RecordingStore {
   return {
     claim: (recording, now) => claimRoom(db, recording, now),
-    activate: async (id, owner, egress) => {
-      const result = await db
-        .updateTable('recordings')
-        .set({ ...egress, status: 'recording', claimOwner: null, claimUntil: null })
-        .where('id', '=', id)
-        .where('status', '=', 'starting')
-        .where('claimOwner', '=', owner)
-        .executeTakeFirst();
-      return result.numUpdatedRows === 1n;
-    },
-    release: async (id, owner) => {
+    update: (recording, change) =>
+      db.updateTable('recordings').set(change).where(isAsRead(recording)).returningAll().executeTakeFirst(),
+    release: async (recording) => {
       const result = await db
         .deleteFrom('recordings')
-        .where('id', '=', id)
         .where('status', '=', 'starting')
-        .where('claimOwner', '=', owner)
+        .where(isAsRead(recording))
         .executeTakeFirst();
       return result.numDeletedRows === 1n;
     },
-    end: (id, end) => endRecording(db, id, end),
-    complete: (id, facts) => completeRecording(db, id, facts),
     find: (id) => db.selectFrom('recordings').selectAll().where('id', '=', id).executeTakeFirst(),
     findActive: (room) => findActive(db, room),
     findByEgressId: (egressId) =>
@@ -117,22 +98,18 @@ const NOTHING_KNOWN_YET = {
   error: null,
 } as const;
 
-async function endRecording(db: Database, id: string, end: RecordingEnd): Promise<boolean> {
-  const { owner, error, ...ended } = end;
-  let update = db
-    .updateTable('recordings')
-    .set({ ...ended, error: error ?? null, claimOwner: null, claimUntil: null })
-    .where('id', '=', id)
-    .where(isActive);
-  if (owner !== undefined) update = update.where('claimOwner', '=', owner);
-  const result = await update.executeTakeFirst();
-  return result.numUpdatedRows === 1n;
-}
+/** Columns by which a row that somebody else has changed is told from the one that was read. */
+const VERSION = ['status', 'claimOwner', 'claimUntil', 'createdAt', 'stoppedAt', 'endedAt'] as const;
 
-async function completeRecording(db: Database, id: string, facts: RecordingFacts): Promise<void> {
-  const known = Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined));
-  if (Object.keys(known).length === 0) return;
-  await db.updateTable('recordings').set(known).where('id', '=', id).where(isEnded).execute();
+function isAsRead(recording: Recording) {
+  return (row: ExpressionBuilder<Tables, 'recordings'>) =>
+    row.and([
+      row('id', '=', recording.id),
+      ...VERSION.map((column) => {
+        const value = recording[column];
+        return row(column, value === null ? 'is' : '=', value);
+      }),
+    ]);
 }
 
 function findActive(db: Database, room: string): Promise<Recording | undefined> {

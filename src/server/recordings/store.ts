@@ -42,21 +42,13 @@ export interface RecordingStore {
    * new claim, new createdAt, filepath and bucket). Atomic across instances.
    */
   claim(recording: NewRecording, now: number): Promise<RecordingClaim>;
-  /** starting -> recording, only while `owner` holds the claim; whether it did. */
-  activate(
-    id: string,
-    owner: string,
-    egress: { readonly egressId: string; readonly startedAt: number },
-  ): Promise<boolean>;
-  /** starting -> gone (nothing was started), only while `owner` holds the claim; whether it did. */
-  release(id: string, owner: string): Promise<boolean>;
   /**
-   * An active row -> an ended state; false when it was ended already, or when `owner` is given and does not hold
-   * the claim of a `starting` row. Later facts go through `complete`.
+   * Writes the change and resolves to the new row; undefined, and nothing is written, when the row is no longer as
+   * `recording` shows it. Called by applyObservation alone.
    */
-  end(id: string, end: RecordingEnd): Promise<boolean>;
-  /** What became known after the end (file size, duration, error), on ended rows only: never moves the status back. */
-  complete(id: string, facts: RecordingFacts): Promise<void>;
+  update(recording: Recording, change: RecordingChange): Promise<Recording | undefined>;
+  /** Deletes a `starting` row; false when it is no longer as `recording` shows it. */
+  release(recording: Recording): Promise<boolean>;
   find(id: string): Promise<Recording | undefined>;
   findActive(room: string): Promise<Recording | undefined>;
   findByEgressId(egressId: string): Promise<Recording | undefined>;
@@ -80,21 +72,22 @@ export type RecordingClaim =
   | { readonly claimed: true; readonly recording: Recording; readonly takenOverFrom: Recording | undefined }
   | { readonly claimed: false; readonly recording: Recording };
 
-export type RecordingEnd = {
-  readonly status: 'stopped' | 'aborted' | 'failed';
-  readonly stoppedAt: number;
-  readonly error?: string | undefined;
-  /** Set by the holder of a claim that gives up a `starting` row: another one may have taken it over. */
-  readonly owner?: string | undefined;
-};
-
-export type RecordingFacts = {
-  readonly status?: 'stopped' | 'aborted' | 'failed' | undefined;
-  readonly endedAt?: number | undefined;
-  readonly sizeBytes?: number | undefined;
-  readonly durationMs?: number | undefined;
-  readonly error?: string | undefined;
-};
+/** What changes in the life of a recording; `claim` sets the rest. */
+export type RecordingChange = Partial<
+  Pick<
+    Recording,
+    | 'status'
+    | 'egressId'
+    | 'claimOwner'
+    | 'claimUntil'
+    | 'startedAt'
+    | 'stoppedAt'
+    | 'endedAt'
+    | 'sizeBytes'
+    | 'durationMs'
+    | 'error'
+  >
+>;
 
 export type RecordingQuery = {
   readonly room?: string | undefined;

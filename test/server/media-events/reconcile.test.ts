@@ -6,9 +6,12 @@ import { MissingSince } from '../../../src/server/media-events/missing-since.ts'
 import { reconcileRooms } from '../../../src/server/media-events/reconcile-rooms.ts';
 import type { Egress, MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
-import { tellMissedEnds } from '../../../src/server/recordings/publish-missed-ends.ts';
-import { reconcileRecordings } from '../../../src/server/recordings/reconcile-recordings.ts';
-import { tellFoundEnd } from '../../../src/server/recordings/recording-events.ts';
+import {
+  publishMissedEnds,
+  reconcileRecordings,
+} from '../../../src/server/recordings/reconcile-recordings.ts';
+import { publishRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
+import { observeRecording } from '../../support/observe-recording.ts';
 import { type EventStage, joined, left, mediaEvent, NOW, openEventStage } from './support/event-stage.ts';
 
 /** What the media server says it has; the test changes it. */
@@ -240,13 +243,13 @@ describe('recordings that ended unseen', () => {
     file: { filename: 'a.mp4', location: 'a.mp4', sizeBytes: 77, durationMs: 9_000 },
   };
   const NO_FILES = {} as RecordingFiles;
-  const look = (onEnded = true) =>
+  const look = (isPublishing = true) =>
     reconcileRecordings({
       ...stage.deps,
       mediaServer,
       log: silent,
       recordingFiles: NO_FILES,
-      ...(onEnded ? { onEnded: (end) => tellFoundEnd(stage.deps, end) } : {}),
+      ...(isPublishing ? { publishEnd: (end) => publishRecordingEnd(stage.deps, end) } : {}),
     });
   const record = async () => {
     const { store } = stage;
@@ -254,7 +257,8 @@ describe('recordings that ended unseen', () => {
       { id: 'rec1', room: 'demo', filepath: 'a.mp4', bucket: null, owner: 'me', claimUntil: NOW + 1 },
       NOW,
     );
-    await store.recordings.activate('rec1', 'me', { egressId: 'EG_1', startedAt: NOW });
+    const created = { type: 'egress-created', owner: 'me', egressId: 'EG_1', at: NOW } as const;
+    await observeRecording(store, 'rec1', created);
   };
 
   it('are told of with their file and in their room, which is over too', async () => {
@@ -284,11 +288,11 @@ describe('recordings that ended unseen', () => {
     expect(await stage.summary()).toEqual([]);
     // But the room is free, and the library knows all of it.
     expect(await stage.store.recordings.find('rec1')).toMatchObject({ status: 'stopped', sizeBytes: 77 });
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     await stage.receive(mediaEvent('egress_ended', { egress }));
     stage.clock.advance(60_000);
     await look();
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     expect(await stage.summary()).toEqual(['egress_ended 0']);
   });
 
@@ -297,10 +301,10 @@ describe('recordings that ended unseen', () => {
     world.egress = [{ ...egress, status: 'EGRESS_FAILED', error: 'no disk' }];
     stage.clock.advance(10_000 + 19_999);
     await look();
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     expect(await stage.summary()).toEqual([]);
     stage.clock.advance(2);
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     expect(await stage.storedEvents()).toMatchObject([
       {
         event: 'egress_ended',
@@ -323,12 +327,12 @@ describe('recordings that ended unseen', () => {
     world.egress = [egress];
     await look(false);
     expect(await stage.summary()).toEqual([]);
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     expect(await stage.summary()).toEqual([]);
     stage.clock.advance(60_000);
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     expect(await stage.summary()).toEqual(['egress_ended 0 reconciled']);
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     expect(await stage.summary()).toHaveLength(1);
   });
 
@@ -338,7 +342,7 @@ describe('recordings that ended unseen', () => {
     stage.clock.advance(60_000);
     world.egress = [egress];
     await look();
-    await tellMissedEnds(stage.deps);
+    await publishMissedEnds(stage.deps);
     expect(await stage.summary()).toEqual(['egress_ended 0']);
   });
 });

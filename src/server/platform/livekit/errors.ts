@@ -184,3 +184,15 @@ function withoutToken(error: ServerError): ServerError {
   if (!error.message.includes('eyJ')) return error;
   return new ServerError(error.name, hideTokens(error.message), error.status, error.code, error.metadata);
 }
+
+/** Whether the media server itself did not respond: what was asked may have been done, and the next call would fail too. */
+export function isMediaServerAway(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'media-server-unavailable';
+}
+
+/** Whether the media server responded that the worker of an egress did not: it died, or its egress is ending. */
+export function isWorkerSilent(error: unknown): boolean {
+  return (
+    error instanceof ServiceError && (error.code === 'media-worker-unavailable' || error.code === 'conflict')
+  );
+}

@@ -1,5 +1,11 @@
 import type { Egress } from './media-server.ts';
 
+/**
+ * An event of the media server arrives within this. It is sent within a second; retries after failed attempts end
+ * after 15 s.
+ */
+export const EVENT_ARRIVAL_MS = 20_000;
+
 /** An event that the media server tells of, in its own words; instants in Unix milliseconds. */
 export type MediaEvent = {
   /** The media server's own id, the same on every retry. */

@@ -23,9 +23,10 @@ process.stdin.setEncoding('utf8').once('data', async (line) => {
     try {
       const id = `${name} ${room}`;
       const claimed = { id, room, filepath: id, bucket: null, owner: name, claimUntil: 2000 };
-      if (!(await store.recordings.claim(claimed, 1000)).claimed) continue;
+      const claim = await store.recordings.claim(claimed, 1000);
+      if (!claim.claimed) continue;
       got.push(room);
-      if (endEach) await store.recordings.end(id, { status: 'stopped', stoppedAt: 1, owner: name });
+      if (endEach) await store.recordings.update(claim.recording, { status: 'stopped', stoppedAt: 1 });
     } catch (error) {
       errors.push(String(error));
     }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../../src/server/app/open-store.ts';
+import { observeRecording } from '../../../support/observe-recording.ts';
 import { open, silentLog } from './grounds.ts';
 import { type Claimer, startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
@@ -66,7 +67,15 @@ describe('a SQLite file that others use too', () => {
     });
     for (const work of [
       () => store.recordings.claim(newRecording('one'), 1000),
-      () => store.transaction((within) => within.recordings.end('one', { status: 'failed', stoppedAt: 1 })),
+      () =>
+        store.transaction((within) =>
+          observeRecording(within, 'one', {
+            type: 'start-given-up',
+            owner: 'owner of one',
+            error: 'why',
+            at: 1,
+          }),
+        ),
     ]) {
       slept = 0;
       other.exec('begin immediate');

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../src/contract/errors.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
+import { applyObservation } from '../../../../src/server/recordings/apply-observation.ts';
 import type { NewRecording, Recording } from '../../../../src/server/recordings/store.ts';
+import { observeRecording } from '../../../support/observe-recording.ts';
 
 /** A database of its own for one test. */
 export interface Ground {
@@ -32,10 +34,12 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         createdAt,
       );
       if (status !== 'starting') {
-        await recordings.activate(id, 'maker', { egressId: `EG_${id}`, startedAt: createdAt + 1 });
+        const created = { owner: 'maker', egressId: `EG_${id}`, at: createdAt + 1 };
+        await observeRecording(store, id, { type: 'egress-created', ...created });
       }
       if (status !== 'starting' && status !== 'recording') {
-        await recordings.end(id, { status, stoppedAt: createdAt + 2 });
+        const running = await recordings.find(id);
+        if (running !== undefined) await recordings.update(running, { status, stoppedAt: createdAt + 2 });
       }
       const made = await recordings.find(id);
       if (made === undefined) throw new Error(`the recording ${id} was not made`);
@@ -154,17 +158,15 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         const stores = await openMany(ground, 4);
         const held = new Set<string>();
         const takeTurn = async (n: number) => {
-          const { recordings } = pick(stores, n);
-          const claim = await recordings.claim(newRecording(`id ${n}`), 1000);
+          const taker = pick(stores, n);
+          const claim = await taker.recordings.claim(newRecording(`id ${n}`), 1000);
           if (!claim.claimed) return false;
           expect(held.size).toBe(0);
           held.add(claim.recording.id);
-          await recordings.activate(claim.recording.id, `owner of id ${n}`, {
-            egressId: `EG_${n}`,
-            startedAt: 1,
-          });
+          const created = { owner: `owner of id ${n}`, egressId: `EG_${n}`, at: 1 };
+          await observeRecording(taker, claim.recording.id, { type: 'egress-created', ...created });
           held.delete(claim.recording.id);
-          return recordings.end(claim.recording.id, { status: 'stopped', stoppedAt: 2 });
+          return observeRecording(taker, claim.recording.id, { type: 'stop-accepted', at: 2 });
         };
         const turns = await Promise.all(attempts(20).map(takeTurn));
         const rows = await store.recordings.list({ limit: 100 });
@@ -173,62 +175,73 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
     });
 
-    describe('activate', () => {
+    describe('a created egress', () => {
+      const created = (owner: string, egressId = 'EG_one') =>
+        ({ type: 'egress-created', owner, egressId, at: 1234 }) as const;
+
       it('turns a starting recording into a running one that no claim holds', async () => {
         const { recording } = await store.recordings.claim(newRecording('one'), 1000);
-        const egress = { egressId: 'EG_one', startedAt: 1234 };
-        expect(await store.recordings.activate('one', 'owner of one', egress)).toBe(true);
-        const running = { ...recording, ...egress, status: 'recording', claimOwner: null, claimUntil: null };
+        expect(await observeRecording(store, 'one', created('owner of one'))).toBe(true);
+        const running = {
+          ...recording,
+          egressId: 'EG_one',
+          startedAt: 1234,
+          status: 'recording',
+          claimOwner: null,
+          claimUntil: null,
+        };
         expect(await store.recordings.findActive('demo')).toEqual(running);
       });
 
-      it('refuses an owner whose claim was taken over', async () => {
-        await store.recordings.claim(newRecording('one'), 1000);
+      it('changes nothing for an owner whose claim was taken over, also one that has not noticed', async () => {
+        const { recording } = await store.recordings.claim(newRecording('one'), 1000);
         await store.recordings.claim(newRecording('two', { claimUntil: 9000 }), 2000);
-        const egress = { egressId: 'EG_late', startedAt: 2001 };
-        expect(await store.recordings.activate('one', 'owner of one', egress)).toBe(false);
+        const late = created('owner of one', 'EG_late');
+        expect(await observeRecording(store, 'one', late)).toBe(false);
+        expect(await applyObservation({ store }, recording, late)).toMatchObject({ hasChanged: false });
         expect(await store.recordings.findByEgressId('EG_late')).toBeUndefined();
-        expect(await store.recordings.activate('one', 'owner of two', egress)).toBe(true);
+        expect(await observeRecording(store, 'one', created('owner of two', 'EG_late'))).toBe(true);
       });
 
       it.each(['recording', 'stopped', 'aborted', 'failed'] as const)(
-        'refuses a %s recording',
+        'changes nothing in a %s recording',
         async (status) => {
           const made = await make('one', { status });
-          expect(await store.recordings.activate('one', 'maker', { egressId: 'EG_2', startedAt: 2 })).toBe(
-            false,
-          );
+          expect(await observeRecording(store, 'one', created('maker', 'EG_2'))).toBe(false);
           expect(await store.recordings.find('one')).toEqual(made);
         },
       );
     });
 
-    describe('release', () => {
+    describe('a refused start', () => {
+      const refused = (owner: string) => ({ type: 'start-refused', owner }) as const;
+
       it('removes a starting recording and frees its room', async () => {
         await store.recordings.claim(newRecording('one'), 1000);
-        expect(await store.recordings.release('one', 'owner of one')).toBe(true);
+        expect(await observeRecording(store, 'one', refused('owner of one'))).toBe(true);
         expect(await store.recordings.find('one')).toBeUndefined();
         expect(await store.recordings.claim(newRecording('two'), 1001)).toMatchObject({ claimed: true });
       });
 
-      it('refuses who does not hold the claim, and an id that is not there', async () => {
+      it('changes nothing for who does not hold the claim, and for a row that is gone', async () => {
         const made = await make('one');
-        expect(await store.recordings.release('one', 'another')).toBe(false);
-        expect(await store.recordings.release('two', 'maker')).toBe(false);
+        expect(await observeRecording(store, 'one', refused('another'))).toBe(false);
+        expect(await store.recordings.release({ ...made, id: 'two' })).toBe(false);
         expect(await store.recordings.find('one')).toEqual(made);
       });
 
       it.each(['recording', 'stopped', 'aborted', 'failed'] as const)(
-        'refuses a %s recording',
+        'leaves a %s recording alone',
         async (status) => {
           const made = await make('one', { status });
-          expect(await store.recordings.release('one', 'maker')).toBe(false);
+          expect(await observeRecording(store, 'one', refused('maker'))).toBe(false);
+          expect(await store.recordings.release(made)).toBe(false);
           expect(await store.recordings.find('one')).toEqual(made);
         },
       );
     });
 
-    describe('end', () => {
+    describe('update', () => {
       it.each([
         ['starting', 'stopped'],
         ['starting', 'aborted'],
@@ -238,62 +251,71 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         ['recording', 'failed'],
       ] as const)('turns a %s recording into a %s one and frees its room', async (from, status) => {
         const made = await make('one', { room: 'demo', status: from });
-        expect(await store.recordings.end('one', { status, stoppedAt: 1700, error: 'why' })).toBe(true);
-        const ended = { ...made, status, stoppedAt: 1700, error: 'why', claimOwner: null, claimUntil: null };
+        const end = { status, stoppedAt: 1700, error: 'why', claimOwner: null, claimUntil: null };
+        const ended = { ...made, ...end };
+        expect(await store.recordings.update(made, end)).toEqual(ended);
         expect(await store.recordings.find('one')).toEqual(ended);
         expect(await store.recordings.findActive('demo')).toBeUndefined();
       });
 
-      it.each(['stopped', 'aborted', 'failed'] as const)('refuses a %s recording', async (status) => {
-        const made = await make('one', { status });
-        expect(await store.recordings.end('one', { status: 'failed', stoppedAt: 9999 })).toBe(false);
-        expect(await store.recordings.find('one')).toEqual(made);
-      });
+      it.each(['stopped', 'aborted', 'failed'] as const)(
+        'refuses to stop a recording that is %s by now',
+        async (status) => {
+          const made = await make('one', { status });
+          const running = { ...made, status: 'recording', stoppedAt: null } as const;
+          expect(await store.recordings.update(running, { status: 'failed', stoppedAt: 9999 })).toBe(
+            undefined,
+          );
+          expect(await observeRecording(store, 'one', { type: 'stop-accepted', at: 9999 })).toBe(false);
+          expect(await store.recordings.find('one')).toEqual(made);
+        },
+      );
 
-      it('lets only the holder of the claim give up when an owner is named', async () => {
+      it('lets only the holder of the claim give up a start', async () => {
         const made = await make('one');
-        const end = { status: 'failed', stoppedAt: 1700 } as const;
-        expect(await store.recordings.end('one', { ...end, owner: 'another' })).toBe(false);
+        const givenUp = { type: 'start-given-up', error: 'why', at: 1700 } as const;
+        expect(await observeRecording(store, 'one', { ...givenUp, owner: 'another' })).toBe(false);
         expect(await store.recordings.find('one')).toEqual(made);
-        expect(await store.recordings.end('one', { ...end, owner: 'maker' })).toBe(true);
+        expect(await observeRecording(store, 'one', { ...givenUp, owner: 'maker' })).toBe(true);
       });
 
-      it('is done by one of 20 at once', async () => {
-        await make('one', { status: 'recording' });
+      it('stops a recording for one of 20 at once', async () => {
+        const made = await make('one', { status: 'recording' });
         const stores = await openMany(ground, 4);
         const ended = await Promise.all(
-          attempts(20).map((n) => pick(stores, n).recordings.end('one', { status: 'stopped', stoppedAt: n })),
+          attempts(20).map((n) =>
+            applyObservation({ store: pick(stores, n) }, made, { type: 'stop-accepted', at: n }),
+          ),
         );
-        expect(ended.filter((done) => done)).toHaveLength(1);
+        expect(ended.filter(({ hasChanged }) => hasChanged)).toHaveLength(1);
+        expect(new Set(ended.map(({ recording }) => recording?.stoppedAt)).size).toBe(1);
       });
-    });
 
-    describe('complete', () => {
       it('adds facts to an ended recording and keeps those that it is not given', async () => {
         const made = await make('one', { status: 'stopped' });
-        await store.recordings.complete('one', { endedAt: 1800, sizeBytes: 5_000_000_000_000 });
-        await store.recordings.complete('one', { durationMs: 700, sizeBytes: undefined });
         const facts = { endedAt: 1800, sizeBytes: 5_000_000_000_000, durationMs: 700 };
+        const { durationMs, ...first } = facts;
+        const updated = await store.recordings.update(made, first);
+        expect(updated).toEqual({ ...made, ...first });
+        await store.recordings.update({ ...made, ...first }, { durationMs });
         expect(await store.recordings.find('one')).toEqual({ ...made, ...facts });
       });
 
       it('corrects how a recording ended', async () => {
-        await make('one', { status: 'stopped' });
-        await store.recordings.complete('one', { status: 'aborted', error: 'no media' });
+        const made = await make('one', { status: 'stopped' });
+        await store.recordings.update(made, { status: 'aborted', error: 'no media' });
         expect(await store.recordings.find('one')).toMatchObject({ status: 'aborted', error: 'no media' });
       });
 
-      it.each(['starting', 'recording'] as const)('leaves a %s recording alone', async (status) => {
-        const made = await make('one', { status });
-        await store.recordings.complete('one', { status: 'failed', endedAt: 1800 });
-        expect(await store.recordings.find('one')).toEqual(made);
-      });
-
-      it('accepts an empty set of facts', async () => {
-        const made = await make('one', { status: 'stopped' });
-        await store.recordings.complete('one', {});
-        expect(await store.recordings.find('one')).toEqual(made);
-      });
+      it.each(['starting', 'recording'] as const)(
+        'refuses facts of an ended recording for a %s one',
+        async (status) => {
+          const made = await make('one', { status });
+          const ended = { ...made, status: 'stopped', stoppedAt: 1002 } as const;
+          expect(await store.recordings.update(ended, { status: 'failed', endedAt: 1800 })).toBeUndefined();
+          expect(await store.recordings.find('one')).toEqual(made);
+        },
+      );
     });
 
     describe('delete', () => {
@@ -499,7 +521,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         const made = await make('one');
         const other = await ground.open();
         expect(await other.recordings.find('one')).toEqual(made);
-        await other.recordings.release('one', 'maker');
+        await other.recordings.release(made);
         expect(await store.recordings.find('one')).toBeUndefined();
       });
     });

@@ -339,7 +339,8 @@ describe('transcribing a recording', () => {
     ]);
     const { recordingId } = await record(long);
     const row = await stage.store.recordings.findByEgressId(recordingId);
-    await stage.store.recordings.complete(row?.id ?? '', { durationMs: 140_700 });
+    if (row === undefined) throw new Error('the recording is not there');
+    await stage.store.recordings.update(row, { durationMs: 140_700 });
     const { transcriptionId } = await queue(recordingId);
     const { log } = await work({
       recognise: async () => {

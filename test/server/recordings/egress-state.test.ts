@@ -6,7 +6,7 @@ import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
-import { type FoundEnd, settleEgress } from '../../../src/server/recordings/apply-egress-state.ts';
+import { applyObservation, type RecordingEnd } from '../../../src/server/recordings/apply-observation.ts';
 import { createRecordingFiles } from '../../../src/server/recordings/files/create-recording-files.ts';
 import { reconcileRecordings } from '../../../src/server/recordings/reconcile-recordings.ts';
 import {
@@ -18,6 +18,7 @@ import { stopRecording } from '../../../src/server/recordings/stop-recording.ts'
 import type { Recording } from '../../../src/server/recordings/store.ts';
 import { keepingLog } from '../../support/app.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
 import {
@@ -36,7 +37,7 @@ let answer: Script;
 const closers: (() => Promise<void>)[] = [];
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'rtc-settle-'));
+  directory = await mkdtemp(join(tmpdir(), 'rtc-egress-state-'));
   answer = answerEmpty;
   media = await startScriptedMediaServer((...exchange) => answer(...exchange));
   closers.push(async () => media.close());
@@ -63,14 +64,14 @@ async function openPostgres(): Promise<Store> {
   return store;
 }
 
-function depsOf(store: Store, ends: FoundEnd[] = []): LibraryDeps {
+function depsOf(store: Store, ends: RecordingEnd[] = []): LibraryDeps {
   return {
     store,
     clock,
     log: keepingLog([]),
     mediaServer: createLivekitMediaServer(media.livekit),
     recordingFiles: createRecordingFiles({ clock, storage: undefined, directory }),
-    onEnded: async (end) => void ends.push(end),
+    publishEnd: async (end) => void ends.push(end),
   };
 }
 
@@ -83,13 +84,13 @@ async function addRunning(store: Store, name: string, ago = 60_000): Promise<Rec
     { id, room: name, filepath, bucket: null, owner: 'o', claimUntil: at + 1 },
     at,
   );
-  await store.recordings.activate(id, 'o', { egressId: `EG_${name}`, startedAt: at });
+  await observeRecording(store, id, { type: 'egress-created', owner: 'o', egressId: `EG_${name}`, at });
   return await found(store, id);
 }
 
 async function addStopped(store: Store, name: string): Promise<Recording> {
   const { id } = await addRunning(store, name);
-  await store.recordings.end(id, { status: 'stopped', stoppedAt: clock.now() });
+  await observeRecording(store, id, { type: 'stop-accepted', at: clock.now() });
   return await found(store, id);
 }
 
@@ -128,9 +129,10 @@ describe.each([
   it('a duration in nanoseconds is kept in whole milliseconds', async () => {
     const store = await open();
     const recording = await addRunning(store, 'demo');
-    const ends: FoundEnd[] = [];
+    const ends: RecordingEnd[] = [];
     const endedAt = NOW - 20_000;
-    await settleEgress(depsOf(store, ends), recording, { ...COMPLETE, endedAt });
+    const egress = { ...COMPLETE, endedAt };
+    await applyObservation(depsOf(store, ends), recording, { type: 'egress', egress, at: clock.now() });
     expect(await found(store, recording.id)).toMatchObject({
       status: 'stopped',
       durationMs: 59_877,
@@ -154,7 +156,7 @@ describe('a stopped recording that the media server forgot', () => {
     const store = await openSqlite();
     const { id, filepath } = await addStopped(store, 'demo');
     await writeFile(filepath, 'frames');
-    const ends: FoundEnd[] = [];
+    const ends: RecordingEnd[] = [];
     const modifiedAt = Math.floor((await stat(filepath)).mtimeMs);
     expect(await getRecording(depsOf(store, ends), id)).toMatchObject({
       recordingId: 'EG_demo',
@@ -172,7 +174,7 @@ describe('a stopped recording that the media server forgot', () => {
   it('has failed when it is not', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
-    const ends: FoundEnd[] = [];
+    const ends: RecordingEnd[] = [];
     expect(await getRecording(depsOf(store, ends), id)).toMatchObject({ status: 'failed', file: null });
     expect(ends).toMatchObject([{ status: 'failed', file: undefined }]);
   });
@@ -197,7 +199,7 @@ describe('a stopped recording whose end does not come', () => {
     ],
     GetParticipant: [404, { code: 'not_found', msg: 'participant does not exist' }],
   };
-  const reconcileAfter = async (store: Store, waitedMs: number, ends: FoundEnd[] = []) => {
+  const reconcileAfter = async (store: Store, waitedMs: number, ends: RecordingEnd[] = []) => {
     clock.advance(waitedMs);
     await reconcileRecordings(depsOf(store, ends));
   };
@@ -206,7 +208,7 @@ describe('a stopped recording whose end does not come', () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     answer = replying(NOT_ENDED);
-    const ends: FoundEnd[] = [];
+    const ends: RecordingEnd[] = [];
     await reconcileAfter(store, 60_000, ends);
     expect(await found(store, id)).toMatchObject({
       status: 'failed',
@@ -271,7 +273,7 @@ describe('a stop that no recorder answers', () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 59_999);
     answer = replying(shown('EGRESS_STARTING'));
-    const ends: FoundEnd[] = [];
+    const ends: RecordingEnd[] = [];
     expect(await stopRecording(depsOf(store, ends), 'demo')).toMatchObject({ status: 'stopped' });
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null, error: null });
     expect(ends).toEqual([]);
@@ -298,11 +300,9 @@ describe('a failed recording whose end was not stored whole', () => {
   it('can be deleted all the same', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo');
-    await store.recordings.end(id, {
-      status: 'failed',
-      stoppedAt: clock.now(),
-      error: 'the recorder was lost',
-    });
+    const stoppedAt = clock.now();
+    const running = await found(store, id);
+    await store.recordings.update(running, { status: 'failed', stoppedAt, error: 'the recorder was lost' });
     await deleteRecording(depsOf(store), id);
     expect(await store.recordings.find(id)).toBeUndefined();
   });

@@ -1,0 +1,146 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import { isWorkerSilent } from '../platform/livekit/errors.ts';
+import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
+import type { Log } from '../platform/log.ts';
+import { type ApplyDeps, applyObservation } from './apply-observation.ts';
+import type { RecordingFiles } from './files/recording-files.ts';
+import { isActive, isOver, isPending } from './lifecycle.ts';
+import type { Recording } from './store.ts';
+
+/*
+ * Brings what the media server knows of a recording into its row.
+ *
+ * A dead recorder leaves its egress ACTIVE for ever. The recorder is a participant whose identity is the egress id: it
+ * is lost when it is no longer in the room. A recorder that is still joining is given time.
+ */
+const RECORDER_JOIN_MS = 60_000;
+
+export type EgressStateDeps = ApplyDeps & { readonly clock: Clock; readonly mediaServer: MediaServer };
+
+export type RefreshDeps = EgressStateDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
+
+/**
+ * Whether the recording of an active row still runs; ends the row when it does not. A recorder that is not in the
+ * room counts as lost once the recording is older than `joinMs`.
+ */
+export async function isStillRecording(
+  deps: EgressStateDeps,
+  recording: Recording,
+  joinMs = RECORDER_JOIN_MS,
+): Promise<boolean> {
+  if (recording.egressId === null) return false;
+  const [egress] = await deps.mediaServer.listEgress({ egressId: recording.egressId });
+  if (egress === undefined) {
+    await endWithoutFile(deps, recording, 'the media server no longer knows this recording');
+    return false;
+  }
+  const applied = await applyEgress(deps, recording, egress);
+  if (applied.recording?.status !== 'recording') return false;
+  if (isYoungerThan(deps, recording, joinMs) || (await hasRecorder(deps.mediaServer, recording))) return true;
+  await endWithoutFile(deps, recording, 'the recorder was lost');
+  return false;
+}
+
+function applyEgress(deps: EgressStateDeps, recording: Recording, egress: Egress) {
+  return applyObservation(deps, recording, { type: 'egress', egress, at: deps.clock.now() });
+}
+
+async function endWithoutFile(deps: EgressStateDeps, recording: Recording, reason: string): Promise<void> {
+  const at = deps.clock.now();
+  await applyObservation(deps, recording, { type: 'recorder-gone', reason, file: undefined, at });
+}
+
+/** Whether the recorder may still be starting: a browser, which takes time on a busy machine. */
+export function mayBeStarting(deps: EgressStateDeps, recording: Recording, egress: Egress): boolean {
+  return egress.status === 'EGRESS_STARTING' && isYoungerThan(deps, recording, RECORDER_JOIN_MS);
+}
+
+function isYoungerThan({ clock }: EgressStateDeps, { startedAt, createdAt }: Recording, ms: number): boolean {
+  return clock.now() - (startedAt ?? createdAt) < ms;
+}
+
+/** Whether the recorder is in the room, or was until a moment ago. */
+async function hasRecorder(mediaServer: MediaServer, recording: Recording): Promise<boolean> {
+  try {
+    await mediaServer.getParticipant(recording.room, recording.egressId ?? '');
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'participant-not-found') return false;
+    throw error;
+  }
+}
+
+/**
+ * The recording with what the media server knows by now. The library can be read without the media server: when that
+ * does not respond, the row is returned as it is.
+ */
+export async function refreshRecording(deps: RefreshDeps, recording: Recording): Promise<Recording> {
+  const { egressId } = recording;
+  if (egressId === null || !(isActive(recording) || isPending(recording))) return recording;
+  try {
+    if (isPending(recording)) return await refreshPending(deps, recording, egressId);
+    await isStillRecording(deps, recording);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    deps.log.debug({ recordingId: recording.id, code: error.code }, 'a recording could not be refreshed');
+    return recording;
+  }
+  return (await deps.store.recordings.find(recording.id)) ?? recording;
+}
+
+/** A stopped recording whose end may be known by now. */
+export async function refreshPending(
+  deps: RefreshDeps,
+  recording: Recording,
+  egressId: string,
+): Promise<Recording> {
+  const [egress] = await deps.mediaServer.listEgress({ egressId });
+  const applied =
+    egress === undefined
+      ? await endByFile(deps, recording, 'the media server no longer knows this recording')
+      : await applyEgress(deps, recording, egress);
+  return applied.recording ?? recording;
+}
+
+async function endByFile(deps: RefreshDeps, recording: Recording, reason: string) {
+  const file = await deps.recordingFiles.find(recording);
+  const at = deps.clock.now();
+  return await applyObservation(deps, recording, { type: 'recorder-gone', reason, file, at });
+}
+
+/*
+ * The end of a stopped recording may not come: its recorder still stores the file, which may take hours; or it was
+ * busy starting and never heard of the stop; or it died, and the media server shows its egress unchanged for ever.
+ * Another stop tells these apart, because a recorder that lives responds to it in any state. Without a recorder LiveKit
+ * responds failed_precondition for an egress that is ending, and times out for any other.
+ */
+const STOP_AGAIN_AFTER_MS = 60_000;
+
+/** Ends a recording that was stopped a while ago and whose recorder is lost; its file is kept if there is one. */
+export async function endUnfinished(
+  deps: RefreshDeps,
+  recording: Recording,
+  egressId: string,
+): Promise<void> {
+  if (deps.clock.now() - (recording.stoppedAt ?? recording.createdAt) < STOP_AGAIN_AFTER_MS) return;
+  const egress = await stopEgress(deps, egressId);
+  if (egress !== undefined) {
+    await applyEgress(deps, recording, egress);
+  } else if (!(await hasRecorder(deps.mediaServer, recording))) {
+    // The media server removes a lost participant after some 20 s: one that is still there may only be slow.
+    await endByFile(deps, recording, 'the recorder was lost');
+  }
+}
+
+/** The egress after a stop; undefined when it is not over and no recorder responded. */
+async function stopEgress({ mediaServer }: RefreshDeps, egressId: string): Promise<Egress | undefined> {
+  try {
+    return await mediaServer.stopEgress(egressId);
+  } catch (error) {
+    if (!isWorkerSilent(error)) throw error;
+    // It may have ended meanwhile.
+    const [egress] = await mediaServer.listEgress({ egressId });
+    return egress !== undefined && isOver(egress) ? egress : undefined;
+  }
+}

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
+import { nextState, type Observation, type Transition } from '../../../src/server/recordings/lifecycle.ts';
+import type { Recording } from '../../../src/server/recordings/store.ts';
+
+/*
+ * Every state of a recording with every observation. A cell is the new status, `deleted`, `facts` where the status
+ * stays and facts are added, or `-` where nothing changes; `!` follows where an end has to be published.
+ */
+
+const CREATED_AT = 1_000_000;
+const AT = CREATED_AT + 100_000;
+/** So long ago that the media server's own event would have come. */
+const LONG_AGO = AT - 20_000;
+/** So recently that the media server's own event is on its way. */
+const JUST_NOW = AT - 19_999;
+
+const STARTING: Recording = {
+  id: 'rec_1',
+  room: 'demo',
+  egressId: null,
+  status: 'starting',
+  filepath: 'demo.mp4',
+  bucket: null,
+  claimOwner: 'me',
+  claimUntil: CREATED_AT + 60_000,
+  createdAt: CREATED_AT,
+  startedAt: null,
+  stoppedAt: null,
+  endedAt: null,
+  sizeBytes: null,
+  durationMs: null,
+  error: null,
+};
+const RECORDING: Recording = {
+  ...STARTING,
+  egressId: 'EG_1',
+  status: 'recording',
+  claimOwner: null,
+  claimUntil: null,
+  startedAt: CREATED_AT + 500,
+};
+const PENDING: Recording = { ...RECORDING, status: 'stopped', stoppedAt: CREATED_AT + 10_000 };
+const FILE = { sizeBytes: 77, durationMs: 9_000 };
+
+const STATES = {
+  starting: STARTING,
+  "another's start": { ...STARTING, claimOwner: 'another' },
+  recording: RECORDING,
+  pending: PENDING,
+  stopped: { ...PENDING, endedAt: LONG_AGO, ...FILE },
+  aborted: { ...PENDING, status: 'aborted', endedAt: LONG_AGO, error: 'Stop called' },
+  failed: { ...PENDING, status: 'failed', endedAt: LONG_AGO, error: 'no disk' },
+  'never started': { ...STARTING, status: 'failed', claimOwner: null, claimUntil: null, stoppedAt: AT - 1 },
+} as const satisfies Record<string, Recording>;
+
+const egress = (status: Egress['status'], facts: Partial<Egress> = {}): Observation => ({
+  type: 'egress',
+  at: AT,
+  egress: {
+    egressId: 'EG_1',
+    room: 'demo',
+    status,
+    startedAt: CREATED_AT + 400,
+    endedAt: undefined,
+    error: undefined,
+    requestedFilepath: 'demo.mp4',
+    file: undefined,
+    ...facts,
+  },
+});
+const WRITTEN = { filename: 'demo.mp4', location: '/demo.mp4', ...FILE };
+const gone = (file?: { readonly sizeBytes: number; readonly modifiedAt: number }): Observation => ({
+  type: 'recorder-gone',
+  reason: 'the recorder was lost',
+  file,
+  at: AT,
+});
+
+const OBSERVATIONS = {
+  'egress-created': { type: 'egress-created', owner: 'me', egressId: 'EG_1', at: AT },
+  'start-refused': { type: 'start-refused', owner: 'me' },
+  'start-given-up': { type: 'start-given-up', owner: 'me', error: 'too late', at: AT },
+  'stop-accepted': { type: 'stop-accepted', at: AT },
+  'egress starting': egress('EGRESS_STARTING'),
+  'egress active': egress('EGRESS_ACTIVE'),
+  'egress ending': egress('EGRESS_ENDING'),
+  'egress complete': egress('EGRESS_COMPLETE', { endedAt: LONG_AGO, file: WRITTEN }),
+  'egress complete just now': egress('EGRESS_COMPLETE', { endedAt: JUST_NOW, file: WRITTEN }),
+  'egress at its limit': egress('EGRESS_LIMIT_REACHED', { endedAt: LONG_AGO, file: WRITTEN }),
+  'egress aborted': egress('EGRESS_ABORTED', { endedAt: LONG_AGO, error: 'Stop called' }),
+  'egress failed': egress('EGRESS_FAILED', { endedAt: LONG_AGO, error: 'no disk' }),
+  'recorder gone': gone(),
+  'recorder gone, file found': gone({ sizeBytes: 77, modifiedAt: AT - 5_000 }),
+} as const satisfies Record<string, Observation>;
+
+type State = keyof typeof STATES;
+const STATE_NAMES: readonly State[] = [
+  'starting',
+  "another's start",
+  'recording',
+  'pending',
+  'stopped',
+  'aborted',
+  'failed',
+  'never started',
+];
+
+/** The columns in the order of STATE_NAMES. */
+// biome-ignore format: a table.
+const TABLE: Readonly<Record<keyof typeof OBSERVATIONS, readonly string[]>> = {
+  'egress-created':            ['recording',  '-',  '-',         '-',         '-',         '-',         '-',         '-'],
+  'start-refused':             ['deleted',    '-',  '-',         '-',         '-',         '-',         '-',         '-'],
+  'start-given-up':            ['failed',     '-',  '-',         '-',         '-',         '-',         '-',         '-'],
+  'stop-accepted':             ['-',          '-',  'stopped',   '-',         '-',         '-',         '-',         '-'],
+  'egress starting':           ['-',          '-',  '-',         '-',         '-',         '-',         '-',         '-'],
+  'egress active':             ['-',          '-',  '-',         '-',         '-',         '-',         '-',         '-'],
+  'egress ending':             ['-',          '-',  'stopped',   '-',         '-',         '-',         '-',         '-'],
+  'egress complete':           ['-',          '-',  'stopped!',  'facts!',    '-',         'stopped!',  'stopped!',  '-'],
+  'egress complete just now':  ['-',          '-',  'stopped',   'facts',     'facts',     'stopped',   'stopped',   '-'],
+  'egress at its limit':       ['-',          '-',  'stopped!',  'facts!',    '-',         'stopped!',  'stopped!',  '-'],
+  'egress aborted':            ['-',          '-',  'aborted!',  'aborted!',  'aborted!',  '-',         'aborted!',  '-'],
+  'egress failed':             ['-',          '-',  'failed!',   'failed!',   'failed!',   'failed!',   '-',         '-'],
+  'recorder gone':             ['-',          '-',  'failed!',   'failed!',   '-',         '-',         '-',         '-'],
+  'recorder gone, file found': ['-',          '-',  'stopped!',  'facts!',    '-',         '-',         '-',         '-'],
+};
+
+function cellOf({ change, event }: Transition, before: Recording): string {
+  const mark = event === undefined ? '' : '!';
+  if (change === undefined) return `-${mark}`;
+  if (change === 'delete') return `deleted${mark}`;
+  const isMoved = change.status !== undefined && change.status !== before.status;
+  return `${isMoved ? change.status : 'facts'}${mark}`;
+}
+
+describe.each(Object.entries(TABLE))('a recording of which is observed: %s', (name, cells) => {
+  const [, observation] = Object.entries(OBSERVATIONS).find(([each]) => each === name) ?? [];
+  it.each(STATE_NAMES.map((state, column) => [state, cells[column]] as const))(
+    'turns %s into %s',
+    (state, cell) => {
+      if (observation === undefined) throw new Error(`there is no observation ${name}`);
+      expect(cellOf(nextState(STATES[state], observation), STATES[state])).toBe(cell);
+    },
+  );
+});
+
+describe('every transition of a recording', () => {
+  const transitions = STATE_NAMES.flatMap((state) =>
+    Object.values(OBSERVATIONS).map((observation) => ({
+      before: STATES[state],
+      ...nextState(STATES[state], observation),
+    })),
+  );
+
+  it('never goes back to an active state, except for the start itself', () => {
+    for (const { before, change } of transitions) {
+      if (change === undefined || change === 'delete' || before.status === 'starting') continue;
+      expect(['stopped', 'aborted', 'failed', undefined]).toContain(change.status);
+    }
+  });
+
+  it('keeps the claim of a starting recording alone, and drops it at its end', () => {
+    for (const { before, change } of transitions) {
+      if (change === undefined || change === 'delete') continue;
+      const after = { ...before, ...change };
+      expect(after.claimOwner === null && after.claimUntil === null).toBe(after.status !== 'starting');
+    }
+  });
+
+  it('keeps the time of a stop that is known', () => {
+    for (const { before, change } of transitions) {
+      if (before.stoppedAt !== null)
+        expect({ ...(change === 'delete' ? {} : change) }).not.toHaveProperty('stoppedAt');
+    }
+  });
+
+  it('publishes an end only with a change, in the state that it changes to', () => {
+    for (const { before, change, event } of transitions) {
+      if (event === undefined) continue;
+      expect(change).toBeTypeOf('object');
+      expect(event.status).toBe({ ...before, ...(change === 'delete' ? {} : change) }.status);
+    }
+  });
+
+  it('changes nothing when it is applied again', () => {
+    for (const state of STATE_NAMES) {
+      for (const observation of Object.values(OBSERVATIONS)) {
+        const { change } = nextState(STATES[state], observation);
+        if (change === undefined || change === 'delete') continue;
+        expect(nextState({ ...STATES[state], ...change }, observation)).toEqual({ change: undefined });
+      }
+    }
+  });
+});
+
+describe('the facts of a transition', () => {
+  it('are the egress and the time of the start', () => {
+    expect(nextState(STARTING, OBSERVATIONS['egress-created']).change).toEqual({
+      status: 'recording',
+      egressId: 'EG_1',
+      startedAt: AT,
+      claimOwner: null,
+      claimUntil: null,
+    });
+  });
+
+  it('are the end, the file and its duration in whole milliseconds', () => {
+    const file = { ...WRITTEN, durationMs: 59_876.543_21 };
+    const complete = egress('EGRESS_COMPLETE', { endedAt: LONG_AGO, file });
+    expect(nextState(RECORDING, complete)).toEqual({
+      change: {
+        status: 'stopped',
+        stoppedAt: LONG_AGO,
+        endedAt: LONG_AGO,
+        sizeBytes: 77,
+        durationMs: 59_877,
+      },
+      event: { status: 'stopped', error: undefined, file: { sizeBytes: 77, durationMs: 59_877 } },
+    });
+  });
+
+  it('take the time of the observation where the media server does not know when the egress ended', () => {
+    expect(nextState(RECORDING, egress('EGRESS_FAILED')).change).toMatchObject({
+      stoppedAt: AT,
+      endedAt: AT,
+    });
+  });
+
+  it('say why a recording failed, and of a stopped one that it has no file', () => {
+    expect(nextState(RECORDING, gone()).change).toMatchObject({ error: 'the recorder was lost' });
+    expect(nextState(PENDING, gone()).change).toMatchObject({
+      status: 'failed',
+      endedAt: AT,
+      error: 'the recorder was lost, and it has no file',
+    });
+  });
+
+  it('end a recording without a recorder when its file was last written', () => {
+    expect(nextState(PENDING, OBSERVATIONS['recorder gone, file found'])).toEqual({
+      change: { status: 'stopped', endedAt: AT - 5_000, sizeBytes: 77 },
+      event: { status: 'stopped', error: undefined, file: { sizeBytes: 77, durationMs: undefined } },
+    });
+  });
+
+  it('clear the error of a recording that was believed lost and has a file after all', () => {
+    expect(nextState(STATES.failed, OBSERVATIONS['egress complete']).change).toMatchObject({
+      status: 'stopped',
+      error: null,
+      ...FILE,
+    });
+  });
+});

@@ -1,0 +1,14 @@
+import type { Store } from '../../src/server/app/store.ts';
+import { applyObservation } from '../../src/server/recordings/apply-observation.ts';
+import type { Observation } from '../../src/server/recordings/lifecycle.ts';
+
+/** Moves a recording along as the service does; whether its row changed. */
+export async function observeRecording(
+  store: Pick<Store, 'recordings'>,
+  id: string,
+  observation: Observation,
+): Promise<boolean> {
+  const recording = await store.recordings.find(id);
+  if (recording === undefined) return false;
+  return (await applyObservation({ store }, recording, observation)).hasChanged;
+}
