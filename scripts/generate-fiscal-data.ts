@@ -10,7 +10,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { BUCKET_COUNT, baseLetters, fold, foldedBucket } from '../src/fiscal/fold-name.ts';
 
 type Row = Readonly<Record<string, string>>;
 type Period = {
@@ -24,7 +23,10 @@ type Place = {
   readonly undated: boolean;
   readonly periods: Period[];
   readonly aliases: string[];
-  successor: string;
+  /** Day after the last one of an undated place, where a source tells it. */
+  ended: string;
+  /** Letter of the evidence, then the code that took the place over, or the codes that it was divided among. */
+  successors: string;
 };
 
 const root = new URL('../', import.meta.url);
@@ -34,9 +36,16 @@ const SOURCES = [
   'aliases.csv',
   'aliases-everyday.csv',
   'caps.csv',
+  'caps_changes.csv',
+  'foreign-cities.csv',
+  'population.csv',
   'regions.json',
+  'state-starts.csv',
+  'successor_evidence.csv',
+  'twins.csv',
 ];
-const DATA_VERSION = '2026-05';
+const DATA_VERSION = '2026-11';
+const CAPS_AS_OF = '2026-11';
 
 const LETTERS = 'ABCDEFGHILMZ';
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -46,13 +55,16 @@ const ACCENTED = 'ÈÒÀÌÙÉÂÔÇÊŽŠČÖÜÄÆØÃ';
 /** The generated files by name, as they should be. */
 export const generateFiscalData = (): ReadonlyMap<string, string> => {
   const places = readPlaces();
-  const dates = [...new Set(places.flatMap((place) => place.periods.flatMap((p) => [p.from, p.to])))]
-    .filter((date) => date !== '')
-    .sort();
+  const starts = rows('state-starts.csv').map((row) => field(row, 'start'));
+  const ofPlaces = places.flatMap((place) => place.periods.flatMap(({ from, to }) => [from, to]));
+  const dates = [...new Set([...ofPlaces, ...starts])].filter((date) => date !== '').sort();
   return new Map([
     ['code-table.ts', codeTableModule(places, dates)],
     ['places.ts', placesModule(places, dates)],
     ['territory.ts', territoryModule(places)],
+    ['postal-codes.ts', postalCodesModule(places)],
+    ['residents.ts', residentsModule(places)],
+    ['foreign-cities.ts', foreignCitiesModule(places)],
   ]);
 };
 
@@ -70,7 +82,14 @@ const readPlaces = (): Place[] => {
   const places = new Map<string, Place>();
   const placeOf = (code: string, undated: boolean): Place => {
     if (!/^[A-IL-MZ][0-9]{3}$/.test(code)) throw new Error(`not a place code: ${code}`);
-    const known = places.get(code) ?? { code, undated, periods: [], aliases: [], successor: '' };
+    const known = places.get(code) ?? {
+      code,
+      undated,
+      periods: [],
+      aliases: [],
+      ended: '',
+      successors: '',
+    };
     if (known.undated !== undated) throw new Error(`${code} is in both place files`);
     places.set(code, known);
     return known;
@@ -79,27 +98,99 @@ const readPlaces = (): Place[] => {
     const place = placeOf(field(row, 'code'), false);
     const [name, province] = [field(row, 'name'), field(row, 'province')];
     place.periods.push({ name, province, from: field(row, 'valid_from'), to: field(row, 'valid_to') });
+    // The file of evidence has comuni only.
     const successor = field(row, 'successor_code');
-    place.successor = successor === place.code ? '' : successor;
+    if (province === 'EE' && successor !== '' && successor !== place.code) place.successors = `t${successor}`;
   }
   for (const row of rows('places-undated.csv')) {
     const place = placeOf(field(row, 'code'), true);
     const name = field(row, 'name');
     place.periods.push({ name, province: field(row, 'province'), from: '', to: '' });
     place.aliases.push(...otherSpellings(name));
+    place.ended = field(row, 'ended') || place.ended;
+    const successor = field(row, 'successor_code');
+    if (successor !== '') place.successors = undatedEvidence(field(row, 'evidence')) + successor;
   }
   for (const row of [...rows('aliases.csv'), ...rows('aliases-everyday.csv')]) {
-    places.get(field(row, 'code'))?.aliases.push(repair(field(row, 'alias')));
+    places.get(field(row, 'code'))?.aliases.push(field(row, 'alias'));
   }
+  readSuccessors(places);
+  readTwins(places);
+  for (const { code } of places.values()) refuseCycle(places, code);
   return [...places.values()].sort((a, b) => slotOf(a.code) - slotOf(b.code));
 };
 
-/** One alias was read as Latin-1 by its source. */
-const repair = (alias: string): string => alias.replace('CITTÃ\u00a0', 'CITTÀ');
+/** The library follows successors to their end. */
+const refuseCycle = (places: ReadonlyMap<string, Place>, code: string): void => {
+  const seen = new Set([code]);
+  const nextOf = (last: string): string =>
+    /^[a-ce-z]([A-Z]\d{3})$/.exec(places.get(last)?.successors ?? '')?.[1] ?? '';
+  for (let next = nextOf(code); next !== ''; next = nextOf(next)) {
+    if (seen.has(next)) throw new Error(`the successors of ${code} come back to ${next}`);
+    seen.add(next);
+  }
+};
 
-/** The undated list writes `A=B` for two names, and `GUAM (ISOLA)` for a name that people give in another order. */
+/** The letters are explained in src/fiscal/place-records.ts, which reads them. */
+const EVIDENCE_LETTERS: Readonly<Record<string, string>> = {
+  istat: 'i',
+  'istat-2026': 'i',
+  'istat+corpi-santi': 'i',
+  'istat-ceded': 'i',
+  'istat-same-code': 'c',
+  'istat-split-one-heir': 's',
+  'istat-split-seat': 's',
+  'istat-divided': 'd',
+};
+
+const undatedEvidence = (evidence: string): string =>
+  evidence.startsWith('istat') ? (evidence.includes('divided') ? 's' : 'i') : 't';
+
+/**
+ * The first successor where the chain of first successors ends at the comune of today, so that a date in between finds
+ * the comune of its time; else the comune of today itself.
+ */
+const readSuccessors = (places: ReadonlyMap<string, Place>): void => {
+  const evidence = new Map(rows('successor_evidence.csv').map((row) => [field(row, 'code'), row]));
+  const firstOf = (code: string): string => {
+    const row = evidence.get(code);
+    return row === undefined ? '' : field(row, 'successor_first');
+  };
+  const endOfChain = (code: string): string => {
+    let last = code;
+    for (let next = firstOf(last); next !== ''; next = firstOf(last)) last = next;
+    return evidence.has(last) ? '' : last;
+  };
+  for (const row of evidence.values()) {
+    const place = places.get(field(row, 'code'));
+    const [first, today] = [field(row, 'successor_first'), field(row, 'successor_code')];
+    const letter = EVIDENCE_LETTERS[field(row, 'evidence')];
+    if (place === undefined || letter === undefined) throw new Error(`cannot read ${JSON.stringify(row)}`);
+    const successor = first !== '' && endOfChain(first) === today ? first : today;
+    const heirs = letter === 'd' ? field(row, 'heirs_today').replaceAll(' ', '') : successor;
+    if (heirs !== '' && heirs !== place.code) place.successors = letter + heirs;
+  }
+};
+
+/** Undated states that ended in a known year, and the states that they became or joined. */
+const readTwins = (places: ReadonlyMap<string, Place>): void => {
+  for (const row of rows('twins.csv')) {
+    const year = /(?:till|since) (\d{4})/.exec(field(row, 'resolution'))?.[1];
+    const place = places.get(field(row, 'code'));
+    if (year === undefined || place === undefined || field(row, 'relation') !== 'predecessor or part')
+      continue;
+    if (field(row, 'resolution').includes('still given')) continue;
+    place.ended = `${Number(year) + 1}-01-01`;
+    place.successors = `t${field(row, 'twin_code')}`;
+  }
+};
+
+/**
+ * The undated list writes `A=B` for two names, and `GUAM (ISOLA)` for a name that people give in another order. GUAYANA
+ * is left out: it is a slip away from GUYANA, another state.
+ */
 const otherSpellings = (name: string): string[] => {
-  const names = name.includes('=') ? name.split('=') : [];
+  const names = name.includes('=') ? name.split('=').filter((half) => half !== 'GUAYANA') : [];
   const island = /^(.+) \((ISOL[AE])\)$/.exec(names[0] ?? name);
   return island ? [...names, `${island[1]}`, `${island[2]} ${island[1]}`] : names;
 };
@@ -125,9 +216,10 @@ const codeTableModule = (places: readonly Place[], dates: readonly string[]): st
   // Index 0 is an unknown code, 1 an undated one: neither has spans.
   const spanTexts = ['.....', '.....'];
   const indices = new Map<string, number>();
+  const starts = new Map(rows('state-starts.csv').map((row) => [field(row, 'code'), field(row, 'start')]));
   const indexOf = (place: Place): number => {
     if (place.undated) return 1;
-    const spans = joinedSpans(place).map(
+    const spans = joinedSpans(place, starts.get(place.code)).map(
       ({ from, to }) => pair(dateIndex(dates, from)) + pair(dateIndex(dates, to)),
     );
     const texts = spans.map((span, at) => digit(at < spans.length - 1 ? 1 : 0) + span);
@@ -146,9 +238,10 @@ const codeTableModule = (places: readonly Place[], dates: readonly string[]): st
 };
 
 /** A change of name or province leaves the place in force: such periods are one span. */
-const joinedSpans = (place: Place): { from: string; to: string }[] => {
+const joinedSpans = (place: Place, start = ''): { from: string; to: string }[] => {
   const spans: { from: string; to: string }[] = [];
-  for (const { from, to } of place.periods) {
+  for (const { from: recorded, to } of place.periods) {
+    const from = recorded === '' ? start : recorded;
     const last = spans.at(-1);
     if (last === undefined || (last.to !== '' && from > dayAfter(last.to))) spans.push({ from, to });
     else if (last.to !== '' && (to === '' || to > last.to)) last.to = to;
@@ -161,8 +254,9 @@ const dayAfter = (date: string): string => new Date(Date.parse(date) + 86_400_00
 const placesModule = (places: readonly Place[], dates: readonly string[]): string => {
   const line = (place: Place): string => {
     const aliases = [...new Set(place.aliases)].map((alias) => `@${ascii(alias)}`);
-    const successor = place.successor === '' ? '' : `#${place.successor}`;
-    return `${periodsText(place, dates)}${aliases.join('')}${successor}`;
+    const ended = place.ended === '' ? '' : `!${dateText(place.ended)}`;
+    const successors = ended === '' && place.successors === '' ? '' : `#${ended}${place.successors}`;
+    return `${periodsText(place, dates)}${aliases.join('')}${successors}`;
   };
   const lines = new Map(places.map((place) => [slotOf(place.code), line(place)]));
   const placeParts = [...LETTERS].map((_, letter) =>
@@ -174,31 +268,11 @@ const placesModule = (places: readonly Place[], dates: readonly string[]): strin
     `/** The abbreviations of all provinces that any place was ever in. */`,
     `export const PROVINCES =\n  '${provincesEver(places)}';`,
     block('placeBlock', placeParts.join('|')),
-    block('nameBlock', nameBuckets(places)),
   ]);
 };
 
 const provincesEver = (places: readonly Place[]): string =>
   [...new Set(places.flatMap(({ periods }) => periods.map(({ province }) => province)))].sort().join('');
-
-/** For each bucket of folded names, the places that have one. */
-const nameBuckets = (places: readonly Place[]): string => {
-  const buckets = Array.from({ length: BUCKET_COUNT }, () => new Set<number>());
-  for (const place of places) {
-    for (const name of [...place.periods.map((period) => period.name), ...place.aliases]) {
-      for (const spelling of [
-        name,
-        name.replace(/[\u00c4\u00d6\u00dc]/g, (umlaut) => `${baseLetters(umlaut)}E`),
-      ]) {
-        fold(spelling);
-        buckets[foldedBucket()]?.add(slotOf(place.code));
-      }
-    }
-  }
-  return buckets
-    .map((slots) => [...slots].map((slot) => digit(slot >> 12) + pair(slot & 4095)).join(''))
-    .join('~');
-};
 
 const periodsText = (place: Place, dates: readonly string[]): string => {
   let [name, province, nextFrom] = ['', '', ''];
@@ -254,10 +328,11 @@ type Region = {
   readonly provinces: readonly { readonly name: string; readonly abbreviation: string }[];
 };
 
+const comuniInForce = (places: readonly Place[]): Place[] =>
+  places.filter((place) => place.periods.some(({ to }) => to === '') && !isStatoOrUndated(place));
+
 const territoryModule = (places: readonly Place[]): string => {
-  const comuni = places.filter(
-    (place) => place.periods.some(({ to }) => to === '') && !isStatoOrUndated(place),
-  );
+  const comuni = comuniInForce(places);
   const regions = (JSON.parse(read('regions.json')) as Region[]).map((region) => {
     const provinces = region.provinces.map(
       ({ name, abbreviation }) => `${abbreviation}${capitalOf(comuni, name, abbreviation)}${name}`,
@@ -271,8 +346,55 @@ const territoryModule = (places: readonly Place[]): string => {
     `export const DATA_FINGERPRINT = '${hash.digest('hex').slice(0, 16)}';`,
     `/** Region, then its provinces as abbreviation, place code of the capital, name. {e9} is U+00E9. */`,
     block('regionBlock', regions.join('~')),
+  ]);
+};
+
+const postalCodesModule = (places: readonly Place[]): string => {
+  const changes = rows('caps_changes.csv');
+  const former = changes
+    .filter((row) => field(row, 'removed') !== '')
+    .map((row) => field(row, 'code') + field(row, 'removed').replaceAll(' ', ''));
+  const replaced = changes
+    .filter((row) => field(row, 'kind') === 'transition')
+    .map((row) => field(row, 'code') + field(row, 'added'));
+  return module([
+    `/** Year and month that the postal codes are of. */`,
+    `export const CAPS_AS_OF = '${CAPS_AS_OF}';`,
     `/** For each comune in force, in the order of codes: its postal codes, five digits each. */`,
-    block('capBlock', capsText(comuni)),
+    block('capBlock', capsText(comuniInForce(places))),
+    `/** A place code, then the postal codes that it had until a few years ago. */`,
+    block('formerCapBlock', former.sort().join(' ')),
+    `/** A place code, then the new postal code that replaces its others at the end of March 2027. */`,
+    block('replacingCapBlock', replaced.sort().join(' ')),
+  ]);
+};
+
+/** Six steps double the number: `A` is 20 residents or fewer, and the 64th digit over 2.8 million. */
+const residentsDigit = (residents: number): string =>
+  digit(Math.max(0, Math.min(63, Math.round(Math.log2(Math.max(residents, 1) / 20) * 3.66))));
+
+const residentsModule = (places: readonly Place[]): string => {
+  const residents = new Map(
+    rows('population.csv').map((row) => [field(row, 'code'), Number(field(row, 'residents'))]),
+  );
+  const digits = comuniInForce(places).map(({ code }) => residentsDigit(residents.get(code) ?? 0));
+  return module([
+    `/** For each comune in force, in the order of codes: a base64url digit that grows with the number of residents. */`,
+    block('residentsBlock', digits.join('')),
+  ]);
+};
+
+const foreignCitiesModule = (places: readonly Place[]): string => {
+  const states = new Set(places.map(({ code }) => code));
+  const cities = new Map<string, string[]>();
+  for (const row of rows('foreign-cities.csv')) {
+    const code = field(row, 'state_code');
+    if (!states.has(code)) throw new Error(`foreign-cities.csv has ${code}, which is no state`);
+    cities.set(code, [...(cities.get(code) ?? []), field(row, 'city')]);
+  }
+  return module([
+    `/** A state's place code, then cities of it as Italians call them, joined by commas, in upper case without accents. */`,
+    block('foreignCityBlock', [...cities].map(([code, names]) => code + names.join(',')).join('~')),
   ]);
 };
 
@@ -307,7 +429,7 @@ const block = (name: string, text: string): string => {
 };
 
 const module = (lines: readonly string[]): string =>
-  `// Generated by scripts/generate-fiscal-data.ts from data/; not edited by hand.\n// Contains data of Ministero dell'Interno - ANPR (CC BY 4.0) and ISTAT (CC BY 3.0 IT), modified; see NOTICE.\n${lines.join('\n')}\n`;
+  `// Generated by scripts/generate-fiscal-data.ts from data/; not edited by hand.\n// Contains data of Ministero dell'Interno - ANPR (CC BY 4.0), ISTAT (CC BY 3.0 IT) and GeoNames (CC BY 4.0), modified; see NOTICE.\n${lines.join('\n')}\n`;
 
 if (import.meta.main) {
   for (const [name, text] of generateFiscalData()) {

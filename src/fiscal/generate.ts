@@ -1,9 +1,9 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { MONTH_LETTERS } from './characters.ts';
-import type { CheckWarning } from './check.ts';
 import { checkLetterIndex } from './check-character.ts';
 import { isInForce, PLACE_LETTERS } from './code-table.ts';
-import { lookUpPlace, notFound } from './find-place.ts';
+import { notFound, notFoundReason, type PlaceNotFound } from './find-place.ts';
+import { isLastSuccessor, lookUpPlace } from './look-up-place.ts';
 import { type NameFault, writeGivenName, writeSurname } from './name-code.ts';
 import { textOf } from './omocodia.ts';
 import { type Birthplace, birthplaceAt, type Place } from './place.ts';
@@ -26,13 +26,21 @@ export type GenerateOptions = {
   readonly asOf: DateInput;
   /** Refuse a place that was not in force on the birth date, instead of warning. */
   readonly strict?: boolean | undefined;
+  /** False leaves suggestions for an unknown birthplace out: they cost as much as a thousand codes. */
+  readonly suggest?: boolean | undefined;
 };
+
+/**
+ * What is odd about a person's data. `place-not-in-force`: the place did not exist, or not yet, on the birth date;
+ * `place-ended`: the place that was named had ended before, and the code has the one that took it over.
+ */
+export type PersonWarning = 'place-not-in-force' | 'place-ended';
 
 export type GeneratedCode = {
   readonly ok: true;
   readonly codiceFiscale: string;
   readonly birthplace: Birthplace;
-  readonly warnings: readonly CheckWarning[];
+  readonly warnings: readonly PersonWarning[];
 };
 
 /** One thing that is wrong with a person's data. */
@@ -81,7 +89,8 @@ export const generate = (person: Person, options: GenerateOptions): GenerateResu
   const date = toDateNumber(birthDate);
   const isDateGood = date >= EARLIEST_BIRTH && date <= today;
   const slot = lookUpPlace(birthplace, province ?? '', isDateGood ? date : today);
-  const wasInForce = slot >= 0 && isInForce(slot, date);
+  const isSuccessor = slot >= 0 && isLastSuccessor();
+  const wasInForce = slot >= 0 && isInForce(slot, date) && !isSuccessor;
   if (
     surnameFault !== undefined ||
     givenNameFault !== undefined ||
@@ -90,7 +99,13 @@ export const generate = (person: Person, options: GenerateOptions): GenerateResu
     slot < 0 ||
     (options.strict === true && !wasInForce)
   ) {
-    const faults: PersonFault[] = [...placeFaults(slot, person ?? NOBODY, isDateGood ? date : today)];
+    const query = {
+      name: birthplace,
+      province: province ?? '',
+      date: isDateGood ? date : today,
+    };
+    const faults: PersonFault[] =
+      slot >= 0 ? [] : [placeFault(options.suggest === false ? notFoundReason(slot) : notFound(slot, query))];
     if (surnameFault !== undefined) faults.unshift(nameFault('surname', surnameFault));
     if (givenNameFault !== undefined) faults.push(nameFault('givenName', givenNameFault));
     if (!isSexKnown) faults.push(sexFault(sex));
@@ -103,7 +118,7 @@ export const generate = (person: Person, options: GenerateOptions): GenerateResu
     ok: true,
     codiceFiscale: textOf(code),
     birthplace: birthplaceAt(slot, date),
-    warnings: wasInForce ? NO_WARNINGS : NOT_IN_FORCE_WARNING,
+    warnings: wasInForce ? NO_WARNINGS : isSuccessor ? ENDED_WARNING : NOT_IN_FORCE_WARNING,
   };
 };
 
@@ -116,8 +131,9 @@ const FIELDS: readonly (keyof Person)[] = [
   'birthplace',
   'province',
 ];
-const NO_WARNINGS: readonly CheckWarning[] = Object.freeze([]);
-const NOT_IN_FORCE_WARNING: readonly CheckWarning[] = Object.freeze(['place-not-in-force'] as const);
+const NO_WARNINGS: readonly PersonWarning[] = Object.freeze([]);
+const NOT_IN_FORCE_WARNING: readonly PersonWarning[] = Object.freeze(['place-not-in-force'] as const);
+const ENDED_WARNING: readonly PersonWarning[] = Object.freeze(['place-ended'] as const);
 const NOBODY = {} as Partial<Person> as Person;
 
 const NOT_IN_FORCE: PersonFault = Object.freeze({
@@ -170,18 +186,16 @@ const dateFault = (input: unknown, date: number, today: number): PersonFault => 
     : { field, reason: 'too-early', message: 'the birth date is before 1850; years have four digits' };
 };
 
-const placeFaults = (slot: number, person: Person, date: number): PersonFault[] => {
-  if (slot >= 0) return [];
-  const { reason, candidates, suggestions } = notFound(slot, person.birthplace, person.province ?? '', date);
+const placeFault = ({ reason, candidates, suggestions }: PlaceNotFound): PersonFault => {
   const field = 'birthplace';
   switch (reason) {
     case 'province':
-      return [{ field: 'province', reason: 'unknown', message: 'no province ever had this abbreviation' }];
+      return { field: 'province', reason: 'unknown', message: 'no province ever had this abbreviation' };
     case 'missing':
-      return [{ field, reason: 'missing', message: 'the birthplace is missing' }];
+      return { field, reason: 'missing', message: 'the birthplace is missing' };
     case 'ambiguous':
-      return [{ field, reason: 'ambiguous', message: 'several places have this name', candidates }];
+      return { field, reason: 'ambiguous', message: 'several places have this name', candidates };
     default:
-      return [{ field, reason: 'unknown', message: 'no place is known by this name', suggestions }];
+      return { field, reason: 'unknown', message: 'no place is known by this name', suggestions };
   }
 };

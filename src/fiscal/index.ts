@@ -30,17 +30,21 @@ export {
   type Person,
   type PersonFault,
   type PersonFaultReason,
+  type PersonWarning,
 } from './generate.ts';
+export type { PlaceMatch } from './look-up-place.ts';
 export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
 export type { Birthplace, Place, PlaceToday } from './place.ts';
 export { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
 export {
+  type CapPlace,
   type CapsResult,
   caps,
   cities,
   type ListedPlace,
   type Province,
   placeHistory,
+  placesOfCap,
   provinces,
   type Region,
   regions,

@@ -6,7 +6,7 @@ import { daysInMonth } from './calendar-date.ts';
 import { DIGITS, LETTER_KINDS, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
 import { EVEN_VALUES, ODD_VALUES } from './check-character.ts';
 import { CHECK_STATUS, type CheckStatus, type Settings } from './check-status.ts';
-import { isInForce, isKnownCode, isKnownInForce, PLACE_LETTERS } from './code-table.ts';
+import { endedBefore, isInForce, isKnownCode, PLACE_LETTERS } from './code-table.ts';
 import { numericStatus } from './numeric-code.ts';
 
 export const CODE_LENGTH = 16;
@@ -202,16 +202,23 @@ const otherBirthDate = (year: number, settings: Settings): number => {
   return year - 100 >= EARLIEST_OTHER_YEAR && isReal(year - 100) ? dateOf(year - 100) : 0;
 };
 
-/** Looks the place up, and turns to the other century when only then the place was in force. */
+/**
+ * Looks the place up, and turns to the other century when the place was in force only then, or had ended before the
+ * younger reading: nobody is born in 2024 in Jugoslavia.
+ */
 const placeStatus = (code: Uint8Array, start: number, settings: Settings): CheckStatus => {
   const { slot, otherBirthDate: other } = parts;
   if (!isKnownCode(slot)) return CHECK_STATUS.place;
   parts.isPlaceInForce = isInForce(slot, parts.birthDate);
-  // A place whose start nobody recorded proves nothing about a century: Jugoslavia was not in force in 1910.
-  if (!parts.isPlaceInForce && other !== 0 && settings.century === 0 && isKnownInForce(slot, other)) {
+  if (
+    !parts.isPlaceInForce &&
+    other !== 0 &&
+    settings.century === 0 &&
+    (isInForce(slot, other) || endedBefore(slot, parts.birthDate))
+  ) {
     parts.otherBirthDate = parts.birthDate;
     parts.birthDate = other;
-    parts.isPlaceInForce = true;
+    parts.isPlaceInForce = isInForce(slot, other);
   }
   if (!parts.isPlaceInForce)
     return settings.strict ? CHECK_STATUS.placeNotInForce : CHECK_STATUS.validWithWarnings;

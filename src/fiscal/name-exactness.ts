@@ -18,7 +18,7 @@ const accentText = (text: string): string =>
   [...text.normalize('NFC').toUpperCase()]
     .map((character) => markAccent(character))
     .join('')
-    .replace(/(?<=[AEIOU])[']+(?= |-|\/|$)/g, '^')
+    .replace(/([AEIOU])[']+(?= |-|\/|$)/g, '$1^')
     .replace(/[^A-Z0-9^]+/g, ' ')
     .trim();
 

@@ -23,6 +23,8 @@ export const foldWords = (typed: string): void => {
 };
 
 /** Where each word that was typed ends in the folded text. */
+export const typedWordEnds = (): readonly number[] => wordEnds;
+
 const wordEnds: number[] = [];
 
 /** 0: the whole name, 1: its beginning, 2: the beginning of one of its words, 3: of several of them, in order. */
@@ -65,15 +67,23 @@ const startsAt = (index: PlaceIndex, start: number, end: number): boolean => {
   return true;
 };
 
-/** The number of slips: letters put in, left out, changed, or two neighbours swapped. */
-const slipRank: Matcher['rank'] = (index, start, end) => {
-  const allowed = allowedSlips();
-  if (Math.abs(end - start - foldedLength) > allowed) return NO_MATCH;
-  const slips = countSlips(index.pool, start, end - start);
-  return slips <= allowed ? slips : NO_MATCH;
-};
+/** How many slips are forgiven in a text of so many letters. */
+type Allowance = (length: number) => number;
 
-const allowedSlips = (): number => (foldedLength < 4 ? 0 : foldedLength < 6 ? 1 : 2);
+/** Ranks by the number of slips: letters put in, left out, changed, or two neighbours swapped. */
+const slipMatcher = (allowance: Allowance): Matcher => ({
+  // A slip changes the set of letters by two at most: one goes, one comes.
+  mayMatch: (letters, typed) => countBits(letters ^ typed) <= 2 * allowance(foldedLength),
+  rank: (index, start, end) => {
+    const allowed = allowance(foldedLength);
+    if (Math.abs(end - start - foldedLength) > allowed) return NO_MATCH;
+    const slips = countSlips(index.pool, start, end - start);
+    return slips <= allowed ? FIRST_SLIP + slips : NO_MATCH;
+  },
+});
+
+/** After the ranks of beginnings. */
+const FIRST_SLIP = 3;
 
 const countBits = (bits: number): number => {
   let count = 0;
@@ -116,8 +126,7 @@ export const BEGINNINGS: Matcher = {
   rank: prefixRank,
 };
 
-/** A slip changes the set of letters by two at most: one goes, one comes. */
-export const SLIPS: Matcher = {
-  mayMatch: (letters, typed) => countBits(letters ^ typed) <= 2 * allowedSlips(),
-  rank: slipRank,
-};
+export const SLIPS: Matcher = slipMatcher((length) => (length < 4 ? 0 : length < 6 ? 1 : 2));
+
+/** A province has so few names that even three letters tell what was meant. */
+export const SLIPS_IN_PROVINCE: Matcher = slipMatcher((length) => (length < 3 ? 0 : length < 6 ? 1 : 2));

@@ -1,7 +1,15 @@
-/** All names, folded, in one byte pool: what is searched for beginnings and for slips of the keyboard. */
-import { folded, foldedLength } from './fold-name.ts';
-import { accentFold, accentSpelling } from './match-name.ts';
-import { ALIAS, allRecords, lineOf, type PlaceRecords } from './place-records.ts';
+/** All names, folded, in one byte pool: what names are looked up and searched in. Built at the first use. */
+import {
+  BUCKET_COUNT,
+  baseLetters,
+  bucketOf,
+  folded,
+  foldedLength,
+  startHash,
+  stepHash,
+} from './fold-name.ts';
+import { spellInLatin } from './latin-letters.ts';
+import { ALIAS, allRecords, letterOf, lineOf, type PlaceRecords } from './place-records.ts';
 
 export type PlaceIndex = {
   readonly count: number;
@@ -13,6 +21,9 @@ export type PlaceIndex = {
   readonly letters: Int32Array;
   /** Folded names; {@link WORD_START} is set on the first letter of each word. */
   readonly pool: Uint8Array;
+  /** By bucket of folded names: its first entry; by entry: the next one of its bucket; -1 for none. */
+  readonly heads: Int32Array;
+  readonly next: Int32Array;
 };
 
 export const WORD_START = 0x80;
@@ -38,14 +49,19 @@ const ENTRIES = 20_000;
 
 const letterBit = (letter: number): number => 1 << (letter >= 65 ? letter - 65 : 26);
 
+type Writable = PlaceIndex & { count: number };
+type Spelling = (character: number) => readonly number[];
+
 const buildIndex = (records: PlaceRecords): PlaceIndex => {
-  const entries = {
+  const entries: Writable = {
     count: 0,
     record: new Uint16Array(ENTRIES),
     start: new Int32Array(ENTRIES),
     end: new Int32Array(ENTRIES),
     letters: new Int32Array(ENTRIES),
     pool: new Uint8Array(POOL_BYTES),
+    heads: new Int32Array(BUCKET_COUNT).fill(-1),
+    next: new Int32Array(ENTRIES),
   };
   for (let record = 0; record < records.count; record++) {
     addEntry(entries, records, record, accentFold);
@@ -56,44 +72,66 @@ const buildIndex = (records: PlaceRecords): PlaceIndex => {
   return entries;
 };
 
-const hasUmlaut = (records: PlaceRecords, record: number): boolean =>
-  UMLAUTS.test(nameInBlock(records, record));
+const hasUmlaut = (records: PlaceRecords, record: number): boolean => {
+  const line = lineOf(records, records.slot[record] as number);
+  return UMLAUTS.test(line.slice(records.nameStart[record], records.nameEnd[record]));
+};
 
 /** The block's letters for A, O and U umlaut. */
 const UMLAUTS = /[nop]/;
 
-const nameInBlock = (records: PlaceRecords, record: number): string =>
-  lineOf(records, records.slot[record] as number).slice(records.nameStart[record], records.nameEnd[record]);
-
-const addEntry = (
-  entries: PlaceIndex & { count: number },
-  records: PlaceRecords,
-  record: number,
-  spell: (character: number) => readonly number[],
-): void => {
+const addEntry = (entries: Writable, records: PlaceRecords, record: number, spell: Spelling): void => {
+  const entry = entries.count++;
   const { pool } = entries;
-  const start = entries.count === 0 ? 0 : (entries.end[entries.count - 1] as number);
+  const start = entry === 0 ? 0 : (entries.end[entry - 1] as number);
   const line = lineOf(records, records.slot[record] as number);
+  const nameEnd = records.nameEnd[record] as number;
   let end = start;
   let letters = 0;
   let mark = WORD_START;
-  for (let at = records.nameStart[record] as number; at < (records.nameEnd[record] as number); at++) {
+  let hash = startHash;
+  for (let at = records.nameStart[record] as number; at < nameEnd; at++) {
     const character = line.charCodeAt(at);
     if (character >= 97) {
       for (const letter of spell(character)) {
         pool[end++] = letter | mark;
         letters |= letterBit(letter);
+        hash = stepHash(hash, letter);
         mark = 0;
       }
     } else if (character >= 65) {
       pool[end++] = character | mark;
       letters |= letterBit(character);
+      hash = stepHash(hash, character);
       mark = 0;
     } else mark = WORD_START;
   }
-  const entry = entries.count++;
   entries.record[entry] = record;
   entries.start[entry] = start;
   entries.end[entry] = end;
   entries.letters[entry] = letters;
+  const bucket = bucketOf(hash);
+  entries.next[entry] = entries.heads[bucket] as number;
+  entries.heads[bucket] = entry;
+};
+
+/** The letters, as character codes, that a lower-case letter of the place block folds to. */
+const accentFold: Spelling = (character) => cached(accentFolds, character, baseLetters);
+
+/** As {@link accentFold}, with umlauts spelt AE, OE, UE. */
+const accentSpelling: Spelling = (character) => cached(accentSpellings, character, spellInLatin);
+
+const accentFolds: (readonly number[] | undefined)[] = [];
+const accentSpellings: (readonly number[] | undefined)[] = [];
+
+const cached = (
+  kept: (readonly number[] | undefined)[],
+  character: number,
+  lettersOf: (letter: string) => string | undefined,
+): readonly number[] => {
+  const known = kept[character];
+  if (known !== undefined) return known;
+  const codes = [...(lettersOf(letterOf(character)) ?? '')].map((letter) => letter.charCodeAt(0));
+  kept[character] = codes;
+  return codes;
 };

@@ -3,17 +3,23 @@
  * one province over one time, or an alias of the place (which has no time of its own).
  *
  * The block has one part (joined by `|`) for each letter of codes, and in it one line (joined by `~`) for each of its
- * thousand numbers, empty for unknown codes: periods joined by `;`, then aliases, each after `@`, then, after `#`, the
- * code that holds the place today. A period begins with a base64url digit of flags: 1 its name follows (else the one
- * before), 2 its province does, 4 it starts the day after the period before, 8 it has not ended, 16 nobody recorded
- * its start. Then province (two letters), start and end (two digits each, indices of dates), name. Undated codes have
- * no dates at all. Accented letters are written as lower-case ones, by their order in ACCENTED_LETTERS.
+ * thousand numbers, empty for unknown codes: periods joined by `;`, then aliases, each after `@`, then, after `#`, how
+ * the place ended. A period begins with a base64url digit of flags: 1 its name follows (else the one before), 2 its
+ * province does, 4 it starts the day after the period before, 8 it has not ended, 16 nobody recorded its start. Then
+ * province (two letters), start and end (two digits each, indices of dates), name. Undated codes have no dates here.
+ * Accented letters are written as lower-case ones, by their order in ACCENTED_LETTERS.
+ *
+ * The end, after `#`: for undated places, where a source tells it, `!` and the day after the last one (three digits);
+ * then a letter for the evidence (see `evidenceOf` in place.ts) and the code of the place that took this one over, or
+ * after `d` the codes of all comuni that it was divided among.
  */
 import { dayAfter } from './calendar-date.ts';
 import {
   codeKind,
   DIGIT_VALUES,
   dateAt,
+  dateOfDigits,
+  isInForce,
   isKnownCode,
   OPEN_END,
   pairAt,
@@ -42,8 +48,14 @@ export type PlaceRecords = {
   readonly first: Uint16Array;
   readonly length: Uint8Array;
   readonly periods: Uint8Array;
-  /** By slot: the slot that holds the ended place today; 0 where none is known. */
+  /** By slot: the slot that took the ended place over; 0 where none is known. */
   readonly successor: Uint16Array;
+  /** By slot: the letter, as a character code, of the evidence for the successor; 0 where none is known. */
+  readonly evidence: Uint8Array;
+  /** By slot of an undated place: the first day on which it was no more; 0 where nobody recorded it. */
+  readonly goneFrom: Int32Array;
+  /** By slot of a divided place: the slots of the comuni that hold its parts today. */
+  readonly heirs: Map<number, readonly number[]>;
 };
 
 export const DATED = 0;
@@ -111,8 +123,35 @@ export const recordToday = (records: PlaceRecords, slot: number): number => {
   return -1;
 };
 
-/** The place that holds an ended one today; the place itself where none is known. */
-export const successorOf = (records: PlaceRecords, slot: number): number => records.successor[slot] || slot;
+/** The place of today that holds an ended one; the place itself where none is known. */
+export const successorOf = (slot: number): number => {
+  let last = slot;
+  for (let next = nextOf(last); next !== 0; next = nextOf(last)) last = next;
+  return last === slot || recordToday(recordsOf(last), last) < 0 ? slot : last;
+};
+
+/** The first successor of a place that was in force on the date; -1 when there is none. */
+export const successorAt = (slot: number, date: number): number => {
+  for (let next = nextOf(slot); next !== 0; next = nextOf(next)) if (isInForce(next, date)) return next;
+  return -1;
+};
+
+/** Whether the first place was taken over by the second, at once or in several steps. */
+export const isTakenOverBy = (slot: number, other: number): boolean => {
+  for (let next = nextOf(slot); next !== 0; next = nextOf(next)) if (next === other) return true;
+  return false;
+};
+
+/** Whether the place is known to have ended before the date. */
+export const hasEndedBefore = (slot: number, date: number): boolean => {
+  const records = recordsOf(slot);
+  const gone = records.goneFrom[slot] as number;
+  if (codeKind(slot) === UNDATED_CODE) return gone !== 0 && date >= gone;
+  const last = (records.first[slot] as number) + (records.periods[slot] as number) - 1;
+  return date > (records.to[last] as number);
+};
+
+const nextOf = (slot: number): number => recordsOf(slot).successor[slot] as number;
 
 export const isStato = (slot: number): boolean => slot >= SLOT_COUNT - 1000;
 
@@ -121,7 +160,7 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 let unpacked: Writable<PlaceRecords> | undefined;
 let isAllUnpacked = false;
 
-/** Room for the records: 16,556 now. A test of the whole registry fails when it does not suffice. */
+/** Room for the records: 17,543 now. A test of the whole registry fails when it does not suffice. */
 const CAPACITY = 20_000;
 
 const newRecords = (): Writable<PlaceRecords> => ({
@@ -139,18 +178,24 @@ const newRecords = (): Writable<PlaceRecords> => ({
   length: new Uint8Array(SLOT_COUNT),
   periods: new Uint8Array(SLOT_COUNT),
   successor: new Uint16Array(SLOT_COUNT),
+  evidence: new Uint8Array(SLOT_COUNT),
+  goneFrom: new Int32Array(SLOT_COUNT),
+  heirs: new Map(),
 });
 
 const PERIOD = 59;
 const ALIAS_MARK = 64;
-const SUCCESSOR_MARK = 35;
+const END_MARK = 35;
+const GONE_MARK = 33;
+/** The letter `d`. */
+const DIVIDED = 100;
 
 const unpackLine = (records: Writable<PlaceRecords>, line: string, slot: number): void => {
   const first = records.count;
   let mark = PERIOD;
   for (let at = 0; at < line.length; mark = line.charCodeAt(at++)) {
-    if (mark === SUCCESSOR_MARK) {
-      records.successor[slot] = slotOfCode(line.slice(at));
+    if (mark === END_MARK) {
+      unpackEnd(records, line.slice(at), slot);
       break;
     }
     records.slot[records.count] = slot;
@@ -159,6 +204,18 @@ const unpackLine = (records: Writable<PlaceRecords>, line: string, slot: number)
   }
   records.first[slot] = first;
   records.length[slot] = records.count - first;
+};
+
+const unpackEnd = (records: Writable<PlaceRecords>, text: string, slot: number): void => {
+  const isGone = text.charCodeAt(0) === GONE_MARK;
+  if (isGone) records.goneFrom[slot] = dateOfDigits(text, 1);
+  const [letter, ...codes] = (isGone ? text.slice(4) : text).match(/^[a-z]|[A-Z]\d{3}/g) ?? [];
+  if (letter === undefined) return;
+  const slots = codes.map(slotOfCode);
+  const evidence = letter.charCodeAt(0);
+  records.evidence[slot] = evidence;
+  if (evidence === DIVIDED) records.heirs.set(slot, slots);
+  else records.successor[slot] = slots[0] ?? 0;
 };
 
 const unpackPeriod = (records: Writable<PlaceRecords>, line: string, start: number): number => {
@@ -206,4 +263,4 @@ const unpackName = (records: PlaceRecords, line: string, record: number, start: 
 
 /** 1 for what can follow a name. */
 const MARKS = new Uint8Array(128);
-for (const mark of [PERIOD, ALIAS_MARK, SUCCESSOR_MARK]) MARKS[mark] = 1;
+for (const mark of [PERIOD, ALIAS_MARK, END_MARK]) MARKS[mark] = 1;

@@ -76,9 +76,6 @@ export const birthplaceAt = (slot: number, date: number): Birthplace => {
   return made;
 };
 
-/** The place today, or the one that holds it: itself where none is known. */
-export const slotToday = (slot: number): number => successorOf(recordsOf(slot), slot);
-
 export const placeToday = (slot: number): PlaceToday | null => {
   const records = recordsOf(slot);
   const record = recordToday(records, slot);
@@ -103,7 +100,7 @@ const birthplaces: (Birthplace | undefined)[] = [];
 
 const makeBirthplace = (records: PlaceRecords, record: number, wasInForce: boolean): Birthplace => {
   const slot = records.slot[record] as number;
-  const successor = slotToday(slot);
+  const successor = successorOf(slot);
   return Object.freeze({
     ...placeOfRecord(records, record),
     wasInForce,

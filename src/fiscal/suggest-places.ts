@@ -1,19 +1,12 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
-import { isCapital } from './capital.ts';
-import { isInForce, isKnownCode, OPEN_END, slotOfCode } from './code-table.ts';
+import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from './code-table.ts';
 import { foldedLength } from './fold-name.ts';
-import { BEGINNINGS, foldWords, type Matcher, NO_MATCH, SLIPS } from './name-matchers.ts';
+import { BEGINNINGS, foldWords, type Matcher, NO_MATCH, SLIPS, SLIPS_IN_PROVINCE } from './name-matchers.ts';
 import { type Place, placeOfRecord } from './place.ts';
+import { ANY_PROVINCE, readProvince } from './place-candidates.ts';
 import { foldedLetters, placeIndex } from './place-index.ts';
-import {
-  ALIAS,
-  allRecords,
-  DATED,
-  isStato,
-  type PlaceRecords,
-  provinceNumber,
-  recordAt,
-} from './place-records.ts';
+import { ALIAS, allRecords, DATED, isStato, type PlaceRecords, recordAt } from './place-records.ts';
+import { residentsRank } from './residents.ts';
 
 export type SuggestOptions = {
   /** Only places of this province, at any time; `EE` for states. */
@@ -26,72 +19,61 @@ export type SuggestOptions = {
 
 /**
  * Places for what somebody has typed so far: names that begin so, then names with a word that does, then names with
- * words that begin as the words typed do (`reggio em`); if there are none, names that differ by a slip or two. Among
- * equals, those in force come first, then capitals of provinces and states. Each place once, at most `limit`. A
- * Belfiore code is its place.
+ * words that begin as the words typed do (`reggio em`); if no place in force is among them, names that differ by a slip
+ * or two. Among equals, names in force come first, then places with more residents. Each place once, at most `limit`.
+ * A Belfiore code is its place.
  *
  * @throws TypeError when the date is no date.
  */
-export const suggestPlaces = (typed: string, options: SuggestOptions = {}): Place[] => {
-  const date = options.date === undefined ? FAR_DATE : toDateNumber(options.date);
+export const suggestPlaces = (typed: string, options?: SuggestOptions | null): Place[] => {
+  const date = options?.date === undefined ? FAR_DATE : toDateNumber(options.date);
   if (date === 0) throw new TypeError('date must be a date: YYYY-MM-DD or {year, month, day}');
-  foldWords(typeof typed === 'string' ? typed : '');
+  if (typeof typed !== 'string') return [];
+  foldWords(typed);
   if (foldedLength === 0) return [];
-  const province = readProvince(options.province);
+  const search = { province: readProvince(options?.province), date };
   const code = slotOfCode(typed.trim().toUpperCase());
-  if (isKnownCode(code)) return placeOfCode(code, province, date);
-  const ranked = rankEntries(BEGINNINGS, province, date);
-  const best = ranked.size > 0 ? ranked : rankEntries(SLIPS, province, date);
+  if (isKnownCode(code)) return placeOfCode(code, search);
+  resetRanking();
+  rankEntries(BEGINNINGS, search);
+  if (!hasPlaceInForce()) rankEntries(search.province === ANY_PROVINCE ? SLIPS : SLIPS_IN_PROVINCE, search);
   const records = allRecords();
-  return [...best.values()]
-    .sort(byRank)
-    .slice(0, options.limit ?? DEFAULT_LIMIT)
-    .map(({ record }) => placeOfRecord(records, shownRecord(records, record, date)));
+  return bestSlots(options?.limit ?? DEFAULT_LIMIT).map((slot) =>
+    placeOfRecord(records, shownRecord(records, bestRecord[slot] ?? 0, date)),
+  );
 };
 
-const placeOfCode = (slot: number, province: number, date: number): Place[] => {
+type Search = { readonly province: number; readonly date: number };
+
+const placeOfCode = (slot: number, { province, date }: Search): Place[] => {
   const records = allRecords();
-  const [first, end] = [
-    records.first[slot] as number,
-    (records.first[slot] as number) + (records.length[slot] as number),
-  ];
-  const isThere = province === ANY_PROVINCE || records.province.subarray(first, end).includes(province);
+  const first = records.first[slot] ?? 0;
+  const ofPlace = records.province.subarray(first, first + (records.length[slot] ?? 0));
+  const isThere = province === ANY_PROVINCE || ofPlace.includes(province);
   return isThere ? [placeOfRecord(records, recordAt(records, slot, date))] : [];
-};
-
-const readProvince = (province: unknown): number => {
-  const text = typeof province === 'string' ? province.trim() : '';
-  return text === '' ? ANY_PROVINCE : provinceNumber(text.toUpperCase());
 };
 
 const DEFAULT_LIMIT = 10;
 const FAR_DATE = 99_991_231;
-const ANY_PROVINCE = -1;
 
-type Ranked = {
-  readonly rank: number;
-  /** A name in other words or in another language: behind names of that rank. */
-  readonly isAlias: boolean;
-  readonly length: number;
-  readonly slot: number;
-  readonly record: number;
+/** By slot: the rank of its best name so far (the lower, the better) and the record of that name. */
+const bestRank = new Float64Array(SLOT_COUNT);
+const bestRecord = new Uint16Array(SLOT_COUNT);
+const ranked: number[] = [];
+
+const resetRanking = (): void => {
+  for (const slot of ranked) bestRank[slot] = 0;
+  ranked.length = 0;
 };
 
-const byRank = (a: Ranked, b: Ranked): number =>
-  a.rank - b.rank ||
-  Number(isProminent(b)) - Number(isProminent(a)) ||
-  Number(a.isAlias) - Number(b.isAlias) ||
-  a.length - b.length ||
-  a.slot - b.slot;
+/** How timely a name is: in force itself, another name of a place in force, or of a place that is not. */
+const NAME_IN_FORCE = 0;
+const PLACE_IN_FORCE = 1;
+const NOT_IN_FORCE = 2;
 
-/** Nobody recorded how many people live where: capitals and states are what most people mean. */
-const isProminent = ({ slot }: Ranked): boolean => isCapital(slot) || isStato(slot);
-
-/** The best match of each place. */
-const rankEntries = (matcher: Matcher, province: number, date: number): Map<number, Ranked> => {
+const rankEntries = (matcher: Matcher, search: Search): void => {
   const records = allRecords();
   const index = placeIndex();
-  const best = new Map<number, Ranked>();
   const typed = foldedLetters();
   for (let entry = 0; entry < index.count; entry++) {
     if (!matcher.mayMatch(index.letters[entry] as number, typed)) continue;
@@ -100,20 +82,68 @@ const rankEntries = (matcher: Matcher, province: number, date: number): Map<numb
     const match = matcher.rank(index, start, end);
     if (match === NO_MATCH) continue;
     const record = index.record[entry] as number;
-    if (province !== ANY_PROVINCE && records.province[record] !== province) continue;
+    if (search.province !== ANY_PROVINCE && records.province[record] !== search.province) continue;
     const slot = records.slot[record] as number;
-    const rank = match * 2 + (isTimely(records, record, date) ? 0 : 1);
-    const known = best.get(slot);
-    if (known !== undefined && rank >= known.rank) continue;
-    best.set(slot, { rank, isAlias: records.kind[record] === ALIAS, length: end - start, slot, record });
+    const rank = rankOf(record, { match, length: end - start }, search.date);
+    const known = bestRank[slot] as number;
+    if (known !== 0 && rank >= known) continue;
+    if (known === 0) ranked.push(slot);
+    bestRank[slot] = rank;
+    bestRecord[slot] = record;
   }
-  return best;
 };
 
-const isTimely = (records: PlaceRecords, record: number, date: number): boolean => {
+type Match = { readonly match: number; readonly length: number };
+
+/**
+ * One number: exactness, then timeliness, then residents (of names in force only: nobody who types `cast` means Enna,
+ * which was Castrogiovanni), then own names before aliases, then short names, then the order of codes. Never 0.
+ */
+const rankOf = (record: number, { match, length }: Match, date: number): number => {
+  const records = allRecords();
   const slot = records.slot[record] as number;
-  if (records.kind[record] !== DATED && records.kind[record] !== ALIAS) return false;
-  return isInForce(slot, date);
+  const timeliness = timelinessOf(record, date);
+  // A word in the middle of an ended place's name fits worse than a place in force with a slip.
+  const exactness = match >= MIDDLE_OF_NAME && timeliness === NOT_IN_FORCE ? match + LATER_BY : match;
+  const residents = timeliness === NAME_IN_FORCE ? (isStato(slot) ? STATE_RANK : residentsRank(slot)) : 0;
+  const isAlias = records.kind[record] === ALIAS ? 1 : 0;
+  const major = (exactness + 1) * 4 + timeliness;
+  return (((major * 128 + 127 - residents) * 2 + isAlias) * 128 + length) * 16_384 + slot;
+};
+
+const MIDDLE_OF_NAME = 2;
+const LATER_BY = 3;
+/** States come before all cities but Rome. */
+const STATE_RANK = 60;
+
+const timelinessOf = (record: number, date: number): number => {
+  const records = allRecords();
+  const kind = records.kind[record];
+  const isPeriod = kind === DATED;
+  const to = records.to[record] ?? OPEN_END;
+  if (isPeriod && date >= (records.from[record] ?? 0) && date <= to) return NAME_IN_FORCE;
+  if (!isPeriod && kind !== ALIAS) return NOT_IN_FORCE;
+  return isInForce(records.slot[record] ?? 0, date) ? PLACE_IN_FORCE : NOT_IN_FORCE;
+};
+
+const hasPlaceInForce = (): boolean =>
+  ranked.some((slot) => Math.floor((bestRank[slot] as number) / TIMELINESS_UNIT) % 4 < NOT_IN_FORCE);
+
+const TIMELINESS_UNIT = 128 * 2 * 128 * 16_384;
+
+/** The slots of the lowest ranks; the list is short, so that each is put in its place as it comes. */
+const bestSlots = (limit: number): number[] => {
+  const best: number[] = [];
+  for (const slot of ranked) {
+    const rank = bestRank[slot] as number;
+    const last = best[best.length - 1];
+    if (best.length >= limit && last !== undefined && rank >= (bestRank[last] as number)) continue;
+    let at = best.length;
+    while (at > 0 && (bestRank[best[at - 1] ?? 0] as number) > rank) at--;
+    best.splice(at, 0, slot);
+    if (best.length > limit) best.pop();
+  }
+  return best;
 };
 
 /** The name that was typed, if it was in force; else the place's name then. An alias shows the place's own name. */

@@ -1,7 +1,8 @@
 import { codeOfSlot, isKnownCode, SLOT_COUNT, slotOfCode } from './code-table.ts';
-import { capBlock, regionBlock } from './data/territory.ts';
+import { CAPS_AS_OF, capBlock, formerCapBlock, replacingCapBlock } from './data/postal-codes.ts';
+import { regionBlock } from './data/territory.ts';
 import { findPlace, type PlaceNotFound } from './find-place.ts';
-import { type Place, placeHistoryOfSlot, placeOfRecord, placeToday, slotToday } from './place.ts';
+import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord, placeToday } from './place.ts';
 import {
   allRecords,
   isStato,
@@ -32,11 +33,22 @@ export type CapsResult =
       readonly place: { readonly codiceCatastale: string; readonly name: string; readonly province: string };
       /** Postal codes of five digits, in order. Those of Rome begin with zeros. */
       readonly caps: readonly string[];
+      /** Year and month that they are of. */
+      readonly asOf: string;
+      /** The new code of a comune whose other codes end on 31 March 2027; null for all others. */
+      readonly replacedBy: string | null;
     }
   | (Omit<PlaceNotFound, 'reason'> & {
       /** `no-caps`: a state, or an ended comune whose successor nobody knows. */
       readonly reason: PlaceNotFound['reason'] | 'no-caps';
     });
+
+/** A comune that has a postal code, or had it. */
+export type CapPlace = PlaceToday & {
+  readonly isCurrent: boolean;
+  /** Year and month that this is of. */
+  readonly asOf: string;
+};
 
 /** The twenty regions, in ISTAT's order, with their provinces of today. */
 export const regions = (): Region[] =>
@@ -86,12 +98,27 @@ export const cities = (province: string): ListedPlace[] => {
 export const caps = (province: string, city: string): CapsResult => {
   const found = findPlace(city, { province });
   if (!found.ok) return found;
-  const slot = slotToday(slotOfCode(found.place.codiceCatastale));
+  const slot = successorOf(slotOfCode(found.place.codiceCatastale));
   const place = placeToday(slot);
   const codes = capsOfSlots().get(slot);
   if (place === null || codes === undefined)
-    return { ok: false, reason: 'no-caps', candidates: [], suggestions: [] };
-  return { ok: true, place, caps: splitCaps(codes) };
+    return { ok: false, reason: 'no-caps', hint: null, candidates: [], suggestions: [] };
+  const replacedBy = codesByPlace(replacingCapBlock()).get(slot)?.[0] ?? null;
+  return { ok: true, place, caps: splitCaps(codes), asOf: CAPS_AS_OF, replacedBy };
+};
+
+/** The comuni of a postal code, those of today first, then those that had it until a few years ago. */
+export const placesOfCap = (cap: string): CapPlace[] => {
+  if (typeof cap !== 'string' || !/^\d{5}$/.test(cap)) return [];
+  const current = [...capsOfSlots()].filter(([, codes]) => splitCaps(codes).includes(cap));
+  const former = [...codesByPlace(formerCapBlock())].filter(([, codes]) => codes.includes(cap));
+  return [
+    ...current.map(([slot]) => ({ slot, isCurrent: true })),
+    ...former.map(([slot]) => ({ slot, isCurrent: false })),
+  ].flatMap(({ slot, isCurrent }) => {
+    const place = placeToday(slot);
+    return place === null ? [] : [{ ...place, isCurrent, asOf: CAPS_AS_OF }];
+  });
 };
 
 /** All that is recorded of a Belfiore code, oldest name first; empty for an unknown one. */
@@ -121,7 +148,7 @@ const readRegions = (): RegionEntry[] =>
 
 const listedPlace = (records: PlaceRecords, record: number): ListedPlace => {
   const { codiceCatastale, name, province, isCurrent } = placeOfRecord(records, record);
-  const successor = successorOf(records, records.slot[record] as number);
+  const successor = successorOf(records.slot[record] as number);
   return {
     codiceCatastale,
     codiceCatastaleToday: codeOfSlot(successor),
@@ -149,3 +176,7 @@ const capsOfSlots = (): ReadonlyMap<number, string> => {
 
 const splitCaps = (codes: string): string[] =>
   Array.from({ length: codes.length / 5 }, (_, at) => codes.slice(at * 5, at * 5 + 5));
+
+/** Reads `A001350313503235033 ...`: a place code, then its postal codes. */
+const codesByPlace = (block: string): Map<number, string[]> =>
+  new Map(block.split(' ').map((entry) => [slotOfCode(entry.slice(0, 4)), splitCaps(entry.slice(4))]));

@@ -178,10 +178,19 @@ describe('the century', () => {
     });
   });
 
-  it('is not turned back for a state whose beginning nobody recorded', () => {
+  it('is the older one when the place had ended before the younger, though it was in force in neither', () => {
     const result = decode('MSSVEA10E45Z118T', { asOf });
-    expect(result).toMatchObject({ birthDate: '2010-05-05', otherBirthDate: '1910-05-05' });
+    expect(result).toMatchObject({ birthDate: '1910-05-05', otherBirthDate: '2010-05-05' });
     expect(result.ok && result.warnings).toEqual(['place-not-in-force']);
+  });
+
+  it.each([
+    ['RSSMRA24A01Z118J', '1924-01-01'],
+    [codeOf('1923-01-01', 'Z135'), '1923-01-01'],
+    [codeOf('1920-01-01', 'G778'), '1920-01-01'],
+  ])('reads %s as a birth of %s, in a place that had ended before 2000', (code, expected) => {
+    expect(birthDate(code, { asOf })).toBe(expected);
+    expect(birthDate(code, { asOf, century: 2000 })).toBe(expected.replace('19', '20'));
   });
 
   it('can be fixed', () => {

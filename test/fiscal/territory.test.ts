@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { caps, cities, dataSources, placeHistory, provinces, regions } from '../../src/fiscal/index.ts';
+import {
+  caps,
+  cities,
+  dataSources,
+  placeHistory,
+  placesOfCap,
+  provinces,
+  regions,
+} from '../../src/fiscal/index.ts';
 import { rows } from './people.ts';
 
 const places = rows('places.csv');
@@ -66,7 +74,16 @@ describe('cities', () => {
   });
 
   it('tells the code that holds the place today', () => {
-    const successors = new Map(places.map(({ code, successor_code: successor }) => [code, successor]));
+    const successors = new Map<string | undefined, string | undefined>([
+      ...places.map(({ code, successor_code: successor }) => [code, successor] as const),
+      ...rows('places-undated.csv').map(({ code, successor_code: successor }) => [code, successor] as const),
+      // Undated states that became, or joined, another in a known year.
+      ...rows('twins.csv')
+        .filter(
+          ({ resolution = '' }) => /(till|since) \d{4}/.test(resolution) && !resolution.includes('still'),
+        )
+        .map(({ code, twin_code: successor }) => [code, successor] as const),
+    ]);
     for (const province of ['CO', 'FO', 'PS', 'EE', 'TN']) {
       for (const { codiceCatastale, codiceCatastaleToday } of cities(province)) {
         expect(codiceCatastaleToday).toBe(successors.get(codiceCatastale) || codiceCatastale);
@@ -109,9 +126,13 @@ describe('caps', () => {
     });
   });
 
+  it('follow a comune that became part of a city', () => {
+    expect(caps('VE', 'Mestre')).toMatchObject({ ok: true, place: { name: 'VENEZIA' } });
+  });
+
   it('keep the zeros of Rome', () => {
     const rome = caps('RM', 'Roma');
-    expect(rome.ok && rome.caps).toHaveLength(82);
+    expect(rome.ok && rome.caps).toHaveLength(73);
     expect(rome.ok && rome.caps).toContain('00118');
   });
 
@@ -119,7 +140,25 @@ describe('caps', () => {
     expect(caps('EE', 'Francia')).toMatchObject({ ok: false, reason: 'no-caps' });
     expect(caps('RM', 'Atlantide')).toMatchObject({ ok: false, reason: 'unknown' });
     expect(caps('QQ', 'Roma')).toMatchObject({ ok: false, reason: 'province' });
-    expect(caps('VE', 'Mestre')).toMatchObject({ ok: false, reason: 'no-caps' });
+    // Albanova was divided between two comuni.
+    expect(caps('CE', 'Albanova')).toMatchObject({ ok: false, reason: 'no-caps' });
+  });
+});
+
+describe('postal codes with their dates', () => {
+  it('tell when they were compiled and which of them is about to replace the others', () => {
+    expect(caps('MI', 'Assago')).toMatchObject({ caps: ['20057'], asOf: '2026-11', replacedBy: null });
+    expect(caps('SU', 'Decimoputzu')).toMatchObject({ caps: ['09001', '09010'], replacedBy: '09001' });
+  });
+
+  it('lead back to the comuni that have them, or had them until a few years ago', () => {
+    expect(placesOfCap('00118')).toMatchObject([{ name: 'ROMA', isCurrent: true }]);
+    expect(placesOfCap('20057')).toMatchObject([{ name: 'ASSAGO', isCurrent: true }]);
+    expect(placesOfCap('20090')).toContainEqual(
+      expect.objectContaining({ name: 'ASSAGO', isCurrent: false, asOf: '2026-11' }),
+    );
+    expect(placesOfCap('99999')).toEqual([]);
+    expect(placesOfCap('118')).toEqual([]);
   });
 });
 
@@ -134,7 +173,7 @@ describe('placeHistory', () => {
 describe('dataSources', () => {
   it('names version, licences and notices', () => {
     const { version, fingerprint, notice, capsNotice, sources } = dataSources();
-    expect(version).toBe('2026-05');
+    expect(version).toBe('2026-11');
     expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
     expect(readFileSync(new URL('../../NOTICE', import.meta.url), 'utf8')).toContain(notice);
     expect(capsNotice).toContain('2019');

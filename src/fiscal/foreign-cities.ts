@@ -1,0 +1,22 @@
+import { slotOfCode } from './code-table.ts';
+import { foreignCityBlock } from './data/foreign-cities.ts';
+import { fold, folded, foldedLength } from './fold-name.ts';
+
+/** The slot of the state that a well-known foreign city is in, -1 for any other name: births abroad take the state. */
+export const stateOfCity = (name: string): number => {
+  fold(name);
+  const letters = String.fromCharCode(...folded.subarray(0, foldedLength));
+  states ??= readCities();
+  return states.get(letters) ?? -1;
+};
+
+let states: ReadonlyMap<string, number> | undefined;
+
+const readCities = (): Map<string, number> => {
+  const read = new Map<string, number>();
+  for (const line of foreignCityBlock().split('~')) {
+    const slot = slotOfCode(line.slice(0, 4));
+    for (const city of line.slice(4).split(',')) read.set(city.replace(/[^A-Z]/g, ''), slot);
+  }
+  return read;
+};

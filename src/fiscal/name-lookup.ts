@@ -1,0 +1,45 @@
+/** The place of a name as it is written, or of a Belfiore code. */
+import { isKnownCode, slotOfCode } from './code-table.ts';
+import { PROVINCES } from './data/places.ts';
+import {
+  ANY_PROVINCE,
+  addCandidates,
+  chooseCandidate,
+  clearCandidates,
+  isProvinceOf,
+  readProvince,
+  UNKNOWN_PLACE,
+} from './place-candidates.ts';
+import { provinceNumber } from './place-records.ts';
+
+export const UNKNOWN_PROVINCE = -3;
+
+/** What the last look-up found: the slot, whether its code was given, and the ended place that it took over, or -1. */
+export const found = { slot: -1, isCode: false, ended: -1 };
+
+export const lookUpName = (name: string, province: number, date: number): number => {
+  const code = name.length === 4 ? slotOfCode(name.toUpperCase()) : -1;
+  if (isKnownCode(code)) {
+    found.isCode = isProvinceOf(code, province);
+    return found.isCode ? code : UNKNOWN_PLACE;
+  }
+  clearCandidates();
+  addCandidates(name, province, date);
+  return chooseCandidate(name, date);
+};
+
+/** The number of a province that any place was ever in, {@link ANY_PROVINCE} for none given. */
+export const provinceOf = (province: string): number => {
+  const text = typeof province === 'string' ? province.trim() : '';
+  if (text === '') return ANY_PROVINCE;
+  if (text.length !== 2) return UNKNOWN_PROVINCE;
+  const number = readProvince(text);
+  return KNOWN_PROVINCES[number] === 1 ? number : UNKNOWN_PROVINCE;
+};
+
+/** By province number: 1 for those that any place was ever in. */
+const KNOWN_PROVINCES: Uint8Array = (() => {
+  const known = new Uint8Array(26 * 26);
+  for (let at = 0; at < PROVINCES.length; at += 2) known[provinceNumber(PROVINCES.slice(at, at + 2))] = 1;
+  return known;
+})();

@@ -1,0 +1,109 @@
+/** Ways to read a name that no place has as it is written: brackets, bilingual pairs, abbreviations, states. */
+import { forEachLooseMatch, forEachSlashMatch } from './loose-match.ts';
+import { lookUpName, provinceOf } from './name-lookup.ts';
+import {
+  ANY_PROVINCE,
+  addCandidate,
+  addCandidates,
+  candidates,
+  chooseCandidate,
+  clearCandidates,
+  keepCandidates,
+  type Search,
+  UNKNOWN_PLACE,
+} from './place-candidates.ts';
+import { provinceNumber } from './place-records.ts';
+import { stateNames, writtenOut } from './place-spellings.ts';
+
+/** The ways to read a name that no place has as it is written, each after the one before has failed. */
+export const lookUpOtherwise = (name: string, search: Search): number => {
+  for (const lookUp of OTHER_WAYS) {
+    const slot = lookUp(name, search);
+    if (slot !== UNKNOWN_PLACE) return slot;
+    clearCandidates();
+  }
+  return UNKNOWN_PLACE;
+};
+
+type LookUp = (name: string, search: Search) => number;
+
+/** `Name (XX)`, or `Name (Other name)`. */
+const lookUpBrackets: LookUp = (name, search) => {
+  const [, before, inside] = /^(.*\S)\s*\(([^()]+)\)\s*$/.exec(name) ?? [];
+  if (before === undefined || inside === undefined) return UNKNOWN_PLACE;
+  if (!/^[A-Za-z]{2}$/.test(inside)) return lookUpBoth(before, inside, search);
+  const own = provinceOf(inside);
+  const isWanted = own >= 0 && (search.province === ANY_PROVINCE || search.province === own);
+  if (!isWanted) return UNKNOWN_PLACE;
+  const slot = lookUpName(before, own, search.date);
+  return slot === UNKNOWN_PLACE ? lookUpWrittenOut(before, { ...search, province: own }) : slot;
+};
+
+/** The two halves of a bilingual name, which must mean one place. */
+const lookUpHalves: LookUp = (name, search) => {
+  for (const [first, second] of halvesOf(name)) {
+    const slot = lookUpBoth(first, second, search);
+    if (slot !== UNKNOWN_PLACE) return slot;
+  }
+  return UNKNOWN_PLACE;
+};
+
+/** At a slash, if there is one; else at each hyphen or dash: both halves may have hyphens of their own. */
+const halvesOf = (name: string): [first: string, second: string][] =>
+  [...name.matchAll(name.includes('/') ? /\//g : /[-\u2013]/g)].map(({ index }) => [
+    name.slice(0, index),
+    name.slice(index + 1),
+  ]);
+
+/** Among the places that both names fit. */
+const lookUpBoth = (first: string, second: string, { province, date }: Search): number => {
+  clearCandidates();
+  addCandidates(first, province, date);
+  const scores = new Map(candidates().map(({ slot, score }) => [slot, score]));
+  if (scores.size === 0) return UNKNOWN_PLACE;
+  clearCandidates();
+  addCandidates(second, province, date);
+  keepCandidates(({ slot, score }) => {
+    const other = scores.get(slot);
+    return other === undefined ? undefined : Math.max(score, other);
+  });
+  return chooseCandidate(second, date);
+};
+
+const lookUpWrittenOut: LookUp = (name, { province, date }) => {
+  const spellings = writtenOut(name);
+  clearCandidates();
+  for (const spelling of spellings) addCandidates(spelling, province, date);
+  return chooseCandidate(spellings[0] ?? name, date);
+};
+
+const lookUpState: LookUp = (name, { province, date }) => {
+  if (province !== ANY_PROVINCE && province !== FOREIGN) return UNKNOWN_PLACE;
+  for (const state of stateNames(name)) {
+    const slot = lookUpName(state, FOREIGN, date);
+    if (slot !== UNKNOWN_PLACE) return slot;
+  }
+  return UNKNOWN_PLACE;
+};
+
+const lookUpShortened: LookUp = (name, search) => {
+  forEachSlashMatch(name, (record) => addCandidate(record, search));
+  return chooseCandidate(name, search.date);
+};
+
+const lookUpLoosely: LookUp = (name, search) => {
+  for (const spelling of [name, ...writtenOut(name)])
+    forEachLooseMatch(spelling, (record) => addCandidate(record, search));
+  return chooseCandidate(name, search.date);
+};
+
+const OTHER_WAYS: readonly LookUp[] = [
+  lookUpBrackets,
+  lookUpHalves,
+  lookUpWrittenOut,
+  lookUpState,
+  lookUpShortened,
+  lookUpLoosely,
+];
+
+const FOREIGN = provinceNumber('EE');

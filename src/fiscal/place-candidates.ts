@@ -1,0 +1,216 @@
+/**
+ * The places that a name fits, and which of them it means on a date. Kept in objects that are used again: a look-up in
+ * a run over a million people allocates nothing.
+ */
+import { isInForce } from './code-table.ts';
+import { fold } from './fold-name.ts';
+import { forEachMatch } from './match-name.ts';
+import { nameExactness } from './name-exactness.ts';
+import {
+  ALIAS,
+  DATED,
+  hasEndedBefore,
+  isStato,
+  isTakenOverBy,
+  provinceNumber,
+  recordAt,
+  recordName,
+  recordsOf,
+  recordToday,
+  successorOf,
+  UNDATED,
+} from './place-records.ts';
+
+/** How a name fits a place on a date; the higher, the better. */
+export const FIT = {
+  /** Nobody recorded the place's dates, so any dated place goes before. */
+  undated: 0,
+  /** The place had ended. */
+  ended: 1,
+  /** The place came later. */
+  later: 2,
+  /** The place was in force, but had this name at another time. */
+  otherName: 3,
+  /** The place was in force, and this is its name in another language or in everyday speech. */
+  alias: 4,
+  /** The place was in force under this very name. */
+  name: 5,
+} as const;
+
+export type Fit = (typeof FIT)[keyof typeof FIT];
+
+/** A place with its best record; the score is twice the fit, plus one when the record is in the province asked for. */
+export type Candidate = { slot: number; record: number; score: number };
+
+export const UNKNOWN_PLACE = -1;
+export const AMBIGUOUS_PLACE = -2;
+
+export const ANY_PROVINCE = -1;
+
+/** What a name is looked up with. */
+export type Search = { readonly province: number; readonly date: number };
+
+const pool: Candidate[] = [];
+let count = 0;
+
+/** The candidates of the last search. */
+export const candidates = (): Candidate[] => pool.slice(0, count);
+
+export const clearCandidates = (): void => {
+  count = 0;
+};
+
+/** Adds the places of a name. */
+export const addCandidates = (name: string, province: number, date: number): void => {
+  fold(name);
+  wanted = province;
+  wantedDate = date;
+  forEachMatch(addRecord);
+};
+
+/** Adds the place of a record. */
+export const addCandidate = (record: number, { province, date }: Search): void => {
+  wanted = province;
+  wantedDate = date;
+  addRecord(record);
+};
+
+/** Keeps the candidates that pass, with new scores. */
+export const keepCandidates = (newScore: (candidate: Candidate) => number | undefined): void => {
+  const kept = candidates().flatMap((candidate) => {
+    const score = newScore(candidate);
+    return score === undefined ? [] : [{ ...candidate, score }];
+  });
+  count = 0;
+  for (const { slot, record, score } of kept) keepBest(slot, record, score);
+};
+
+let wanted = ANY_PROVINCE;
+let wantedDate = 0;
+
+const addRecord = (record: number): void => {
+  const records = recordsOf(0);
+  const slot = records.slot[record] as number;
+  if (!isProvinceOf(slot, wanted)) return;
+  const isOfProvince = records.province[record] === wanted ? 1 : 0;
+  keepBest(slot, record, fitOf(record, wantedDate) * 2 + isOfProvince);
+};
+
+const keepBest = (slot: number, record: number, score: number): void => {
+  let at = 0;
+  while (at < count && pool[at]?.slot !== slot) at++;
+  const known = pool[at];
+  if (known === undefined) pool.push({ slot, record, score });
+  else if (at === count || score > known.score) {
+    known.slot = slot;
+    known.record = record;
+    known.score = score;
+  }
+  if (at === count) count++;
+};
+
+/**
+ * The slot that the name means, {@link UNKNOWN_PLACE} or {@link AMBIGUOUS_PLACE}: best score, then best accents, then,
+ * in one province, nearest to the date; among states the one of today.
+ */
+export const chooseCandidate = (name: string, date: number): number => {
+  const [only] = pool;
+  if (count === 1 && only !== undefined) return only.slot;
+  if (count === 0) return UNKNOWN_PLACE;
+  let best = withHighest(candidates(), ({ score }) => score);
+  if (best.length > 1) best = withHighest(best, (candidate) => exactness(name, candidate));
+  if (best.length > 1 && areNeighbours(best)) {
+    best = withHighest(best, (candidate) => nearness(candidate, date));
+  }
+  if (best.length > 1) best = statesOfToday(best);
+  const [chosen] = best;
+  if (chosen === undefined || best.length > 1 || hasNamesake(chosen, name)) return AMBIGUOUS_PLACE;
+  return chosen.slot;
+};
+
+/** How the name fits the place that was chosen. */
+export const fitOfSlot = (slot: number): Fit => {
+  const fit = (candidates().find((candidate) => candidate.slot === slot)?.score ?? 0) >> 1;
+  return Object.values(FIT).find((each) => each === fit) ?? FIT.undated;
+};
+
+/** Any province that the place ever had, or that the place which holds it is in today. */
+export const isProvinceOf = (slot: number, province: number): boolean => {
+  if (province === ANY_PROVINCE) return true;
+  const records = recordsOf(slot);
+  const first = records.first[slot] as number;
+  const end = first + (records.length[slot] as number);
+  for (let record = first; record < end; record++) if (records.province[record] === province) return true;
+  const successor = successorOf(slot);
+  const today = successor === slot ? -1 : recordToday(recordsOf(successor), successor);
+  return today >= 0 && records.province[today] === province;
+};
+
+/** The number of a province abbreviation in the records, or {@link ANY_PROVINCE} for an empty one. */
+export const readProvince = (province: unknown): number => {
+  const text = typeof province === 'string' ? province.trim() : '';
+  return text === '' ? ANY_PROVINCE : provinceNumber(text.toUpperCase());
+};
+
+const exactness = (name: string, { slot, record }: Candidate): number =>
+  nameExactness(name, recordName(recordsOf(slot), record));
+
+/**
+ * Whether another place bore exactly this name and has ended, while the chosen one has it only as a former name or an
+ * alias: "Fiume" of 1960 may be Fiume Veneto, or the town on the Quarnaro.
+ */
+const hasNamesake = (chosen: Candidate, name: string): boolean => {
+  const fit = chosen.score >> 1;
+  if (fit !== FIT.otherName && fit !== FIT.alias) return false;
+  return candidates().some(
+    (other) =>
+      other.slot !== chosen.slot &&
+      other.score >> 1 === FIT.ended &&
+      recordsOf(other.slot).kind[other.record] === DATED &&
+      !isTakenOverBy(other.slot, chosen.slot) &&
+      exactness(name, other) >= exactness(name, chosen),
+  );
+};
+
+/** Places of one name in one province are mostly each other's successors; in two provinces, strangers. */
+const areNeighbours = (tied: readonly Candidate[]): boolean => {
+  const provinces = tied.map(({ slot, record }) => recordsOf(slot).province[record]);
+  return provinces.every((province) => province === provinces[0]);
+};
+
+/** Of places that came later the next one; of those that had ended the one that was called so last. */
+const nearness = ({ slot, record, score }: Candidate, date: number): number => {
+  const records = recordsOf(slot);
+  const byDate = recordAt(records, slot, date);
+  switch (score >> 1) {
+    case FIT.later:
+      return -(records.from[byDate] as number);
+    case FIT.ended:
+      return records.to[records.kind[record] === ALIAS ? byDate : record] as number;
+    default:
+      return 0;
+  }
+};
+
+const withHighest = (all: readonly Candidate[], rank: (candidate: Candidate) => number): Candidate[] => {
+  const ranks = all.map(rank);
+  const highest = Math.max(...ranks);
+  return all.filter((_candidate, at) => ranks[at] === highest);
+};
+
+const statesOfToday = (tied: Candidate[]): Candidate[] => {
+  if (!tied.every(({ slot }) => isStato(slot))) return tied;
+  const ofToday = tied.filter(({ slot }) => recordToday(recordsOf(slot), slot) >= 0);
+  return ofToday.length === 0 ? tied : ofToday;
+};
+
+const fitOf = (record: number, date: number): Fit => {
+  const records = recordsOf(0);
+  const slot = records.slot[record] as number;
+  if (records.kind[records.first[slot] as number] === UNDATED) return FIT.undated;
+  const isAlias = records.kind[record] === ALIAS;
+  if (!isAlias && date >= (records.from[record] as number) && date <= (records.to[record] as number))
+    return FIT.name;
+  if (isInForce(slot, date)) return isAlias ? FIT.alias : FIT.otherName;
+  return hasEndedBefore(slot, date) ? FIT.ended : FIT.later;
+};

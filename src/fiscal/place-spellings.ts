@@ -1,0 +1,67 @@
+/**
+ * Other ways to write a place's name, tried when nobody is called as typed: abbreviations written out, and the words
+ * that surround the name of a state. Counted over all comuni in force, no abbreviated form stands for two names.
+ */
+
+/** The name with its abbreviations written out in every way; empty when it has none. */
+export const writtenOut = (name: string): readonly string[] => {
+  const words = PHRASES.reduce((text, [short, long]) => text.replace(short, long), name.toUpperCase())
+    .split(/[\s.]+/)
+    .filter((word) => word !== '');
+  const readings = words.map((word) => ABBREVIATIONS.get(word) ?? [word]);
+  const all = readings.reduce<readonly string[]>(
+    (begun, next) =>
+      begun.length * next.length > MAX_READINGS
+        ? begun.map((text) => `${text} ${next[0] ?? ''}`)
+        : begun.flatMap((text) => next.map((word) => `${text} ${word}`)),
+    [''],
+  );
+  const typed = words.join(' ');
+  return all
+    .map((text) => text.trim())
+    .filter((text) => text !== typed || typed !== name.toUpperCase().trim());
+};
+
+/** What may be the name proper of a state: `Ex Jugoslavia`, `Repubblica di Cuba`, `Marshall (Isole)`. */
+export const stateNames = (name: string): readonly string[] => {
+  const text = name.trim().toUpperCase().replace(/\s+/g, ' ');
+  for (const pattern of STATE_FORMS) {
+    const core = pattern.exec(text)?.[1];
+    if (core !== undefined) return [core, `ISOLE ${core}`, `REPUBBLICA ${core}`, `REPUBBLICA DI ${core}`];
+  }
+  return [];
+};
+
+/** Saints have up to four forms; three of them in one name are still read in every way. */
+const MAX_READINGS = 64;
+
+const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['S', ['SAN', 'SANTO', 'SANTA', "SANT'"]],
+  ['SS', ['SANTI', 'SANTISSIMA', 'SANTISSIMO']],
+  ['STA', ['SANTA']],
+  ['STO', ['SANTO']],
+  ['STE', ['SAINTE']],
+  // Sankt in the province of Bolzano, Saint in the valley of Aosta.
+  ['ST', ['SANTO', 'SANTA', 'SANKT', 'SAINT', 'ST']],
+  ['SANKT', ['SANKT', 'ST']],
+]);
+
+/** Abbreviations of several words, and those whose full stop stands inside the word. */
+const PHRASES: readonly (readonly [short: RegExp, long: string])[] = [
+  [/\bS\.\s?S\.\s?D\.\s?V\.?/, ' SULLA STRADA DEL VINO'],
+  [/\bSTR\.\s?(?=DEL VINO)/, 'STRADA '],
+  [/\bA\.?\s?D\.\s?(?:WEINSTR(?:ASSE)?|W)\b\.?/, ' AN DER WEINSTRASSE'],
+  [/\bS\.\s?(TA|TO|TE)\b/, 'S$1'],
+  [/\bS\.\s?S\./, 'SS.'],
+  [/^S'\s?/, "SANT'"],
+];
+
+/** Each captures the name proper. */
+const STATE_FORMS: readonly RegExp[] = [
+  /^EX[ -]+(.+)$/,
+  /^(?:REPUBBLICA|REP\.?) (?:DI |DEL |DELLO |DELLA |DELL'|DEI |DEGLI |DELLE )?(.+)$/,
+  /^(?:REGNO|PRINCIPATO|STATO|GRANDUCATO|SULTANATO) (?:DI |DEL |DELLO |DELLA |DELL'|DEI |DEGLI |DELLE )(.+)$/,
+  /^ISOL[AE] (.+)$/,
+  /^(.+?) ?\((?:REPUBBLICA|REP\.?|ISOL[AE]|REGNO|PRINCIPATO|STATO)[^()]*\)$/,
+  /^(.+?), (?:REPUBBLICA|REP\.?|ISOL[AE]|REGNO|PRINCIPATO|STATO)[^,]*$/,
+];

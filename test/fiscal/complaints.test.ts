@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import { findPlace, generate, type Person, suggestPlaces } from '../../src/fiscal/index.ts';
+import { asOf } from './people.ts';
+
+/*
+ * What users of fiscal code libraries have complained of, one line each: a table, so that a new complaint is a new line.
+ */
+
+const placeOf = (name: string, province?: string, date?: string): string => {
+  const found = findPlace(name, { province, date });
+  if (found.ok) return found.place.codiceCatastale;
+  return [found.reason, ...found.candidates.map(({ codiceCatastale }) => codiceCatastale)].join(' ');
+};
+
+const mario: Person = {
+  surname: 'Rossi',
+  givenName: 'Mario',
+  sex: 'M',
+  birthDate: '1980-01-01',
+  birthplace: 'Roma',
+};
+
+describe('a state that is spelt in two ways', () => {
+  it.each(['Kazakistan', 'Kazakhstan', 'KAZAKHISTAN', 'Kazachistan'])(
+    'finds the state of today for %s, at all times when people were born there',
+    (name) => {
+      for (const date of ['1985-05-05', '1992-05-05', '2005-05-05', '2020-05-05']) {
+        expect(placeOf(name, 'EE', date)).toBe('Z255');
+      }
+    },
+  );
+
+  it.each([
+    ['Vietnam del Sud', '1970-01-01', 'Z244'],
+    ['Vietnam del Sud', '1990-01-01', 'Z251'],
+    ['Zanzibar', '1990-01-01', 'Z357'],
+    ['Guayana', '1990-01-01', 'unknown'],
+    ['Macao', '2010-01-01', 'Z231'],
+  ])('finds %s at %s as %s', (name, date, code) => {
+    expect(placeOf(name, 'EE', date)).toBe(code);
+  });
+});
+
+describe('a place whose name another place had', () => {
+  it.each([
+    ['Fiume', 'ambiguous D621 D620'],
+    ['Bassano', 'ambiguous A703 L914'],
+    ['Capriva', 'ambiguous B712 B713'],
+    ['Castello', 'ambiguous C183 C182'],
+    ['San Leucio', 'ambiguous H953 H954'],
+  ])('lists both places for %s in 1960', (name, expected) => {
+    expect(placeOf(name, undefined, '1960-01-01').split(' ').slice(0, 3).join(' ')).toBe(expected);
+  });
+
+  it('needs the province to choose', () => {
+    expect(placeOf('Fiume', 'PN', '1970-01-01')).toBe('D621');
+    expect(placeOf('Fiume', 'FU', '1940-01-01')).toBe('D620');
+  });
+});
+
+describe('a place that had ended', () => {
+  it('leads to the one that took it over, with a warning', () => {
+    expect(placeOf('Mestre', 'VE', '1970-01-01')).toBe('L736');
+    const result = generate({ ...mario, birthplace: 'Mestre', birthDate: '1970-01-01' }, { asOf });
+    expect(result).toMatchObject({ ok: true, warnings: ['place-ended'], birthplace: { name: 'VENEZIA' } });
+    expect(findPlace('Mestre', { date: '1970-01-01' })).toMatchObject({
+      match: 'successor',
+      alternatives: [{ codiceCatastale: 'F159' }],
+    });
+  });
+
+  it('is refused when strict', () => {
+    const result = generate(
+      { ...mario, birthplace: 'Mestre', birthDate: '1970-01-01' },
+      { asOf, strict: true },
+    );
+    expect(result).toMatchObject({ ok: false, faults: [{ field: 'birthplace', reason: 'not-in-force' }] });
+  });
+
+  it('is itself on dates when it was in force, and by its code', () => {
+    expect(placeOf('Mestre', 'VE', '1920-01-01')).toBe('F159');
+    expect(placeOf('F159', 'VE', '1970-01-01')).toBe('F159');
+  });
+
+  it('leads to the successor of the time, which may have ended since', () => {
+    // Agrone became part of Pieve di Bono in 1928, which became part of Pieve di Bono-Prezzo in 2016.
+    expect(placeOf('Agrone', 'TN', '1970-01-01')).toBe('G641');
+    expect(placeOf('Agrone', 'TN', '2020-01-01')).toBe('M365');
+    // Aiba became part of Canale d'Isonzo, which was ceded in 1947.
+    expect(placeOf('Aiba', undefined, '1930-01-01')).toBe('B575');
+  });
+
+  it('leads there too when no register has its dates but the day it ended', () => {
+    expect(placeOf('Acqua', 'SO', '1950-01-01')).toBe('L392');
+  });
+});
+
+describe('names as people write them', () => {
+  it.each([
+    ['S. Giovanni Rotondo', 'H926'],
+    ['S.Giovanni Rotondo', 'H926'],
+    ['S Giovanni Rotondo', 'H926'],
+    ['S. Angelo Lodigiano', 'I274'],
+    ['S.ta Maria Capua Vetere', 'I234'],
+    ['Sta Margherita Ligure', 'I225'],
+    ['SS. Cosma e Damiano', 'I339'],
+    ['St. Leonhard in Passeier', 'H952'],
+    ['Sankt Leonhard in Passeier', 'H952'],
+    ['St. Vincent (AO)', 'H676'],
+    ['Eppan a.d. Weinstr.', 'A332'],
+    ['Appiano sulla str. del vino', 'A332'],
+    ['Appiano s.s.d.v.', 'A332'],
+    ['Reggio Calabria', 'H224'],
+    ['Reggio Emilia', 'H223'],
+    ['San Giorgio Cremano', 'H892'],
+    ['Cernusco s/N.', 'C523'],
+    ['Cernusco s/Naviglio', 'C523'],
+    ['Ex Jugoslavia', 'Z118'],
+    ['Repubblica di Cuba', 'Z504'],
+    ['Repubblica Ceca', 'Z156'],
+    ['Cuba (Repubblica)', 'Z504'],
+    ['Rep. Dominicana', 'Z505'],
+    ['Isole Marshall', 'Z711'],
+    ['Marshall (Isole)', 'Z711'],
+    ['Regno di Danimarca', 'Z107'],
+    ['Principato di Andorra', 'Z101'],
+    ['Bolzano (Bozen)', 'A952'],
+    ['Castro (LE)', 'M261'],
+    ['S. Giovanni Rotondo (FG)', 'H926'],
+  ])('finds %s', (name, code) => {
+    expect(placeOf(name)).toBe(code);
+  });
+
+  it('does not guess between two places that differ by small words alone', () => {
+    expect(placeOf('Salle', 'PE')).toBe('H715');
+    expect(placeOf('La Salle')).toBe('E458');
+  });
+});
+
+describe('what is suggested', () => {
+  const first = (typed: string): string => suggestPlaces(typed)[0]?.name ?? '';
+  const suggested = (name: string, province?: string) => {
+    const found = findPlace(name, { province });
+    return found.ok ? [] : [found.hint, ...found.suggestions.map((place) => place.name)];
+  };
+
+  it('is by exactness, then what is in force, then residents', () => {
+    expect(first('deso')).toBe('DESIO');
+    expect(first('cast')).toBe('CASTELLAMMARE DI STABIA');
+    expect(first('san giu')).toBe('SAN GIULIANO MILANESE');
+    expect(suggestPlaces('mont').map(({ name }) => name)).not.toContain('VIBO VALENTIA');
+  });
+
+  it('says in which province the place is', () => {
+    expect(suggested('Roma', 'MI')).toEqual(['other-province', 'ROMA']);
+  });
+
+  it('gives the state of a foreign city', () => {
+    expect(suggested('Parigi', 'EE')).toEqual(['foreign-city', 'FRANCIA']);
+    expect(suggested('New York')).toEqual(['foreign-city', "STATI UNITI D'AMERICA"]);
+  });
+
+  it('forgives a slip in three letters when the province is given', () => {
+    expect(suggested('Rma', 'RM').slice(0, 2)).toEqual(['similar', 'ROMA']);
+  });
+});
+
+describe('a run over many people', () => {
+  it('can leave suggestions out', () => {
+    const result = generate({ ...mario, birthplace: 'Rmoa' }, { asOf, suggest: false });
+    expect(result).toMatchObject({ ok: false, faults: [{ reason: 'unknown', suggestions: [] }] });
+  });
+});
+
+describe('arguments that make no sense', () => {
+  it('are answered, or refused as documented', () => {
+    const filterNothing = findPlace('Roma', null);
+    expect(filterNothing).toMatchObject({ ok: true });
+    const symbol: unknown = Symbol('Roma');
+    expect(Reflect.apply(suggestPlaces, undefined, [symbol])).toEqual([]);
+    expect(Reflect.apply(suggestPlaces, undefined, ['roma', null])[0]).toMatchObject({ name: 'ROMA' });
+    expect(Reflect.apply(findPlace, undefined, [symbol])).toMatchObject({ ok: false, reason: 'missing' });
+  });
+});
