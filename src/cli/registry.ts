@@ -164,5 +164,6 @@ export const REGISTRY: readonly CommandGroup[] = [
 ];
 
 export function findGroup(noun: string): CommandGroup | undefined {
-  return REGISTRY.find((group) => group.noun === noun);
+  for (const group of REGISTRY) if (group.noun === noun) return group;
+  return undefined;
 }

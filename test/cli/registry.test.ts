@@ -12,9 +12,7 @@ const loaded = await Promise.all(
 );
 const commands: readonly Command[] = loaded.flatMap((each) => each.commands);
 
-const WIDTH = { width: 100, hasColours: false };
-
-describe('the catalogue', () => {
+describe('the registry', () => {
   it.each(loaded.map(({ entry, commands: all }) => [entry.noun, entry, all] as const))(
     'names the verbs of %s as its commands do',
     (noun, entry, all) => {
@@ -58,7 +56,7 @@ describe.each(commands.map((command) => [commandName(command), command] as const
         const { noun, rest, leading } = splitLeadingOptions(words);
         const own = REGISTRY.find((entry) => entry.noun === noun);
         const all = own === undefined ? [] : withLeadingOptions(own, rest, leading);
-        const parsed = own === undefined ? undefined : await parseCommand(own, all, WIDTH);
+        const parsed = own === undefined ? undefined : await parseCommand(own, all);
         expect(parsed?.kind).toBe('invocation');
       }
     });

@@ -2,8 +2,9 @@ import type { ServiceResponse } from '../../client/client-options.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { argument, asText, flag, oneOf, option } from '../framework/parameters.ts';
-import { nothing, type Result, text } from '../terminal/result.ts';
+import { nothing, text } from '../terminal/result.ts';
 
+const READING_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
 const api = defineCommand({
@@ -13,6 +14,7 @@ const api = defineCommand({
   description:
     'Prints the body of the answer. For what has no command yet, and for trying things out; the address of the service with /docs has the reference.',
   needs: 'service',
+  fields: 'of-response',
   arguments: {
     method: argument('HTTP method', {
       choices: METHODS,
@@ -35,7 +37,8 @@ const api = defineCommand({
     const head = include ? headOf(response) : '';
     if (head === '' && response.body === '') return nothing();
     const shown = context.terminal.isTerminal ? indented(response.body) : response.body;
-    return text(head + shown, jsonOf(response));
+    const isAct = !READING_METHODS.includes(method);
+    return text(head + shown, { response: tryJson(response.body), isAct });
   },
 });
 
@@ -62,15 +65,6 @@ function headOf({ status, statusText, headers }: ServiceResponse): string {
 function indented(body: string): string {
   const value = tryJson(body);
   return value === undefined ? body : JSON.stringify(value, undefined, 2);
-}
-
-/** For --json, and for the fields that the answer has. */
-function jsonOf({ body }: ServiceResponse): Pick<Extract<Result, { kind: 'text' }>, 'response' | 'fields'> {
-  const value = tryJson(body);
-  if (value === undefined) return {};
-  const records: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isObject = (record: unknown): record is object => typeof record === 'object' && record !== null;
-  return { response: value, fields: [...new Set(records.filter(isObject).flatMap(Object.keys))] };
 }
 
 function tryJson(body: string): unknown {

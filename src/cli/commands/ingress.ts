@@ -58,6 +58,7 @@ const create = defineCommand({
   summary: 'Make an address through which a stream comes into a room',
   description: 'The room need not exist yet. Who has the stream key can publish: keep it secret.',
   needs: 'service',
+  fields: FIELDS,
   arguments: { room: ROOM },
   options: {
     type: option('--type <type>', 'protocol; default rtmp', oneOf(INGRESS_TYPES)),
@@ -85,7 +86,6 @@ const create = defineCommand({
     return record({
       response: ingress,
       record: ingress,
-      fields: FIELDS,
       columns: RECORD_COLUMNS,
       notes: ingress.url === '' ? [] : ['Stream to URL with STREAM-KEY; who has the key can publish.'],
     });
@@ -117,6 +117,7 @@ const listIngress = defineCommand({
   aliases: ['ls'],
   summary: 'List the ingress of a room',
   needs: 'service',
+  fields: FIELDS,
   arguments: { room: ROOM },
   options: { watch: WATCH },
   examples: [
@@ -131,7 +132,6 @@ const listIngress = defineCommand({
       return list({
         response,
         records: response.ingress,
-        fields: FIELDS,
         columns: LIST_COLUMNS,
         identify: (ingress) => ingress.ingressId,
         empty: `${room} has no ingress. Make one: rtc ingress create ${shellQuote(room)}`,

@@ -30,6 +30,7 @@ const sources = defineCommand({
   summary: 'Italian regions, provinces, places and postal codes',
   description: 'Offline.',
   needs: 'nothing',
+  fields: 'of-response',
   arguments: {},
   options: {
     sources: flag('--sources', 'where the data come from, how old they are, and under which terms'),
@@ -51,6 +52,7 @@ const listRegions = defineCommand({
   verb: 'regions',
   summary: 'List the regions with their provinces',
   needs: 'nothing',
+  fields: ['name', 'provinces'],
   arguments: {},
   options: {},
   examples: [
@@ -62,7 +64,6 @@ const listRegions = defineCommand({
     return list({
       response: records,
       records,
-      fields: ['name', 'provinces'],
       columns: [
         { heading: 'REGION', value: ({ name }) => name, paint: 'name' },
         {
@@ -83,6 +84,7 @@ const listProvinces = defineCommand({
   verb: 'provinces',
   summary: 'List the provinces with their capitals',
   needs: 'nothing',
+  fields: PLACE_FIELDS,
   arguments: {},
   options: {},
   examples: [
@@ -96,7 +98,6 @@ const listProvinces = defineCommand({
     return list<ProvinceRow>({
       response: rows.map(({ provinceName: _, ...place }) => place),
       records: rows,
-      fields: PLACE_FIELDS,
       columns: [
         { heading: 'PROVINCE', value: ({ province }) => province, paint: 'name' },
         { heading: 'NAME', value: ({ provinceName }) => provinceName },
@@ -123,6 +124,7 @@ const listCities = defineCommand({
   description:
     'Also names of the past, as birth certificates have them: a place has a line for each. The column TODAY is the Belfiore code of the comune that its ground belongs to now. Abbreviations that provinces had once (FO, now FC) are understood, and EE lists the foreign states.',
   needs: 'nothing',
+  fields: PLACE_FIELDS,
   arguments: { province: argument('abbreviation of the province, such as RM; EE for states') },
   options: { current: flag('--current', 'only names that are in use today') },
   examples: [
@@ -137,7 +139,6 @@ const listCities = defineCommand({
     return list({
       response: records,
       records,
-      fields: PLACE_FIELDS,
       columns: CITY_COLUMNS,
       identify: ({ code, name }) => `${code} ${name}`,
       empty: 'The province has no places today; leave --current out.',
@@ -182,7 +183,7 @@ function sourcesResult(): Result {
       value: () => `${source.name}; ${source.licence}; for ${source.usedFor}`,
     })),
   ];
-  return record({ response, record: response, fields: Object.keys(response), columns });
+  return record({ response, record: response, columns });
 }
 
 function listed(place: ListedPlace): PlaceRecord {

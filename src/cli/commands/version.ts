@@ -7,6 +7,7 @@ const version = defineCommand({
   verb: '',
   summary: 'Print the version of rtc and of its Node',
   needs: 'nothing',
+  fields: ['version', 'node', 'platform', 'arch'],
   arguments: {},
   options: {},
   examples: [
@@ -17,7 +18,6 @@ const version = defineCommand({
     const response = { version: manifest.version, ...context.io.runtime };
     return text(`rtc ${response.version} (Node ${response.node}, ${response.platform}-${response.arch})`, {
       response,
-      fields: Object.keys(response),
     });
   },
 });

@@ -37,12 +37,17 @@ export type CommandDefinition<A extends Parameters, O extends Parameters> = {
   /** In order; the names are those of `run`'s input. */
   readonly arguments: A;
   readonly options: O;
+  /** The names that `--json a,b` may choose; none where it is left out. */
+  readonly fields?: Fields | ((input: Values<A & O>) => Fields);
   /** Whole command lines with what they do; the first is shown first, and in the help of the noun. */
   readonly examples: readonly Example[];
   /** Its output never ends by itself, so that ending it by a signal is no failure. */
   readonly isStream?: (input: Values<A & O>) => boolean;
   run(context: Context, input: Values<A & O>): Promise<Result>;
 };
+
+/** Field names, or `of-response` where only the response tells them. */
+export type Fields = readonly string[] | 'of-response';
 
 export type Example = { readonly line: string; readonly does: string };
 

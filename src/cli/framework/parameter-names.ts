@@ -6,8 +6,14 @@ export function labelOf(name: string, parameter: Parameter<unknown>): string {
 }
 
 /** `--metadata` of `-m, --metadata <text>`. */
-function longFlag({ flags = '' }: Parameter<unknown>): string {
-  return /--[\w-]+/.exec(flags)?.[0] ?? flags;
+function longFlag(parameter: Parameter<unknown>): string {
+  const names = flagNames(parameter);
+  return names.find((name) => name.startsWith('--')) ?? names[0] ?? '';
+}
+
+/** `-m` and `--metadata` of `-m, --metadata <text>`. */
+export function flagNames({ flags = '' }: Parameter<unknown>): readonly string[] {
+  return flags.split(/[ ,]+/).filter((word) => word.startsWith('-'));
 }
 
 /** `<room>`, `[delivery]`, `<names...>`: how a usage line names an argument. */

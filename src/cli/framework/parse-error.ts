@@ -1,25 +1,40 @@
-import type { CommanderError } from 'commander';
 import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from '../errors/did-you-mean.ts';
 import { plural } from '../terminal/time.ts';
-import { type Command, commandName, matchesVerb } from './command.ts';
+import { type Command, commandName } from './command.ts';
 import { splitLeadingOptions } from './leading-options.ts';
+import { flagNames } from './parameter-names.ts';
+import { commonParameters, type ParseProblem } from './program.ts';
 
-/** What commander found, in our own words: its own quote whole flags, and what was typed. */
-export function parseError(
-  error: CommanderError,
-  commands: readonly Command[],
-  argv: readonly string[],
-): Error {
+type Refused = {
+  readonly commands: readonly Command[];
+  /** Undefined where the words name no command. */
+  readonly command: Command | undefined;
+  readonly argv: readonly string[];
+  readonly problem: ParseProblem | undefined;
+};
+
+/** The usage error for words that no command takes. */
+export function parseError({ commands, command, argv, problem }: Refused): Error {
   const { noun = '' } = commands[0] ?? {};
   const verbs = commands.map(({ verb }) => verb).filter((verb) => verb !== '');
-  const command =
-    commands.find((each) => matchesVerb(each, argv[0])) ?? commands.find(({ verb }) => verb === '');
-  if (command === undefined || isVerbMissed(error, command, verbs)) {
+  if (command === undefined || problem === undefined || isVerbExpected(problem, command, verbs)) {
     return verbError(noun, verbs, splitLeadingOptions(argv).noun);
   }
   const name = commandName(command);
-  return usageError(messageOf(error, name), nextOf(error, `see: rtc ${name} --help`, argv));
+  const help = `see: rtc ${name} --help`;
+  switch (problem.kind) {
+    case 'unknown-option':
+      return usageError(`unknown option '${problem.option}'${suggestion(command, problem.option)}`, help);
+    case 'missing-value':
+      return usageError(`${longName(command, problem.option)} needs a value`, help);
+    case 'excess-arguments':
+      return excessArguments(command, problem.count, argv);
+    case 'other':
+      return usageError(problem.message, help);
+    case 'help':
+      return usageError('the words are no command', help);
+  }
 }
 
 function verbError(noun: string, verbs: readonly string[], word: string | undefined): Error {
@@ -31,25 +46,33 @@ function verbError(noun: string, verbs: readonly string[], word: string | undefi
 }
 
 /** `rtc dev jion`: dev is a command itself, and takes no argument. */
-function isVerbMissed(error: CommanderError, { verb }: Command, verbs: readonly string[]): boolean {
-  return verb === '' && verbs.length > 0 && error.code === 'commander.excessArguments';
+function isVerbExpected({ kind }: ParseProblem, { verb }: Command, verbs: readonly string[]): boolean {
+  return kind === 'excess-arguments' && verb === '' && verbs.length > 0;
 }
 
-function messageOf({ code, message }: CommanderError, name: string): string {
-  const [, count = '', given = ''] = /Expected (\d+) arguments? but got (\d+)/.exec(message) ?? [];
-  switch (code) {
-    case 'commander.excessArguments':
-      // What was typed may be personal, or a token.
-      return `rtc ${name} takes ${count === '0' ? 'no argument' : plural(Number(count), 'argument')}, but got ${given}`;
-    case 'commander.optionMissingArgument':
-      return `${/--[\w-]+/.exec(message)?.[0] ?? 'an option'} needs a value`;
-    default:
-      return message.replace(/^error: /, '').replace(/\n\(Did you mean (.*)\?\)$/, ', did you mean $1?');
-  }
+/** The words that were typed may be personal, or a token: the message only counts them. */
+function excessArguments(command: Command, count: number, argv: readonly string[]): Error {
+  const name = commandName(command);
+  const most = Object.keys(command.arguments).length;
+  const help = `see: rtc ${name} --help`;
+  return usageError(
+    `rtc ${name} takes ${most === 0 ? 'no argument' : plural(most, 'argument')}, but got ${count}`,
+    most === 0 || argv.includes('--') ? help : `quote what holds a space, 'like this'; ${help}`,
+  );
 }
 
-function nextOf({ code, message }: CommanderError, help: string, argv: readonly string[]): string {
-  const isSplit =
-    code === 'commander.excessArguments' && !/Expected 0 /.test(message) && !argv.includes('--');
-  return isSplit ? `quote what holds a space, 'like this'; ${help}` : help;
+function suggestion(command: Command, option: string): string {
+  if (!option.startsWith('--')) return '';
+  const known = allFlags(command).flat();
+  return didYouMean(option.split('=', 1)[0] ?? '', [...known, '--help']);
+}
+
+/** `--data` for `-d`. */
+function longName(command: Command, flag: string): string {
+  const names = allFlags(command).find((each) => each.includes(flag)) ?? [flag];
+  return names.find((name) => name.startsWith('--')) ?? flag;
+}
+
+function allFlags(command: Command): readonly (readonly string[])[] {
+  return [...Object.values(command.options), ...commonParameters(command)].map(flagNames);
 }

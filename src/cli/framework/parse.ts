@@ -1,62 +1,54 @@
-import { CommanderError } from 'commander';
-import type { Command } from './command.ts';
+import { type Command, matchesVerb } from './command.ts';
 import type { CommandGroup } from './command-group.ts';
-import { parseError } from './parse-error.ts';
-import { buildProgram, type Invocation, type ProgramOptions } from './program.ts';
+import { type Invocation, type ParseProblem, parseWords, type Word } from './program.ts';
 
 export type Parsed =
   | { readonly kind: 'invocation'; readonly invocation: Invocation }
-  | { readonly kind: 'help'; readonly text: string };
+  /** The help of the noun, or of one of its commands. */
+  | { readonly kind: 'help'; readonly command: Command | undefined };
 
-/** @throws CliError (usage) for what no command takes, with the nearest name that one does */
-export async function parseCommand(
-  group: CommandGroup,
-  argv: readonly string[],
-  options: ProgramOptions,
-): Promise<Parsed> {
+/**
+ * Finds the command that the words after a noun name, and parses the words of that command alone.
+ * @throws CliError (usage) for words that no command takes, with the nearest name that one does
+ */
+export async function parseCommand(group: CommandGroup, argv: readonly string[]): Promise<Parsed> {
   const { commands } = await group.load();
-  const parse = (words: readonly string[]): Promise<Parsed> => parseOnce({ group, commands, options }, words);
-  const parsed = await parse(argv);
-  const misread = parsed.kind === 'invocation' ? reinterpretJsonValue(parsed.invocation, argv) : undefined;
-  return misread === undefined ? parsed : parse(misread);
+  const [verb, ...rest] = argv;
+  const named = commands.find((each) => matchesVerb(each, verb));
+  const command = named ?? commands.find((each) => each.verb === '');
+  if (command === undefined) {
+    if (argv.length === 0 || argv.some(isHelp)) return { kind: 'help', command };
+    throw await errorOf(commands, command, argv);
+  }
+  const words = named === undefined ? argv : rest;
+  const parsed = parseWords(command, words);
+  if ('kind' in parsed) {
+    if (parsed.kind !== 'help') throw await errorOf(commands, command, argv, parsed);
+    return { kind: 'help', command };
+  }
+  const reinterpreted = reinterpretJsonValue(parsed, words);
+  const again = reinterpreted === undefined ? parsed : parseWords(command, reinterpreted);
+  if ('kind' in again) throw await errorOf(commands, command, argv, again);
+  return { kind: 'invocation', invocation: again };
 }
 
-type Grammar = {
-  readonly group: CommandGroup;
-  readonly commands: readonly Command[];
-  readonly options: ProgramOptions;
-};
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h';
+}
 
-async function parseOnce({ group, commands, options }: Grammar, argv: readonly string[]): Promise<Parsed> {
-  const state: { found: Invocation | undefined; help: string } = { found: undefined, help: '' };
-  const events = {
-    onFound: (invocation: Invocation): void => {
-      state.found = invocation;
-    },
-    onHelp: (text: string): void => {
-      state.help += text;
-    },
-  };
-  const program = buildProgram(group, commands, { options, events });
-  const ownHelp = (): Parsed => {
-    program.outputHelp();
-    return { kind: 'help', text: state.help };
-  };
-  try {
-    await program.parseAsync([...argv], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed') return { kind: 'help', text: state.help };
-    // A noun without a verb: commander takes it for an error, and has written the help as one.
-    if (error.code === 'commander.help') return ownHelp();
-    throw parseError(error, commands, argv);
-  }
-  return state.found === undefined ? ownHelp() : { kind: 'invocation', invocation: state.found };
+async function errorOf(
+  commands: readonly Command[],
+  command: Command | undefined,
+  argv: readonly string[],
+  problem?: ParseProblem,
+): Promise<Error> {
+  const { parseError } = await import('./parse-error.ts');
+  return parseError({ commands, command, argv, problem });
 }
 
 /**
  * `--json` may stand alone or take fields, so commander reads `get --json demo` as fields. When an argument is
- * missing and what follows --json is no field list, it was the argument: --json moves to the end.
+ * missing and the word after --json is no field list, it was the argument: --json moves to the end.
  */
 function reinterpretJsonValue(invocation: Invocation, argv: readonly string[]): string[] | undefined {
   const { json } = invocation.common;
@@ -69,6 +61,6 @@ function reinterpretJsonValue(invocation: Invocation, argv: readonly string[]): 
   return [...argv.slice(0, at), ...argv.slice(at + 1), '--json'];
 }
 
-function isEmpty(word: string | readonly string[] | boolean | undefined): boolean {
-  return word === undefined || (Array.isArray(word) && word.length === 0);
+function isEmpty(word: Word): boolean {
+  return word === undefined || (typeof word === 'object' && word.length === 0);
 }

@@ -1,168 +1,85 @@
-import { Option, Command as Program } from 'commander';
-import { type Command, commandName, type Example } from './command.ts';
-import type { CommandGroup } from './command-group.ts';
+import { type CommanderError, Option, Command as Program } from 'commander';
+import type { Command } from './command.ts';
 import { COMMON_OPTIONS, CONNECTION_OPTIONS } from './common-options.ts';
-import { argumentTerm, kebab } from './parameter-names.ts';
 import type { Parameter } from './parameters.ts';
 
-/** A command line that was understood: which command, and its words before they are checked. */
+/** One word of a command line, a list of words, or true for a flag. */
+export type Word = string | readonly string[] | boolean | undefined;
+
+/** A parsed command line: the command, and its words before they are checked. */
 export type Invocation = {
   readonly command: Command;
-  /** By name, as typed: a text, a list, or true for a flag. */
-  readonly words: Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+  /** By the parameter's name. */
+  readonly words: Readonly<Record<string, Word>>;
   /** The options that every command takes, by commander's attribute names. */
   readonly common: Readonly<Record<string, unknown>>;
 };
 
-export type ProgramOptions = { readonly width: number; readonly hasColours: boolean };
+/** The reason why commander refused the words, without its prose. */
+export type ParseProblem =
+  | { readonly kind: 'help' }
+  | { readonly kind: 'unknown-option'; readonly option: string }
+  | { readonly kind: 'missing-value'; readonly option: string }
+  | { readonly kind: 'excess-arguments'; readonly count: number }
+  | { readonly kind: 'other'; readonly message: string };
 
-export type ProgramEvents = { onFound(invocation: Invocation): void; onHelp(text: string): void };
-
-/** Commander's program of a noun with its commands: it parses, and it lays the help out. */
-export function buildProgram(
-  group: CommandGroup,
-  commands: readonly Command[],
-  { options, events }: { readonly options: ProgramOptions; readonly events: ProgramEvents },
-): Program {
-  const single = commands.find((command) => command.verb === '');
-  const verbs = commands.filter((command) => command !== single);
-  const program = prepare(new Program(`rtc ${group.noun}`), verbs, { options, events });
-  // Else `rtc it regions --json` would give the option to `rtc it`.
-  if (single === undefined) describeGroup(program, group, verbs);
-  else fill(program.enablePositionalOptions(), single, events);
-  if (single !== undefined && verbs.length > 0) {
-    program.usage(`${usageLine(single)}\n       rtc ${group.noun} <verb> [arguments] [options]`);
-  }
-  for (const command of verbs) {
-    const child = prepare(new Program(command.verb), [], { options, events });
-    child.aliases([...(command.aliases ?? [])]);
-    fill(child, command, events);
-    program.addCommand(child);
-  }
-  return program;
-}
-
-function prepare(
-  program: Program,
-  verbs: readonly Command[],
-  { options, events }: { readonly options: ProgramOptions; readonly events: ProgramEvents },
-): Program {
-  const terms = new Map(verbs.map((command) => [command.verb, verbTerm(command)]));
-  return program
-    .exitOverride()
-    .helpCommand(false)
-    .addHelpOption(helpOption())
-    .configureOutput({
-      writeOut: events.onHelp,
-      // Errors are thrown, and shown by main with their next step.
-      writeErr: () => {},
-      getOutHelpWidth: () => options.width,
-      getOutHasColors: () => options.hasColours,
-      outputError: () => {},
-    })
-    .configureHelp({
-      styleTitle: (title) => (options.hasColours ? `\u001b[1m${title}\u001b[22m` : title),
-      subcommandTerm: (child) => terms.get(child.name()) ?? child.name(),
-    });
-}
-
-const COMMON_HEADING = 'Common options:';
-
-function helpOption(): Option {
-  return new Option('-h, --help', 'show this help').helpGroup(COMMON_HEADING);
-}
-
-/** `rtc rooms --help`: what there is, and the first example of each of some verbs. */
-function describeGroup(program: Program, { noun, summary }: CommandGroup, verbs: readonly Command[]): void {
-  program.addHelpOption(helpOption().hideHelp());
-  program.description(`${summary}.`);
-  program.usage('<verb> [arguments] [options]');
-  const examples = verbs.slice(0, SHOWN_EXAMPLES).flatMap(({ examples: [first] }) => first ?? []);
-  const first = verbs[0] === undefined ? noun : commandName(verbs[0]);
-  program.addHelpText('after', `${examplesOf(examples)}\n\nMore about one of them: rtc ${first} --help`);
-}
-
-const SHOWN_EXAMPLES = 4;
-
-function fill(program: Program, command: Command, events: ProgramEvents): void {
-  program.summary(command.summary);
-  const { summary, description } = command;
-  program.description(description === undefined ? `${summary}.` : `${summary}. ${description}`);
-  for (const [name, parameter] of Object.entries(command.arguments)) {
-    // Never commander's own "required": main asks for what is missing, or says so.
-    program.argument(`[${kebab(name)}${parameter.isList ? '...' : ''}]`, describe(parameter));
-  }
-  for (const parameter of Object.values(command.options)) program.addOption(optionOf(parameter));
-  addCommonOptions(program, command);
-  program.usage(usageLine(command));
-  program.addHelpText('after', examplesOf(command.examples));
-  program.action((...received: unknown[]) => events.onFound(invocationOf(program, command, received)));
-}
-
-function addCommonOptions(program: Program, { needs }: Command): void {
-  const { json, noColor, debug } = COMMON_OPTIONS;
-  const isOffline = needs === 'nothing';
-  const shown = isOffline ? { ...json, description: 'print it as JSON, or only these fields (a,b)' } : json;
-  program.addOption(optionOf(shown).helpGroup(COMMON_HEADING));
-  program.addOption(optionOf(noColor).helpGroup(COMMON_HEADING));
-  // Taken everywhere, as it may stand before the noun; where nothing is sent it shows nothing.
-  program.addOption(optionOf(debug).helpGroup(COMMON_HEADING).hideHelp(isOffline));
-  if (isOffline) return;
-  for (const parameter of Object.values(CONNECTION_OPTIONS)) {
-    program.addOption(optionOf(parameter).helpGroup('Connection:'));
-  }
-}
-
-function invocationOf(program: Program, command: Command, received: readonly unknown[]): Invocation {
-  const given = program.opts();
-  const words: Record<string, string | readonly string[] | boolean | undefined> = {};
-  Object.keys(command.arguments).forEach((name, index) => {
-    words[name] = received[index] as string | readonly string[] | undefined;
+/**
+ * Parses the words of one command with commander. Only this command's options are built, and without their
+ * descriptions: help/layout.ts lays out the help, and only when it is asked for.
+ */
+export function parseWords(command: Command, argv: readonly string[]): Invocation | ParseProblem {
+  const program = new Program().exitOverride().configureOutput({ writeOut: () => {}, outputError: () => {} });
+  const names = Object.keys(command.arguments);
+  for (const name of names) program.argument(command.arguments[name]?.isList ? `[${name}...]` : `[${name}]`);
+  const options = Object.entries(command.options).map(([name, parameter]) => ({
+    name,
+    option: optionOf(parameter),
+  }));
+  for (const { option } of options) program.addOption(option);
+  for (const parameter of commonParameters(command)) program.addOption(optionOf(parameter));
+  let received: readonly Word[] | undefined;
+  program.action((...values: Word[]) => {
+    received = values;
   });
-  for (const [name, parameter] of Object.entries(command.options)) {
-    words[name] = given[optionOf(parameter).attributeName()];
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (isCommanderError(error)) return problemOf(error, program, argv);
+    throw error;
   }
-  return { command, words, common: given };
+  const common = program.opts<Record<string, Word>>();
+  const words: Record<string, Word> = {};
+  for (const [index, name] of names.entries()) words[name] = received?.[index];
+  for (const { name, option } of options) words[name] = common[option.attributeName()];
+  return { command, words, common };
 }
 
-function optionOf(parameter: Parameter<unknown>): Option {
-  return new Option(parameter.flags ?? '', describe(parameter));
+/** The options that a command takes besides its own. */
+export function commonParameters({ needs }: Command): readonly Parameter<unknown>[] {
+  const common = Object.values(COMMON_OPTIONS);
+  return needs === 'service' ? [...common, ...Object.values(CONNECTION_OPTIONS)] : common;
 }
 
-function describe(parameter: Parameter<unknown>): string {
-  const choices = parameter.choices === undefined ? '' : ` (${parameter.choices.join(', ')})`;
-  const source = SOURCE_NOTES[parameter.source];
-  const required = parameter.isRequired && parameter.flags !== undefined ? ' (required)' : '';
-  return `${parameter.description}${choices}${source}${required}`;
+function optionOf({ flags = '' }: Parameter<unknown>): Option {
+  return new Option(flags);
 }
 
-const SOURCE_NOTES: Readonly<Record<Parameter<unknown>['source'], string>> = {
-  typed: '',
-  'typed-or-stdin': '; - reads stdin',
-  'typed-or-file': '; - reads stdin, @file a file',
-};
-
-/** `list|ls`, `create <name>`: a verb in the help of its noun. */
-function verbTerm(command: Command): string {
-  const verb = [command.verb, ...(command.aliases ?? [])].join('|');
-  return [verb, ...argumentTerms(command)].join(' ');
+function isCommanderError(error: unknown): error is CommanderError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-function usageLine(command: Command): string {
-  return [...argumentTerms(command), ...requiredFlags(command), '[options]'].join(' ');
-}
-
-function argumentTerms(command: Command): readonly string[] {
-  return Object.entries(command.arguments).map(([name, parameter]) => argumentTerm(name, parameter));
-}
-
-function requiredFlags(command: Command): readonly string[] {
-  return Object.values(command.options)
-    .filter(({ isRequired }) => isRequired)
-    .map(({ flags = '' }) => flags.split(', ').at(-1) ?? '');
-}
-
-function examplesOf(examples: readonly Example[]): string {
-  const lines = examples.map((example) => `  # ${example.does}\n  $ ${example.line}`);
-  return `\nExamples:\n${lines.join('\n\n')}`;
+function problemOf(error: CommanderError, program: Program, argv: readonly string[]): ParseProblem {
+  switch (error.code) {
+    case 'commander.helpDisplayed':
+      return { kind: 'help' };
+    case 'commander.unknownOption':
+      return { kind: 'unknown-option', option: program.parseOptions([...argv]).unknown[0] ?? '' };
+    case 'commander.optionMissingArgument':
+      // Only the last word can lack its value.
+      return { kind: 'missing-value', option: argv.at(-1) ?? '' };
+    case 'commander.excessArguments':
+      return { kind: 'excess-arguments', count: program.args.length };
+    default:
+      return { kind: 'other', message: error.message };
+  }
 }

@@ -2,9 +2,10 @@ import type { CommonFlags } from '../connection/connect.ts';
 import { EXIT, usageError } from '../errors/cli-error.ts';
 import { colourLevel } from '../terminal/colours.ts';
 import { helpWidth, type Io } from '../terminal/io.ts';
-import { printResult } from '../terminal/output.ts';
-import { type JsonChoice, openTerminal } from '../terminal/terminal.ts';
-import { commandName } from './command.ts';
+import { checkFields, fieldsOf, printResult } from '../terminal/output.ts';
+import type { Result } from '../terminal/result.ts';
+import { type JsonChoice, openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { commandName, type Fields } from './command.ts';
 import type { CommandGroup } from './command-group.ts';
 import type { Context } from './context.ts';
 import { openContext } from './open-context.ts';
@@ -25,13 +26,11 @@ export async function runCommand(call: CommandCall, io: Io): Promise<number> {
   const { group, argv } = call;
   let command: string | undefined;
   try {
-    const isColourRefused = argv.includes('--no-color');
-    const parsed = await parseCommand(group, argv, {
-      width: helpWidth(io),
-      hasColours: colourLevel(io.stdout, io.env, isColourRefused) > 0,
-    });
+    const parsed = await parseCommand(group, argv);
     if (parsed.kind === 'help') {
-      io.stdout.write(parsed.text);
+      const { layOutHelp } = await import('./help/layout.ts');
+      const hasColours = colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0;
+      io.stdout.write(await layOutHelp(group, parsed.command, { width: helpWidth(io), hasColours }));
       return EXIT.success;
     }
     command = commandName(parsed.invocation.command);
@@ -54,9 +53,11 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
   });
   try {
     const input = await readInput(io, invocation, opened.context.prompter);
+    const fields = typeof command.fields === 'function' ? command.fields(input) : (command.fields ?? []);
+    if (fields !== 'of-response') checkFields(json, fields);
     try {
       const result = await command.run(opened.context, input);
-      await printResult(terminal, result);
+      await print(terminal, result, fields);
       return result.exitCode ?? EXIT.success;
     } catch (error) {
       // Ending by a signal is how a stream ends.
@@ -66,6 +67,18 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
   } finally {
     await opened.close();
   }
+}
+
+async function print(terminal: Terminal, result: Result, fields: Fields): Promise<void> {
+  if (fields !== 'of-response' || !('response' in result)) return printResult(terminal, result);
+  try {
+    checkFields(terminal.json, fieldsOf(result.response));
+  } catch (error) {
+    if (result.kind === 'text' && result.isAct)
+      await printResult({ ...terminal, json: 'everything' }, result);
+    throw error;
+  }
+  await printResult(terminal, result);
 }
 
 function jsonChoice(given: unknown): JsonChoice {

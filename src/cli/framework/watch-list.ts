@@ -2,7 +2,7 @@ import { pause } from '../../client/retry.ts';
 import { RtcError } from '../../client/rtc-error.ts';
 import { EXIT } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
-import { checkFields, jsonLine, renderList, select } from '../terminal/output.ts';
+import { jsonLine, renderList, select } from '../terminal/output.ts';
 import { type ListResult, nothing, type Result, type Row } from '../terminal/result.ts';
 import { printStatus } from '../terminal/terminal.ts';
 import { formatInstant } from '../terminal/time.ts';
@@ -32,13 +32,12 @@ export async function watchList(context: Context, read: () => Promise<ListResult
 }
 
 async function follow(context: Context, read: () => Promise<ListResult>, isDrawn: boolean): Promise<void> {
-  const { terminal, io } = context;
+  const { io } = context;
   let before: ReadonlyMap<string, Row> = new Map();
   let isFirst = true;
   while (!io.signal.aborted) {
     const result = await readWithRetry(context, read, isFirst);
     if (result !== undefined) {
-      if (isFirst) checkFields(terminal.json, [...result.fields]);
       if (isDrawn) await draw(context, result);
       else before = printChanges(context, before, result);
       isFirst = false;

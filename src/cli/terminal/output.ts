@@ -45,7 +45,7 @@ export async function renderList(terminal: Terminal, result: ListResult): Promis
   });
 }
 
-/** Refuses an unknown field before anything is sent, naming the known ones. */
+/** @throws CliError (usage) for a field that is not known, with those that are */
 export function checkFields(json: JsonChoice, known: readonly string[]): void {
   if (json === undefined || json === 'everything') return;
   const unknown = json.filter((field) => !known.includes(field));
@@ -86,7 +86,6 @@ async function printList(terminal: Terminal, result: ListResult): Promise<void> 
 async function printRecord(terminal: Terminal, result: RecordResult): Promise<void> {
   if (terminal.json !== undefined) {
     const { json } = terminal;
-    checkFields(json, knownFields(result.fields, [result.row]));
     printJson(terminal, json === 'everything' ? result.response : select(result.row.record, json));
     return;
   }
@@ -107,7 +106,6 @@ async function printRecord(terminal: Terminal, result: RecordResult): Promise<vo
 }
 
 function printText(terminal: Terminal, result: TextResult): void {
-  checkFields(terminal.json, result.fields ?? []);
   if (terminal.json !== undefined && result.response !== undefined) {
     printJson(
       terminal,
@@ -122,17 +120,21 @@ function printText(terminal: Terminal, result: TextResult): void {
 /** Of each record of an array. */
 function selectAny(response: unknown, fields: readonly string[]): unknown {
   if (Array.isArray(response)) return response.map((each) => selectAny(each, fields));
-  return typeof response === 'object' && response !== null ? select(response, fields) : response;
+  return isObject(response) ? select(response, fields) : response;
 }
 
 function selectAll(json: Exclude<JsonChoice, undefined>, result: ListResult): unknown {
-  checkFields(json, knownFields(result.fields, result.rows));
   return json === 'everything' ? result.response : result.rows.map((row) => select(row.record, json));
 }
 
-/** Declared fields, and those that a newer service sends. */
-function knownFields(declared: readonly string[], rows: readonly Row[]): readonly string[] {
-  return [...new Set([...declared, ...rows.flatMap((row) => Object.keys(row.record))])];
+/** The fields of a response whose shape is not known beforehand. */
+export function fieldsOf(response: unknown): readonly string[] {
+  const records: readonly unknown[] = Array.isArray(response) ? response : [response];
+  return [...new Set(records.flatMap((each) => (isObject(each) ? Object.keys(each) : [])))];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 export function select(subject: object, fields: readonly string[]): Record<string, unknown> {

@@ -43,10 +43,8 @@ type Common = {
 };
 
 type Table = Common & {
-  /** What the API answered, for --json. */
+  /** The API's response, for --json. */
   readonly response: unknown;
-  /** Known names for `--json a,b`. */
-  readonly fields: readonly string[];
   readonly headings: readonly string[];
 };
 
@@ -67,8 +65,10 @@ export type RecordResult = Table & { readonly kind: 'record'; readonly row: Row 
 export type TextResult = Common & {
   readonly kind: 'text';
   readonly text: string;
+  /** The API's response, for --json. */
   readonly response?: unknown;
-  readonly fields?: readonly string[];
+  /** Set where the request may have changed something: a misspelt `--json` field must not hide the response. */
+  readonly isAct?: boolean;
 };
 
 /** Done, and nothing to print but that it is: the API answered 204. */
@@ -81,7 +81,6 @@ export type Result = ListResult | RecordResult | TextResult | DoneResult | Nothi
 
 type ListOptions<R> = Common & {
   readonly response: unknown;
-  readonly fields: readonly string[];
   readonly columns: readonly Column<R>[];
   readonly records: readonly R[];
   readonly identify: (record: R) => string;
@@ -102,7 +101,6 @@ export function list<R extends object>(options: ListOptions<R>): ListResult {
 
 type RecordOptions<R> = Common & {
   readonly response: unknown;
-  readonly fields: readonly string[];
   readonly columns: readonly Column<R>[];
   readonly record: R;
 };

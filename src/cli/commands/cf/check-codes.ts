@@ -35,11 +35,10 @@ function asJson(checked: readonly Checked[]): Result {
     cf: code,
     ...validityAnswer(result, { withDetails: true }),
   }));
-  const fields = CHECK_FIELDS;
   const [only, ...others] = records;
   return only !== undefined && others.length === 0
-    ? record({ response: only, record: only, fields, columns: [] })
-    : list({ response: records, records, fields, columns: [], identify: ({ cf }) => cf, empty: '' });
+    ? record({ response: only, record: only, columns: [] })
+    : list({ response: records, records, columns: [], identify: ({ cf }) => cf, empty: '' });
 }
 
 function shown({ palette }: Terminal, code: string, result: CheckResult): readonly string[] {

@@ -1,11 +1,11 @@
 import { validityAnswer } from '../../../contract/fiscal-answers.ts';
 import { CHECK_STATUS, type CheckResult, createChecker } from '../../../fiscal/index.ts';
 import type { Context } from '../../framework/context.ts';
-import { checkFields, jsonLine, select } from '../../terminal/output.ts';
+import { jsonLine, select } from '../../terminal/output.ts';
 import type { Result } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
-import { CHECK_FIELDS, verdictLine } from './check-codes.ts';
+import { verdictLine } from './check-codes.ts';
 import { eachCode, textOf } from './each-code.ts';
 import type { Rules } from './rules.ts';
 
@@ -23,7 +23,6 @@ const VALID_JSON_END = encode('","valid":true,"warnings":[]}\n');
 export async function checkMany(context: Context, options: ManyOptions, rules: Rules): Promise<Result> {
   const { terminal } = context;
   const { json } = terminal;
-  checkFields(json, ['line', ...CHECK_FIELDS]);
   const { check, checkBytes } = createChecker(rules);
   return runBatch(context, options, async (batch, source) => {
     const { out } = batch;

@@ -1,6 +1,22 @@
+import type { DecodedCode as DecodedAnswer } from '../../../contract/fiscal-codes.ts';
 import { usageError } from '../../errors/cli-error.ts';
+import type { Fields } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { listArgument, notEmpty, option, type Parameter } from '../../framework/parameters.ts';
+
+/** Of a decoded code; here, as reading it loads far more. */
+export const DECODED_FIELDS = [
+  'name',
+  'surname',
+  'gender',
+  'day',
+  'month',
+  'year',
+  'birthday',
+  'birthplace',
+  'birthplaceProvincia',
+  'cf',
+] as const satisfies readonly (keyof DecodedAnswer)[];
 
 /** Codes as words, or `-`: they are personal data, and other users of a machine see the arguments of a process. */
 export const CODES: Parameter<readonly string[]> = {
@@ -49,6 +65,14 @@ export function isStreamed({ codes, file, column, rejects }: CodeInput): boolean
     );
   }
   return true;
+}
+
+/**
+ * The fields that --json may choose. In `cf check --json CODE` the code was read as a field: there the missing code is
+ * what the error names, not the field.
+ */
+export function fieldsFor({ codes, file }: CodeInput, fields: readonly string[]): Fields {
+  return codes.length === 0 && file === undefined ? 'of-response' : fields;
 }
 
 /** The codes that were given, or the one that is typed now. */

@@ -1,8 +1,8 @@
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
-import { checkCodes } from './check-codes.ts';
-import { CODES, COLUMN, codesOf, isStreamed, STREAM_OPTIONS } from './codes.ts';
+import { CHECK_FIELDS, checkCodes } from './check-codes.ts';
+import { CODES, COLUMN, codesOf, DECODED_FIELDS, fieldsFor, isStreamed, STREAM_OPTIONS } from './codes.ts';
 import { RULE_OPTIONS, rulesOf } from './rules.ts';
 
 /*
@@ -19,6 +19,7 @@ const check = defineCommand({
   summary: 'Check fiscal codes, and mark what is wrong',
   description: `Prints code, valid or invalid, and the reason. Exit code 7 for an invalid one. ${MANY}`,
   needs: 'nothing',
+  fields: (input) => fieldsFor(input, isStreamed(input) ? ['line', ...CHECK_FIELDS] : CHECK_FIELDS),
   arguments: { codes: CODES },
   options: { ...RULE_OPTIONS, column: COLUMN, ...STREAM_OPTIONS },
   examples: [
@@ -47,6 +48,7 @@ const decode = defineCommand({
   summary: 'Read what fiscal codes tell',
   description: `Prints code, surname, name, gender, birthday, birthplace and province. ${MANY}`,
   needs: 'nothing',
+  fields: (input) => fieldsFor(input, input.details ? [...DECODED_FIELDS, 'details'] : DECODED_FIELDS),
   arguments: { codes: CODES },
   options: {
     ...RULE_OPTIONS,
@@ -79,6 +81,7 @@ const omocodie = defineCommand({
   summary: 'List the other 127 forms of a fiscal code (omocodia)',
   description: `One a line, the base code first. ${MANY} Of many, each line has the forms of one code, separated by tabs.`,
   needs: 'nothing',
+  fields: (input) => fieldsFor(input, []),
   arguments: { codes: CODES },
   options: { ...RULE_OPTIONS, column: COLUMN, ...STREAM_OPTIONS },
   examples: [
@@ -105,6 +108,7 @@ const generate = defineCommand({
   description:
     'On a terminal, what is missing is asked for; the place is found as you type. With - the person is read from stdin as JSON, with the fields of the API (name, surname, gender, day, month, year, city, province; or birthday for the date), or many with --csv or --ndjson. Only the tax office gives out codes: where two people would get the same, theirs has letters in place of digits.',
   needs: 'nothing',
+  fields: ['cf'],
   arguments: { input: optionalArgument('- reads people from stdin instead of the options') },
   options: {
     name: option('--name <name>', 'given name, or all of them', { parse: asText, source: 'typed-or-stdin' }),

@@ -7,19 +7,6 @@ import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { markedCode } from './marked-code.ts';
 import type { Rules } from './rules.ts';
 
-export const DECODED_FIELDS = [
-  'name',
-  'surname',
-  'gender',
-  'day',
-  'month',
-  'year',
-  'birthday',
-  'birthplace',
-  'birthplaceProvincia',
-  'cf',
-] as const satisfies readonly (keyof DecodedAnswer)[];
-
 type Row = DecodedAnswer & { readonly decoded: DecodedCode };
 
 /** Also the columns of a run over many. */
@@ -50,18 +37,16 @@ export function decodeCodes(terminal: Terminal, codes: readonly string[], option
     responses.push(decodedAnswer(decoded, { withDetails }));
     rows.push({ ...decodedAnswer(decoded, { withDetails }), decoded });
   });
-  const fields = withDetails ? [...DECODED_FIELDS, 'details'] : DECODED_FIELDS;
   const exitCode = rows.length === codes.length ? EXIT.success : EXIT.negative;
   const [row] = rows;
   if (codes.length === 1 && row !== undefined) {
     const { decoded, ...response } = row;
     const columns: readonly Column<DecodedAnswer>[] = [...LIST_COLUMNS, ...detailColumns(decoded)];
-    return record({ response, record: response, fields, columns });
+    return record({ response, record: response, columns });
   }
   return list({
     response: responses,
     records: responses,
-    fields,
     columns: LIST_COLUMNS,
     identify: ({ cf }) => cf,
     empty: 'No code is valid.',

@@ -1,10 +1,10 @@
 import { decodedAnswer } from '../../../contract/fiscal-answers.ts';
 import { type CheckFailure, decode, omocodie } from '../../../fiscal/index.ts';
 import type { Context } from '../../framework/context.ts';
-import { checkFields, select } from '../../terminal/output.ts';
+import { select } from '../../terminal/output.ts';
 import type { Result } from '../../terminal/result.ts';
 import { type Batch, type BatchOptions, runBatch } from './batch.ts';
-import { DECODED_FIELDS, decodedLine } from './decode-codes.ts';
+import { decodedLine } from './decode-codes.ts';
 import { eachCode } from './each-code.ts';
 import type { Rules } from './rules.ts';
 
@@ -21,7 +21,6 @@ export async function decodeMany(
 ): Promise<Result> {
   const { json } = context.terminal;
   const { details: withDetails } = options;
-  checkFields(json, withDetails ? [...DECODED_FIELDS, 'details'] : DECODED_FIELDS);
   const lineOf = (code: string): string | CheckFailure => {
     const decoded = decode(code, rules);
     if (!decoded.ok) return decoded;
@@ -35,7 +34,6 @@ export async function decodeMany(
 /** A line for each valid code, in order: its 127 other forms. */
 export async function omocodieMany(context: Context, options: ManyOptions, rules: Rules): Promise<Result> {
   const { json } = context.terminal;
-  checkFields(json, []);
   return lineForEach(context, options, (code) => {
     const found = omocodie(code, rules);
     if (!found.ok) return found;

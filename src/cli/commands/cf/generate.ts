@@ -1,7 +1,6 @@
 import { CliError, EXIT, SEE_HELP, usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
-import { checkFields } from '../../terminal/output.ts';
 import { type Result, text } from '../../terminal/result.ts';
 import { printWarning } from '../../terminal/terminal.ts';
 import { type Batch, type BatchOptions, runBatch } from './batch.ts';
@@ -64,7 +63,6 @@ export function isManyPeople(input: GenerateInput): boolean {
 
 /** The code of one person, from options, questions or JSON. */
 export async function generateOne(context: Context, input: GenerateInput, rules: Rules): Promise<Result> {
-  checkFields(context.terminal.json, ['cf']);
   const isStreamed = input.input === '-' || input.file !== undefined;
   const given = isStreamed
     ? await readPersonJson(context, input.file)
@@ -74,7 +72,6 @@ export async function generateOne(context: Context, input: GenerateInput, rules:
   for (const warning of generated.warnings) printWarning(context.terminal, WARNINGS[warning] ?? warning);
   return text(generated.cf, {
     response: { cf: generated.cf },
-    fields: ['cf'],
     notes: [`Birthplace: ${placeLabel(generated.place)}.`],
   });
 }
@@ -82,7 +79,6 @@ export async function generateOne(context: Context, input: GenerateInput, rules:
 /** A code a line for each person without faults, in order. */
 export async function generateMany(context: Context, input: GenerateInput, rules: Rules): Promise<Result> {
   const { json } = context.terminal;
-  checkFields(json, ['cf']);
   const write = (batch: Batch, record: PersonRecord, where: Where): void => {
     const generated = generateFrom(record, rules);
     if (!generated.ok) {

@@ -28,6 +28,7 @@ const doctor = defineCommand({
   description:
     'Settings, address, clock, signature, media server, database, bucket, ingress, recording. Exit code 7 when a fault is found.',
   needs: 'service',
+  fields: ['check', 'status', 'detail', 'next'] satisfies (keyof Check)[],
   arguments: {},
   options: {
     probe: flag(
@@ -54,7 +55,6 @@ const doctor = defineCommand({
     return list({
       response: checks,
       records: checks,
-      fields: ['check', 'status', 'detail', 'next'] satisfies (keyof Check)[],
       // On a terminal the next steps follow the table, where they are not cut.
       columns: isTerminal ? COLUMNS.slice(0, 3) : COLUMNS,
       identify: (check) => check.check,

@@ -25,6 +25,7 @@ const listEvents = defineCommand({
   summary: 'List what happened, oldest first',
   description: `Without --since: in the last hour. Events are ${KNOWN_EVENTS.join(', ')}.`,
   needs: 'service',
+  fields: EVENT_FIELDS,
   arguments: {},
   options: {
     ...EVENT_FILTER,
@@ -53,7 +54,6 @@ const listEvents = defineCommand({
     return list({
       response,
       records: response.events,
-      fields: EVENT_FIELDS,
       columns: eventColumns(context.terminal),
       identify: (event) => event.id,
       empty:
@@ -72,6 +72,7 @@ const tail = defineCommand({
   description:
     'A line an event on a terminal, a JSON object a line elsewhere. A service that goes away is waited for: a reconnect loses nothing. With --forward-to each is posted to a receiver too, as rtc webhooks listen does.',
   needs: 'service',
+  fields: ({ forwardTo }) => (forwardTo === undefined ? EVENT_FIELDS : []),
   arguments: {},
   options: { ...EVENT_FILTER, forwardTo: FORWARD_TO },
   examples: [

@@ -7,11 +7,11 @@ import { describeError } from '../../errors/describe-error.ts';
 import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
-import { checkFields, jsonLine, select } from '../../terminal/output.ts';
+import { jsonLine, select } from '../../terminal/output.ts';
 import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
-import { EVENT_FIELDS, eventLine, NAME_WIDTH, withId } from './event-view.ts';
+import { eventLine, NAME_WIDTH, withId } from './event-view.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
 
 export type Following = {
@@ -29,7 +29,6 @@ export type Following = {
 /** Shows each event as it comes until the signal: a line on a terminal, a JSON object a line elsewhere. */
 export async function tailEvents(context: Context, following: Following): Promise<void> {
   const { terminal } = context;
-  checkFields(terminal.json, EVENT_FIELDS);
   for await (const { event } of follow(context, following)) {
     if (isForPeople(terminal)) print(terminal, eventLine(terminal, event, ''));
     else

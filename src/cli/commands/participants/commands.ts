@@ -55,6 +55,7 @@ const listParticipants = defineCommand({
   summary: 'List who is in a room',
   description: 'Recorders are not listed.',
   needs: 'service',
+  fields: FIELDS,
   arguments: { room: ROOM },
   options: { watch: WATCH },
   examples: [
@@ -70,7 +71,6 @@ const listParticipants = defineCommand({
       return list({
         response,
         records: response.participants,
-        fields: FIELDS,
         columns: COLUMNS,
         identify: (participant) => participant.sid,
         empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${shellQuote(input.room)} --identity ada --role host`,

@@ -53,6 +53,7 @@ const listProfiles = defineCommand({
   aliases: ['ls'],
   summary: 'List the profiles',
   needs: 'nothing',
+  fields: FIELDS,
   arguments: {},
   options: {},
   examples: [{ line: 'rtc profile list', does: 'Every profile, secrets masked' }],
@@ -62,7 +63,6 @@ const listProfiles = defineCommand({
     return list({
       response: profiles,
       records: profiles,
-      fields: FIELDS,
       columns: COLUMNS,
       identify: (profile) => profile.name,
       empty: 'There is no profile. Add one: rtc profile add NAME',
@@ -91,6 +91,7 @@ const showProfile = defineCommand({
   verb: 'show',
   summary: 'Show a profile, its secret masked',
   needs: 'nothing',
+  fields: FIELDS,
   arguments: {
     name: optionalArgument('name of the profile; default the current one', { completes: 'profiles' }),
   },
@@ -103,7 +104,7 @@ const showProfile = defineCommand({
       throw new CliError(EXIT.notFound, 'there is no profile', 'run: rtc profile add NAME');
     pick(context, store, name);
     const shown = show(context, store, name);
-    return record({ response: shown, record: shown, fields: FIELDS, columns: COLUMNS });
+    return record({ response: shown, record: shown, columns: COLUMNS });
   },
 });
 

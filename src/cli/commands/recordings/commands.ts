@@ -9,7 +9,7 @@ import { type Column, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { download } from './download-command.ts';
 import { get, listRecordings, remove } from './library-commands.ts';
-import { recordingRecord } from './recording-view.ts';
+import { RECORDING_FIELDS, recordingRecord } from './recording-view.ts';
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
 
@@ -26,6 +26,7 @@ const start = defineCommand({
   summary: 'Record a room',
   description: 'A room that is being recorded already stays so: that is no failure.',
   needs: 'service',
+  fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
   arguments: { room: ROOM },
   options: WAIT_OPTIONS,
   examples: [
@@ -47,12 +48,18 @@ const start = defineCommand({
     return record({
       response: started,
       record: started,
-      fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
       columns: START_COLUMNS,
       notes: [`Stop it: rtc recordings stop ${shellQuote(room)}`],
     });
   },
 });
+
+const STOP_FIELDS = [
+  'egressId',
+  'roomId',
+  'status',
+  'stoppedAt',
+] as const satisfies readonly (keyof RecordingStop)[];
 
 const STOP_COLUMNS: readonly Column<RecordingStop>[] = [
   { heading: 'ROOM', value: (stop) => stop.roomId, paint: 'name' },
@@ -68,6 +75,7 @@ const stop = defineCommand({
   description:
     'With --wait it shows the recording when its file is complete; exit code 1 when it failed, 8 when the time is up.',
   needs: 'service',
+  fields: ({ wait }) => (wait ? RECORDING_FIELDS : STOP_FIELDS),
   arguments: { room: ROOM },
   options: WAIT_OPTIONS,
   examples: [
@@ -81,7 +89,6 @@ const stop = defineCommand({
     return record({
       response: stopped,
       record: stopped,
-      fields: ['egressId', 'roomId', 'status', 'stoppedAt'] satisfies (keyof RecordingStop)[],
       columns: STOP_COLUMNS,
       notes: [`Its file is complete in a moment: rtc recordings download ${stopped.egressId}`],
     });
@@ -107,6 +114,7 @@ const status = defineCommand({
   verb: 'status',
   summary: 'Show whether a room is being recorded',
   needs: 'service',
+  fields: ['isRecording', 'egressId', 'startedAt'] satisfies (keyof RecordingStatus)[],
   arguments: { room: ROOM },
   options: {},
   examples: [
@@ -118,7 +126,6 @@ const status = defineCommand({
     return record({
       response,
       record: response,
-      fields: ['isRecording', 'egressId', 'startedAt'] satisfies (keyof RecordingStatus)[],
       columns: STATUS_COLUMNS,
     });
   },

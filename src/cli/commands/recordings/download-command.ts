@@ -15,6 +15,7 @@ export const download = defineCommand({
   description:
     'Into ID.mp4, unless a file or folder is named; - writes to stdout. Prints the path. What was broken off is gone on with by the same command.',
   needs: 'service',
+  fields: ['file', 'sizeBytes'],
   arguments: {
     id: argument('id of the recording'),
     file: optionalArgument('file or folder to write, or - for stdout'),
@@ -38,7 +39,6 @@ export const download = defineCommand({
     );
     return text(target.path, {
       response: { file: target.path, sizeBytes },
-      fields: ['file', 'sizeBytes'],
       notes: [formatBytes(sizeBytes)],
     });
   },

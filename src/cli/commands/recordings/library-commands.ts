@@ -26,6 +26,7 @@ export const listRecordings = defineCommand({
   aliases: ['ls'],
   summary: 'List recordings, newest first',
   needs: 'service',
+  fields: RECORDING_FIELDS,
   arguments: {},
   options: {
     room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
@@ -51,7 +52,6 @@ export const listRecordings = defineCommand({
       return list({
         response: { recordings: records, nextCursor } satisfies RecordingList,
         records,
-        fields: RECORDING_FIELDS,
         columns: RECORDING_LIST,
         identify: ({ recordingId }) => recordingId,
         empty: 'No recordings. Make one: rtc recordings start ROOM',
@@ -67,6 +67,7 @@ export const get = defineCommand({
   verb: 'get',
   summary: 'Show one recording',
   needs: 'service',
+  fields: RECORDING_FIELDS,
   arguments: { id: argument('id of the recording') },
   options: {},
   examples: [

@@ -64,7 +64,6 @@ export function recordingRecord(
   return record({
     response: recording,
     record: recording,
-    fields: RECORDING_FIELDS,
     columns: RECORDING_RECORD,
     ...more,
   });

@@ -23,6 +23,7 @@ const create = defineCommand({
   summary: 'Make an access token for one person and one room',
   description: 'stdout is the token and nothing else, so that it can be put into a variable.',
   needs: 'service',
+  fields: FIELDS,
   arguments: {},
   options: {
     room: requiredOption('--room <room>', 'name of the room', { parse: notEmpty, completes: 'rooms' }),
@@ -64,7 +65,6 @@ const create = defineCommand({
     const expires = formatRelative(Date.parse(token.expiresAt), context.io.clock());
     return text(token.token, {
       response: token,
-      fields: FIELDS,
       notes: [`For ${identity} in ${room} as ${role}, at ${token.url}; expires ${expires}.`],
     });
   },
@@ -95,6 +95,7 @@ const inspect = defineCommand({
   description:
     'Offline; the signature is not checked, as only the media server has its key. Exit code 7 for an expired one.',
   needs: 'nothing',
+  fields: 'of-response',
   arguments: {
     token: optionalArgument('the token; left out, stdin is read too', { source: 'typed-or-stdin' }),
   },
@@ -118,7 +119,6 @@ const inspect = defineCommand({
     return record({
       response: claims.payload,
       record: claims.payload,
-      fields: Object.keys(claims.payload),
       columns: claimColumns(claims),
       exitCode: claims.isExpired ? EXIT.negative : EXIT.success,
       notes: ['The signature was not checked.'],

@@ -13,7 +13,7 @@ import {
   SINCE,
   SPEAKERS,
 } from './transcript-options.ts';
-import { segmentList } from './transcript-view.ts';
+import { SEGMENT_FIELDS, segmentList } from './transcript-view.ts';
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
 
@@ -32,6 +32,7 @@ const start = defineCommand({
   description:
     'Needs a running worker (rtc worker stt-live). A room that is being transcribed already stays so: that is no failure.',
   needs: 'service',
+  fields: ['transcriptionId', 'roomId', 'status', 'language', 'startedAt'] satisfies (keyof LiveStarted)[],
   arguments: { room: ROOM, speakers: SPEAKERS },
   options: {
     language: LANGUAGE,
@@ -54,13 +55,6 @@ const start = defineCommand({
     return record({
       response: started,
       record: started,
-      fields: [
-        'transcriptionId',
-        'roomId',
-        'status',
-        'language',
-        'startedAt',
-      ] satisfies (keyof LiveStarted)[],
       columns: STARTED,
       notes: [
         `Follow it: rtc transcription follow ${shellQuote(room)}`,
@@ -82,6 +76,7 @@ const stop = defineCommand({
   verb: 'stop',
   summary: 'Stop transcribing a room',
   needs: 'service',
+  fields: ['transcriptionId', 'status', 'stoppedAt', 'segmentCount'] satisfies (keyof LiveStopped)[],
   arguments: { room: ROOM },
   options: {},
   examples: [{ line: 'rtc transcription stop demo', does: 'What was said stays' }],
@@ -91,7 +86,6 @@ const stop = defineCommand({
     return record({
       response: stopped,
       record: stopped,
-      fields: ['transcriptionId', 'status', 'stoppedAt', 'segmentCount'] satisfies (keyof LiveStopped)[],
       columns: STOPPED,
       notes: [`Read it: rtc transcription get ${shellQuote(room)} --format text`],
     });
@@ -104,6 +98,7 @@ const get = defineCommand({
   summary: 'Show what was said in a room',
   description: 'Of the transcription that runs, or else the last one: also after the room has ended.',
   needs: 'service',
+  fields: ({ format }) => (format === undefined ? SEGMENT_FIELDS : []),
   arguments: { room: ROOM },
   options: { format: FORMAT, since: SINCE },
   examples: [

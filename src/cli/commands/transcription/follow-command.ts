@@ -4,7 +4,7 @@ import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument } from '../../framework/parameters.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
-import { checkFields, jsonLine, select } from '../../terminal/output.ts';
+import { jsonLine, select } from '../../terminal/output.ts';
 import { nothing } from '../../terminal/result.ts';
 import { printHint, printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
@@ -18,6 +18,7 @@ export const follow = defineCommand({
   description:
     'Begins with what has been said so far, and ends with the transcription. A line a segment on a terminal, coloured by speaker; a JSON object a line elsewhere. A service that goes away is waited for: nothing is missed.',
   needs: 'service',
+  fields: SEGMENT_FIELDS,
   arguments: { room: argument('name of the room', { completes: 'rooms' }) },
   options: { since: SINCE },
   examples: [
@@ -28,7 +29,6 @@ export const follow = defineCommand({
   isStream: () => true,
   async run(context, { room, since }) {
     const { terminal, io } = context;
-    checkFields(terminal.json, SEGMENT_FIELDS);
     const client = await context.client();
     const captions = new Captions(terminal);
     const segments = client.transcription.follow(room, {

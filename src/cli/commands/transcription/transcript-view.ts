@@ -20,7 +20,6 @@ export function segmentList(
   return list({
     response: transcription,
     records: transcription.segments,
-    fields: SEGMENT_FIELDS,
     columns: SEGMENT_COLUMNS,
     identify: ({ id }) => id,
     isWrapped: true,
@@ -67,6 +66,8 @@ export const POST_FIELDS = [
   'durationMs',
   'error',
 ] as const satisfies readonly (keyof PostTranscription)[];
+
+export const POST_DETAIL_FIELDS = [...POST_FIELDS, 'segments'] as const;
 
 const PAINT_OF_STATUS = {
   queued: undefined,
@@ -123,8 +124,7 @@ export function postRecord(
   transcription: PostTranscription,
   more: Pick<RecordResult, 'notes' | 'exitCode'> = {},
 ): RecordResult {
-  const fields = [...POST_FIELDS, 'segments'];
-  return record({ response: transcription, record: transcription, fields, columns: POST_RECORD, ...more });
+  return record({ response: transcription, record: transcription, columns: POST_RECORD, ...more });
 }
 
 function instantOf(text: string | null): { readonly instantMs: number } | undefined {

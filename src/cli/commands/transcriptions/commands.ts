@@ -13,7 +13,14 @@ import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
 import { plural } from '../../terminal/time.ts';
 import { readTranscript } from '../transcription/read-transcript.ts';
 import { FORMAT } from '../transcription/transcript-options.ts';
-import { POST_FIELDS, POST_LIST, postRecord, segmentList } from '../transcription/transcript-view.ts';
+import {
+  POST_DETAIL_FIELDS,
+  POST_FIELDS,
+  POST_LIST,
+  postRecord,
+  SEGMENT_FIELDS,
+  segmentList,
+} from '../transcription/transcript-view.ts';
 import { create } from './create-command.ts';
 
 const listTranscriptions = defineCommand({
@@ -22,6 +29,7 @@ const listTranscriptions = defineCommand({
   aliases: ['ls'],
   summary: 'List the transcriptions of recordings, newest first',
   needs: 'service',
+  fields: POST_FIELDS,
   arguments: {},
   options: {
     room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
@@ -46,7 +54,6 @@ const listTranscriptions = defineCommand({
       return list({
         response: { transcriptions: records, nextCursor } satisfies PostTranscriptionList,
         records,
-        fields: POST_FIELDS,
         columns: POST_LIST,
         identify: ({ transcriptionId }) => transcriptionId,
         empty: 'There is no such transcription. Make one: rtc transcriptions create RECORDING',
@@ -62,6 +69,7 @@ const get = defineCommand({
   verb: 'get',
   summary: 'Show one transcription',
   needs: 'service',
+  fields: ({ format }) => (format === undefined ? [...POST_DETAIL_FIELDS, ...SEGMENT_FIELDS] : []),
   arguments: { id: argument('id of the transcription') },
   options: { format: FORMAT },
   examples: [

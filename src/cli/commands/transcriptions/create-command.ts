@@ -9,7 +9,14 @@ import { type Column, record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { readTranscript } from '../transcription/read-transcript.ts';
 import { FORMAT, LANGUAGE, parseSpeakers, SPEAKERS } from '../transcription/transcript-options.ts';
-import { postRecord } from '../transcription/transcript-view.ts';
+import { POST_DETAIL_FIELDS, postRecord } from '../transcription/transcript-view.ts';
+
+const QUEUED_FIELDS = [
+  'transcriptionId',
+  'recordingId',
+  'status',
+  'queuedAt',
+] as const satisfies readonly (keyof PostQueued)[];
 
 const QUEUED: readonly Column<PostQueued>[] = [
   { heading: 'ID', value: ({ transcriptionId }) => transcriptionId },
@@ -25,6 +32,7 @@ export const create = defineCommand({
   description:
     'Needs a running worker (rtc worker stt-post). A recording that has a transcription in this language keeps it, unless it failed. With --wait exit code 1 when it fails, 8 when the time is up.',
   needs: 'service',
+  fields: ({ wait, format }) => (wait ? (format === undefined ? POST_DETAIL_FIELDS : []) : QUEUED_FIELDS),
   arguments: { recording: argument('id of the recording'), speakers: SPEAKERS },
   options: { language: LANGUAGE, format: FORMAT, ...WAIT_OPTIONS },
   examples: [
@@ -45,7 +53,6 @@ export const create = defineCommand({
       return record({
         response: queued,
         record: queued,
-        fields: ['transcriptionId', 'recordingId', 'status', 'queuedAt'] satisfies (keyof PostQueued)[],
         columns: QUEUED,
         notes: [
           `Read it when it is completed: rtc transcriptions get ${queued.transcriptionId} --format text`,

@@ -25,6 +25,7 @@ const create = defineCommand({
   description:
     'Prints the signing secret, this once: nothing shows it again. With --secret-stdin the secret is yours.',
   needs: 'service',
+  fields: WEBHOOK_FIELDS,
   arguments: { url: argument('http or https address on a public network') },
   options: { events: WEBHOOK_EVENTS, secretStdin: SECRET_STDIN },
   examples: [
@@ -52,7 +53,6 @@ const create = defineCommand({
     return record({
       response: webhook,
       record: webhook,
-      fields: WEBHOOK_FIELDS,
       columns: isOurs ? WEBHOOK_WITHOUT_SECRET : WEBHOOK_RECORD,
       notes: [
         ...(isOurs ? [] : ['Keep the secret now: it is not shown again.']),
@@ -71,6 +71,7 @@ const listWebhooks = defineCommand({
   aliases: ['ls'],
   summary: 'List the webhooks',
   needs: 'service',
+  fields: WEBHOOK_FIELDS,
   arguments: {},
   options: { watch: WATCH },
   examples: [
@@ -85,7 +86,6 @@ const listWebhooks = defineCommand({
       return list({
         response,
         records: response.webhooks,
-        fields: WEBHOOK_FIELDS,
         columns: WEBHOOK_LIST,
         identify: (webhook) => webhook.id,
         empty: 'There is no webhook. Register one: rtc webhooks create URL',
@@ -100,6 +100,7 @@ const get = defineCommand({
   verb: 'get',
   summary: 'Show one webhook',
   needs: 'service',
+  fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID },
   options: {},
   examples: [{ line: 'rtc webhooks get wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about it but the secret' }],
@@ -115,6 +116,7 @@ const update = defineCommand({
   summary: 'Change the URL or the events of a webhook',
   description: 'Pending deliveries and retries go to the new URL.',
   needs: 'service',
+  fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID, url: optionalArgument('new address') },
   options: { events: WEBHOOK_EVENTS },
   examples: [
@@ -188,7 +190,7 @@ export const commands: readonly Command[] = [
 ];
 
 function shown(webhook: Webhook): Result {
-  return record({ response: webhook, record: webhook, fields: WEBHOOK_FIELDS, columns: WEBHOOK_RECORD });
+  return record({ response: webhook, record: webhook, columns: WEBHOOK_RECORD });
 }
 
 async function describeLoss(context: Context, ids: readonly string[]): Promise<string> {

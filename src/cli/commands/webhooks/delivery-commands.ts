@@ -37,6 +37,7 @@ export const test = defineCommand({
   summary: 'Send a test delivery now, and see how it is taken',
   description: 'One try of the event webhook_test. Exit code 7 when the receiver does not answer 2xx.',
   needs: 'service',
+  fields: ['delivered', 'statusCode', 'error'] satisfies (keyof WebhookTest)[],
   arguments: { id: WEBHOOK_ID },
   options: {},
   examples: [
@@ -48,7 +49,6 @@ export const test = defineCommand({
     return record({
       response,
       record: response,
-      fields: ['delivered', 'statusCode', 'error'],
       columns: response.error === undefined ? TEST_COLUMNS : [...TEST_COLUMNS, TEST_ERROR],
       exitCode: response.delivered ? EXIT.success : EXIT.negative,
       notes: response.delivered
@@ -72,6 +72,7 @@ export const deliveries = defineCommand({
   description:
     'With the status code and the error of the last try; --attempts shows every try and its answer.',
   needs: 'service',
+  fields: ({ attempts }) => (attempts ? ATTEMPT_FIELDS : DELIVERY_FIELDS),
   arguments: { id: WEBHOOK_ID },
   options: {
     status: option('--status <status>', 'only these', oneOf(STATUSES)),
@@ -112,6 +113,7 @@ export const replay = defineCommand({
   summary: 'Send deliveries again: one that has ended, or all that failed',
   description: 'With the same event id, signed anew, in a new round of tries.',
   needs: 'service',
+  fields: ['replayed'],
   arguments: { id: WEBHOOK_ID, delivery: optionalArgument('id of the delivery; without it all that failed') },
   options: {
     since: option('--since <when>', 'only what failed since then: 10m, 7d, or an instant', {
@@ -143,7 +145,6 @@ export const replay = defineCommand({
     return record({
       response,
       record: response,
-      fields: ['replayed'],
       columns: [{ heading: 'REPLAYED', value: ({ replayed }) => replayed }],
       notes:
         response.replayed === 0
@@ -157,7 +158,6 @@ function deliveryList({ terminal }: Context, response: DeliveryList, notes: read
   return list({
     response,
     records: response.deliveries,
-    fields: DELIVERY_FIELDS,
     columns: deliveryColumns(terminal),
     identify: (delivery) => delivery.id,
     empty: 'There is no such delivery.',
@@ -169,7 +169,6 @@ function attemptList({ terminal }: Context, response: DeliveryList, notes: reado
   return list({
     response,
     records: attemptRows(response.deliveries),
-    fields: ATTEMPT_FIELDS,
     columns: attemptColumns(terminal),
     identify: (row) => `${row.deliveryId} ${row.number}`,
     empty: 'Nothing has been tried.',

@@ -12,6 +12,7 @@ export const listen = defineCommand({
   summary: 'Forward events to a receiver on this machine, for development',
   description: `Registers nothing: it follows the service's events from now on and posts each to the receiver, with both signatures, as a webhook would get it. The signing secret is printed; it is the same each time, unless ${SECRET_VARIABLE} is set. While the receiver is down events wait, in their order; an answer other than 2xx is shown and not tried again.`,
   needs: 'service',
+  fields: ({ printSecret }) => (printSecret ? ['secret'] : []),
   arguments: {},
   options: {
     forwardTo: FORWARD_TO,
@@ -34,7 +35,7 @@ export const listen = defineCommand({
   async run(context, { forwardTo, events, room, printSecret }) {
     if (printSecret) {
       const { secret } = await readSigner(context);
-      return text(secret, { response: { secret }, fields: ['secret'] });
+      return text(secret, { response: { secret } });
     }
     const url = forwardTo ?? (await askWhere(context));
     await forward(context, { url, events, room, since: undefined, cursor: undefined });

@@ -18,6 +18,7 @@ export const rotate = defineCommand({
   description:
     'The secret is made here and printed this once. For 24 hours the header webhook-signature carries both signatures; X-Service-Webhook-Signature holds one, the new secret’s.',
   needs: 'service',
+  fields: WEBHOOK_FIELDS,
   arguments: { id: WEBHOOK_ID },
   options: { secretStdin: SECRET_STDIN, yes: YES },
   examples: [
@@ -55,7 +56,6 @@ export const rotate = defineCommand({
 function rotated(webhook: Webhook, secret: string): Result {
   return text(secret, {
     response: { ...webhook, secret },
-    fields: WEBHOOK_FIELDS,
     notes: [
       'Keep the secret now: it is not shown again.',
       'For 24 hours webhook-signature carries the old signature too; X-Service-Webhook-Signature only the new one.',
@@ -79,7 +79,6 @@ function unconfirmed(context: Context, id: string, secret: string): Result {
   printStatus(context.terminal, `Find out: rtc webhooks test ${id}`);
   return text(secret, {
     response: { id, secret },
-    fields: ['id', 'secret'],
     exitCode: context.io.signal.aborted ? EXIT.cancelled : EXIT.unavailable,
   });
 }

@@ -38,6 +38,7 @@ export const verify = defineCommand({
   summary: 'Check the signatures of a delivery that was received, offline',
   description: `Checks both headers, X-Service-Webhook-Signature and webhook-signature, and says why one does not match. The secret comes from ${SECRET_VARIABLE} or stdin. Exit code 7 unless what is there matches.`,
   needs: 'nothing',
+  fields: ['header', 'result', 'reason'],
   arguments: {},
   options: {
     header: HEADERS,
@@ -75,7 +76,6 @@ export const verify = defineCommand({
     return list({
       response: { valid: isValid, signatures: verdicts },
       records: verdicts,
-      fields: ['header', 'result', 'reason'],
       columns: COLUMNS,
       identify: (verdict) => verdict.header,
       empty: '',

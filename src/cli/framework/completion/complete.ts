@@ -1,9 +1,11 @@
 import type { Io } from '../../terminal/io.ts';
 import { type Command, matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
-import { COMMON_OPTIONS, CONNECTION_OPTIONS } from '../common-options.ts';
+import { CONNECTION_OPTIONS } from '../common-options.ts';
 import { splitLeadingOptions } from '../leading-options.ts';
+import { flagNames } from '../parameter-names.ts';
 import type { Parameter } from '../parameters.ts';
+import { commonParameters } from '../program.ts';
 import { type Candidate, findNames } from './names.ts';
 
 /** `rtc __complete <words> --current=<word>`: never fails and says nothing but candidates. */
@@ -59,7 +61,7 @@ async function valuesOfLeading(
   { words, current }: Typed,
   io: Io,
 ): Promise<readonly Candidate[]> {
-  const option = Object.values(CONNECTION_OPTIONS).find((each) => namesOf(each).includes(name));
+  const option = Object.values(CONNECTION_OPTIONS).find((each) => flagNames(each).includes(name));
   return option === undefined ? [] : valuesOf(option, { words, current }, io);
 }
 
@@ -78,7 +80,7 @@ async function wordsOf(
   const words = [...leading, ...given];
   const options = optionsOf(command);
   const pending = options.find(
-    (option) => takesValue(option) && namesOf(option).includes(given.at(-1) ?? ''),
+    (option) => takesValue(option) && flagNames(option).includes(given.at(-1) ?? ''),
   );
   if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, { words, current }, io);
   if (current.startsWith('-')) return options.flatMap(flagsOf);
@@ -91,11 +93,7 @@ async function wordsOf(
 }
 
 function optionsOf(command: Command): readonly Parameter<unknown>[] {
-  return [
-    ...Object.values(command.options),
-    ...Object.values(COMMON_OPTIONS),
-    ...(command.needs === 'service' ? Object.values(CONNECTION_OPTIONS) : []),
-  ];
+  return [...Object.values(command.options), ...commonParameters(command)];
 }
 
 async function valuesOf(
@@ -123,7 +121,7 @@ function operandsOf(given: readonly string[], options: readonly Parameter<unknow
     if (word.startsWith('-') && word !== '-') return false;
     const before = given[index - 1] ?? '';
     return !options.some(
-      (option) => takesValue(option) && !isOptional(option) && namesOf(option).includes(before),
+      (option) => takesValue(option) && !isOptional(option) && flagNames(option).includes(before),
     );
   });
 }
@@ -133,12 +131,8 @@ function asCandidate(command: Command): Candidate {
 }
 
 function flagsOf(option: Parameter<unknown>): readonly Candidate[] {
-  const long = namesOf(option).filter((name) => name.startsWith('--'));
+  const long = flagNames(option).filter((name) => name.startsWith('--'));
   return long.map((value) => ({ value, description: option.description }));
-}
-
-function namesOf(option: Parameter<unknown>): readonly string[] {
-  return (option.flags ?? '').split(/[ ,]+/).filter((word) => word.startsWith('-'));
 }
 
 function takesValue(option: Parameter<unknown>): boolean {

@@ -3,7 +3,7 @@ import { didYouMean } from '../../errors/did-you-mean.ts';
 import { helpWidth, type Io } from '../../terminal/io.ts';
 import { matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
-import { parseCommand } from '../parse.ts';
+import { layOutHelp } from './layout.ts';
 import { rootHelp } from './root-help.ts';
 import { TOPICS } from './topics.ts';
 
@@ -23,10 +23,12 @@ export async function helpOf(
   if (group === undefined) throw unknownSubject(first, registry);
   const { commands } = await group.load();
   const [verb, ...others] = rest;
-  const isKnown = verb === undefined || commands.some((command) => matchesVerb(command, verb));
-  if (!isKnown || others.length > 0) throw unknownVerb(group, rest);
-  const parsed = await parseCommand(group, [...rest, '--help'], { width: helpWidth(io), hasColours: false });
-  return parsed.kind === 'help' ? parsed.text : '';
+  const command =
+    verb === undefined
+      ? commands.find((each) => each.verb === '')
+      : commands.find((each) => matchesVerb(each, verb));
+  if ((verb !== undefined && command === undefined) || others.length > 0) throw unknownVerb(group, rest);
+  return layOutHelp(group, command, { width: helpWidth(io), hasColours: false });
 }
 
 function unknownVerb({ noun, verbs }: CommandGroup, rest: readonly string[]): Error {

@@ -1,6 +1,6 @@
 import { wrapWords } from '../../terminal/wrap-text.ts';
 import type { CommandGroup, HelpSection } from '../command-group.ts';
-import type { ProgramOptions } from '../program.ts';
+import type { HelpOptions } from './layout.ts';
 
 const SECTIONS: readonly HelpSection[] = [
   'Rooms',
@@ -10,7 +10,7 @@ const SECTIONS: readonly HelpSection[] = [
 ];
 
 /** `rtc --help`, from the registry alone: no command is loaded for it. */
-export function rootHelp(registry: readonly CommandGroup[], { hasColours, width }: ProgramOptions): string {
+export function rootHelp(registry: readonly CommandGroup[], { hasColours, width }: HelpOptions): string {
   const bold = (text: string): string => (hasColours ? `\u001b[1m${text}\u001b[22m` : text);
   const sections = SECTIONS.map((section) => {
     const lines = registry.filter((group) => group.section === section).map((group) => line(group, width));
