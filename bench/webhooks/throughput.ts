@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { MAX_BATCH } from '../../src/server/media-events/event-batcher.ts';
+import { MAX_EVENTS_PER_COMMIT } from '../../src/server/media-events/event-batcher.ts';
 import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
 import { bareLoop } from './bare-loop.ts';
 import { type Database, type Ground, openGround } from './ground.ts';
@@ -54,8 +54,8 @@ type Work = { readonly events: number; readonly deliveries: number };
 
 async function deliver(ground: Ground, webhooks: readonly string[], work: Work): Promise<number> {
   const startedAt = performance.now();
-  for (let told = 0; told < work.events; told += MAX_BATCH) {
-    await ground.append(Math.min(MAX_BATCH, work.events - told));
+  for (let told = 0; told < work.events; told += MAX_EVENTS_PER_COMMIT) {
+    await ground.append(Math.min(MAX_EVENTS_PER_COMMIT, work.events - told));
   }
   while ((await ground.store.deliveries.nextClaimableAt([])) !== undefined) await delay(ASKED_EVERY_MS);
   const perSecond = (work.deliveries * 1000) / (performance.now() - startedAt);

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { startPurge } from '../events/purge.ts';
-import { EventBatcher } from '../media-events/event-batcher.ts';
+import { createEventBatcher } from '../media-events/event-batcher.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import { recordMediaEvents } from '../media-events/record-media-events.ts';
+import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { publishRecordingEnd } from '../recordings/recording-events.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
@@ -109,7 +110,9 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const resealing = startReencryption(adapters);
   closers.add(() => resealing.close());
   const recentCounts = createRecentCounts(adapters.clock);
-  const ingest = new EventBatcher((events) => recordMediaEvents({ ...appendDeps, recentCounts }, events));
+  const eventBatcher = createEventBatcher((events) =>
+    recordMediaEvents({ ...appendDeps, recentCounts }, events),
+  );
   const closing = new AbortController();
   return {
     instanceId,
@@ -117,7 +120,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     recentCounts,
     publishEnd,
     background: background.add,
-    ingest: ingest.add.bind(ingest),
+    ingest: (event: MediaEvent) => eventBatcher.add(event),
     closing: closing.signal,
     stopWaiting: () => closing.abort(),
   };

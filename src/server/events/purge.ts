@@ -1,9 +1,10 @@
 import type { Clock } from '../platform/clock.ts';
+import { type Loop, startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { EventStores } from './store.ts';
 
-const EVERY_MS = 600_000;
+const INTERVAL_MS = 600_000;
 /** Small, so that nobody waits for it. */
 const BATCH = 500;
 const PAUSE_MS = 50;
@@ -16,26 +17,18 @@ export type PurgeDeps = {
   readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number };
 };
 
-/** Deletes what is older than its retention, in small batches; every instance may, none needs to. */
-export function startPurge(deps: PurgeDeps): { readonly close: () => Promise<void> } {
-  const closing = new AbortController();
-  const loop = run(deps, closing.signal);
-  return {
-    close: async () => {
-      closing.abort();
-      await loop;
+/** Deletes what is older than its retention, in small batches. Every instance may do it; none has to. */
+export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
+  const { clock, log } = deps;
+  return startLoop({
+    clock,
+    log,
+    failureMessage: 'deleting what is past its retention failed; trying again',
+    round: async (signal) => {
+      await purgeAll(deps, signal);
+      return clock.now() + INTERVAL_MS;
     },
-  };
-}
-
-async function run(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await purgeAll(deps, signal).catch((error: unknown) => {
-      if (!signal.aborted)
-        deps.log.warn({ err: error }, 'deleting what is past its retention failed; trying again');
-    });
-    await deps.clock.sleep(EVERY_MS, signal).catch(() => {});
-  }
+  });
 }
 
 async function purgeAll({ store, clock, retention }: PurgeDeps, signal: AbortSignal): Promise<void> {

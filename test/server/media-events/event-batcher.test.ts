@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors.ts';
-import { EventBatcher } from '../../../src/server/media-events/event-batcher.ts';
+import { createEventBatcher } from '../../../src/server/media-events/event-batcher.ts';
 import type { MediaEvent } from '../../../src/server/platform/livekit/media-event.ts';
 import { mediaEvent } from './support/event-stage.ts';
 
 /** A store whose commits end when the test says so. */
 function heldStore() {
   const commits: { readonly size: number; readonly end: (error?: unknown) => void }[] = [];
-  const ingest = new EventBatcher(
+  const ingest = createEventBatcher(
     (events: readonly MediaEvent[]) =>
       new Promise((resolve, reject) => {
         commits.push({

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
+import { Batcher } from '../../platform/jobs/batcher.ts';
 import type { Log } from '../../platform/log.ts';
 import type { DeliveryOutcome, DeliveryStore } from '../store.ts';
 
@@ -7,8 +7,7 @@ import type { DeliveryOutcome, DeliveryStore } from '../store.ts';
 export const MAX_UNWRITTEN_OUTCOMES = 500;
 const RETRY_PAUSE_MS = 500;
 /** Outcomes of this long share a commit, up to half a batch: the other half may be sent while this one is stored. */
-const GATHER_MS = 40;
-const GATHERED_OUTCOMES = MAX_UNWRITTEN_OUTCOMES / 2;
+const GATHER = { ms: 40, size: MAX_UNWRITTEN_OUTCOMES / 2 } as const;
 
 export type OutcomeWriterDeps = {
   readonly deliveries: Pick<DeliveryStore, 'recordOutcomes'>;
@@ -27,15 +26,17 @@ export type WebhookOutcome = DeliveryOutcome & { readonly webhookId: string };
  */
 export class OutcomeWriter {
   readonly #deps: OutcomeWriterDeps;
-  readonly #pending: WebhookOutcome[] = [];
+  readonly #batcher: Batcher<WebhookOutcome>;
   readonly #givenUp = new AbortController();
-  #running: Promise<void> | undefined;
   #unwritten = 0;
-  #gathering = new AbortController();
-  #isClosing = false;
 
   constructor(deps: OutcomeWriterDeps) {
     this.#deps = deps;
+    this.#batcher = new Batcher({
+      maxSize: MAX_UNWRITTEN_OUTCOMES,
+      gather: GATHER,
+      flush: (batch) => this.#write(batch),
+    });
   }
 
   /** Whether no further delivery should start, because a kill would repeat everything that is not stored. */
@@ -45,59 +46,33 @@ export class OutcomeWriter {
 
   add(outcome: WebhookOutcome): void {
     if (this.#givenUp.signal.aborted) return;
-    this.#pending.push(outcome);
     this.#unwritten += 1;
-    if (this.#pending.length === GATHERED_OUTCOMES) this.#gathering.abort();
-    this.#running ??= this.#run();
+    void this.#batcher.add(outcome);
   }
 
   /** Stores everything that was added before. When the signal aborts, the rest and all later outcomes are dropped. */
   async close(signal: AbortSignal): Promise<void> {
-    this.#isClosing = true;
-    const giveUp = () => this.#givenUp.abort();
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
     const aborted = new Promise<void>((resolve) => {
-      this.#givenUp.signal.addEventListener('abort', () => resolve(), { once: true });
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    while (this.#running !== undefined && !signal.aborted) await Promise.race([this.#running, aborted]);
-    giveUp();
+    await Promise.race([this.#batcher.close(), aborted]);
+    this.#givenUp.abort();
   }
 
-  async #run(): Promise<void> {
-    while (this.#pending.length > 0) {
-      // A commit costs as much for one outcome as for many, and nobody waits for it. Real time, not the service's
-      // clock: a test that stops the clock must not stop the writer.
-      if (this.#pending.length < GATHERED_OUTCOMES && !this.#isClosing) await this.#gather();
-      const batch = this.#pending.splice(0, MAX_UNWRITTEN_OUTCOMES);
-      const isWritten = await this.#write(batch);
-      this.#unwritten -= batch.length;
-      if (isWritten) this.#deps.onWritten(batch);
-    }
-    this.#running = undefined;
-  }
-
-  async #gather(): Promise<void> {
-    this.#gathering = new AbortController();
-    await delay(GATHER_MS, undefined, { signal: this.#gathering.signal }).catch(() => {});
-  }
-
-  /** Returns false when the batch was given up. */
-  async #write(batch: readonly WebhookOutcome[]): Promise<boolean> {
-    const { deliveries, owner, log, clock } = this.#deps;
+  async #write(batch: readonly WebhookOutcome[]): Promise<void> {
+    const { deliveries, owner, log, clock, onWritten } = this.#deps;
     const { signal } = this.#givenUp;
     while (!signal.aborted) {
       try {
         await deliveries.recordOutcomes(owner, batch);
-        return true;
+        this.#unwritten -= batch.length;
+        return onWritten(batch);
       } catch (error) {
-        log.error(
-          { err: error, outcomes: batch.length },
-          'storing the outcomes of deliveries failed; trying again',
-        );
+        const outcomes = batch.length;
+        log.error({ err: error, outcomes }, 'storing the outcomes of deliveries failed; trying again');
         await clock.sleep(RETRY_PAUSE_MS, signal).catch(() => {});
       }
     }
-    return false;
   }
 }

@@ -318,4 +318,5 @@ describe('a dispatcher that is closed', () => {
 });
 
 const failures = (stage: Stage) =>
-  stage.logLines.filter((line) => line.message.startsWith('settling deliveries failed')).length;
+  stage.logLines.filter((line) => line.message.startsWith('storing the outcomes of deliveries failed'))
+    .length;

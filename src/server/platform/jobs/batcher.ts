@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type BatcherOptions<Item> = {
+  /** Most items of one batch. */
+  readonly maxSize: number;
+  readonly flush: (items: readonly Item[]) => Promise<void>;
+  /**
+   * A batch waits for more items for `ms`, until it has `size` of them. Without it a batch is flushed at once, and what
+   * comes meanwhile goes into the next. The wait is real time: a test that stops its clock must not stop the batcher.
+   */
+  readonly gather?: { readonly ms: number; readonly size: number };
+  /** Whether the items of a batch that failed with `error` are tried one by one, so that one cannot fail all. */
+  readonly splitsAfter?: (error: unknown) => boolean;
+};
+
+type Pending<Item> = {
+  readonly item: Item;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Flushes items in batches, one batch at a time. */
+export class Batcher<Item> {
+  readonly #options: BatcherOptions<Item>;
+  readonly #pending: Pending<Item>[] = [];
+  #running: Promise<void> | undefined;
+  #gathering = new AbortController();
+  #isHurried = false;
+
+  constructor(options: BatcherOptions<Item>) {
+    this.#options = options;
+  }
+
+  /** Resolves when the item is flushed; rejects when its flush failed. */
+  add(item: Item): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ item, resolve, reject });
+      if (this.#pending.length === this.#options.gather?.size) this.#gathering.abort();
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Flushes everything without waiting for more; items that come later are not gathered either. */
+  async close(): Promise<void> {
+    this.#isHurried = true;
+    this.#gathering.abort();
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { maxSize, gather } = this.#options;
+    while (this.#pending.length > 0) {
+      if (gather !== undefined && this.#pending.length < gather.size) await this.#gather(gather.ms);
+      const batch = this.#pending.splice(0, maxSize);
+      await this.#flush(batch);
+    }
+    this.#running = undefined;
+  }
+
+  async #gather(ms: number): Promise<void> {
+    if (this.#isHurried) return;
+    this.#gathering = new AbortController();
+    await delay(ms, undefined, { signal: this.#gathering.signal }).catch(() => {});
+  }
+
+  async #flush(batch: readonly Pending<Item>[]): Promise<void> {
+    try {
+      await this.#options.flush(batch.map(({ item }) => item));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      const isSplit = batch.length > 1 && this.#options.splitsAfter?.(error) === true;
+      if (isSplit) for (const one of batch) await this.#flush([one]);
+      else for (const { reject } of batch) reject(error);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { type BackoffOptions, createBackoff } from './backoff.ts';
+
+export type LoopOptions = {
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+  /**
+   * Does what is due and returns when the next round is due (Unix milliseconds), or undefined to sleep until `wake`.
+   * The signal aborts when the loop closes.
+   */
+  readonly round: (signal: AbortSignal) => Promise<number | undefined>;
+  /** Logged with the error when a round rejects, such as "claiming deliveries failed; trying again". */
+  readonly failureMessage: string;
+  /** Pauses after rounds that reject; one second, doubled up to 30 s, unless told otherwise. */
+  readonly backoff?: BackoffOptions;
+};
+
+export type Loop = {
+  /** Starts the next round now, or right after the running one. */
+  readonly wake: () => void;
+  /** Ends the loop. Resolves when the running round has ended. */
+  readonly close: () => Promise<void>;
+};
+
+const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 1_000, maxMs: 30_000 };
+
+/** Runs rounds one after the other, the first at once. Between rounds it sleeps until the next is due, or a wake-up. */
+export function startLoop(options: LoopOptions): Loop {
+  const closing = new AbortController();
+  let wakeUp = new AbortController();
+  const running = run();
+  return {
+    wake: () => wakeUp.abort(),
+    close: async () => {
+      closing.abort();
+      wakeUp.abort();
+      await running;
+    },
+  };
+
+  async function run(): Promise<void> {
+    const { clock, round, log, failureMessage } = options;
+    const backoff = createBackoff(options.backoff ?? DEFAULT_BACKOFF);
+    while (!closing.signal.aborted) {
+      // Created before the round: a wake-up that comes while it runs must not be lost.
+      wakeUp = new AbortController();
+      let dueAt: number | undefined;
+      try {
+        dueAt = await round(closing.signal);
+        backoff.reset();
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        log.warn({ err: error }, failureMessage);
+        dueAt = clock.now() + backoff.next();
+      }
+      if (!closing.signal.aborted) await sleepUntil(clock, dueAt, wakeUp.signal);
+    }
+  }
+}
+
+async function sleepUntil(clock: Clock, dueAt: number | undefined, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  if (dueAt !== undefined) return await clock.sleep(dueAt - clock.now(), signal).catch(() => {});
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
