@@ -30,13 +30,13 @@ ENV XDG_CACHE_HOME=/models
 RUN node bin/rtc.js stt install moonshine-tiny-en
 
 FROM build AS native
-RUN npm prune --omit=dev --ignore-scripts
+RUN node scripts/copy-packages.ts /native/node_modules @livekit/rtc-node sherpa-onnx-node
 
 FROM service AS worker
 USER root
 RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates && rm -rf /var/lib/apt/lists/*
-# The native packages are what the bundle leaves out.
-COPY --from=native /app/node_modules node_modules
+# The native packages are what the bundle leaves out, in the versions of the lock file.
+COPY --from=native /native/node_modules node_modules
 COPY --from=model /models /models
 ENV XDG_CACHE_HOME=/models
 USER node

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Closers } from './app/closers.ts';
 import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
+import { requireNativePackages } from './app/native-packages.ts';
 import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
 import { openSpeech, type Speech } from './app/open-speech.ts';
 import { openStore } from './app/open-store.ts';
@@ -35,6 +36,7 @@ export type WorkerOptions = {
 export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> {
   // `ps` shows it, and `rtc dev` recognises its own workers by it.
   process.title = kind;
+  requireNativePackages(kind);
   const environment = readEnvironment(process.env, process.cwd());
   // The room client reads it when it is loaded. Outside production it prints a line for every caption and every chat
   // message of a room, and it has no other setting for that.

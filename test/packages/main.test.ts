@@ -78,6 +78,21 @@ describe('the package rtc-service', () => {
     expect(stdoutOfServe).toContain('API_SECRET=***\n');
   });
 
+  it('tells a worker without its packages to install them, and how large they are', async () => {
+    const consumer = await packed.install('worker');
+    await writeFile(join(consumer, 'package.json'), '{}');
+    const launcher = join(consumer, 'node_modules', 'rtc-service', 'bin', 'rtc.js');
+    const error = await runFile(process.execPath, [launcher, 'worker', 'stt-live'], { cwd: consumer }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(
+        /^Error: stt-live needs packages that are not installed: @livekit\/rtc-node, sherpa-onnx-node\nNext: {2}install 65 MB with: npm install @livekit\/rtc-node@\d\S+ sherpa-onnx-node@\d\S+\n$/,
+      ),
+    });
+  });
+
   it('gives a typed client to a program that imports it', { timeout: 120_000 }, async () => {
     const consumer = await packed.install('typed', ['typebox']);
     await writeFile(join(consumer, 'package.json'), '{"type":"module"}');

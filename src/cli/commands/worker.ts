@@ -24,10 +24,18 @@ const worker = defineCommand({
       const { runWorker } = await loaders.worker();
       await runWorker({ kind, signal });
     } catch (error) {
-      throw startError(error, { exitCode: EXIT.failure, signal });
+      throw startError(error, {
+        exitCode: isMissingPackages(error) ? EXIT.unavailable : EXIT.failure,
+        signal,
+      });
     }
     return nothing();
   },
 });
+
+/** The worker's packages are installed separately: it is unavailable until they are. */
+function isMissingPackages(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PACKAGES';
+}
 
 export const commands: readonly Command[] = [worker];

@@ -47,12 +47,9 @@ async function loadSdk(): Promise<Sdk> {
   try {
     return await import('@livekit/rtc-node');
   } catch (cause) {
-    throw new Error(
-      'The package @livekit/rtc-node is not installed. Install it: npm install @livekit/rtc-node',
-      {
-        cause,
-      },
-    );
+    throw new Error(`The package @livekit/rtc-node cannot be loaded on this system: ${reasonOf(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -165,4 +162,8 @@ async function sendCaption(room: Room, caption: Caption): Promise<void> {
   });
   await writer?.write(caption.text);
   await writer?.close();
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
 /*
- * Types of the parts of sherpa-onnx-node that we use. It is an optional dependency with native code that only workers
- * load, when they start.
+ * Types of the parts of sherpa-onnx-node that we use. It is an optional peer dependency with native code that only
+ * workers load, when they start.
  */
 
 export type OfflineStream = {
@@ -39,14 +39,11 @@ export type Sherpa = {
   readonly Vad: new (config: object, bufferSeconds: number) => Vad;
 };
 
-/** Throws with what to do when the optional package is not installed. */
 export function loadSherpa(): Sherpa {
   try {
     return createRequire(import.meta.url)('sherpa-onnx-node') as Sherpa;
   } catch (cause) {
-    throw new Error(
-      'The package sherpa-onnx-node is not installed. Install it: npm install sherpa-onnx-node',
-      { cause },
-    );
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`The package sherpa-onnx-node cannot be loaded on this system: ${reason}`, { cause });
   }
 }
