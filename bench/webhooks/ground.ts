@@ -105,7 +105,7 @@ export async function openGround({ name, options, encryptionKey }: Database): Pr
     addWebhooks: async (url, count) => {
       const ids: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        ids.push((await createWebhook(deps, { url: `${url}/${index}` })).id);
+        ids.push((await createWebhook({ ...deps, addressGuard: guard }, { url: `${url}/${index}` })).id);
       }
       return ids;
     },

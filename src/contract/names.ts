@@ -42,8 +42,8 @@ export function instantSchema(description: string) {
   return Type.String({ format: 'date-time', description, examples: ['2026-01-31T09:30:00.000Z'] });
 }
 
-/** In bytes of UTF-8. A UTF-16 code unit takes one to three of them, so that few texts need to be encoded. */
-function isLongerThan(text: string, maxBytes: number): boolean {
+/** Whether the text has more bytes of UTF-8. A UTF-16 code unit takes one to three of them, so that few texts need to be encoded. */
+export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && new TextEncoder().encode(text).length > maxBytes;
 }

@@ -22,7 +22,12 @@ export const ProblemSchema = Type.Object(
     status: Type.Integer({ description: 'HTTP status' }),
     detail: Type.String({ description: 'What is wrong, and what to do next' }),
     instance: Type.Optional(Type.String({ description: 'urn:uuid:<request id>' })),
-    errors: Type.Optional(Type.Array(FieldErrorSchema)),
+    errors: Type.Optional(
+      Type.Array(FieldErrorSchema, { description: 'Every bad field or parameter, up to 100' }),
+    ),
+    errorsTruncated: Type.Optional(
+      Type.Literal(true, { description: 'There are more bad fields than `errors` names' }),
+    ),
     serverTime: Type.Optional(Type.Integer({ description: "The server's clock, Unix seconds" })),
   },
   { $id: 'Problem', description: 'RFC 9457 problem details', additionalProperties: true },

@@ -14,9 +14,12 @@ export function signRequest(request: SignableRequest, apiSecret: string): string
   return createHmac('sha256', apiSecret).update(canonicalString(request)).digest('hex');
 }
 
-/** Whether `signature` is the request's own, compared in constant time; only lower-case hex of 64 digits passes. */
+/** Whether `signature`, hex in either case, is the request's own; compared in constant time. */
 export function isSignatureValid(request: SignableRequest, signature: string, apiSecret: string): boolean {
-  const [given, expected] = [Buffer.from(signature), Buffer.from(signRequest(request, apiSecret))];
+  const [given, expected] = [
+    Buffer.from(signature.toLowerCase()),
+    Buffer.from(signRequest(request, apiSecret)),
+  ];
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 

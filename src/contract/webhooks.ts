@@ -1,12 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES } from './event-names.ts';
-import { instantSchema } from './names.ts';
+import { instantSchema, isLongerThan } from './names.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Stands for the secret in every answer but the one to the creation. */
 export const WEBHOOK_SECRET_MASK = '***';
-/** Secrets of other systems are taken over as they are. */
-const SECRET_LENGTH = { minLength: 1, maxLength: 256 } as const;
+/** Any secret of another system can be used as it is. */
+const MAX_SECRET_BYTES = 1024;
+const SECRET_LENGTH = { minLength: 1, maxLength: MAX_SECRET_BYTES } as const;
 
 const url = Type.String({
   minLength: 1,
@@ -25,7 +26,7 @@ const events = Type.Array(Type.Enum(EVENT_NAMES, { description: 'An event name, 
 const secret = Type.String({
   ...SECRET_LENGTH,
   format: 'webhook-secret',
-  description: 'HMAC signing secret, printable ASCII; generated as whsec_<base64 of 32 bytes> when absent',
+  description: `HMAC signing secret, any text of up to ${MAX_SECRET_BYTES} bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent`,
 });
 
 export const WebhookCreateSchema = Type.Object(
@@ -40,11 +41,42 @@ export const WebhookPatchSchema = Type.Object(
 );
 export type WebhookPatch = Static<typeof WebhookPatchSchema>;
 
+/** A webhook may be put back as it was read. */
+const IGNORED = { description: 'Ignored, so that a webhook can be sent as it was read', examples: ['…'] };
+
 export const WebhookPutSchema = Type.Object(
-  { url: Type.Optional(url), events: Type.Optional(events), secret: Type.Optional(secret) },
+  {
+    url: Type.Optional(url),
+    events: Type.Optional(events),
+    secret: Type.Optional(
+      Type.String({
+        ...SECRET_LENGTH,
+        format: 'webhook-put-secret',
+        description: `New signing secret; the mask ${WEBHOOK_SECRET_MASK} keeps the present one`,
+      }),
+    ),
+    id: Type.Optional(Type.Unknown(IGNORED)),
+    createdAt: Type.Optional(Type.Unknown(IGNORED)),
+  },
   { $id: 'WebhookPut', additionalProperties: false },
 );
 export type WebhookPut = Static<typeof WebhookPutSchema>;
+
+const WebhookWarningSchema = Type.Object(
+  {
+    code: Type.Enum(['private-address'], {
+      description: 'private-address: the URL names an address that the service does not deliver to',
+    }),
+    detail: Type.String({
+      description: 'What is odd, and what to do',
+      examples: [
+        '10.0.0.1 is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has it.',
+      ],
+    }),
+  },
+  { $id: 'WebhookWarning' },
+);
+export type WebhookWarning = Static<typeof WebhookWarningSchema>;
 
 export const WebhookSchema = Type.Object(
   {
@@ -56,6 +88,11 @@ export const WebhookSchema = Type.Object(
       examples: [WEBHOOK_SECRET_MASK],
     }),
     createdAt: instantSchema('When it was registered'),
+    warnings: Type.Optional(
+      Type.Array(WebhookWarningSchema, {
+        description: 'Only where it was created or changed just now, and something is odd about it',
+      }),
+    ),
   },
   { $id: 'Webhook' },
 );
@@ -134,7 +171,14 @@ export function webhookUrlFault(text: string): string | undefined {
 
 /** Why `text` is no webhook secret; undefined when it is one. */
 export function webhookSecretFault(text: string): string | undefined {
-  // Who sends back what a read answered would sign with three asterisks from then on.
+  // A caller who sends back what it read would sign with three asterisks from then on.
   if (text === WEBHOOK_SECRET_MASK) return 'must be a secret, not the mask that stands for one';
-  return /^[\x21-\x7e]+$/.test(text) ? undefined : 'must be printable ASCII without spaces';
+  if (text === '') return 'must not be empty';
+  if (isLongerThan(text, MAX_SECRET_BYTES)) return `must be at most ${MAX_SECRET_BYTES} bytes of UTF-8`;
+  return text.isWellFormed() ? undefined : 'must be well-formed Unicode';
+}
+
+/** The same where the mask stands for the present secret. */
+export function webhookPutSecretFault(text: string): string | undefined {
+  return text === WEBHOOK_SECRET_MASK ? undefined : webhookSecretFault(text);
 }

@@ -18,7 +18,7 @@ import type { RecordingFiles } from '../recordings/files/recording-files.ts';
 import type { RecordingStorage } from '../recordings/files/recording-storage.ts';
 import { readEncryptionKey } from '../webhooks/secrets/encryption-keys.ts';
 import { createSecretBox } from '../webhooks/secrets/secret-box.ts';
-import { createAddressGuard } from '../webhooks/sender/address-guard.ts';
+import { type AddressGuard, createAddressGuard } from '../webhooks/sender/address-guard.ts';
 import type { FileUrls, SecretBox, WebhookSender } from '../webhooks/sender/sender.ts';
 import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
 import type { Closers } from './closers.ts';
@@ -37,6 +37,7 @@ export type Adapters = ServiceParts & {
   readonly mediaEventReader: MediaEventReader;
   readonly tokenSigner: TokenSigner;
   readonly secretBox: SecretBox;
+  readonly addressGuard: AddressGuard;
   readonly sender: WebhookSender;
   readonly fileUrls: FileUrls;
   readonly recordingFiles: RecordingFiles;
@@ -61,8 +62,8 @@ export async function openAdapters(
     ...(metrics === undefined ? {} : { onCall: metrics.observeMediaCall }),
   });
   closers.add(() => mediaServer.close());
-  const guard = createAddressGuard(config.webhookAllowedNetworks);
-  const sender = createWebhookSender({ guard, userAgent: `rtc-service/${version}` });
+  const addressGuard = createAddressGuard(config.webhookAllowedNetworks);
+  const sender = createWebhookSender({ guard: addressGuard, userAgent: `rtc-service/${version}` });
   closers.add(() => sender.close());
   const encryptionKeys = config.encryptionKeys ?? ([readEncryptionKey(config.dataDir, log)] as const);
   const linkKeys = deriveLinkKeys(encryptionKeys);
@@ -81,6 +82,7 @@ export async function openAdapters(
     mediaEventReader: createMediaEventReader(apiKey, apiSecret),
     tokenSigner: createTokenSigner(apiKey, apiSecret),
     secretBox: createSecretBox(encryptionKeys),
+    addressGuard,
     recordingFiles,
     recordingStorage: createRecordingStorage({
       clock,

@@ -6,10 +6,12 @@ import {
   type WebhookCreate,
   type WebhookPut,
   type Webhook as WebhookRecord,
+  type WebhookWarning,
 } from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
+import { type AddressGuard, ForbiddenAddress } from './sender/address-guard.ts';
 import type { SecretBox } from './sender/sender.ts';
 import type { Webhook, WebhookChange, WebhookStores } from './store.ts';
 
@@ -21,6 +23,8 @@ export type WebhookDeps = {
   /** Random bytes for a generated secret. */
   readonly randomBytes: (count: number) => Uint8Array;
   readonly dispatcher: Pick<DeliveryDispatcher, 'invalidateWebhook'>;
+  /** Knows which addresses are not delivered to. */
+  readonly addressGuard: Pick<AddressGuard, 'checkHost'>;
 };
 
 /** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
@@ -45,7 +49,7 @@ export async function createWebhook(
     updatedAt: now,
   };
   await deps.store.webhooks.insert(webhook);
-  return { ...toRecord(webhook), secret };
+  return { ...toRecord(webhook), secret, ...warningsAbout(deps, webhook.url) };
 }
 
 export async function listWebhooks({ store }: Pick<WebhookDeps, 'store'>): Promise<WebhookRecord[]> {
@@ -65,6 +69,7 @@ export async function updateWebhook(
 ): Promise<WebhookRecord> {
   const { store, clock, secretBox, dispatcher } = deps;
   const now = clock.now();
+  const secret = request.secret === WEBHOOK_SECRET_MASK ? undefined : request.secret;
   const updated = await store.transaction(async (inside) => {
     // Of two rotations at once the later one keeps the secret of the earlier one beside its own.
     const webhook = await inside.webhooks.lock(id);
@@ -73,13 +78,13 @@ export async function updateWebhook(
       updatedAt: now,
       ...(request.url === undefined ? {} : { url: request.url }),
       ...(request.events === undefined ? {} : { events: request.events }),
-      ...(request.secret === undefined ? {} : rotation(secretBox, webhook, { secret: request.secret, now })),
+      ...(secret === undefined ? {} : rotation(secretBox, webhook, { secret, now })),
     };
     return await inside.webhooks.update(id, change);
   });
   if (updated === undefined) throw webhookNotFound(id);
   dispatcher.invalidateWebhook(id);
-  return toRecord(updated);
+  return { ...toRecord(updated), ...warningsAbout(deps, updated.url) };
 }
 
 type Rotation = { readonly secret: string; readonly now: number };
@@ -121,6 +126,25 @@ export async function findWebhook(store: Pick<WebhookStores, 'webhooks'>, id: st
   const webhook = await store.webhooks.find(id);
   if (webhook === undefined) throw webhookNotFound(id);
   return webhook;
+}
+
+/** RFC 6761: these names stand for loopback. */
+const LOCALHOST = /(?:^|\.)localhost\.?$/;
+
+/** A name is judged by its addresses at each delivery; what the URL itself says is reported at once. */
+function warningsAbout(
+  { addressGuard }: Pick<WebhookDeps, 'addressGuard'>,
+  url: string,
+): { readonly warnings?: WebhookWarning[] } {
+  const { hostname } = new URL(url);
+  try {
+    addressGuard.checkHost(LOCALHOST.test(hostname) ? '127.0.0.1' : hostname);
+    return {};
+  } catch (error) {
+    if (!(error instanceof ForbiddenAddress)) throw error;
+    const detail = `${hostname} is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has it.`;
+    return { warnings: [{ code: 'private-address', detail }] };
+  }
 }
 
 function webhookNotFound(id: string): ServiceError {

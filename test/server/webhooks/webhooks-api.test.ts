@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,14 +128,84 @@ describe('registering a webhook', () => {
   it.each([
     [{ events: [] }],
     [{ secret: '' }],
-    [{ secret: 'with space' }],
     [{ secret: '***' }],
-    [{ secret: 'ü' }],
+    [{ secret: '\ud800' }],
     [{ extra: 1 }],
-    [{ secret: 'x'.repeat(257) }],
+    [{ secret: 'x'.repeat(1025) }],
+    [{ secret: 'ü'.repeat(513) }],
+    [{ url: null }],
   ])('refuses %j', async (fields) => {
     const body = { url: 'https://example.org/', ...fields };
     expect((await service.call('POST', '/v1/webhooks', { body })).status).toBe(400);
+  });
+
+  it.each(['with space', 'ü', ' ', '\n\0', 'x'.repeat(1024), 'ü'.repeat(512)])(
+    'signs with the secret %j',
+    async (secret) => {
+      receiver = await startReceiver();
+      cleanUps.push(receiver.close);
+      const body = { url: receiver.url, secret };
+      const created = await service.call('POST', '/v1/webhooks', { body });
+      expect(created.status).toBe(201);
+      const { id } = created.json as { id: string };
+      registered.push(id);
+      await service.call('POST', `/v1/webhooks/${id}/test`);
+      const { headers, text } = receiver.received[0] ?? expect.unreachable();
+      const sign = (signed: string) => createHmac('sha256', secret).update(signed);
+      expect(headers['x-service-webhook-signature']).toBe(`sha256=${sign(text).digest('hex')}`);
+      const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
+      expect(headers['webhook-signature']).toBe(`v1,${sign(signed).digest('base64')}`);
+    },
+  );
+
+  it('takes a webhook back by PUT as it was read, and rotates nothing', async () => {
+    const { id, secret } = await withReceiver(['room_finished']);
+    const read = (await service.call('GET', `/v1/webhooks/${id}`)).json as object;
+    const put = await service.call('PUT', `/v1/webhooks/${id}`, { body: read });
+    expect([put.status, put.json]).toEqual([200, read]);
+    const changed = { ...read, id: 'wh_other', createdAt: 'never', events: ['*'] };
+    const second = await service.call('PUT', `/v1/webhooks/${id}`, { body: changed });
+    expect(second.json).toEqual({ ...read, events: ['*'] });
+    await service.call('POST', `/v1/webhooks/${id}/test`);
+    const [received] = receiver.received;
+    const { specified } = expectedSignatures(received ?? expect.unreachable(), secret);
+    expect(received?.headers['x-service-webhook-signature']).toBe(specified);
+  });
+
+  it.each([
+    'http://10.0.0.1/hook',
+    'https://192.168.1.2/',
+    'http://[fe80::1]/',
+    'http://169.254.169.254/latest',
+    'http://[::1]/',
+  ])('warns about %s, to which nothing will be delivered', async (url) => {
+    const warnings = [
+      { code: 'private-address', detail: expect.stringContaining('WEBHOOK_ALLOWED_NETWORKS') },
+    ];
+    const created = await service.call('POST', '/v1/webhooks', { body: { url } });
+    const { id } = created.json as { id: string };
+    registered.push(id);
+    expect([created.status, created.json]).toEqual([201, expect.objectContaining({ warnings })]);
+    const read = await service.call('GET', `/v1/webhooks/${id}`);
+    expect(read.json).not.toHaveProperty('warnings');
+    const patched = await service.call('PATCH', `/v1/webhooks/${id}`, { body: { url } });
+    expect(patched.json).toMatchObject({ warnings });
+    const put = await service.call('PUT', `/v1/webhooks/${id}`, { body: { url: 'https://example.org/' } });
+    expect(put.json).not.toHaveProperty('warnings');
+  });
+
+  it('does not warn about a network that the operator has exempted, nor about a public one', async () => {
+    for (const url of [
+      'http://127.0.0.1:9/',
+      'http://localhost:9/',
+      'https://1.1.1.1/',
+      'https://example.org/',
+    ]) {
+      const created = await service.call('POST', '/v1/webhooks', { body: { url } });
+      registered.push((created.json as { id: string }).id);
+      expect([url, created.status]).toEqual([url, 201]);
+      expect(created.json).not.toHaveProperty('warnings');
+    }
   });
 
   it('does not let PATCH change the secret', async () => {

@@ -75,7 +75,7 @@ export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
 function invalidSignature(): ServiceError {
   return new ServiceError(
     'invalid-signature',
-    'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body exactly as sent, with API_SECRET, both hashes in lower-case hex.',
+    'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body, in lower-case hex, exactly as sent, with API_SECRET.',
   );
 }
 

@@ -1,3 +1,5 @@
+import { escapePointer } from './json-pointer.ts';
+
 /*
  * When an object has two members of the same name, JSON.parse takes the last one and other parsers take the first
  * (RFC 8259, section 4). Two parts of a system would then act on different values, so such bodies are refused.
@@ -63,8 +65,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** RFC 6901. */
 function pointerTo(levels: readonly Level[]): string {
   const parts = levels.map(({ names, name, position }) => (names === undefined ? String(position) : name));
-  return parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  return parts.map((part) => `/${escapePointer(part)}`).join('');
 }

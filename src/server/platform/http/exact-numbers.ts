@@ -1,5 +1,3 @@
-import { ServiceError } from '../../../contract/errors.ts';
-
 /*
  * JSON allows numbers of any precision, JSON.parse yields doubles: 12345678901234567890 becomes 12345678901234567000,
  * and 1e400 becomes null. Values that the service only passes on must keep their exact text.
@@ -20,23 +18,12 @@ const { parse, rawJSON } = JSON as unknown as {
 /**
  * Returns the member `name` of the object in `body`, with its numbers as JSON.rawJSON objects when parsing may have
  * changed them. Use the result only with JSON.stringify. `value` is the member as JSON.parse gave it.
- *
- * @throws ServiceError invalid-request when the nesting exceeds the stack.
  */
 export function exactMember<T>(body: Buffer, name: string, value: T): T {
   if (value === undefined) return value;
   const text = body.toString();
   if (!MAY_CHANGE.test(text)) return value;
-  try {
-    return (parse(text, keepSource) as Readonly<Record<string, T>>)[name] ?? value;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const detail = 'is nested too deeply';
-    throw new ServiceError('invalid-request', `#/${name} ${detail}.`, {
-      cause: error,
-      errors: [{ pointer: `#/${name}`, detail }],
-    });
-  }
+  return (parse(text, keepSource) as Readonly<Record<string, T>>)[name] ?? value;
 }
 
 function keepSource(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../contract/errors.ts';
 import { findDuplicateName } from './duplicate-name.ts';
+import { findDeepEntry } from './nesting.ts';
 import { bodyError } from './validate.ts';
 
 /** Called once, with the body or with an error. */
@@ -80,6 +81,8 @@ export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
     });
   }
   const { text, value } = parse(body);
+  const deep = findDeepEntry(value);
+  if (deep !== undefined) throw bodyError(deep, 'is nested too deeply');
   const duplicate = findDuplicateName(text);
   if (duplicate !== undefined) throw bodyError(duplicate, 'is there more than once');
   return value;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { parseJsonBody } from './read-body.ts';
 import type { Route, RouteInput, RouteResponse } from './route.ts';
-import { compileValidator, type Validate } from './validate.ts';
+import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
 
 type RouteValidators = {
   readonly params: Validate | undefined;
@@ -60,5 +60,13 @@ function readInput(
   if (first === undefined) return input;
   if (errors.length === 1) throw first;
   const fields: FieldError[] = errors.flatMap((error) => error.errors ?? []);
-  throw new ServiceError('invalid-request', first.message, { errors: fields });
+  const isTruncated = fields.length > MAX_LISTED_ERRORS || errors.some(isTruncatedError);
+  throw new ServiceError('invalid-request', first.message, {
+    errors: fields.slice(0, MAX_LISTED_ERRORS),
+    ...(isTruncated ? { extensions: { errorsTruncated: true } } : {}),
+  });
+}
+
+function isTruncatedError({ extensions }: ServiceError): boolean {
+  return extensions.errorsTruncated === true;
 }

@@ -4,10 +4,12 @@ import Format, { IsDateTime } from 'typebox/format';
 import { Settings } from 'typebox/system';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
-import { webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
+import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
+import { escapePointer, unescapePointer } from './json-pointer.ts';
+import { type SchemaError, setLongValuesAside, typeOfProperty, withoutNulls } from './top-level-fields.ts';
 
 /** Further bad fields are counted and not listed, which bounds the response to a hostile body. */
-const MAX_LISTED_ERRORS = 50;
+export const MAX_LISTED_ERRORS = 100;
 const MAX_POINTER_LENGTH = 300;
 
 export type Place = 'body' | 'query' | 'params';
@@ -18,11 +20,15 @@ export type Validate = (value: unknown) => unknown;
 export function compileValidator(schema: TSchema, place: Place): Validate {
   setUpValidator();
   const validator = Compile(schema);
+  const prepare = (value: unknown): unknown => {
+    if (place === 'query') return convertQuery(schema, value);
+    return place === 'body' ? withoutNulls(schema, value) : value;
+  };
   return (value) => {
-    const given = place === 'query' ? convertQuery(schema, value) : value;
-    const { tooLong, rest } = removeLongLists(schema, given);
-    if (tooLong.length === 0 && validator.Check(given)) return given;
-    throw invalidRequest(place, [...tooLong, ...(validator.Errors(rest) as readonly SchemaError[])], given);
+    const given = prepare(value);
+    const { errors, rest } = setLongValuesAside(schema, given);
+    if (errors.length === 0 && validator.Check(given)) return given;
+    throw invalidRequest(place, [...errors, ...(validator.Errors(rest) as readonly SchemaError[])], given);
   };
 }
 
@@ -32,6 +38,7 @@ const FORMAT_ERRORS: Readonly<Record<string, (text: string) => string | undefine
   'livekit-metadata': metadataFault,
   'webhook-url': webhookUrlFault,
   'webhook-secret': webhookSecretFault,
+  'webhook-put-secret': webhookPutSecretFault,
 };
 
 /** TypeBox keeps these settings per process. Setting them again changes nothing. */
@@ -49,47 +56,11 @@ function isInstant(text: string): boolean {
   return IsDateTime(text) && !Number.isNaN(Date.parse(text));
 }
 
-type SchemaError = {
-  readonly keyword: string;
-  readonly schemaPath: string;
-  readonly instancePath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly message: string;
-};
-
-/**
- * Reports lists that are too long and removes them from the value. The validator's uniqueItems takes quadratic time,
- * which is minutes for a body of the allowed size.
- */
-function removeLongLists(
-  schema: TSchema,
-  value: unknown,
-): { readonly tooLong: readonly SchemaError[]; readonly rest: unknown } {
-  if (typeof value !== 'object' || value === null) return { tooLong: [], rest: value };
-  const { properties = {} } = schema as { properties?: Readonly<Record<string, { maxItems?: number }>> };
-  const isLong = ([name, entry]: readonly [string, unknown]): boolean =>
-    Array.isArray(entry) &&
-    Object.hasOwn(properties, name) &&
-    entry.length > (properties[name]?.maxItems ?? Number.POSITIVE_INFINITY);
-  const long = Object.entries(value).filter(isLong);
-  if (long.length === 0) return { tooLong: [], rest: value };
-  const tooLong = long.map(([name]) => ({
-    keyword: 'maxItems',
-    schemaPath: '#',
-    instancePath: `/${escapePointer(name)}`,
-    params: {},
-    message: `must not have more than ${properties[name]?.maxItems} items`,
-  }));
-  return { tooLong, rest: Object.fromEntries(Object.entries(value).filter((entry) => !isLong(entry))) };
-}
-
 /** Converts decimal digits to integers where the schema wants one. "1e2", "" and " 5" stay text and are refused. */
 function convertQuery(schema: TSchema, value: unknown): unknown {
-  const properties =
-    (schema as { properties?: Readonly<Record<string, { type?: string }>> }).properties ?? {};
   return Object.fromEntries(
     Object.entries(value as Record<string, unknown>).map(([name, text]) => {
-      const isInteger = Object.hasOwn(properties, name) && properties[name]?.type === 'integer';
+      const isInteger = typeOfProperty(schema, name) === 'integer';
       return [name, isInteger && typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text];
     }),
   );
@@ -106,7 +77,11 @@ function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], valu
   const errors = [...byPath]
     .slice(0, MAX_LISTED_ERRORS)
     .map(([path, detail]) => fieldError(place, path, detail));
-  return new ServiceError('invalid-request', summary(place, errors, byPath.size), { errors });
+  const isTruncated = byPath.size > errors.length;
+  return new ServiceError('invalid-request', summary(place, errors, byPath.size), {
+    errors,
+    ...(isTruncated ? { extensions: { errorsTruncated: true } } : {}),
+  });
 }
 
 /** An error of one body field, which is named by its JSON pointer. */
@@ -136,14 +111,6 @@ function fieldError(place: Place, path: string, detail: string): FieldError {
 
 function encodePointerPart(part: string): string {
   return encodeURIComponent(part.toWellFormed());
-}
-
-function unescapePointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-function escapePointer(part: string): string {
-  return part.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function* describeError(

@@ -32,7 +32,7 @@ Every request under \`/v1\`, but \`GET /v1/health\`, carries three headers:
 |---|---|
 | \`X-Api-Key\` | the API key (API_KEY) |
 | \`X-Service-Timestamp\` | Unix time in seconds, at most 300 s off the server's clock |
-| \`X-Service-Signature\` | lower-case hex HMAC-SHA256 of the canonical string, keyed with API_SECRET |
+| \`X-Service-Signature\` | hex HMAC-SHA256 of the canonical string, keyed with API_SECRET |
 
 The canonical string is four lines joined by a line feed, without one at the end: the method in upper case, the path
 with its query exactly as sent, the timestamp, and the lower-case hex SHA-256 of the raw body (of the empty string
@@ -56,11 +56,15 @@ curl "$RTC_URL/v1/rooms" --data "$body" \\
 
 \`rtc api METHOD PATH\` signs and sends any request; with \`--curl\` it prints it, signed, as a curl command.
 
+## Bodies
+
+Bodies are JSON in UTF-8, nested at most 100 levels deep. An optional field of a body that is \`null\` counts as absent.
+
 ## Errors
 
 Every error is \`application/problem+json\` (RFC 9457): \`type\` (\`${problemType('room-not-found')}\` and so on), \`title\` (the HTTP reason phrase), \`status\`, \`detail\`,
 \`instance\` (the request id, also in X-Request-Id), and for validation \`errors\`, which names every bad field
-(\`pointer\` into the body, or \`parameter\`). Under \`/cf\` and \`/it\` every error is \`{name, message, code}\` instead.
+(\`pointer\` into the body, or \`parameter\`), up to 100 of them: \`errorsTruncated\` says that there are more. Under \`/cf\` and \`/it\` every error is \`{name, message, code}\` instead.
 
 | code | status | meaning |
 |---|---|---|

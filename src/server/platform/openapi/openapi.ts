@@ -87,7 +87,7 @@ const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Service-Signature',
-    description: 'Lower-case hex HMAC-SHA256 of the canonical string, keyed with API_SECRET',
+    description: 'Hex HMAC-SHA256 of the canonical string, keyed with API_SECRET',
   },
 };
 

@@ -210,9 +210,7 @@ describe('the fields of a body', () => {
       { name: 'demo', maxParticipants: '5' },
       { name: 'demo', maxParticipants: 1.5 },
       { name: 'demo', maxParticipants: true },
-      { name: 'demo', maxParticipants: null },
       { name: 'demo', maxParticipants: [5] },
-      { name: 'demo', metadata: null },
       { name: 'demo', metadata: {} },
       { Name: 'demo' },
       { 'name ': 'demo' },
@@ -291,10 +289,58 @@ describe('the fields of a body', () => {
     const before = processorMs();
     const { outcome, errors, problem, answer } = await createRoom(body);
     expect(outcome).toEqual(INVALID);
-    expect(errors).toHaveLength(50);
+    expect(errors).toHaveLength(100);
+    expect(problem.errorsTruncated).toBe(true);
     expect(problem.detail).toContain('49999 more');
     expect(answer.text.length).toBeLessThan(10_000);
     expect(processorMs() - before).toBeLessThan(2000);
+  });
+
+  it.each([
+    [100, undefined],
+    [101, true],
+  ])(
+    'that are wrong, %i of them, are named up to 100, and the rest is said to be there: %s',
+    async (count, truncated) => {
+      const body = Object.fromEntries(Array.from({ length: count }, (_, index) => [`unknown${index}`, 0]));
+      const { errors, problem } = await createRoom({ name: 'demo', ...body });
+      expect(errors).toHaveLength(100);
+      expect(problem.errorsTruncated).toBe(truncated);
+    },
+  );
+
+  it('with a map of 50,000 wrong values are refused without a look at the values', async () => {
+    const participants = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`p${index}`, 5]));
+    const { outcome, errors } = await post('/v1/rooms/demo/transcription/start', { participants });
+    expect(outcome).toEqual(INVALID);
+    expect(errors).toEqual([
+      { pointer: '#/participants', detail: 'must not have more than 1000 properties' },
+    ]);
+  });
+
+  it.each([
+    ['/v1/rooms', { name: 'demo' }, ['maxParticipants', 'emptyTimeout', 'metadata']],
+    ['/v1/token', tokenRequest, ['metadata']],
+    ['/v1/rooms/demo/ingress', {}, ['type', 'participantName', 'participantIdentity']],
+  ])('of %s count as absent where they are optional and null', async (path, required, optional) => {
+    const without = await post(path, required);
+    const nulls = Object.fromEntries(optional.map((name) => [name, null]));
+    const withNulls = await post(path, { ...required, ...nulls });
+    expect(withNulls.outcome).toEqual(without.outcome);
+    expect(withNulls.outcome[0]).not.toBe(400);
+  });
+
+  it('stay wrong where they are required, unknown or further down and null', async () => {
+    const { errors } = await post('/v1/token', { ...tokenRequest, userId: null, extra: null });
+    expect(errors).toHaveLength(2);
+    expect(errors).toEqual(
+      expect.arrayContaining([
+        { pointer: '#/userId', detail: 'must be of type string' },
+        { pointer: '#/extra', detail: 'is not known here' },
+      ]),
+    );
+    const speakers = await post('/v1/rooms/demo/transcription/start', { participants: { ada: null } });
+    expect(speakers.errors).toEqual([{ pointer: '#/participants/ada', detail: 'must be of type string' }]);
   });
 
   it('with a list of 100,000 entries, all the same, are refused soon', async () => {
@@ -339,6 +385,25 @@ describe('the fields of a body', () => {
     const { outcome, errors } = await post('/v1/token', token, JSON_TYPE);
     expect(outcome).toEqual(INVALID);
     expect(errors.map((error) => error.pointer)).toEqual(['#/metadata']);
+  });
+
+  it.each([4_111, 10_000])('nested %i deep in a list of distinct entries are refused', async (depth) => {
+    const events = `[${'['.repeat(depth)}${']'.repeat(depth)},${'['.repeat(depth)}1${']'.repeat(depth)}]`;
+    const body = `{"url":"https://example.org/","events":${events}}`;
+    const { outcome, errors } = await post('/v1/webhooks', body, JSON_TYPE);
+    expect(outcome).toEqual(INVALID);
+    expect(errors).toEqual([{ pointer: '#/events', detail: 'is nested too deeply' }]);
+  });
+
+  it.each([
+    [100, 200],
+    [101, 400],
+  ])('nested %i deep, the body itself counted, are answered %i', async (depth, status) => {
+    // Metadata is at the second level, and takes any value.
+    const metadata = `{"deep":${'['.repeat(depth - 2)}${']'.repeat(depth - 2)}}`;
+    const body = JSON.stringify(tokenRequest).replace(/}$/, `,"metadata":${metadata}}`);
+    const { answer } = await post('/v1/token', body, JSON_TYPE);
+    expect(answer.status).toBe(status);
   });
 });
 

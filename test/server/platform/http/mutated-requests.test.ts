@@ -219,7 +219,8 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     withHeader(request, 'X-Service-Signature', (value) =>
       random.pick([
         garble(random, value, '0123456789abcdef'),
-        value.toUpperCase(),
+        // Upper-case hex is the same signature: these digits are no hex.
+        value.toUpperCase().replace(/[A-F]/, 'G'),
         [...value].reverse().join(''),
         `sha256=${value}`,
         Buffer.from(value, 'hex').toString('base64'),

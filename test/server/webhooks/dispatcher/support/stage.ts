@@ -57,9 +57,9 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
     clock: systemClock,
     log,
   });
-  const guard = createAddressGuard(['127.0.0.0/8']);
+  const addressGuard = createAddressGuard(['127.0.0.0/8']);
   const secretBox = createSecretBox([randomBytes(32)]);
-  const deps = { store, clock, log, secretBox, ids: systemIds, randomBytes };
+  const deps = { store, clock, log, secretBox, addressGuard, ids: systemIds, randomBytes };
   const instances: ClosableDispatcher[] = [];
   const senders: WebhookSender[] = [];
   return {
@@ -73,7 +73,7 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
       const sender =
         options.sender ??
         createWebhookSender({
-          guard,
+          guard: addressGuard,
           userAgent: 'test',
           ...(patienceMs === undefined ? {} : { patienceMs }),
         });

@@ -1,0 +1,18 @@
+import { escapePointer } from './json-pointer.ts';
+
+/** Levels of objects and lists in a body, itself counted. Some checks and the media server's library recurse. */
+const MAX_DEPTH = 100;
+
+/** JSON pointer of the first top-level entry that is nested too deeply; `` for the body itself. */
+export function findDeepEntry(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const deep = Object.entries(body).find(([, entry]) => isDeeperThan(MAX_DEPTH - 1, entry));
+  if (deep === undefined) return undefined;
+  return Array.isArray(body) ? '' : `/${escapePointer(deep[0])}`;
+}
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((entry) => isDeeperThan(levels - 1, entry));
+}
