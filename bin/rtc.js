@@ -56,6 +56,7 @@ async function runHere() {
         dev: () => import('../dist/server/dev.js'),
         worker: () => import('../dist/server/worker.js'),
         stt: () => import('../dist/server/stt.js'),
+        bundled: readBillOfMaterials,
       },
     });
   } catch (error) {
@@ -64,6 +65,11 @@ async function runHere() {
     exitCode = 1;
   }
   endProcess(exitCode);
+}
+
+async function readBillOfMaterials() {
+  const { readFile } = await import('node:fs/promises');
+  return JSON.parse(await readFile(new URL('../dist/sbom.cdx.json', import.meta.url), 'utf8'));
 }
 
 // Writes to a pipe may still be under way on some systems: end after them.

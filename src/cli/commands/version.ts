@@ -1,25 +1,60 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { type Command, defineCommand } from '../framework/command.ts';
-import { text } from '../terminal/result.ts';
+import { flag } from '../framework/parameters.ts';
+import type { BillOfMaterials } from '../terminal/io.ts';
+import { type Column, list, text } from '../terminal/result.ts';
+
+type BundledPackage = { readonly name: string; readonly version: string; readonly licence: string };
+
+const COLUMNS: readonly Column<BundledPackage>[] = [
+  { heading: 'NAME', value: ({ name }) => name, paint: 'name' },
+  { heading: 'VERSION', value: ({ version }) => version },
+  { heading: 'LICENCE', value: ({ licence }) => licence },
+];
 
 const version = defineCommand({
   noun: 'version',
   verb: '',
   summary: 'Print the version of rtc and of its Node',
+  description:
+    'With --bundled it lists the packages of others that are part of it. The licence texts are in dist/THIRD-PARTY-NOTICES, the CycloneDX bill of materials in dist/sbom.cdx.json.',
   needs: 'nothing',
-  fields: ['version', 'node', 'platform', 'arch'],
+  fields: ['version', 'node', 'platform', 'arch', 'name', 'licence'],
   arguments: {},
-  options: {},
+  options: {
+    bundled: flag('--bundled', 'list the packages that are bundled, with their versions and licences'),
+  },
   examples: [
     { line: 'rtc version', does: 'For people' },
     { line: 'rtc version --json version', does: 'For scripts' },
+    { line: 'rtc version --bundled', does: 'What is in it' },
   ],
-  async run(context) {
-    const response = { version: manifest.version, ...context.io.runtime };
+  async run({ io }, { bundled }) {
+    if (bundled) {
+      const packages = packagesOf(await io.loaders.bundled());
+      return list({
+        response: { packages },
+        records: packages,
+        columns: COLUMNS,
+        identify: ({ name, version: ofPackage }) => `${name}@${ofPackage}`,
+        empty: 'Nothing is bundled.',
+      });
+    }
+    const response = { version: manifest.version, ...io.runtime };
     return text(`rtc ${response.version} (Node ${response.node}, ${response.platform}-${response.arch})`, {
       response,
     });
   },
 });
+
+function packagesOf({ components }: BillOfMaterials): readonly BundledPackage[] {
+  return components.map(({ group, name, version: ofPackage, licenses }) => ({
+    name: group === undefined ? name : `${group}/${name}`,
+    version: ofPackage,
+    licence: licenses
+      .map((entry) => ('license' in entry ? entry.license.id : entry.expression))
+      .join(' AND '),
+  }));
+}
 
 export const commands: readonly Command[] = [version];

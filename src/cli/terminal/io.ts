@@ -46,6 +46,20 @@ export type ServiceLoaders = {
   readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
   readonly worker: () => Promise<{ runWorker(options: WorkerOptions): Promise<unknown> }>;
   readonly stt: () => Promise<SpeechModels>;
+  /** The bill of materials of the build, as CycloneDX has it. */
+  readonly bundled: () => Promise<BillOfMaterials>;
+};
+
+export type BillOfMaterials = {
+  readonly components: readonly {
+    readonly group?: string;
+    readonly name: string;
+    readonly version: string;
+    readonly licenses: readonly (
+      | { readonly expression: string }
+      | { readonly license: { readonly id: string } }
+    )[];
+  }[];
 };
 
 /** `rtc stt`: what is on this machine. */

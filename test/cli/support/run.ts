@@ -45,6 +45,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       dev: options.loaders?.dev ?? notHere,
       worker: options.loaders?.worker ?? notHere,
       stt: options.loaders?.stt ?? notHere,
+      bundled: options.loaders?.bundled ?? notHere,
     },
   };
   const code = await main(argv, io);
