@@ -5,6 +5,7 @@ import { buildCli } from './build/cli.ts';
 import { writeDeclarations } from './build/declarations.ts';
 import { buildLibraries } from './build/libraries.ts';
 import { ROOT } from './build/output.ts';
+import { buildPages } from './build/pages.ts';
 import { writeReferenceScript } from './build/reference-script.ts';
 import { softwareBillOfMaterials } from './build/sbom.ts';
 import { buildServer } from './build/server.ts';
@@ -26,6 +27,7 @@ try {
     buildCli(out),
     buildServer(out),
     buildUndici(out),
+    buildPages(out),
     writeReferenceScript(out),
     buildLibraries(out),
     writeDeclarations(out),

@@ -29,6 +29,7 @@ interface NotRun {
 const sourceChecks: readonly Step[] = [
   { name: 'lint', program: 'biome', args: ['ci', '--error-on-warnings', '.'] },
   { name: 'types', program: 'tsc', args: ['--noEmit'] },
+  { name: 'types of the pages', program: 'tsc', args: ['--noEmit', '--project', 'src/web'] },
   { name: 'unused code', program: 'knip', args: [] },
 ];
 const buildStep: Step = { name: 'build', program: 'node', args: ['scripts/build.ts'] };

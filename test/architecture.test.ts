@@ -13,7 +13,12 @@ const CLI_BELOW_FRAMEWORK = ['src/cli/connection/', 'src/cli/terminal/', 'src/cl
 /** A noun of the command line imports no other noun, but for these. */
 const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   // `rtc dev` listens where `rtc serve` would, and `rtc dev leave` names the participants that are there.
-  'src/cli/commands/dev/': ['src/cli/commands/serve.ts', 'src/cli/commands/participants/'],
+  'src/cli/commands/dev/': [
+    'src/cli/commands/serve.ts',
+    'src/cli/commands/participants/',
+    // It serves the page of a first room, as `rtc rooms open` does.
+    'src/cli/commands/rooms/',
+  ],
   // Live transcripts and those of recordings are shown alike.
   'src/cli/commands/transcriptions/': ['src/cli/commands/transcription/'],
   // `rtc webhooks listen` forwards as `rtc events tail --forward-to` does.
@@ -43,6 +48,8 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ['src/folders/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
+  // Pages for browsers, which the command line serves.
+  ['src/web/', ['src/client/', 'src/contract/']],
   ['src/cli/errors/', ['src/client/', 'src/contract/']],
   ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/']],
   [
@@ -148,6 +155,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@livekit/rtc-node': ['src/server/platform/livekit/'],
   '@redis/client': ['src/server/platform/livekit/'],
   aws4fetch: ['src/server/recordings/files/', 'src/server/media-simulator/'],
+  '@livekit/components-react': ['src/web/'],
+  '@livekit/components-styles': ['src/web/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
   commander: ['src/cli/'],
@@ -156,10 +165,13 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['src/server/webhooks/sender/', 'src/server/app/config/'],
   // Beside platform/storage, only the stores' implementations write queries.
   kysely: ['src/server/platform/storage/', 'src/server/app/create-store.ts', '*.sql.ts'],
+  'livekit-client': ['src/web/'],
   'livekit-server-sdk': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   pg: ['src/server/platform/storage/postgres/'],
   pino: ['src/server/platform/pino-log.ts'],
   'prom-client': ['src/server/platform/metrics.ts'],
+  react: ['src/web/'],
+  'react-dom': ['src/web/'],
   typebox: [
     'src/contract/',
     'src/server/platform/http/',
@@ -167,6 +179,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     '*-routes.ts',
     'src/server/transcription/transcript-response.ts',
   ],
+  // QR codes on a terminal.
+  uqr: ['src/cli/commands/rooms/'],
   undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/recordings/files/'],
 };
 
@@ -220,6 +234,8 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 /** Modules that act on import, and what they do there; the launcher is there to act. */
 const ACTING_ON_IMPORT = [
   'bin/rtc.js',
+  // The page's entry point: it renders.
+  'src/web/room/main.tsx',
   // A loop that fills a table of the module's own: that is to define it.
   'src/fiscal/characters.ts',
   'src/fiscal/place-records.ts',
@@ -384,7 +400,7 @@ describe('the rules', () => {
     ['src/cli/errors/some.ts', '../terminal/table.ts'],
     ['src/cli/terminal/some.ts', '../framework/context.ts'],
     ['src/cli/framework/some.ts', '../commands/rooms.ts'],
-    ['src/cli/commands/rooms.ts', './events/commands.ts'],
+    ['src/cli/commands/rooms/commands.ts', '../events/commands.ts'],
     ['src/cli/commands/events/some.ts', '../webhooks/commands.ts'],
     ['src/client/some.ts', '../cli/main.ts'],
     ['src/contract/some.ts', '../client/index.ts'],

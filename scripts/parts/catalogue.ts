@@ -56,6 +56,13 @@ export const parts: readonly Part[] = [
     remedy: 'install ffmpeg',
   },
   {
+    name: 'chromium',
+    fixtures: ['test/support/parts/browser.ts'],
+    isThere: () => isOnPath('chromium'),
+    debianPackages: ['chromium', 'fonts-noto-core'],
+    remedy: 'install Chromium so that chromium is on PATH',
+  },
+  {
     name: 'espeak-ng',
     fixtures: ['test/support/parts/speech.ts'],
     isThere: () => isOnPath('espeak-ng'),

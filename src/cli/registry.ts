@@ -6,8 +6,8 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'rooms',
     section: 'Rooms',
     summary: 'Rooms that are open now',
-    verbs: ['create', 'list', 'get', 'delete'],
-    load: () => import('./commands/rooms.ts'),
+    verbs: ['create', 'list', 'get', 'open', 'delete'],
+    load: () => import('./commands/rooms/commands.ts'),
   },
   {
     noun: 'participants',

@@ -25,7 +25,7 @@ export function readSourceModules(root: string, folders: readonly string[]): rea
   return folders
     .flatMap((folder) => filesOf(join(root, folder)))
     .map((file) => relative(root, file).split(sep).join('/'))
-    .filter((path) => /\.(ts|js|mjs)$/.test(path) && !path.endsWith('.d.ts'))
+    .filter((path) => /\.(tsx?|js|mjs)$/.test(path) && !path.endsWith('.d.ts'))
     .sort()
     .map((path) => parseModule(path, readFileSync(join(root, path), 'utf8')));
 }

@@ -19,8 +19,12 @@ const MEDIA = {
 /** Of `  Media server  ` and its like. */
 const LABEL_WIDTH = 16;
 
-/** Keeps the credentials as profile dev, and says what is there and what to try. */
-export async function announceDev(context: Context, ready: DevReady): Promise<void> {
+/** Keeps the credentials as profile dev, and says what is there and what to try. `roomLink` leads to the page of a room. */
+export async function announceDev(
+  context: Context,
+  ready: DevReady,
+  roomLink: string | undefined,
+): Promise<void> {
   const option = await keepProfile(context, ready);
   const rtc = programName(context.io);
   const { heading, name } = context.terminal.palette;
@@ -33,6 +37,9 @@ export async function announceDev(context: Context, ready: DevReady): Promise<vo
     ...ready.media.notes.map((note) => ' '.repeat(LABEL_WIDTH) + described(note)),
     `  Profile       ${PROFILE}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,
     `  Data          ${ready.dataDir}`,
+    ...(roomLink === undefined
+      ? []
+      : ['', `${heading('See your face')} in the room demo: ${name(roomLink)}`]),
     '',
     heading('Try, in another terminal:'),
     `  ${rtc} rooms create demo${option}`,

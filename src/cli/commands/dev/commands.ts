@@ -8,8 +8,10 @@ import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts
 import { done, nothing } from '../../terminal/result.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 import { findParticipant } from '../participants/find-participant.ts';
+import type { ServedPage } from '../rooms/page/serve-page.ts';
 import { HOST, PORT } from '../serve.ts';
 import { announceDev } from './announce.ts';
+import { serveFirstRoom } from './first-room.ts';
 
 const MEDIA = ['livekit', 'embedded'] as const;
 
@@ -36,6 +38,7 @@ const dev = defineCommand({
   ],
   async run(context, { media, host, port, with: workers }) {
     const { signal, loaders } = context.io;
+    let page: ServedPage | undefined;
     try {
       const { dev: run } = await loaders.dev();
       await run({
@@ -45,10 +48,15 @@ const dev = defineCommand({
         port,
         signal,
         progress: (line) => printStatus(context.terminal, line),
-        announce: (ready) => announceDev(context, ready),
+        announce: async (ready) => {
+          page = await serveFirstRoom(context, ready);
+          await announceDev(context, ready, page?.link);
+        },
       });
     } catch (error) {
       throw startError(error, { exitCode: EXIT.failure, signal });
+    } finally {
+      await page?.close();
     }
     return nothing();
   },

@@ -1,9 +1,9 @@
-import type { Room, RoomCreate } from '../../contract/rooms.ts';
-import { shellQuote } from '../errors/shell-quote.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
-import { WATCH, YES } from '../framework/common-options.ts';
-import type { Context } from '../framework/context.ts';
-import { forEachTarget } from '../framework/for-each-target.ts';
+import type { Room, RoomCreate } from '../../../contract/rooms.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { WATCH, YES } from '../../framework/common-options.ts';
+import type { Context } from '../../framework/context.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
 import {
   argument,
   asText,
@@ -11,12 +11,13 @@ import {
   option,
   wholeNumber,
   wholeSeconds,
-} from '../framework/parameters.ts';
-import { confirmOrRefuse } from '../framework/prompts.ts';
-import { watchList } from '../framework/watch-list.ts';
-import { type Column, done, type ListResult, list, nothing, record } from '../terminal/result.ts';
-import { printStatus, printWarning } from '../terminal/terminal.ts';
-import { plural } from '../terminal/time.ts';
+} from '../../framework/parameters.ts';
+import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { watchList } from '../../framework/watch-list.ts';
+import { type Column, done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
+import { printStatus, printWarning } from '../../terminal/terminal.ts';
+import { plural } from '../../terminal/time.ts';
+import { open } from './open-command.ts';
 
 const MAX_UINT32 = 4_294_967_295;
 
@@ -125,6 +126,7 @@ const create = defineCommand({
       record: room,
       columns: RECORD_COLUMNS,
       notes: [
+        `Join it in the browser: rtc rooms open ${shellQuote(room.name)}`,
         `Let somebody in: rtc tokens create --room ${shellQuote(room.name)} --identity ada --role host`,
       ],
     });
@@ -200,7 +202,7 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listRooms, get, remove];
+export const commands: readonly Command[] = [create, listRooms, get, open, remove];
 
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();

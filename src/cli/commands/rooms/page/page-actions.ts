@@ -1,0 +1,69 @@
+import type { RtcClient } from '../../../../client/client.ts';
+import type { Role } from '../../../../contract/choices.ts';
+import { type PageResponse, problem } from './page-response.ts';
+import type { Invitation, Person, Seats } from './seats.ts';
+
+export type PageActionDeps = {
+  readonly client: Pick<RtcClient, 'participants'>;
+  readonly seats: Seats;
+  readonly room: string;
+};
+
+export type PageAction = {
+  readonly action: string;
+  /** The access token that the page has. */
+  readonly token: string | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+/** Does what the page asks for. Rejects with the client's error when the service refuses it. */
+export async function runPageAction(deps: PageActionDeps, request: PageAction): Promise<PageResponse> {
+  const { action, token, body } = request;
+  const { seats, client, room } = deps;
+  if (action === 'join') {
+    const invitation = await seats.redeem(textOf(body.code));
+    if (invitation === undefined) return problem(403, 'This link was used already, or is too old.');
+    return invitationResponse(invitation);
+  }
+  const person = token === undefined ? undefined : seats.find(token);
+  if (person === undefined) return problem(401, 'This link is from another run of rtc rooms open.');
+  switch (action) {
+    case 'token':
+      return invitationResponse(
+        body.asAnotherPerson === true ? await seats.take() : await seats.issue(person),
+      );
+    case 'mute': {
+      if (!hasRole(person, ['host', 'moderator']))
+        return problem(403, 'Only a host or a moderator may mute others.');
+      const [identity, trackSid] = [textOf(body.identity), textOf(body.trackSid)];
+      if (identity === '' || trackSid === '') return problem(400, 'identity and trackSid are required.');
+      await client.participants.mute({ room, identity, trackSid });
+      return { status: 204 };
+    }
+    case 'remove': {
+      if (!hasRole(person, ['host'])) return problem(403, 'Only a host may remove others.');
+      const identity = textOf(body.identity);
+      if (identity === '') return problem(400, 'identity is required.');
+      await client.participants.remove(room, identity);
+      return { status: 204 };
+    }
+    default:
+      return problem(404, 'There is no such action.');
+  }
+}
+
+function invitationResponse(invitation: Invitation): PageResponse {
+  return {
+    status: 200,
+    body: JSON.stringify(invitation),
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  };
+}
+
+function hasRole({ role }: Person, allowed: readonly Role[]): boolean {
+  return allowed.includes(role);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,99 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { RtcClient } from '../../../../client/client.ts';
+import type { Role } from '../../../../contract/choices.ts';
+
+/*
+ * Who may use the page of a room. The link holds a code, which the page exchanges for a seat: a person in the room with
+ * the access token that the service issued for them. From then on the page proves its seat by that token, also after the
+ * token has ended, and gets a fresh one for it.
+ */
+
+export type Person = { readonly identity: string; readonly name: string; readonly role: Role };
+
+/** The same shape as in src/web/room/invitation.ts, which reads it from the page's address. */
+export type Invitation = {
+  readonly room: string;
+  readonly identity: string;
+  readonly role: Role;
+  readonly url: string;
+  readonly token: string;
+};
+
+export type SeatsDeps = {
+  readonly client: Pick<RtcClient, 'tokens'>;
+  readonly room: string;
+  readonly person: Person;
+  readonly now: () => number;
+};
+
+/** Tokens that are remembered; a page that was open for long loses its seat last. */
+const MOST_TOKENS = 1_000;
+const PUBLIC_CODE_LASTS_MS = 10 * 60_000;
+
+type Code = { readonly isReusable: boolean; readonly endsAt: number };
+
+export class Seats {
+  readonly #deps: SeatsDeps;
+  /** By the hash of the token, oldest first. */
+  readonly #people = new Map<string, Person>();
+  readonly #codes = new Map<string, Code>();
+  #count = 0;
+
+  constructor(deps: SeatsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The person of a token that was issued here. */
+  find(token: string): Person | undefined {
+    return this.#people.get(hashOf(token));
+  }
+
+  /** The first seat is that of the person who typed the command; further ones are `ada-2`, `ada-3`, for further tabs. */
+  async take(): Promise<Invitation> {
+    this.#count += 1;
+    if (this.#count === 1) return await this.issue(this.#deps.person);
+    const { identity, name, role } = this.#deps.person;
+    const suffix = String(this.#count);
+    return await this.issue({ identity: `${identity}-${suffix}`, name: `${name} ${suffix}`, role });
+  }
+
+  async issue(person: Person): Promise<Invitation> {
+    const { client, room } = this.#deps;
+    const { identity, name, role } = person;
+    const { token, url } = await client.tokens.create({ roomId: room, userId: identity, name, role });
+    this.#people.set(hashOf(token), person);
+    for (const oldest of this.#people.keys()) {
+      if (this.#people.size <= MOST_TOKENS) break;
+      this.#people.delete(oldest);
+    }
+    return { room, identity, role, url, token };
+  }
+
+  /** For a link on this machine: it works as often as it is opened, for as long as the page is served. */
+  createLocalCode(): string {
+    return this.#addCode({ isReusable: true, endsAt: Number.POSITIVE_INFINITY });
+  }
+
+  /** For a link that leaves this machine: it works once, within ten minutes. */
+  createPublicCode(): string {
+    return this.#addCode({ isReusable: false, endsAt: this.#deps.now() + PUBLIC_CODE_LASTS_MS });
+  }
+
+  #addCode(code: Code): string {
+    const text = randomBytes(12).toString('base64url');
+    this.#codes.set(text, code);
+    return text;
+  }
+
+  /** Undefined for a code that was used up, has ended, or never was. */
+  async redeem(text: string): Promise<Invitation | undefined> {
+    const code = this.#codes.get(text);
+    if (code === undefined || code.endsAt < this.#deps.now()) return undefined;
+    if (!code.isReusable) this.#codes.delete(text);
+    return await this.take();
+  }
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
+}

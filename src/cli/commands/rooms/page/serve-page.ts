@@ -1,0 +1,50 @@
+import type { RtcClient } from '../../../../client/client.ts';
+import { CliError, EXIT } from '../../../errors/cli-error.ts';
+import type { Io } from '../../../terminal/io.ts';
+import { readPageFiles } from './page-files.ts';
+import { startPageServer } from './page-server.ts';
+import { type Person, Seats } from './seats.ts';
+
+type PageIo = Pick<Io, 'launcher' | 'clock' | 'signal'>;
+
+export type PageRequest = {
+  readonly client: RtcClient;
+  readonly room: string;
+  readonly person: Person;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly publicUrl: URL | undefined;
+};
+
+export type ServedPage = {
+  /** Such as http://127.0.0.1:41000. */
+  readonly origin: string;
+  /** For this machine; or, where there is a public address, for one person anywhere. */
+  readonly link: string;
+  readonly close: () => Promise<void>;
+};
+
+/** Serves the page of a room. Throws where the page is not built, or the media server carries no media. */
+export async function servePage(io: PageIo, request: PageRequest): Promise<ServedPage> {
+  const { client, room, person, port, publicUrl } = request;
+  const { identity, name, role } = person;
+  const { url: mediaUrl } = await client.tokens.create({ roomId: room, userId: identity, name, role });
+  await requireMedia(io, mediaUrl);
+  const seats = new Seats({ client, room, person, now: io.clock });
+  const files = await readPageFiles(io.launcher);
+  const { origin, close } = await startPageServer({ client, seats, room, files, mediaUrl, port, publicUrl });
+  const code = publicUrl === undefined ? seats.createLocalCode() : seats.createPublicCode();
+  return { origin, link: `${publicUrl?.origin ?? origin}/#code=${code}`, close };
+}
+
+/** The embedded media server answers LiveKit's connection check with 501: nobody can connect to it. */
+async function requireMedia({ signal }: PageIo, mediaUrl: string): Promise<void> {
+  const check = new URL('/rtc/validate', mediaUrl.replace(/^ws/, 'http'));
+  const response = await fetch(check, { signal }).catch(() => undefined);
+  if (response?.status !== 501) return;
+  throw new CliError(
+    EXIT.unavailable,
+    'the embedded media server carries no sound and no pictures, so no browser can join',
+    'start a real one: rtc dev --media livekit',
+  );
+}

@@ -1,0 +1,74 @@
+import { useRoomContext } from '@livekit/components-react';
+import type { Room } from 'livekit-client';
+import { useEffect, useState } from 'react';
+
+/** LiveKit's topic of transcriptions: https://docs.livekit.io/agents/build/text/ */
+const TOPIC = 'lk.transcription';
+/** Captions on the page at once. */
+const SHOWN = 3;
+/** How long a finished caption stays. */
+const VISIBLE_MS = 8_000;
+
+type Caption = {
+  readonly segmentId: string;
+  readonly speaker: string;
+  readonly text: string;
+  readonly language: string;
+  readonly isFinal: boolean;
+};
+
+/** The live transcription of the room, as it comes. */
+export function Captions() {
+  const room = useRoomContext();
+  const [captions, setCaptions] = useState<readonly Caption[]>([]);
+  useEffect(() => {
+    const timers = new Set<number>();
+    const show = (caption: Caption): void => {
+      setCaptions((before) => replace(before, caption));
+      if (!caption.isFinal) return;
+      const timer = window.setTimeout(() => {
+        timers.delete(timer);
+        setCaptions((before) => before.filter(({ segmentId }) => segmentId !== caption.segmentId));
+      }, VISIBLE_MS);
+      timers.add(timer);
+    };
+    const stop = receiveCaptions(room, show);
+    return () => {
+      stop();
+      for (const timer of timers) window.clearTimeout(timer);
+    };
+  }, [room]);
+  return (
+    <section className="captions" aria-live="polite" aria-label="Captions">
+      {captions.map(({ segmentId, speaker, text, language, isFinal }) => (
+        <p key={segmentId} lang={language} className={isFinal ? 'caption' : 'caption caption-interim'}>
+          <b>{speaker}</b> {text}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+function replace(captions: readonly Caption[], caption: Caption): readonly Caption[] {
+  const others = captions.filter(({ segmentId }) => segmentId !== caption.segmentId);
+  return [...others, caption].slice(-SHOWN);
+}
+
+function receiveCaptions(room: Room, show: (caption: Caption) => void): () => void {
+  room.registerTextStreamHandler(TOPIC, (reader, { identity }) => {
+    const attributes = reader.info.attributes ?? {};
+    reader
+      .readAll()
+      .then((text) =>
+        show({
+          segmentId: attributes['lk.segment_id'] ?? reader.info.id,
+          speaker: room.getParticipantByIdentity(identity)?.name || identity,
+          text,
+          language: attributes['lk.language'] ?? '',
+          isFinal: attributes['lk.transcription_final'] === 'true',
+        }),
+      )
+      .catch(() => undefined);
+  });
+  return () => room.unregisterTextStreamHandler(TOPIC);
+}

@@ -1,0 +1,70 @@
+import { type Invitation, writeInvitation } from './invitation.ts';
+
+/*
+ * What the page asks of the command line that serves it. Every request carries the access token that the page has: the
+ * command line serves whoever holds a token that it issued itself, also one that has ended.
+ */
+
+/** Another token for the same person, with the same identity, or with a new one for a second tab. */
+export type TokenRequest = { readonly asAnotherPerson: boolean };
+
+export async function requestToken(invitation: Invitation, request: TokenRequest): Promise<Invitation> {
+  return await readInvitationOf(await post('token', { body: request, token: invitation.token }));
+}
+
+/** The seat that a code stands for; a code works once. */
+export async function redeemCode(code: string): Promise<Invitation> {
+  return await readInvitationOf(await post('join', { body: { code }, token: undefined }));
+}
+
+export async function muteTrack(
+  invitation: Invitation,
+  target: { readonly identity: string; readonly trackSid: string },
+): Promise<void> {
+  await post('mute', { body: target, token: invitation.token });
+}
+
+export async function removeParticipant(invitation: Invitation, identity: string): Promise<void> {
+  await post('remove', { body: { identity }, token: invitation.token });
+}
+
+/** Keeps the address of the page usable: a reload finds the newest token in it. */
+export function keepInvitation(invitation: Invitation): void {
+  history.replaceState(null, '', writeInvitation(invitation));
+}
+
+type Action = { readonly body: object; readonly token: string | undefined };
+
+async function post(action: string, { body, token }: Action): Promise<Response> {
+  const response = await fetch(`/api/${action}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  }).catch(() => undefined);
+  if (response === undefined) {
+    throw new Error('The command line that opened this page has ended. Run rtc rooms open again.');
+  }
+  if (response.ok) return response;
+  throw new Error(await detailOf(response));
+}
+
+async function detailOf(response: Response): Promise<string> {
+  const problem: unknown = await response.json().catch(() => undefined);
+  if (typeof problem === 'object' && problem !== null && 'detail' in problem) return String(problem.detail);
+  return `The command line answered with status ${response.status}.`;
+}
+
+async function readInvitationOf(response: Response): Promise<Invitation> {
+  const invitation: unknown = await response.json();
+  if (isInvitation(invitation)) return invitation;
+  throw new Error('The command line sent something that is not an invitation.');
+}
+
+function isInvitation(value: unknown): value is Invitation {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields: Record<string, unknown> = { ...value };
+  return ['room', 'identity', 'role', 'url', 'token'].every((name) => typeof fields[name] === 'string');
+}

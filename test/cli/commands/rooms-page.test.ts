@@ -1,0 +1,216 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PageServer, startPageServer } from '../../../src/cli/commands/rooms/page/page-server.ts';
+import { type Invitation, type Person, Seats } from '../../../src/cli/commands/rooms/page/seats.ts';
+import { RtcClient } from '../../../src/client/client.ts';
+import { run } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const PAGE = { body: Buffer.from('<!doctype html>'), contentType: 'text/html', cacheControl: 'no-store' };
+const ADA: Person = { identity: 'ada', name: 'Ada', role: 'host' };
+
+describe('the page of a room', () => {
+  let stack: Stack;
+  let client: RtcClient;
+  let now = Date.now();
+  const open: PageServer[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack();
+    const { url, apiKey, apiSecret } = stack.service;
+    client = new RtcClient({ url, apiKey, apiSecret });
+    await client.rooms.create({ name: 'demo' });
+  });
+
+  afterAll(async () => {
+    for (const server of open) await server.close();
+    await client?.close();
+    await stack?.close();
+  });
+
+  const serve = async ({ person = ADA, publicUrl }: { person?: Person; publicUrl?: URL } = {}) => {
+    const seats = new Seats({ client, room: 'demo', person, now: () => now });
+    const server = await startPageServer({
+      client,
+      seats,
+      room: 'demo',
+      files: new Map([['/', PAGE]]),
+      mediaUrl: 'ws://127.0.0.1:7880',
+      port: 0,
+      publicUrl,
+    });
+    open.push(server);
+    const post = (action: string, { token, headers, body = {} }: Post = {}): Promise<Response> =>
+      fetch(`${server.origin}/api/${action}`, {
+        method: 'POST',
+        headers: {
+          origin: server.origin,
+          'content-type': 'application/json',
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...headers,
+        },
+        body: JSON.stringify(body),
+      });
+    const join = async (code: string): Promise<Invitation> => {
+      const response = await post('join', { body: { code } });
+      expect(response.status).toBe(200);
+      const invitation: Invitation = JSON.parse(await response.text());
+      return invitation;
+    };
+    return { server, seats, post, join };
+  };
+
+  it('exchanges a local code for a seat, and further ones for further tabs', async () => {
+    const { seats, join } = await serve();
+    const code = seats.createLocalCode();
+    const first = await join(code);
+    const second = await join(code);
+    expect([first.identity, second.identity]).toEqual(['ada', 'ada-2']);
+    expect(first).toMatchObject({ room: 'demo', role: 'host', url: expect.stringMatching(/^ws:/) });
+  });
+
+  it('takes a public code once, and not after ten minutes', async () => {
+    const { seats, join, post } = await serve();
+    const code = seats.createPublicCode();
+    await join(code);
+    expect((await post('join', { body: { code } })).status).toBe(403);
+    const late = seats.createPublicCode();
+    now += 10 * 60_000 + 1;
+    expect((await post('join', { body: { code: late } })).status).toBe(403);
+  });
+
+  it('gives a fresh token to whoever has one of its own', async () => {
+    const { seats, join, post } = await serve();
+    const { token } = await join(seats.createLocalCode());
+    const again = await post('token', { token, body: { asAnotherPerson: false } });
+    expect(await again.json()).toMatchObject({ identity: 'ada' });
+    const another = await post('token', { token, body: { asAnotherPerson: true } });
+    expect(await another.json()).toMatchObject({ identity: 'ada-2' });
+  });
+
+  it.each([undefined, 'made-up', 'eyJhbGciOiJIUzI1NiJ9.e30.c2ln'])(
+    'refuses the token %s, which it did not issue',
+    async (token) => {
+      const { post } = await serve();
+      for (const action of ['token', 'mute', 'remove']) {
+        expect((await post(action, token === undefined ? {} : { token })).status).toBe(401);
+      }
+    },
+  );
+
+  it('refuses a token of another run', async () => {
+    const one = await serve();
+    const other = await serve();
+    const { token } = await one.join(one.seats.createLocalCode());
+    expect((await other.post('token', { token })).status).toBe(401);
+  });
+
+  it('lets a host mute and remove through the service', async () => {
+    await stack.media.control.join('demo', { identity: 'bob' });
+    const { seats, join, post } = await serve();
+    const { token } = await join(seats.createLocalCode());
+    expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(204);
+    expect((await client.participants.list('demo')).participants).toEqual([]);
+    const gone = await post('remove', { token, body: { identity: 'bob' } });
+    expect(gone.status).toBe(404);
+    expect(await gone.json()).toMatchObject({ detail: expect.stringContaining('bob') });
+    const unknown = await post('mute', { token, body: { identity: 'bob', trackSid: 'TR_x' } });
+    expect(unknown.status).toBe(404);
+  });
+
+  it.each(['participant', 'viewer'] as const)('lets a %s neither mute nor remove', async (role) => {
+    const { seats, join, post } = await serve({ person: { ...ADA, role } });
+    const { token } = await join(seats.createLocalCode());
+    for (const action of ['mute', 'remove']) {
+      const response = await post(action, { token, body: { identity: 'bob', trackSid: 'TR_x' } });
+      expect(response.status).toBe(403);
+    }
+  });
+
+  it('lets a moderator mute but not remove', async () => {
+    const { seats, join, post } = await serve({ person: { ...ADA, role: 'moderator' } });
+    const { token } = await join(seats.createLocalCode());
+    expect((await post('remove', { token, body: { identity: 'bob' } })).status).toBe(403);
+    expect((await post('mute', { token, body: { identity: 'bob', trackSid: 'TR_x' } })).status).toBe(404);
+  });
+
+  it('refuses other pages, also with a token', async () => {
+    const { seats, join, post } = await serve();
+    const { token } = await join(seats.createLocalCode());
+    for (const origin of ['http://evil.example', 'null', 'http://127.0.0.1:1']) {
+      expect((await post('token', { token, headers: { origin } })).status).toBe(403);
+    }
+    const asForm = await post('token', { token, headers: { 'content-type': 'text/plain' } });
+    expect(asForm.status).toBe(415);
+  });
+
+  it('is served under no other host name, so that no name can be bound to it', async () => {
+    const { server } = await serve({ publicUrl: new URL('https://call.example.org') });
+    expect(await statusOf(server.origin, 'evil.example')).toBe(421);
+    expect(await statusOf(server.origin, new URL(server.origin).host)).toBe(200);
+    expect(await statusOf(server.origin, 'call.example.org')).toBe(200);
+  });
+
+  it('runs only its own code, and connects only to itself and the media server', async () => {
+    const { server } = await serve();
+    const response = await fetch(server.origin);
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain("connect-src 'self' ws://127.0.0.1:7880 http://127.0.0.1:7880;");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it.each([
+    ['GET', '/package.json', 404],
+    ['GET', '/..%2f..%2fetc/passwd', 404],
+    ['PUT', '/', 405],
+    ['POST', '/', 405],
+  ])('answers %s %s with %d', async (method, path, status) => {
+    const { server } = await serve();
+    const { origin } = server;
+    expect((await fetch(`${origin}${path}`, { method, headers: { origin } })).status).toBe(status);
+  });
+
+  it('refuses a body of more than 16 KiB, and one that is not a JSON object', async () => {
+    const { post } = await serve();
+    expect((await post('join', { body: { code: 'x'.repeat(17_000) } })).status).toBe(400);
+    expect((await post('join', { body: ['code'] })).status).toBe(400);
+  });
+
+  it('says that the embedded media server lets nobody in', async () => {
+    const ended = await run(['rooms', 'open', 'demo', '--print'], { env: stack.environment });
+    expect(ended.code).toBe(6);
+    expect(ended.stderr).toContain('carries no sound and no pictures');
+    expect(ended.stderr).toContain('rtc dev --media livekit');
+    expect(ended.stdout).toBe('');
+  });
+
+  it.each(['http://call.example.org', 'https://call.example.org/path', 'call.example.org'])(
+    'refuses the public address %s',
+    async (url) => {
+      const ended = await run(['rooms', 'open', 'demo', '--public-url', url], { env: stack.environment });
+      expect(ended.code).toBe(2);
+      expect(ended.stderr).toContain('is not an https address without a path');
+    },
+  );
+});
+
+type Post = {
+  readonly token?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+};
+
+/** fetch sets Host by itself. */
+function statusOf(origin: string, host: string): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  request(origin, { headers: { host } }, (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}

@@ -1,0 +1,42 @@
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+/** A real browser whose camera shows a test picture and whose microphone beeps once a second. */
+export type TestBrowser = {
+  /** A window of its own, with storage of its own. */
+  readonly openWindow: (options?: WindowOptions) => Promise<BrowserContext>;
+  readonly close: () => Promise<void>;
+};
+
+export type WindowOptions = {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+};
+
+export async function startBrowser(): Promise<TestBrowser> {
+  const browser: Browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      // Tests run as root in containers, where the sandbox cannot be set up.
+      '--no-sandbox',
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
+      '--autoplay-policy=no-user-gesture-required',
+    ],
+  });
+  return {
+    openWindow: ({ width = 1440, height = 900, colorScheme = 'dark' } = {}) =>
+      browser.newContext({ viewport: { width, height }, colorScheme }),
+    close: () => browser.close(),
+  };
+}
+
+/** What went wrong in the page: uncaught errors, and what its content security policy refused. */
+export function collectErrors(page: Page): readonly string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  return errors;
+}

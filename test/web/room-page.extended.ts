@@ -1,0 +1,155 @@
+import { join as joinPath } from 'node:path';
+import { AccessToken } from 'livekit-server-sdk';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Person } from '../../src/cli/commands/rooms/page/seats.ts';
+import { type ServedPage, servePage } from '../../src/cli/commands/rooms/page/serve-page.ts';
+import { RtcClient } from '../../src/client/client.ts';
+import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
+import { join } from '../support/parts/participant.ts';
+import { type SharedParts, sharedLivekit } from '../support/parts/shared.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const ADA: Person = { identity: 'ada', name: 'Ada Lovelace', role: 'host' };
+
+describe('a room in a real browser', () => {
+  let livekit: SharedParts['livekit'];
+  let service: TestService;
+  let client: RtcClient;
+  let browser: TestBrowser;
+  const served: ServedPage[] = [];
+
+  beforeAll(async () => {
+    livekit = await sharedLivekit();
+    service = await startTestService({ livekit });
+    client = new RtcClient(service);
+    browser = await startBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    for (const page of served) await page.close();
+    await client?.close();
+    await service?.close();
+  });
+
+  const openWindow = async () => {
+    const window = await browser.openWindow();
+    await window.addInitScript({ path: joinPath(import.meta.dirname, 'probes.js') });
+    return window;
+  };
+
+  const serve = async (room: string, person: Person = ADA): Promise<ServedPage> => {
+    const io = {
+      launcher: joinPath(import.meta.dirname, '../../bin/rtc.js'),
+      clock: Date.now,
+      signal: new AbortController().signal,
+    };
+    const page = await servePage(io, { client, room, person, port: 0, publicUrl: undefined });
+    served.push(page);
+    return page;
+  };
+
+  /** A participant of another program, as whom captions are sent. */
+  const enter = async (room: string, identity: string) => {
+    const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity, name: identity });
+    token.addGrant({ roomJoin: true, room });
+    return await join(livekit.url, await token.toJwt());
+  };
+
+  it('lets two tabs of one link see and hear each other, chat, mute and remove', async () => {
+    const { link } = await serve('tour');
+    const window = await openWindow();
+    const first = await window.newPage();
+    const errors = collectErrors(first);
+    await first.goto(link);
+    const second = await window.newPage();
+    await second.goto(link);
+    await first.bringToFront();
+
+    await expect.poll(() => moving(first), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => loudness(first), { timeout: 60_000 }).toBeGreaterThan(0.005);
+    await second.bringToFront();
+    await expect.poll(() => moving(second), { timeout: 60_000 }).toBe(2);
+
+    await second.getByRole('button', { name: 'Chat' }).click();
+    await second.getByPlaceholder('Enter a message...').fill('Good morning');
+    await second.keyboard.press('Enter');
+    await first.bringToFront();
+    await first.getByRole('button', { name: 'Chat' }).click();
+    await first.getByText('Good morning').waitFor();
+
+    await first.getByRole('button', { name: 'Mute Ada Lovelace 2' }).click();
+    const isMuted = async (): Promise<boolean | undefined> => {
+      const { participants } = await client.participants.list('tour');
+      const tracks = participants.find(({ identity }) => identity === 'ada-2')?.tracks ?? [];
+      return tracks.find(({ source }) => source === 'MICROPHONE')?.muted;
+    };
+    await expect.poll(isMuted).toBe(true);
+
+    await first.getByRole('button', { name: 'Remove Ada Lovelace 2' }).click();
+    await first.getByRole('button', { name: 'Really remove Ada Lovelace 2' }).click();
+    await second.bringToFront();
+    await second.getByText('A host removed you from the room.').waitFor();
+    expect((await client.participants.list('tour')).participants.map(({ identity }) => identity)).toEqual([
+      'ada',
+    ]);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('shows captions, and the names and words of strangers as text', async () => {
+    const hostile = '<img src=x onerror="document.title=1">';
+    const { link } = await serve('captions', { ...ADA, role: 'viewer' });
+    const speaker = await enter('captions', hostile);
+    const window = await openWindow();
+    const page = await window.newPage();
+    const errors = collectErrors(page);
+    await page.goto(link);
+    await page.getByRole('complementary', { name: 'People' }).getByText(hostile).waitFor();
+    const caption = await speaker.room.localParticipant?.streamText({
+      topic: 'lk.transcription',
+      attributes: { 'lk.segment_id': 'one', 'lk.transcription_final': 'true', 'lk.language': 'en' },
+    });
+    await caption?.write(`The meeting starts at nine. ${hostile}`);
+    await caption?.close();
+    await page.getByText('The meeting starts at nine.').waitFor();
+    expect(await page.title()).toBe('captions · rtc');
+    expect(errors).toEqual([]);
+    await speaker.leave();
+    await window.close();
+  });
+
+  it('joins again with the same identity after a reload', async () => {
+    const { link } = await serve('reload');
+    const window = await openWindow();
+    const page = await window.newPage();
+    await page.goto(link);
+    await page.getByText('Ada Lovelace (you)').waitFor();
+    await page.reload();
+    await page.getByText('Ada Lovelace (you)').waitFor();
+    const identities = async () =>
+      (await client.participants.list('reload')).participants.map(({ identity }) => identity);
+    await expect.poll(identities).toEqual(['ada']);
+    await window.close();
+  });
+
+  it('says what to do when the command has ended', async () => {
+    const { link, close } = await serve('ended');
+    const window = await openWindow();
+    const page = await window.newPage();
+    await page.goto(link);
+    await page.getByText('Ada Lovelace (you)').waitFor();
+    const guest = await enter('ended', 'guest');
+    await close();
+    await page.getByRole('button', { name: 'Remove guest' }).click();
+    await page.getByRole('button', { name: 'Really remove guest' }).click();
+    await page.getByRole('alert').getByText('Run rtc rooms open again').waitFor();
+    await guest.leave();
+    await window.close();
+  });
+});
+
+/** See probes.js. */
+const moving = (page: Page): Promise<number> => page.evaluate('probes.moving()');
+const loudness = (page: Page): Promise<number> => page.evaluate('probes.loudness()');
