@@ -8,22 +8,23 @@ export type Circumstances = {
 };
 
 /**
- * What broke a call off, as RtcError. Where there is something to do about it, the detail ends with it, after a
- * semicolon: `https://127.0.0.1:3000 answers without TLS; use http://127.0.0.1:3000`.
+ * What broke a call off, as RtcError. Where there is something to do about it, the hint says it:
+ * `https://127.0.0.1:3000 answers without TLS`, and `use http://127.0.0.1:3000`.
  */
 export function explainConnection(
   cause: unknown,
   line: RequestLine,
   { origin, signal, isTimedOut }: Circumstances,
 ): RtcError {
-  const error = (code: ClientErrorCode, detail: string): RtcError =>
-    new RtcError({ ...line, code, detail, cause });
+  const error = (code: ClientErrorCode, detail: string, hint?: string): RtcError =>
+    new RtcError({ ...line, code, detail, cause, ...(hint === undefined ? {} : { hint: { text: hint } }) });
   if (signal?.aborted === true) return error('aborted', 'the call was cancelled');
   const root = rootOf(cause);
   if (isTimedOut || root.code.endsWith('_TIMEOUT') || root.code === 'ETIMEDOUT') {
     return error('timed-out', `${origin} did not answer in time`);
   }
-  return error('unreachable', reasonOf(root, origin));
+  const { reason, hint } = reasonOf(root, origin);
+  return error('unreachable', reason, hint);
 }
 
 /** The error at the root of what fetch or undici rejected with. */
@@ -35,8 +36,10 @@ type RootError = {
   readonly bytesRead: number | undefined;
 };
 
-function reasonOf({ code, message, bytesRead }: RootError, origin: string): string {
-  const notReached = (why: string): string => `${origin} cannot be reached: ${why}`;
+type Reason = { readonly reason: string; readonly hint?: string };
+
+function reasonOf({ code, message, bytesRead }: RootError, origin: string): Reason {
+  const notReached = (why: string): Reason => ({ reason: `${origin} cannot be reached: ${why}` });
   if (code === 'ECONNREFUSED') return notReached('nothing listens there (ECONNREFUSED)');
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return notReached(`its name cannot be resolved (${code})`);
@@ -46,43 +49,53 @@ function reasonOf({ code, message, bytesRead }: RootError, origin: string): stri
   return tlsReason(code, origin) ?? notReached(message || code);
 }
 
-function closedReason(bytesRead: number | undefined, origin: string): string {
+function closedReason(bytesRead: number | undefined, origin: string): Reason {
   // A TLS server hangs up on plain HTTP; so does one that stops just now.
   if (bytesRead === 0 && origin.startsWith('http:')) {
-    return `${origin} closed the connection without an answer; try again, or use ${origin.replace('http:', 'https:')} where it speaks TLS`;
+    return {
+      reason: `${origin} closed the connection without an answer`,
+      hint: `try again, or use ${origin.replace('http:', 'https:')} where it speaks TLS`,
+    };
   }
-  return `${origin} closed the connection without a whole answer`;
+  return { reason: `${origin} closed the connection without a whole answer` };
 }
 
-function parserReason(message: string, origin: string): string {
-  return /EOF|closed/i.test(message)
+function parserReason(message: string, origin: string): Reason {
+  const reason = /EOF|closed/i.test(message)
     ? `${origin} closed the connection without a whole answer`
     : `what answers at ${origin} does not speak HTTP`;
+  return { reason };
 }
 
 /** OpenSSL's own messages name its source files instead of the reason. */
-function tlsReason(code: string, origin: string): string | undefined {
+function tlsReason(code: string, origin: string): Reason | undefined {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
-    return `${origin} answers without TLS; use ${origin.replace('https:', 'http:')}`;
+    return { reason: `${origin} answers without TLS`, hint: `use ${origin.replace('https:', 'http:')}` };
   }
   const certificate = CERTIFICATE_ERRORS[code];
-  if (certificate !== undefined) return `the certificate of ${origin} ${certificate.replace('CODE', code)}`;
+  if (certificate !== undefined) {
+    const { reason, hint } = certificate;
+    return { reason: `the certificate of ${origin} ${reason} (${code})`, hint };
+  }
   return /^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code)
-    ? `the TLS handshake with ${origin} failed (${code})`
+    ? { reason: `the TLS handshake with ${origin} failed (${code})` }
     : undefined;
 }
 
-const UNTRUSTED = 'is not trusted (CODE); if it is your own, name its authority in NODE_EXTRA_CA_CERTS';
+const UNTRUSTED = {
+  reason: 'is not trusted',
+  hint: 'if it is your own, name its authority in NODE_EXTRA_CA_CERTS',
+};
 
-const CERTIFICATE_ERRORS: Readonly<Record<string, string>> = {
+const CERTIFICATE_ERRORS: Readonly<Record<string, Required<Reason>>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  CERT_HAS_EXPIRED: 'has expired (CODE); renew it',
-  CERT_NOT_YET_VALID: 'is not valid yet (CODE); compare the clocks',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name (CODE); use the name that it is for',
+  CERT_HAS_EXPIRED: { reason: 'has expired', hint: 'renew it' },
+  CERT_NOT_YET_VALID: { reason: 'is not valid yet', hint: 'compare the clocks' },
+  ERR_TLS_CERT_ALTNAME_INVALID: { reason: 'is for another name', hint: 'use the name that it is for' },
 };
 
 /** The error itself if it has a code, or else its cause, or the first of several (one for each address tried). */

@@ -1,10 +1,10 @@
 import type { ServiceResponse } from './client-options.ts';
 import type { HttpResponse } from './http-exchange.ts';
 import { parseRetryAfter } from './retry.ts';
-import { codeOfProblem, isProblem, RtcError } from './rtc-error.ts';
+import { codeOfProblem, type Hint, isProblem, RtcError } from './rtc-error.ts';
 
 /** What was asked, for the message of an error. */
-export type RequestLine = { readonly method: string; readonly path: string };
+export type RequestLine = { readonly method: string; readonly path: string; readonly origin?: string };
 
 /** Reads the whole body, and gives up past `maxBytes`: a response must not fill the memory. */
 export async function readResponse(
@@ -69,7 +69,10 @@ export function errorOfResponse(response: ServiceResponse, line: RequestLine, no
     });
   }
   if (isPlainHttpToTls(response)) {
-    return notTheService(response, line, { how: 'as it speaks TLS; use https:// in its address' });
+    return notTheService(response, line, {
+      how: 'as it speaks TLS',
+      hint: { text: 'use https:// in its address' },
+    });
   }
   if (response.status < 400 && response.headers.location !== undefined) {
     return redirected(response, line, response.headers.location);
@@ -98,19 +101,27 @@ function redirected(response: ServiceResponse, line: RequestLine, location: stri
 function notTheService(
   response: ServiceResponse,
   line: RequestLine,
-  { how, cause }: { readonly how: string; readonly cause?: unknown },
+  { how, ...more }: { readonly how: string; readonly cause?: unknown; readonly hint?: Hint },
 ): RtcError {
-  const detail = `something other than the service answered ${response.status} ${how}`;
-  return unexpected(response, line, { detail, cause });
+  const where = line.origin ?? 'the address';
+  const detail = isFromGateway(response)
+    ? `something other than the service answered ${response.status} ${how}`
+    : `${where} is not this service: it answered ${response.status} ${how}`;
+  return unexpected(response, line, { detail, ...more });
 }
 
 function unexpected(
   { status, body, headers }: ServiceResponse,
   line: RequestLine,
-  { detail, cause }: { readonly detail: string; readonly cause?: unknown },
+  more: { readonly detail: string; readonly cause?: unknown; readonly hint?: Hint },
 ): RtcError {
   const requestId = headers['x-request-id'];
-  return new RtcError({ ...line, code: 'unexpected-answer', status, body, requestId, detail, cause });
+  return new RtcError({ ...line, code: 'unexpected-answer', status, body, requestId, ...more });
+}
+
+/** The statuses by which a proxy says that the service behind it does not respond. */
+function isFromGateway({ status }: ServiceResponse): boolean {
+  return status >= 502 && status <= 504;
 }
 
 function contentType(response: ServiceResponse): string {

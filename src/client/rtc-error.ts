@@ -17,9 +17,14 @@ export type ClientErrorCode =
 /** @deprecated Use ClientErrorCode. */
 export type ClientFault = ClientErrorCode;
 
+/** What to do about an error, and the command that does it, if there is one. */
+export type Hint = { readonly text: string; readonly command?: string };
+
 export type RtcErrorOptions = {
   readonly code: ErrorCode | ClientErrorCode;
+  /** Without the hint. */
   readonly detail: string;
+  readonly hint?: Hint | undefined;
   readonly method: string;
   readonly path: string;
   readonly status?: number | undefined;
@@ -37,8 +42,11 @@ export class RtcError extends Error {
   readonly code: ErrorCode | ClientErrorCode;
   /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** What is wrong, as the problem says it. */
+  /** What is wrong, as the problem says it; ends with the hint of a connection that failed. */
   readonly detail: string;
+  /** The detail without the hint. */
+  readonly reason: string;
+  readonly hint: Hint | undefined;
   /** The problem as received, with members that this version does not know. */
   readonly problem: Problem | undefined;
   /** Body of the response as received, problem or not; undefined without a response. */
@@ -52,10 +60,14 @@ export class RtcError extends Error {
   readonly path: string;
 
   constructor(options: RtcErrorOptions) {
-    super(`${options.method} ${options.path}: ${options.detail}`, { cause: options.cause });
+    const { hint } = options;
+    const detail = hint === undefined ? options.detail : `${options.detail}; ${hint.text}`;
+    super(`${options.method} ${options.path}: ${detail}`, { cause: options.cause });
     this.code = options.code;
     this.status = options.status;
-    this.detail = options.detail;
+    this.detail = detail;
+    this.reason = options.detail;
+    this.hint = hint ?? hintOf(options.problem);
     this.problem = options.problem;
     this.body = options.body;
     this.requestId = options.requestId;
@@ -111,6 +123,17 @@ export function isProblem(value: unknown): value is Problem {
     typeof status === 'number' &&
     typeof detail === 'string'
   );
+}
+
+/** A newer service may send one with its problem. */
+function hintOf(problem: object | undefined): Hint | undefined {
+  const value = problem !== undefined && 'hint' in problem ? problem.hint : undefined;
+  if (typeof value !== 'object' || value === null || !('text' in value)) return undefined;
+  const { text } = value;
+  if (typeof text !== 'string') return undefined;
+  return 'command' in value && typeof value.command === 'string'
+    ? { text, command: value.command }
+    : { text };
 }
 
 function isFieldError(value: unknown): value is FieldError {

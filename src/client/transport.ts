@@ -64,13 +64,13 @@ export class Transport {
       code: 'unexpected-answer',
       status: response.status,
       requestId: response.headers['x-request-id'],
-      detail: `something other than the service answered ${response.status} without a JSON object`,
+      detail: `${this.#url.origin} is not this service: it answered ${response.status} without a JSON object`,
     });
   }
 
   /** @throws RtcError for every response of 300 or more, and for none */
   async send(method: string, path: string, options: SendOptions = {}): Promise<ServiceResponse> {
-    const line: RequestLine = { method: method.toUpperCase(), path };
+    const line: RequestLine = { method: method.toUpperCase(), path, origin: this.#url.origin };
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.#attempt(line, options);
       if (response.status < 300) return response;

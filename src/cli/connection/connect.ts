@@ -7,6 +7,7 @@ import { usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { curlObserver, debugObserver, readOnlyObserver } from './request-trace.ts';
+import { keepingUnmarked, type SeenResponses } from './seen-responses.ts';
 import {
   type ConnectionFlags,
   DEFAULT_URL,
@@ -24,6 +25,7 @@ type Connecting = {
   readonly io: Io;
   readonly terminal: Terminal;
   readonly flags: CommonFlags;
+  readonly responses: SeenResponses;
   settings(): Promise<Settings>;
 };
 
@@ -59,7 +61,7 @@ async function openWith(
       ...createWire(target, context.io.env),
       clock: context.io.clock,
       userAgent: `rtc/${manifest.version}`,
-      ...(observer === undefined ? {} : { observer }),
+      observer: keepingUnmarked(context.responses, observer),
     });
   } catch (error) {
     if (error instanceof TypeError) throw badUrl(error, (await context.settings()).url);

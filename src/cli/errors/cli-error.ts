@@ -50,6 +50,11 @@ export class CancelledError extends Error {
   override readonly name = 'CancelledError';
 }
 
+/** An error that no setting and no request makes good: it is the program's own. */
+export function isProgrammingError(error: unknown): error is Error {
+  return [TypeError, ReferenceError, SyntaxError, RangeError].some((type) => error instanceof type);
+}
+
 /** A new code does not compile until it is mapped. */
 export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, ExitCode>> = {
   'invalid-request': EXIT.usage,
@@ -94,7 +99,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'answer-too-large': EXIT.failure,
 };
 
-/** Exit code of an answer that carries no problem of ours: a proxy's page, or a newer service's problem. */
+/** Exit code of a response without a problem of ours: a proxy's page, or another service. */
 export function exitCodeOfStatus(status: number | undefined): ExitCode {
   if (status === undefined) return EXIT.failure;
   return EXIT_OF_STATUS[status] ?? EXIT.failure;
@@ -104,11 +109,12 @@ const EXIT_OF_STATUS: Readonly<Record<number, ExitCode>> = {
   400: EXIT.usage,
   401: EXIT.authentication,
   403: EXIT.authentication,
-  404: EXIT.notFound,
   408: EXIT.unavailable,
   409: EXIT.conflict,
   413: EXIT.usage,
   429: EXIT.unavailable,
+  // A proxy whose service does not respond.
+  502: EXIT.unavailable,
   503: EXIT.unavailable,
-  504: EXIT.failure,
+  504: EXIT.unavailable,
 };

@@ -10,7 +10,7 @@ import {
   SEE_HELP,
 } from './cli-error.ts';
 import { fileError, isFileError } from './file-error.ts';
-import { hintFor, splitClientAdvice } from './hints.ts';
+import { hintFor } from './hints.ts';
 
 /** An error as the user sees it: a line of cause, a line of next step, and as a problem for --json. */
 export type ErrorDescription = {
@@ -57,7 +57,7 @@ function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {
     return `${where} ${field.detail}`;
   });
   // With every bad field named, the summary of them says nothing more.
-  const said = fields.length === 0 ? trimFullStop(splitClientAdvice(error).fault) : fields.join('; ');
+  const said = fields.length === 0 ? trimFullStop(error.reason) : fields.join('; ');
   return {
     exitCode,
     cause: `${said}${reference}`,

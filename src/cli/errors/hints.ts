@@ -7,17 +7,9 @@ type Step = (error: RtcError, nowMs: number) => string | undefined;
 
 /** What to do about a failed call, in one line. */
 export function hintFor(error: RtcError, nowMs: number): string | undefined {
-  return splitClientAdvice(error).advice ?? HINT_OF_ERROR[error.code](error, nowMs);
-}
-
-/** What the client found wrong with a connection, and what it says to do about it, after a semicolon. */
-export function splitClientAdvice({ code, detail }: RtcError): {
-  readonly fault: string;
-  readonly advice: string | undefined;
-} {
-  const isOurs = code === 'unreachable' || code === 'unexpected-answer';
-  const [, fault, advice] = (isOurs ? /^([^;]+); ([^;]+)$/.exec(detail) : null) ?? [];
-  return fault === undefined ? { fault: detail, advice: undefined } : { fault, advice };
+  const { hint } = error;
+  if (hint !== undefined) return hint.command === undefined ? hint.text : `${hint.text}: ${hint.command}`;
+  return HINT_OF_ERROR[error.code](error, nowMs);
 }
 
 /** "your clock is 412 s behind the server's"; `aheadBySeconds` may be negative. */
@@ -37,12 +29,22 @@ const inRoom =
     `${text}: ${command} ${roomOf(error.path)}`;
 
 function roomOf(path: string): string {
-  const encoded = /^\/v1\/rooms\/([^/?]+)/.exec(path)?.[1];
+  return segmentAfter(path, 'rooms') ?? 'ROOM';
+}
+
+function idOf(path: string, collection: 'recordings' | 'webhooks'): string {
+  return segmentAfter(path, collection) ?? 'ID';
+}
+
+/** `demo` of `/v1/rooms/demo/recording`, quoted for a shell where it needs to be. */
+function segmentAfter(path: string, collection: string): string | undefined {
+  const [, version, name, encoded] = path.split('?', 1)[0]?.split('/') ?? [];
+  if (version !== 'v1' || name !== collection || encoded === undefined || encoded === '') return undefined;
   try {
-    return encoded === undefined ? 'ROOM' : shellQuote(decodeURIComponent(encoded));
+    return shellQuote(decodeURIComponent(encoded));
   } catch {
-    // Of rtc api: sent as it was typed.
-    return 'ROOM';
+    // rtc api sends a path as it was typed.
+    return undefined;
   }
 }
 
@@ -73,7 +75,8 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Step>> = {
   'participant-not-found': inRoom('see who is there', 'rtc participants list'),
   'track-not-found': inRoom("see everybody's tracks", 'rtc participants list --json identity,tracks'),
   'recording-not-found': always('see which there are: rtc recordings list'),
-  'recording-file-not-found': always('look at its status and error: rtc recordings get ID'),
+  'recording-file-not-found': (error) =>
+    `look at its status and error: rtc recordings get ${idOf(error.path, 'recordings')}`,
   'no-active-recording': inRoom('start one', 'rtc recordings start'),
   'ingress-not-found': inRoom('see which there are', 'rtc ingress list'),
   'transcription-not-found': (error) =>
@@ -81,7 +84,8 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Step>> = {
       ? `start one: rtc transcription start ${roomOf(error.path)}; after its end, get reads it`
       : 'see which there are: rtc transcriptions list',
   'webhook-not-found': always('see which there are: rtc webhooks list'),
-  'delivery-not-found': always('see which there are: rtc webhooks deliveries ID'),
+  'delivery-not-found': (error) =>
+    `see which there are: rtc webhooks deliveries ${idOf(error.path, 'webhooks')}`,
   'route-not-found': always('the service may be older than this rtc, or its URL wrong: rtc doctor'),
   'method-not-allowed': HELP,
   'request-timeout': retryStep,

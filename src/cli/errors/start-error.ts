@@ -1,4 +1,4 @@
-import { CancelledError, CliError, type ExitCode } from './cli-error.ts';
+import { CancelledError, CliError, type ExitCode, isProgrammingError } from './cli-error.ts';
 import { fileError, isFileError } from './file-error.ts';
 
 /** A failed start as the user sees it: bad settings one by one (the server's ConfigError has them in `faults`). */
@@ -8,7 +8,7 @@ export function startError(
 ): Error {
   // Ctrl-C while things were starting: whatever it broke off is no failure.
   if (options.signal.aborted) return new CancelledError('stopped while starting');
-  if (PROGRAMMING_ERRORS.some((type) => error instanceof type)) return error as Error;
+  if (isProgrammingError(error)) return error;
   if (isFileError(error)) return fileError(error, { doing: 'used', exitCode: options.exitCode });
   const message = error instanceof Error ? error.message : String(error);
   const { faults } = (error ?? {}) as { readonly faults?: unknown };
@@ -24,9 +24,6 @@ export function startError(
     { cause: error, details: faults.map(String) },
   );
 }
-
-/** No setting makes these good. */
-const PROGRAMMING_ERRORS = [TypeError, ReferenceError, SyntaxError, RangeError];
 
 const CHECK = 'check the settings: rtc serve --check, rtc serve --print-config';
 

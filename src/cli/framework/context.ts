@@ -1,5 +1,6 @@
 import type { RtcClient } from '../../client/client.ts';
 import type { CommonFlags } from '../connection/connect.ts';
+import type { SeenResponses } from '../connection/seen-responses.ts';
 import type { Settings } from '../connection/settings.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -8,6 +9,7 @@ import type { Prompter } from './prompts.ts';
 /** What a command gets beside its input. */
 export type Context = {
   readonly io: Io;
+  readonly responses: SeenResponses;
   /** The command that runs, such as `rooms create`, and the words that it was given. */
   readonly command: string;
   readonly argv: readonly string[];

@@ -17,6 +17,7 @@ export function openContext(io: Io, terminal: Terminal, call: Call): OpenContext
   const context: Context = {
     io,
     terminal,
+    responses: { unmarked: undefined },
     ...call,
     prompter: createPrompter(io),
     settings: () => {

@@ -19,63 +19,57 @@ export type Prompter = {
 export type SearchChoice = { readonly value: string; readonly name: string };
 
 export function createPrompter(io: Io): Prompter {
-  // On use only: reading stdin opens it, which takes longer than an offline command.
-  const context = () => ({
-    input: io.stdin,
-    output: io.stderr,
-    signal: io.signal,
-    clearPromptOnDone: false,
-  });
+  const ask = <T>(question: Question<T>): Promise<T> => askUntilClosed(io, question);
   const required = (value: string): true | string => (value === '' ? 'Please type a value.' : true);
   return {
     get isInteractive() {
       return canPrompt(io);
     },
     text: (question, validate) =>
-      ask(async ({ input }) =>
+      ask(async ({ input }, context) =>
         input(
           {
             message: escapeForTerminal(question),
             validate: (typed) => (typed === '' ? required(typed) : (validate?.(typed) ?? true)),
           },
-          context(),
+          context,
         ),
       ),
     search: (question, find) =>
-      ask(async ({ search }) =>
+      ask(async ({ search }, context) =>
         search(
           { message: escapeForTerminal(question), source: (typed) => (typed ? find(typed) : []) },
-          context(),
+          context,
         ),
       ),
     textOr: (question, preset, validate) =>
-      ask(async ({ input }) =>
+      ask(async ({ input }, context) =>
         input(
           {
             message: escapeForTerminal(question),
             default: preset,
             validate: (typed) => validate(typed) ?? true,
           },
-          context(),
+          context,
         ),
       ),
     secret: (question) =>
-      ask(async ({ password }) =>
-        password({ message: escapeForTerminal(question), mask: '*', validate: required }, context()),
+      ask(async ({ password }, context) =>
+        password({ message: escapeForTerminal(question), mask: '*', validate: required }, context),
       ),
     choose: (question, choices) =>
-      ask(async ({ select }) =>
+      ask(async ({ select }, context) =>
         select(
           {
             message: escapeForTerminal(question),
             choices: choices.map((value) => ({ value, name: escapeForTerminal(value) })),
           },
-          context(),
+          context,
         ),
       ),
     confirm: (question) =>
-      ask(async ({ confirm }) =>
-        confirm({ message: escapeForTerminal(question), default: false }, context()),
+      ask(async ({ confirm }, context) =>
+        confirm({ message: escapeForTerminal(question), default: false }, context),
       ),
   };
 }
@@ -94,15 +88,33 @@ export async function confirmOrRefuse(
 }
 
 type Prompts = typeof import('@inquirer/prompts');
+type PromptContext = NonNullable<Parameters<Prompts['input']>[1]>;
+type Question<T> = (prompts: Prompts, context: PromptContext) => Promise<T>;
 
-async function ask<T>(question: (prompts: Prompts) => Promise<T>): Promise<T> {
+/** Ctrl-D closes readline, which pauses stdin; the prompt itself would never settle then. */
+async function askUntilClosed<T>(io: Io, question: Question<T>): Promise<T> {
+  const prompts = await import('@inquirer/prompts');
+  // On use only: reading io.stdin opens it, which takes longer than an offline command.
+  const { stdin } = io;
+  const closed = new AbortController();
+  const context = {
+    input: stdin,
+    output: io.stderr,
+    signal: AbortSignal.any([io.signal, closed.signal]),
+    clearPromptOnDone: false,
+  };
+  // A prompt that has its value closes readline too, and settles before this turn ends.
+  const onPause = (): void => void setImmediate(() => closed.abort());
+  stdin.once('pause', onPause);
   try {
-    return await question(await import('@inquirer/prompts'));
+    return await question(prompts, context);
   } catch (error) {
     const name = error instanceof Error ? error.name : '';
     if (name === 'ExitPromptError' || name === 'AbortPromptError' || name === 'CancelPromptError') {
       throw new CancelledError('nothing was changed');
     }
     throw error;
+  } finally {
+    stdin.off('pause', onPause);
   }
 }

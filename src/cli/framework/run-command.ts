@@ -1,5 +1,6 @@
 import type { CommonFlags } from '../connection/connect.ts';
-import { EXIT, usageError } from '../errors/cli-error.ts';
+import type { SeenResponses } from '../connection/seen-responses.ts';
+import { EXIT, isProgrammingError, usageError } from '../errors/cli-error.ts';
 import { colourLevel } from '../terminal/colours.ts';
 import { helpWidth, type Io } from '../terminal/io.ts';
 import { checkFields, fieldsOf, printResult } from '../terminal/output.ts';
@@ -57,16 +58,32 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
     if (fields !== 'of-response') checkFields(json, fields);
     try {
       const result = await command.run(opened.context, input);
+      if (isOfAnotherService(opened.context.responses, result, fields))
+        throw await notThisService(opened.context);
       await print(terminal, result, fields);
       return result.exitCode ?? EXIT.success;
     } catch (error) {
       // Ending by a signal is how a stream ends.
       if (io.signal.aborted && command.isStream?.(input) === true) return EXIT.success;
-      throw error;
+      const isMisread = isProgrammingError(error) && opened.context.responses.unmarked !== undefined;
+      throw isMisread ? await notThisService(opened.context) : error;
     }
   } finally {
     await opened.close();
   }
+}
+
+/** Whether a response that nothing marks as the service's is not of the shape that the command expects. */
+function isOfAnotherService({ unmarked }: SeenResponses, result: Result, fields: Fields): boolean {
+  if (unmarked === undefined) return false;
+  if (result.kind === 'done') return unmarked.status !== 204;
+  if (result.kind !== 'record' || fields === 'of-response') return false;
+  return !fieldsOf(result.response).some((field) => fields.includes(field));
+}
+
+async function notThisService({ responses }: Context): Promise<Error> {
+  const module = await import('../connection/seen-responses.ts');
+  return module.notThisService(responses);
 }
 
 async function print(terminal: Terminal, result: Result, fields: Fields): Promise<void> {

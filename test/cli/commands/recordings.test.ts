@@ -104,7 +104,7 @@ describe('rtc recordings start, stop', () => {
     await local.service.call('POST', '/v1/rooms', { body: { name: room } });
     await rtc(local, ['start', room]);
     const stopped = await rtc(local, ['stop', room, '--wait']);
-    expect(stopped.code).toBe(0);
+    expect(stopped.code).toBe(7);
     expect(stopped.stdout).toMatch(/^STATUS\taborted$/m);
     expect(stopped.stderr).toContain('nothing was recorded');
   });

@@ -41,7 +41,7 @@ describe('the exit code', () => {
     },
   );
 
-  it.each([400, 401, 403, 404, 409, 413, 418, 429, 500, 502, 503, 504])(
+  it.each([400, 401, 403, 409, 413, 418, 429, 500, 503])(
     "of a proxy's page with status %i is as of the status",
     async (status) => {
       answer = (_request, response) => {
@@ -50,6 +50,48 @@ describe('the exit code', () => {
       expect((await rtc('recordings start demo')).code).toBe(expectedExit(status));
     },
   );
+
+  it.each([502, 504])('of a proxy whose service does not respond (%i) is 6', async (status) => {
+    answer = (_request, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>no</h1>');
+    };
+    expect((await rtc('recordings start demo')).code).toBe(6);
+  });
+
+  it.each([
+    ['a page that is not there', 404, 'text/html', '<h1>Not found</h1>'],
+    ['JSON that is not there', 404, 'application/json', '{"error":"not found"}'],
+    ['a page', 200, 'text/html', '<h1>Welcome</h1>'],
+    ['an empty object', 200, 'application/json', '{}'],
+    ['an object of another shape', 200, 'application/json', '{"hello":"world"}'],
+    ['an array', 200, 'application/json', '[]'],
+  ])('of another service that responds with %s is 1', async (_what, status, type, body) => {
+    answer = (_request, response) => {
+      response.writeHead(status, { 'content-type': type }).end(body);
+    };
+    for (const line of [
+      'rooms list',
+      'rooms get demo',
+      'rooms create demo',
+      'rooms delete demo --yes',
+      'participants list demo',
+      'tokens create --room demo --identity ada --role host',
+      'recordings start demo',
+      'recordings status demo',
+      'recordings list',
+      'ingress list demo',
+      'transcription get demo',
+      'transcriptions list',
+      'webhooks list',
+      'webhooks get wh_1',
+      'events list',
+    ]) {
+      const { code, stderr, stdout } = await rtc(line);
+      expect([line, code, stdout]).toEqual([line, 1, '']);
+      expect(stderr).toContain('is not this service');
+      expect(stderr).not.toMatch(/Invalid time value|undefined|rtc itself/);
+    }
+  });
 
   it('is 6 where nothing listens, with what to do', async () => {
     const { code, stderr } = await rtc('rooms list', { env: { RTC_URL: 'http://127.0.0.1:9' } });

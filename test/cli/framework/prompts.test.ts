@@ -138,6 +138,21 @@ describe('at a terminal', () => {
     await rtc.sees(/whsec_\S{44}/);
   });
 
+  it('Ctrl-D cancels a question as Ctrl-C does', async () => {
+    await createRoom('kept');
+    for (const words of [
+      ['rooms', 'delete', 'kept'],
+      ['rooms', 'create'],
+      ['profile', 'add', 'new'],
+    ]) {
+      const at = open(words);
+      await at.sees(/[?]/);
+      at.type('\u0004');
+      expect(await at.ended).toBe(130);
+    }
+    expect(await exists('kept')).toBe(true);
+  });
+
   it('what is missing is asked for', async () => {
     const rtc = open(['tokens', 'create']);
     await rtc.sees(/Name of the room:/);

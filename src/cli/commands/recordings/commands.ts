@@ -1,5 +1,10 @@
-import type { RecordingStart, RecordingStatus, RecordingStop } from '../../../contract/recordings.ts';
-import { CliError, EXIT } from '../../errors/cli-error.ts';
+import type {
+  Recording,
+  RecordingStart,
+  RecordingStatus,
+  RecordingStop,
+} from '../../../contract/recordings.ts';
+import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
 import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
@@ -73,7 +78,7 @@ const stop = defineCommand({
   verb: 'stop',
   summary: 'Stop recording a room',
   description:
-    'With --wait it shows the recording when its file is complete; exit code 1 when it failed, 8 when the time is up.',
+    'With --wait it shows the recording when its file is complete; exit code 1 when it failed, 7 when nothing was recorded, 8 when the time is up.',
   needs: 'service',
   fields: ({ wait }) => (wait ? RECORDING_FIELDS : STOP_FIELDS),
   arguments: { room: ROOM },
@@ -167,6 +172,13 @@ function endedEarly(egressId: string, status: string, error: string | null): Cli
   );
 }
 
+const EXIT_OF_STATUS: Readonly<Record<Recording['status'], ExitCode>> = {
+  recording: EXIT.success,
+  stopped: EXIT.success,
+  aborted: EXIT.negative,
+  failed: EXIT.failure,
+};
+
 /** The recording, when its file is complete or it is known that there will be none. */
 async function waitForFile(
   context: Context,
@@ -183,7 +195,7 @@ async function waitForFile(
   if (recording.status === 'aborted')
     printStatus(context.terminal, 'No media ever came: nothing was recorded.');
   return recordingRecord(recording, {
-    exitCode: recording.status === 'failed' ? EXIT.failure : EXIT.success,
+    exitCode: EXIT_OF_STATUS[recording.status],
     notes: recording.file === null ? [] : [`Download it: rtc recordings download ${egressId}`],
   });
 }

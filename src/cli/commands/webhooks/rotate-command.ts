@@ -45,6 +45,7 @@ export const rotate = defineCommand({
     const secret = given ?? generateSecret();
     try {
       const webhook = await client.webhooks.put(id, { secret }, { signal: context.io.signal });
+      if (webhook.id !== id) return unconfirmed(context, id, secret);
       return given === undefined ? rotated(webhook, secret) : done(`${id} has the new secret.`);
     } catch (error) {
       if (given !== undefined || !mayHaveBeenTaken(error)) throw error;

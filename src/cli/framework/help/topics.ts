@@ -4,17 +4,20 @@ export const TOPICS: Readonly<Record<string, string>> = {
 
     0  success; also when the reader of a pipe goes away, and when a stream is
        ended by a signal
-    1  any other failure, an answer of 5xx other than 503 included
+    1  any other failure: a problem of 5xx other than 503, and whatever another
+       service answers at the address
     2  usage: a wrong command line, an answer of 400 or 413, or --yes missing
        without a terminal
     3  not found
     4  authentication: key, secret or clock are wrong, or there are none
     5  conflict
-    6  unavailable, timed out or rate-limited: trying again later may help
+    6  unavailable, timed out or rate-limited, also by a proxy in between (502,
+       504): trying again later may help
     7  negative result of a check: doctor found a fault, a token has expired, a
-       code or a signature is not valid, a test delivery was not taken
+       code or a signature is not valid, a test delivery was not taken, nothing
+       was recorded (recordings stop --wait)
     8  --wait ended while it was still pending
-  130  cancelled: Ctrl-C, or no at a prompt
+  130  cancelled: Ctrl-C or Ctrl-D, or no at a prompt
 
   Of several targets (rtc rooms delete a b) the first failure decides; the
   others are still done.
