@@ -54,7 +54,7 @@ async function transcribe(samples: Float32Array): Promise<Heard> {
   speech.opened ??= openTestModel();
   const { engine, createDetector } = speech.opened;
   const startedAt = performance.now();
-  const detector = createDetector(0.3);
+  const detector = createDetector(0.3, 'en');
   const texts: string[] = [];
   for (const segment of [...detector.push(samples), ...detector.flush()]) {
     texts.push((await engine.recognise({ samples: segment.samples, language: 'en' })).text);

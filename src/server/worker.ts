@@ -3,7 +3,7 @@ import { Closers } from './app/closers.ts';
 import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
-import { openSpeech, type Speech } from './app/open-speech.ts';
+import { openCheckedSpeech, type Speech } from './app/open-speech.ts';
 import { openStore } from './app/open-store.ts';
 import type { Store } from './app/store.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
@@ -43,7 +43,7 @@ export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> 
   process.env.NODE_ENV = 'production';
   const config = loadConfig(environment);
   const log = createLog(config.values.LOG_LEVEL);
-  const speech = openSpeech(config.speech, defaultCacheDir(environment));
+  const speech = await openCheckedSpeech(config.speech, defaultCacheDir(environment), log);
   const parts = { log, clock: systemClock, ids: systemIds };
   const worker = await startWorker(config, { ...parts, kind, speech });
   log.info({ kind, languages: speech.engine.languages, engine: speech.engine.name }, 'working');
@@ -97,7 +97,7 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningWorke
     dispatcher: NO_DISPATCHER,
     audio: createFfmpegAudio({ ...parts, files, program }),
     engine: speech.engine,
-    createDetector: () => speech.createDetector(POST_PAUSE_SECONDS),
+    createDetector: (language) => speech.createDetector(POST_PAUSE_SECONDS, language),
   });
 }
 
@@ -128,7 +128,7 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningWorke
     subscriber,
     mediaServer,
     engine: speech.engine,
-    createDetector: () => speech.createDetector(LIVE_PAUSE_SECONDS),
+    createDetector: (language) => speech.createDetector(LIVE_PAUSE_SECONDS, language),
     concurrency: recognitionsAtOnce(config),
     spillFile,
   });

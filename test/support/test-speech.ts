@@ -24,7 +24,7 @@ export function testSpeech({ languages = ['en'], prepare, recognise }: TestSpeec
     engine: {
       name: 'test',
       languages,
-      maxSegmentSeconds: 8,
+      maxSegmentSecondsFor: () => 8,
       supports: (language) => languages.includes(language.split('-')[0] ?? ''),
       prepare: async (language) => prepare?.(language),
       recognise: async ({ samples }) => ({

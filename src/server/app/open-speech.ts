@@ -1,4 +1,6 @@
+import type { Log } from '../platform/log.ts';
 import { createVoiceActivityDetector } from '../transcription/audio/voice-activity.ts';
+import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
 import { installedModels, vadModelPath } from '../transcription/engines/model-store.ts';
 import { createOpenaiEngine } from '../transcription/engines/openai-engine.ts';
 import { loadSherpa, type Sherpa } from '../transcription/engines/sherpa.ts';
@@ -10,7 +12,7 @@ import type { SpeechConfig } from './config/config.ts';
 export type Speech = {
   readonly engine: SpeechEngine;
   /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
-  readonly createDetector: (minSilenceSeconds: number) => VoiceActivityDetector;
+  readonly createDetector: (minSilenceSeconds: number, language: string) => VoiceActivityDetector;
 };
 
 const INSTALL = 'Install the small English one: rtc stt install moonshine-tiny-en';
@@ -22,14 +24,25 @@ export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
   const modelPath = requireDetector(cacheDir);
   return {
     engine,
-    createDetector: (minSilenceSeconds) =>
+    createDetector: (minSilenceSeconds, language) =>
       createVoiceActivityDetector({
         sherpa,
         modelPath,
         minSilenceSeconds,
-        maxSegmentSeconds: engine.maxSegmentSeconds,
+        maxSegmentSeconds: engine.maxSegmentSecondsFor(language),
       }),
   };
+}
+
+/**
+ * As openSpeech, but first tries every local model in a process of its own, and leaves out those that fail. Throws when
+ * none is left.
+ */
+export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, log: Log): Promise<Speech> {
+  if (config.engine === 'openai') return openSpeech(config, cacheDir);
+  const models = requireSpeechModels(config, cacheDir);
+  const working = await checkModels({ log, tryModel: tryModelInProcess }, models);
+  return openSpeech({ ...config, models: working }, cacheDir);
 }
 
 function openEngine(config: SpeechConfig, cacheDir: string, sherpa: Sherpa): SpeechEngine {

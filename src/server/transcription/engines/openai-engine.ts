@@ -26,7 +26,7 @@ export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
   return {
     name: 'openai',
     languages,
-    maxSegmentSeconds: MAX_SEGMENT_SECONDS,
+    maxSegmentSecondsFor: () => MAX_SEGMENT_SECONDS,
     supports: (language) => matchLanguage(language, languages) !== undefined,
     prepare: async () => {},
     recognise: async ({ samples, language }) => {

@@ -17,21 +17,27 @@ type Recogniser = (samples: Float32Array) => Promise<string>;
 export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
   const languages = Object.keys(models).toSorted();
   const loaded = new Map<string, Promise<Recogniser>>();
-  const recogniserFor = (language: string): Promise<Recogniser> => {
-    const folder = models[matchLanguage(language, languages) ?? ''];
+  const modelFor = (language: string): Model => {
+    const match = matchLanguage(language, languages) ?? '';
+    const folder = models[match];
     if (folder === undefined) throw unknownLanguage(language, languages);
-    const known = loaded.get(folder);
+    return { folder, language: match, model: readSherpaModel(folder) };
+  };
+  const recogniserFor = (language: string): Promise<Recogniser> => {
+    const found = modelFor(language);
+    const key = found.model.isPerLanguage ? `${found.folder} ${found.language}` : found.folder;
+    const known = loaded.get(key);
     if (known !== undefined) return known;
-    const loading = loadRecogniser(sherpa, readSherpaModel(folder), threads);
-    loaded.set(folder, loading);
+    const loading = loadRecogniser(sherpa, found, threads);
+    loaded.set(key, loading);
     // Loading may have failed for lack of memory, and may succeed the next time.
-    loading.catch(() => loaded.delete(folder));
+    loading.catch(() => loaded.delete(key));
     return loading;
   };
   return {
     name: 'sherpa',
     languages,
-    maxSegmentSeconds: Math.min(...Object.values(models).map((folder) => readSherpaModel(folder).maxSeconds)),
+    maxSegmentSecondsFor: (language) => modelFor(language).model.maxSeconds,
     supports: (language) => matchLanguage(language, languages) !== undefined,
     prepare: async (language) => {
       await recogniserFor(language);
@@ -44,6 +50,8 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
   };
 }
 
+type Model = { readonly folder: string; readonly language: string; readonly model: SherpaModel };
+
 export function unknownLanguage(language: string, languages: readonly string[]): ServiceError {
   const detail = `has no model; there are ${languages.join(', ')}`;
   return new ServiceError('invalid-request', `The language ${JSON.stringify(language)} ${detail}.`, {
@@ -51,8 +59,12 @@ export function unknownLanguage(language: string, languages: readonly string[]):
   });
 }
 
-async function loadRecogniser(sherpa: Sherpa, model: SherpaModel, threads: number): Promise<Recogniser> {
-  const config = { modelConfig: { ...model.modelConfig, numThreads: threads, debug: 0 } };
+async function loadRecogniser(
+  sherpa: Sherpa,
+  { model, language }: Model,
+  threads: number,
+): Promise<Recogniser> {
+  const config = { modelConfig: { ...model.modelConfig(language), numThreads: threads, debug: 0 } };
   if (model.kind === 'streaming') return streamingRecogniser(new sherpa.OnlineRecognizer(config));
   return offlineRecogniser(await sherpa.OfflineRecognizer.createAsync(config));
 }

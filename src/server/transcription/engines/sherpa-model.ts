@@ -1,92 +1,199 @@
 import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { readOnnxMetadata } from './onnx-metadata.ts';
 
 /*
- * Which model is in a folder, told by the names of its files as sherpa-onnx's model packages have them
- * (https://k2-fsa.github.io/sherpa/onnx/pretrained_models/). Full-precision files go before quantised ones of the
- * same part only where there are no quantised ones: int8 is what runs fast on a processor.
+ * Recognises the model in a folder as sherpa-onnx itself does: by `model_type` and other metadata in its ONNX files
+ * (sherpa-onnx/csrc/offline-recognizer-impl.cc). Only the parts of a model (encoder, decoder, joiner) are told apart
+ * by their file names. Moonshine's files have no metadata, so their names decide.
  */
 
 export type SherpaModel = {
   readonly kind: 'offline' | 'streaming';
-  /** The recogniser's configuration but for threads. */
-  readonly modelConfig: Readonly<Record<string, unknown>>;
-  /** Longer input fails inside of the model. */
+  /** Such as Whisper; for messages. */
+  readonly family: string;
+  /** Configuration of the recogniser for one of the languages, without threads. */
+  readonly modelConfig: (language: string) => Readonly<Record<string, unknown>>;
+  /** Primary languages that the model names in its metadata; undefined when it does not name any. */
+  readonly languages: readonly string[] | undefined;
+  /** Whether each language needs a recogniser of its own. */
+  readonly isPerLanguage: boolean;
+  /** Longer input fails inside the model. */
   readonly maxSeconds: number;
 };
 
-const DEFAULT_MAX_SECONDS = 25;
+const SUPPORTED_FAMILIES =
+  'Moonshine, Whisper, Canary, SenseVoice, NeMo transducers such as Parakeet, NeMo CTC, and transducers or CTC models of icefall (Zipformer, Conformer, LSTM)';
 
-/** Throws with what was looked for when the folder holds no model that is known. */
+const DEFAULT_MAX_SECONDS = 25;
+const MOONSHINE_MAX_SECONDS = 8;
+const CANARY_LANGUAGES = ['de', 'en', 'es', 'fr'];
+const SENSE_VOICE_LANGUAGES = ['en', 'ja', 'ko', 'yue', 'zh'];
+
+/** Throws with what is missing or unsupported. */
 export function readSherpaModel(folder: string): SherpaModel {
   const files = readdirSync(folder);
-  const model =
-    moonshine(folder, files) ??
-    transducer(folder, files) ??
-    whisper(folder, files) ??
-    senseVoice(folder, files);
-  if (model !== undefined) return model;
-  throw new Error(
-    `${folder} holds no speech model that is known: encoder_model.ort and decoder_model_merged.ort (Moonshine), encoder, decoder and joiner (transducer), encoder and decoder (Whisper), or model.onnx (SenseVoice), each with tokens.txt.`,
-  );
+  const tokens = files.find((file) => /(^|-)tokens\.txt$/.test(file));
+  const fail = (detail: string): never => {
+    throw new Error(`${folder} ${detail}. Supported are ${SUPPORTED_FAMILIES}, each with tokens.txt.`);
+  };
+  if (tokens === undefined) return fail('has no tokens.txt');
+  const parts = findParts(folder, files);
+  const create = (model: FamilyModel): SherpaModel => ({
+    ...DEFAULTS,
+    ...model,
+    modelConfig: (language) => ({ ...model.modelConfig(primaryOf(language)), tokens: join(folder, tokens) }),
+  });
+  const moonshine = findMoonshine(parts);
+  if (moonshine !== undefined) return create(moonshine);
+  const main = parts.encoder ?? parts.model;
+  if (main === undefined) return fail('has no speech model');
+  const metadata = readOnnxMetadata(main);
+  const type = metadata.get('model_type');
+  if (type === undefined) return fail(`has a model without model_type in its metadata`);
+  const model = findFamily(type)?.({ parts, metadata });
+  return model === undefined
+    ? fail(`has a model of the unsupported type ${JSON.stringify(type)}`)
+    : create(model);
 }
 
-type Finder = (folder: string, files: readonly string[]) => SherpaModel | undefined;
+type FamilyModel = Pick<SherpaModel, 'family' | 'modelConfig'> & Partial<SherpaModel>;
 
-const moonshine: Finder = (folder, files) => {
-  if (!files.includes('encoder_model.ort') || !files.includes('decoder_model_merged.ort')) return undefined;
-  const encoder = join(folder, 'encoder_model.ort');
-  const mergedDecoder = join(folder, 'decoder_model_merged.ort');
-  // It fails on more than about 9 s.
-  return offline(folder, files, { moonshine: { encoder, mergedDecoder } }, 8);
-};
+const DEFAULTS = {
+  kind: 'offline',
+  languages: undefined,
+  isPerLanguage: false,
+  maxSeconds: DEFAULT_MAX_SECONDS,
+} as const satisfies Partial<SherpaModel>;
 
-const transducer: Finder = (folder, files) => {
-  const [encoder, decoder, joiner] = ['encoder', 'decoder', 'joiner'].map((part) =>
-    find(folder, files, part),
-  );
-  if (encoder === undefined || decoder === undefined || joiner === undefined) return undefined;
-  const parts = { encoder, decoder, joiner };
-  // Streaming models name the size of their chunks; NeMo's are offline and of a type of their own.
-  const name = basename(folder);
-  if (/chunk|streaming/.test(`${name} ${basename(encoder)}`)) {
-    const modelConfig = { transducer: parts, tokens: tokensOf(folder, files) };
-    return { kind: 'streaming', modelConfig, maxSeconds: DEFAULT_MAX_SECONDS };
+const PARTS = {
+  mergedDecoder: /^decoder_model_merged\.ort$/,
+  moonshineEncoder: /^encoder_model\.ort$/,
+  preprocessor: /^preprocess(\.int8)?\.onnx$/,
+  encode: /^encode(\.int8)?\.onnx$/,
+  uncachedDecoder: /^uncached_decode(\.int8)?\.onnx$/,
+  cachedDecoder: /^cached_decode(\.int8)?\.onnx$/,
+  encoder: /encoder.*\.onnx$/,
+  decoder: /decoder.*\.onnx$/,
+  joiner: /joiner.*\.onnx$/,
+  model: /^model.*\.onnx$/,
+} as const satisfies Readonly<Record<string, RegExp>>;
+
+type Parts = Readonly<Partial<Record<keyof typeof PARTS, string>>>;
+
+/** Prefers quantised files, which run fastest on a processor. */
+function findParts(folder: string, files: readonly string[]): Parts {
+  const found = Object.entries(PARTS).flatMap(([part, pattern]) => {
+    const candidates = files.filter((file) => pattern.test(file));
+    const file = candidates.find((name) => name.includes('int8')) ?? candidates[0];
+    return file === undefined ? [] : [[part, join(folder, file)] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+function findMoonshine(parts: Parts): FamilyModel | undefined {
+  const { moonshineEncoder, mergedDecoder, preprocessor, encode, uncachedDecoder, cachedDecoder } = parts;
+  const family = { family: 'Moonshine', maxSeconds: MOONSHINE_MAX_SECONDS };
+  if (moonshineEncoder !== undefined && mergedDecoder !== undefined) {
+    return { ...family, modelConfig: () => ({ moonshine: { encoder: moonshineEncoder, mergedDecoder } }) };
   }
-  const isNemo = /nemo|parakeet/.test(name);
-  return offline(folder, files, { transducer: parts, ...(isNemo ? { modelType: 'nemo_transducer' } : {}) });
-};
+  if (preprocessor === undefined || encode === undefined) return undefined;
+  if (uncachedDecoder === undefined || cachedDecoder === undefined) return undefined;
+  const moonshine = { preprocessor, encoder: encode, uncachedDecoder, cachedDecoder };
+  return { ...family, modelConfig: () => ({ moonshine }) };
+}
 
-const whisper: Finder = (folder, files) => {
-  const [encoder, decoder] = ['encoder', 'decoder'].map((part) => find(folder, files, part));
+type Found = { readonly parts: Parts; readonly metadata: ReadonlyMap<string, string> };
+type Family = (found: Found) => FamilyModel | undefined;
+
+function findFamily(type: string): Family | undefined {
+  if (type.startsWith('whisper')) return whisper;
+  return Object.hasOwn(FAMILIES, type) ? FAMILIES[type] : undefined;
+}
+
+const whisper: Family = ({ parts: { encoder, decoder }, metadata }) => {
   if (encoder === undefined || decoder === undefined) return undefined;
-  return offline(folder, files, { whisper: { encoder, decoder, task: 'transcribe' } });
+  const isMultilingual = metadata.get('is_multilingual') !== '0';
+  const codes = metadata.get('all_language_codes')?.split(',');
+  return {
+    family: 'Whisper',
+    languages: isMultilingual ? codes : ['en'],
+    isPerLanguage: isMultilingual,
+    modelConfig: (language) => ({
+      whisper: { encoder, decoder, task: 'transcribe', language: isMultilingual ? language : '' },
+    }),
+  };
 };
 
-const senseVoice: Finder = (folder, files) => {
-  const model = find(folder, files, 'model');
+const canary: Family = ({ parts: { encoder, decoder } }) => {
+  if (encoder === undefined || decoder === undefined) return undefined;
+  return {
+    family: 'Canary',
+    languages: CANARY_LANGUAGES,
+    isPerLanguage: true,
+    modelConfig: (language) => ({
+      canary: { encoder, decoder, srcLang: language, tgtLang: language, usePnc: 1 },
+    }),
+  };
+};
+
+const senseVoice: Family = ({ parts: { model } }) => {
+  if (model === undefined) return undefined;
+  return {
+    family: 'SenseVoice',
+    languages: SENSE_VOICE_LANGUAGES,
+    isPerLanguage: true,
+    modelConfig: (language) => ({ senseVoice: { model, language, useInverseTextNormalization: 1 } }),
+  };
+};
+
+const transducer: Family = ({ parts: { encoder, decoder, joiner }, metadata }) => {
+  if (encoder === undefined || decoder === undefined || joiner === undefined) return undefined;
+  const modelConfig = () => ({ transducer: { encoder, decoder, joiner } });
+  return { family: 'transducer', kind: isStreaming(metadata) ? 'streaming' : 'offline', modelConfig };
+};
+
+const nemo: Family = ({ parts: { encoder, decoder, joiner, model }, metadata }) => {
+  if (encoder !== undefined && decoder !== undefined && joiner !== undefined) {
+    const isStreamingNemo = metadata.has('chunk_shift');
+    const modelConfig = () => ({
+      transducer: { encoder, decoder, joiner },
+      ...(isStreamingNemo ? {} : { modelType: 'nemo_transducer' }),
+    });
+    return { family: 'NeMo transducer', kind: isStreamingNemo ? 'streaming' : 'offline', modelConfig };
+  }
   return model === undefined
     ? undefined
-    : offline(folder, files, { senseVoice: { model, useInverseTextNormalization: 1 } });
+    : { family: 'NeMo CTC', modelConfig: () => ({ nemoCtc: { model } }) };
 };
 
-function offline(
-  folder: string,
-  files: readonly string[],
-  parts: Readonly<Record<string, unknown>>,
-  maxSeconds = DEFAULT_MAX_SECONDS,
-): SherpaModel {
-  return { kind: 'offline', modelConfig: { ...parts, tokens: tokensOf(folder, files) }, maxSeconds };
+const zipformerCtc: Family = ({ parts: { model }, metadata }) => {
+  if (model === undefined) return undefined;
+  if (!isStreaming(metadata))
+    return { family: 'Zipformer CTC', modelConfig: () => ({ zipformerCtc: { model } }) };
+  const modelConfig = () => ({ zipformer2Ctc: { model } });
+  return { family: 'Zipformer CTC', kind: 'streaming', modelConfig };
+};
+
+const FAMILIES: Readonly<Record<string, Family>> = {
+  EncDecMultiTaskModel: canary,
+  sense_voice_ctc: senseVoice,
+  conformer: transducer,
+  lstm: transducer,
+  zipformer: transducer,
+  zipformer2: transducer,
+  EncDecHybridRNNTCTCBPEModel: nemo,
+  EncDecRNNTBPEModel: nemo,
+  EncDecCTCModelBPE: nemo,
+  EncDecCTCModel: nemo,
+  zipformer2_ctc: zipformerCtc,
+};
+
+/** Streaming exports of icefall name the length of their chunks. */
+function isStreaming(metadata: ReadonlyMap<string, string>): boolean {
+  return metadata.has('decode_chunk_len');
 }
 
-function tokensOf(folder: string, files: readonly string[]): string {
-  const tokens = files.find((file) => /(^|-)tokens\.txt$/.test(file));
-  if (tokens === undefined) throw new Error(`${folder} has no tokens.txt.`);
-  return join(folder, tokens);
-}
-
-function find(folder: string, files: readonly string[], part: string): string | undefined {
-  const candidates = files.filter((file) => file.includes(part) && file.endsWith('.onnx'));
-  const file = candidates.find((name) => name.includes('int8')) ?? candidates[0];
-  return file === undefined ? undefined : join(folder, file);
+function primaryOf(language: string): string {
+  return language.toLowerCase().split('-')[0] ?? language;
 }

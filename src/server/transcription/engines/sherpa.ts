@@ -39,9 +39,16 @@ export type Sherpa = {
   readonly Vad: new (config: object, bufferSeconds: number) => Vad;
 };
 
+const PACKAGE = 'sherpa-onnx-node';
+
+/** Path of the package's main file. */
+export function resolveSherpa(): string {
+  return createRequire(import.meta.url).resolve(PACKAGE);
+}
+
 export function loadSherpa(): Sherpa {
   try {
-    return createRequire(import.meta.url)('sherpa-onnx-node') as Sherpa;
+    return createRequire(import.meta.url)(PACKAGE) as Sherpa;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`The package sherpa-onnx-node cannot be loaded on this system: ${reason}`, { cause });

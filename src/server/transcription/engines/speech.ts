@@ -8,8 +8,8 @@ export interface SpeechEngine {
   readonly name: string;
   /** BCP 47 tags, sorted. A primary language stands for all of its regions. */
   readonly languages: readonly string[];
-  /** Longer segments must be cut before recognition. */
-  readonly maxSegmentSeconds: number;
+  /** Longer segments in this language must be cut before recognition. Throws as `recognise` rejects. */
+  maxSegmentSecondsFor(language: string): number;
   /** Whether the engine can serve a language (`en` serves `en-GB`). */
   supports(language: string): boolean;
   /** Loads the model of a language, so that the first utterance need not wait for it. Rejects as `recognise` would. */

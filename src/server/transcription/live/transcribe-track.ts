@@ -28,7 +28,7 @@ export type TranscribeTrackDeps = {
   readonly ids: IdGenerator;
   readonly log: Log;
   readonly engine: SpeechEngine;
-  readonly createDetector: () => VoiceActivityDetector;
+  readonly createDetector: (language: string) => VoiceActivityDetector;
   readonly queue: FairQueue;
   /** Holds samples that wait while recognition is slower than speech. */
   readonly spillFile: AudioSpillFile;
@@ -82,7 +82,7 @@ export class TrackTranscriber {
   constructor(deps: TranscribeTrackDeps, request: TrackRequest) {
     this.#deps = deps;
     this.#request = request;
-    this.#detector = deps.createDetector();
+    this.#detector = deps.createDetector(request.language);
     this.#queue = deps.queue.open();
   }
 

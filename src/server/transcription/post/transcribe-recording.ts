@@ -20,7 +20,7 @@ export type TranscribeDeps = {
   readonly audio: RecordingAudio;
   readonly engine: SpeechEngine;
   /** Creates the detector of one recording. */
-  readonly createDetector: () => VoiceActivityDetector;
+  readonly createDetector: (language: string) => VoiceActivityDetector;
 };
 
 /** A claimed job. */
@@ -54,7 +54,7 @@ export async function transcribeRecording(deps: TranscribeDeps, lease: JobLease)
       'The recording was deleted before it was transcribed.',
     );
   }
-  const detector = deps.createDetector();
+  const detector = deps.createDetector(job.language);
   try {
     return await transcribeAudio(deps, lease, { recording, detector });
   } finally {

@@ -1,12 +1,8 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { SampleRingBuffer } from '../../../../src/server/transcription/audio/sample-ring-buffer.ts';
 import { splitSegment } from '../../../../src/server/transcription/audio/split-segment.ts';
 import { matchLanguage } from '../../../../src/server/transcription/engines/language-match.ts';
 import { moonshineTokens } from '../../../../src/server/transcription/engines/moonshine-tokens.ts';
-import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
 import { toWav } from '../../../../src/server/transcription/engines/wav.ts';
 
 const RATE = 16_000;
@@ -131,54 +127,3 @@ describe('SampleRingBuffer', () => {
     expect(history.read(0, 99)).toEqual({ start: 0, samples: new Float32Array(0) });
   });
 });
-
-describe('readSherpaModel', () => {
-  const folderOf = (files: readonly string[], name = 'model'): string => {
-    const folder = join(mkdtempSync(join(tmpdir(), 'rtc-model-')), name);
-    return makeFolder(folder, files);
-  };
-
-  it.each([
-    ['Moonshine', ['encoder_model.ort', 'decoder_model_merged.ort', 'tokens.txt'], 'moonshine', 8],
-    ['a transducer', ['encoder.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'], 'transducer', 25],
-    ['Whisper', ['tiny-encoder.onnx', 'tiny-decoder.onnx', 'tiny-tokens.txt'], 'whisper', 25],
-    ['SenseVoice', ['model.onnx', 'tokens.txt'], 'senseVoice', 25],
-  ])('knows %s by its files', (_, files, key, maxSeconds) => {
-    const model = readSherpaModel(folderOf(files));
-    expect(model).toMatchObject({ kind: 'offline', maxSeconds });
-    expect(Object.keys(model.modelConfig)).toEqual(expect.arrayContaining([key, 'tokens']));
-  });
-
-  it('takes quantised files where there are both', () => {
-    const folder = folderOf([
-      'tiny-encoder.onnx',
-      'tiny-encoder.int8.onnx',
-      'tiny-decoder.onnx',
-      'tiny-tokens.txt',
-    ]);
-    expect(readSherpaModel(folder).modelConfig.whisper).toMatchObject({
-      encoder: join(folder, 'tiny-encoder.int8.onnx'),
-      decoder: join(folder, 'tiny-decoder.onnx'),
-    });
-  });
-
-  it('tells streaming transducers, and those of NeMo, by their names', () => {
-    const parts = ['encoder.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'];
-    expect(readSherpaModel(folderOf(parts, 'sherpa-onnx-streaming-zipformer-en')).kind).toBe('streaming');
-    const chunked = ['encoder-chunk-16.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'];
-    expect(readSherpaModel(folderOf(chunked)).kind).toBe('streaming');
-    const nemo = readSherpaModel(folderOf(parts, 'sherpa-onnx-nemo-parakeet-tdt'));
-    expect(nemo.modelConfig.modelType).toBe('nemo_transducer');
-  });
-
-  it('says what is missing', () => {
-    expect(() => readSherpaModel(folderOf(['readme.md']))).toThrow('no speech model that is known');
-    expect(() => readSherpaModel(folderOf(['model.onnx']))).toThrow('tokens.txt');
-  });
-});
-
-function makeFolder(folder: string, files: readonly string[]): string {
-  mkdirSync(folder, { recursive: true });
-  for (const file of files) writeFileSync(join(folder, file), '');
-  return folder;
-}

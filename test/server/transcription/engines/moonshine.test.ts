@@ -33,7 +33,7 @@ async function readSamples(path: string): Promise<Float32Array> {
 }
 
 /** In pieces, as a stream comes. */
-function detect(samples: Float32Array, pauseSeconds: number, detector = createDetector(pauseSeconds)) {
+function detect(samples: Float32Array, pauseSeconds: number, detector = createDetector(pauseSeconds, 'en')) {
   const segments: VoicedSegment[] = [];
   for (let at = 0; at < samples.length; at += 480)
     segments.push(...detector.push(samples.subarray(at, at + 480)));
@@ -126,7 +126,7 @@ describe('the voice activity detector', () => {
   });
 
   it('ends what is being said at a flush, to its last sample, and begins anew', () => {
-    const detector = createDetector(0.4);
+    const detector = createDetector(0.4, 'en');
     const half = prose.subarray(0, 2.2 * SAMPLE_RATE);
     const first = detect(half, 0.4, detector);
     const last = first.at(-1);
@@ -138,7 +138,7 @@ describe('the voice activity detector', () => {
   });
 
   it('shows what is voiced at the moment, from its beginning', () => {
-    const detector = createDetector(0.4);
+    const detector = createDetector(0.4, 'en');
     expect(detector.current()).toBeUndefined();
     detector.push(prose.subarray(0, 2 * SAMPLE_RATE));
     const current = detector.current();

@@ -44,7 +44,7 @@ beforeEach(async () => {
   };
   worker = startLiveTranscriber({
     ...{ clock, ids: systemIds, log: keepingLog([]), subscriber, workerId: 'a', concurrency: 1 },
-    ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4) },
+    ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4, 'en') },
     spillFile: createAudioSpillFile(),
     store: { transcriptions: whileThere(store.transcriptions) },
     mediaServer: { listRooms: async () => [{ name: 'demo' } as never] },

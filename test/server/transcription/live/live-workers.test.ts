@@ -171,7 +171,7 @@ describe('a live worker', () => {
         await stage.untilListening(room);
         const ada = await stage.enter(room, 'ada');
         await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-        const isTold = ({ message }: { readonly message: string }) => message.includes('gave no text');
+        const isTold = ({ message }: { readonly message: string }) => message.includes('returned no text');
         await vi.waitUntil(() => worker.logLines.filter(isTold).length >= 2, 20_000);
         const told = worker.logLines.filter(isTold);
         expect(told.map(({ level }) => level)).toEqual(told.map(() => 'warn'));

@@ -66,7 +66,7 @@ function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
     { length: SPEAKERS },
     (_, index) =>
       new TrackTranscriber(
-        { ...deps, createDetector: () => createDetector(0.4) },
+        { ...deps, createDetector: () => createDetector(0.4, 'en') },
         {
           track: { trackId: `TR_${index}`, identity: `${index}`, name: () => '', audio: nothing() },
           transcriptionId: 'tr_1',

@@ -33,7 +33,7 @@ function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscr
     ids: { next: () => `${id++}` },
     log: keepingLog(log),
     queue: new FairQueue({ concurrency: 1 }),
-    createDetector: () => createDetector(0.4),
+    createDetector: () => createDetector(0.4, 'en'),
     spillFile: {
       write: async (samples: Float32Array) => {
         spilled += 1;
