@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+const PAGES = [
+  ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
+].filter((path) => path.endsWith('.md'));
+
+/** Folders whose files a page may name in code type. */
+const NAMED_PATH = /`((?:src|test|scripts|docs|bin|bench|examples|data)\/[\w./-]+)`/g;
+const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
+
+/** Made by the build or by a run, so a fresh checkout does not have them. */
+const MADE_LATER = /^(dist|\.rtc)\//;
+
+describe('the pages', () => {
+  it('are there', () => {
+    expect(PAGES).toContain('docs/architecture.md');
+    expect(PAGES).toContain('CONTRIBUTING.md');
+  });
+
+  it.each(PAGES)('%s names only files that exist', (page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    const named = [...text.matchAll(NAMED_PATH)].map(([, path = '']) => path);
+    const linked = [...text.matchAll(LINK)].map(([, path = '']) => join(dirname(page), path));
+    const missing = [...named, ...linked].filter(
+      (path) => !MADE_LATER.test(path) && !existsSync(join(ROOT, path)),
+    );
+    expect(missing).toEqual([]);
+  });
+});
