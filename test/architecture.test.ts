@@ -172,13 +172,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['src/server/platform/metrics.ts'],
   react: ['src/web/'],
   'react-dom': ['src/web/'],
-  typebox: [
-    'src/contract/',
-    'src/server/platform/http/',
-    'src/server/platform/openapi/',
-    '*-routes.ts',
-    'src/server/transcription/transcript-response.ts',
-  ],
+  typebox: ['src/contract/', 'src/server/platform/http/', 'src/server/platform/openapi/', '*-routes.ts'],
   // QR codes on a terminal.
   uqr: ['src/cli/commands/rooms/'],
   undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/recordings/files/'],

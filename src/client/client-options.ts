@@ -50,12 +50,8 @@ export type Observer = {
 
 export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number };
 
-export type PageOptions = CallOptions & {
-  /** Page size; the service's own default and maximum are in its reference. */
-  readonly limit?: number | undefined;
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
-};
+/** Query parameters of the contract as options of a call: a member may be undefined. */
+export type QueryOptions<Query> = CallOptions & { readonly [Name in keyof Query]?: Query[Name] | undefined };
 
 export type SendOptions = CallOptions & {
   /** JSON text, sent and signed byte for byte. */

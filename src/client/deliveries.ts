@@ -1,13 +1,11 @@
-import type { Delivery, DeliveryList, Replay } from '../contract/webhooks.ts';
-import type { CallOptions, PageOptions } from './client-options.ts';
+import type { Delivery, DeliveryList, DeliveryListQuery, Replay } from '../contract/deliveries.ts';
+import type { CallOptions, QueryOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
 import { queryOf, webhookPath } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 
 /** Page size at most 200; default 50. */
-export type ListDeliveriesOptions = PageOptions & {
-  readonly status?: Delivery['status'] | undefined;
-};
+export type ListDeliveriesOptions = QueryOptions<DeliveryListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 

@@ -1,6 +1,6 @@
-import type { EventName } from '../contract/event-names.ts';
-import type { Event, EventList } from '../contract/events.ts';
-import type { CallOptions } from './client-options.ts';
+import { type EventName, LATEST_CURSOR } from '../contract/event-names.ts';
+import type { Event, EventList, EventListQuery } from '../contract/events.ts';
+import type { QueryOptions } from './client-options.ts';
 import { pause } from './retry.ts';
 import { retryUntilResponse, type WaitDeps, type WaitOptions } from './retry-until-response.ts';
 
@@ -11,15 +11,11 @@ export type EventFilter = {
   readonly since?: string | undefined;
 };
 
-export type ListEventsOptions = CallOptions &
-  EventFilter & {
-    /** nextCursor of the page before, or `latest`. */
-    readonly cursor?: string | undefined;
-    /** Page size, at most 1000; default 100. */
-    readonly limit?: number | undefined;
-    /** Seconds to wait for an event when there is none, at most 25; default 0. */
-    readonly wait?: number | undefined;
-  };
+/**
+ * A cursor is the nextCursor of the page before, or `latest`; page size at most 1000, default 100; `wait` in seconds for
+ * an event when there is none, at most 25, default 0.
+ */
+export type ListEventsOptions = EventFilter & QueryOptions<Omit<EventListQuery, keyof EventFilter>>;
 
 export type FollowEventsOptions = EventFilter &
   WaitOptions & {
@@ -36,8 +32,6 @@ export type FollowDeps = WaitDeps & {
 const WAIT_SECONDS = 25;
 const PAGE_SIZE = 200;
 const SHORTEST_WAIT_MS = 500;
-/** GET /v1/events takes this cursor for the events that are yet to come. */
-const LATEST = 'latest';
 
 /**
  * The stored events in their order, and then each new one as it comes, by long poll. It waits for a service that goes
@@ -51,7 +45,7 @@ export async function* followEvents(
   const { room, types, since, signal } = options;
   const query = { room, types, since, limit: PAGE_SIZE, ...(signal === undefined ? {} : { signal }) };
   const isFromNow = options.cursor === undefined && since === undefined;
-  let cursor = isFromNow ? LATEST : options.cursor;
+  let cursor = isFromNow ? LATEST_CURSOR : options.cursor;
   let page = await deps.list({ ...query, cursor });
   for (;;) {
     yield* page.events;

@@ -3,7 +3,7 @@ export type {
   Answer,
   CallOptions,
   Observer,
-  PageOptions,
+  QueryOptions,
   RtcClientOptions,
   SendOptions,
   ServiceResponse,

@@ -1,21 +1,19 @@
 import type {
   Recording,
   RecordingList,
+  RecordingListQuery,
   RecordingStart,
   RecordingStatus,
   RecordingStop,
 } from '../contract/recordings.ts';
-import type { CallOptions, PageOptions } from './client-options.ts';
+import type { CallOptions, QueryOptions } from './client-options.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { itemsOfPages } from './pages.ts';
 import { queryOf, recordingPath, roomPath } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 
 /** Page size at most 200; default 50. */
-export type ListRecordingsOptions = PageOptions & {
-  readonly roomId?: string | undefined;
-  readonly status?: Recording['status'] | undefined;
-};
+export type ListRecordingsOptions = QueryOptions<RecordingListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 

@@ -1,5 +1,5 @@
-import type { Room, RoomCreate, RoomList } from '../contract/rooms.ts';
-import type { CallOptions, PageOptions } from './client-options.ts';
+import type { Room, RoomCreate, RoomList, RoomListQuery } from '../contract/rooms.ts';
+import type { CallOptions, QueryOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
 import { queryOf, roomPath, splitList, withBody } from './request-parts.ts';
 import type { Transport } from './transport.ts';
@@ -13,7 +13,8 @@ export type RoomCreation = {
   readonly ignored: readonly string[];
 };
 
-export type ListRoomsOptions = PageOptions;
+/** Page size at most 1000; without one, all rooms. */
+export type ListRoomsOptions = QueryOptions<RoomListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 

@@ -1,4 +1,3 @@
-import type { PostStatus } from '../contract/choices.ts';
 import type {
   LiveTranscription,
   PostQueue,
@@ -6,19 +5,16 @@ import type {
   PostTranscription,
   PostTranscriptionDetail,
   PostTranscriptionList,
+  TranscriptionListQuery,
 } from '../contract/transcription.ts';
-import type { CallOptions, PageOptions } from './client-options.ts';
+import type { CallOptions, QueryOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
 import { queryOf, recordingPath, transcriptionPath, withBody } from './request-parts.ts';
 import type { TextFormat } from './transcription.ts';
 import type { Transport } from './transport.ts';
 
 /** Page size at most 200; default 50. */
-export type ListTranscriptionsOptions = PageOptions & {
-  readonly roomId?: string | undefined;
-  readonly recordingId?: string | undefined;
-  readonly status?: PostStatus | undefined;
-};
+export type ListTranscriptionsOptions = QueryOptions<TranscriptionListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 

@@ -32,6 +32,9 @@ export type EventAlias = keyof typeof EVENT_ALIASES;
 
 export const ALL_EVENTS = '*';
 
+/** A cursor after which only events that are yet to come follow. */
+export const LATEST_CURSOR = 'latest';
+
 /** Every name that a webhook may register. */
 export const EVENT_NAMES = [
   ...EVENT_TYPES,

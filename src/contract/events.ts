@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
+import { LATEST_CURSOR } from './event-names.ts';
 import { instantSchema } from './names.ts';
+import { pageLimit } from './paging.ts';
 
 /** A room as events tell of it. */
 const EventRoomSchema = Type.Object({
@@ -74,3 +76,38 @@ export const EventListSchema = Type.Object(
   { $id: 'EventList' },
 );
 export type EventList = Static<typeof EventListSchema>;
+
+export const EventListQuery = Type.Object(
+  {
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: `nextCursor of the page before, or ${LATEST_CURSOR} for one from which only what is yet to come follows`,
+      }),
+    ),
+    since: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only events stored then or later' }),
+    ),
+    room: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this room' }),
+    ),
+    types: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: 'Only these event names, separated by commas',
+      }),
+    ),
+    limit: pageLimit(1000, 'default 100'),
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 25,
+        description: 'Seconds to wait for an event when there is none',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type EventListQuery = Static<typeof EventListQuery>;

@@ -162,3 +162,23 @@ export type GeneratedCode = Static<typeof GeneratedCodeSchema>;
 export type DecodedCode = Static<typeof DecodedCodeSchema>;
 export type Validity = Static<typeof ValiditySchema>;
 export type FiscalError = Static<typeof FiscalErrorSchema>;
+
+export const CodeParams = Type.Object({
+  fiscal_code: Type.String({
+    description: 'A fiscal code, in upper or lower case',
+    examples: ['RSSMRA80B01H501T'],
+  }),
+});
+
+const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }));
+const details = yesOrNo('Return all that is known, beside the fields of the specification');
+
+export const CodeQuery = Type.Object({ details });
+
+export const CodeCheckQuery = Type.Object({
+  strict: yesOrNo('Refuse a place that did not exist on the birth date'),
+  details,
+});
+
+/** Unknown parameters are ignored. */
+export const FiscalQuery = Type.Object({});

@@ -1,5 +1,6 @@
 export * from './canonical-request.ts';
 export * from './choices.ts';
+export * from './deliveries.ts';
 export * from './errors.ts';
 export * from './event-names.ts';
 export * from './events.ts';

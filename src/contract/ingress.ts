@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { INGRESS_TYPES } from './choices.ts';
+import { idParameter, roomIdParameter } from './ids.ts';
 import { nameSchema } from './names.ts';
+
+export const IngressParams = Type.Object({
+  roomId: roomIdParameter,
+  ingressId: idParameter('Form IN_<id>', 'IN_wnBrCvKPXSSm'),
+});
 
 export const IngressCreateSchema = Type.Object(
   {

@@ -1,4 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { roomIdParameter } from './ids.ts';
+import { nameSchema } from './names.ts';
+
+export const ParticipantParams = Type.Object({
+  roomId: roomIdParameter,
+  participantId: nameSchema("The participant's identity; not its sid", 'ada'),
+});
 
 /** LiveKit's ParticipantInfo in protobuf JSON. */
 export const ParticipantSchema = Type.Object(

@@ -41,3 +41,18 @@ export const CapListSchema = Type.Array(Type.Integer({ examples: [118] }), {
 
 export type PlaceRecord = Static<typeof PlaceRecordSchema>;
 export type Region = Static<typeof RegionSchema>;
+
+const provinceAbbreviation = Type.String({
+  description: 'Two letters, of a province of today or of the past; EE for states',
+  examples: ['RM'],
+});
+
+export const ProvinceParams = Type.Object({ province_abbreviation: provinceAbbreviation });
+
+export const CityParams = Type.Object({
+  province_abbreviation: provinceAbbreviation,
+  city_name: Type.String({
+    description: 'Case, accents and apostrophes do not count; former names and Belfiore codes do',
+    examples: ['Roma'],
+  }),
+});

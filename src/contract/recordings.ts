@@ -1,5 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { instantSchema } from './names.ts';
+import { idParameter } from './ids.ts';
+import { instantSchema, nameSchema } from './names.ts';
+import { pageCursor, pageLimit } from './paging.ts';
+
+export const RecordingParams = Type.Object({
+  recordingId: idParameter("The recording's egress id", 'EG_tH8vdkRoTDWY'),
+});
 
 const egressId = Type.String({ description: 'Form EG_<id>', examples: ['EG_tH8vdkRoTDWY'] });
 
@@ -81,3 +87,23 @@ export const RecordingListSchema = Type.Object(
   { $id: 'RecordingList' },
 );
 export type RecordingList = Static<typeof RecordingListSchema>;
+
+export const RecordingListQuery = Type.Object(
+  {
+    roomId: Type.Optional(nameSchema('Only recordings of this room', 'demo')),
+    status: Type.Optional(Type.Enum(RECORDING_WORDS, { description: 'Only recordings in this state' })),
+    limit: pageLimit(200, 'default 50'),
+    cursor: pageCursor(512),
+  },
+  { additionalProperties: false },
+);
+export type RecordingListQuery = Static<typeof RecordingListQuery>;
+
+/** Of a link to a local file, which the service signs. */
+export const RecordingLinkQuery = Type.Object(
+  {
+    expires: Type.Integer({ minimum: 0, description: 'Unix seconds' }),
+    signature: Type.String({ minLength: 1, maxLength: 128, description: 'As given with the link' }),
+  },
+  { additionalProperties: false },
+);

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { POST_STATUSES } from './choices.ts';
-import { instantSchema } from './names.ts';
+import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
+import { idParameter } from './ids.ts';
+import { instantSchema, nameSchema } from './names.ts';
+import { pageCursor, pageLimit } from './paging.ts';
 
 /** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
 const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
@@ -198,3 +200,41 @@ export const PostTranscriptionListSchema = Type.Object(
   { $id: 'PostTranscriptionList' },
 );
 export type PostTranscriptionList = Static<typeof PostTranscriptionListSchema>;
+
+export const TranscriptionParams = Type.Object({
+  transcriptionId: idParameter('Form tr_<id>', 'tr_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'),
+});
+
+const format = Type.Optional(
+  Type.Enum(TRANSCRIPT_FORMATS, { description: 'Format of the response; default json' }),
+);
+
+export const TranscriptionQuery = Type.Object({ format }, { additionalProperties: false });
+
+export const LiveTranscriptionQuery = Type.Object(
+  {
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only segments that end after it',
+        examples: ['2026-01-31T09:30:00.000Z'],
+      }),
+    ),
+    format,
+  },
+  { additionalProperties: false },
+);
+
+export const TranscriptionListQuery = Type.Object(
+  {
+    roomId: Type.Optional(nameSchema('Only those of this room', 'demo')),
+    recordingId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Only those of this recording (egress id)' }),
+    ),
+    status: Type.Optional(Type.Enum(POST_STATUSES, { description: 'Only those in this state' })),
+    limit: pageLimit(200, 'default 50'),
+    cursor: pageCursor(512),
+  },
+  { additionalProperties: false },
+);
+export type TranscriptionListQuery = Static<typeof TranscriptionListQuery>;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES } from './event-names.ts';
+import { idParameter } from './ids.ts';
 import { instantSchema, isLongerThan } from './names.ts';
 
 const MAX_URL_LENGTH = 2048;
@@ -28,6 +29,10 @@ const secret = Type.String({
   format: 'webhook-secret',
   description: `HMAC signing secret, any text of up to ${MAX_SECRET_BYTES} bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent`,
 });
+
+export const webhookIdParameter = idParameter('Form wh_<id>', 'wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C');
+
+export const WebhookParams = Type.Object({ webhookId: webhookIdParameter });
 
 export const WebhookCreateSchema = Type.Object(
   { url, events: Type.Optional(events), secret: Type.Optional(secret) },
@@ -113,49 +118,6 @@ export const WebhookTestSchema = Type.Object(
   { $id: 'WebhookTest' },
 );
 export type WebhookTest = Static<typeof WebhookTestSchema>;
-
-const AttemptSchema = Type.Object({
-  number: Type.Integer({ examples: [1] }),
-  startedAt: instantSchema('When it was sent'),
-  durationMs: Type.Integer({ examples: [85] }),
-  statusCode: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Null when nobody answered',
-    examples: [200],
-  }),
-  error: Type.Union([Type.String(), Type.Null()], { description: 'Why it counts as failed' }),
-  responseBody: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the receiver answered, at most 4 KiB',
-  }),
-});
-
-export const DeliverySchema = Type.Object(
-  {
-    id: Type.String({ description: 'Form dlv_<id>', examples: ['dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    webhookId: Type.String({ examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    eventId: Type.String({ examples: ['evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    event: Type.String({ examples: ['room_finished'] }),
-    status: Type.Enum(['pending', 'delivered', 'failed', 'cancelled']),
-    createdAt: instantSchema('When the event was stored'),
-    nextAttemptAt: Type.Union([instantSchema('When it will be tried'), Type.Null()], {
-      description: 'Null when it is not pending',
-    }),
-    attempts: Type.Array(AttemptSchema),
-  },
-  { $id: 'Delivery' },
-);
-export type Delivery = Static<typeof DeliverySchema>;
-
-export const DeliveryListSchema = Type.Object(
-  { deliveries: Type.Array(DeliverySchema), nextCursor: Type.Union([Type.String(), Type.Null()]) },
-  { $id: 'DeliveryList' },
-);
-export type DeliveryList = Static<typeof DeliveryListSchema>;
-
-export const ReplaySchema = Type.Object(
-  { replayed: Type.Integer({ description: 'Deliveries that are pending again', examples: [3] }) },
-  { $id: 'Replay' },
-);
-export type Replay = Static<typeof ReplaySchema>;
 
 /** Why `text` is no webhook URL; undefined when it is one. Addresses are checked when they are connected to. */
 export function webhookUrlFault(text: string): string | undefined {

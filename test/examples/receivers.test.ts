@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Delivery } from '../../src/contract/webhooks.ts';
+import type { Delivery } from '../../src/contract/deliveries.ts';
 import { type EventStack, startEventStack } from '../cli/support/event-stack.ts';
 
 /* The examples as they are, as processes of their own, given deliveries of the real service and forged ones. */

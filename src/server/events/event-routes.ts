@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { ServiceError } from '../../contract/errors.ts';
 import {
   ALL_EVENTS,
@@ -7,43 +6,9 @@ import {
   eventTypeOf,
   isEventName,
 } from '../../contract/event-names.ts';
-import { EventListSchema } from '../../contract/events.ts';
+import { EventListQuery, EventListSchema } from '../../contract/events.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { LATEST, type ListEventsDeps, listEvents } from './list-events.ts';
-
-const EventsQuery = Type.Object(
-  {
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        description: `nextCursor of the page before, or ${LATEST} for one from which only what is yet to come follows`,
-      }),
-    ),
-    since: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Only events stored then or later' }),
-    ),
-    room: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Only events of this room' }),
-    ),
-    types: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        description: 'Only these event names, separated by commas',
-      }),
-    ),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Page size; default 100' })),
-    wait: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 25,
-        description: 'Seconds to wait for an event when there is none',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+import { type ListEventsDeps, listEvents } from './list-events.ts';
 
 const DEFAULT_LIMIT = 100;
 
@@ -58,7 +23,7 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
       description:
         'Who goes on by nextCursor misses none, also after the last one: with `wait` the answer comes as soon as there is an event.',
       security: 'signed',
-      query: EventsQuery,
+      query: EventListQuery,
       success: { 200: { description: 'Events, oldest first', schema: EventListSchema } },
       errors: ['storage-unavailable'],
       handle: async ({ query }) => ({

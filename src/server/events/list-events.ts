@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType } from '../../contract/event-names.ts';
+import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList } from '../../contract/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorOf, refusedCursor } from '../platform/http/cursor.ts';
@@ -26,9 +26,6 @@ export type EventsQuery = {
   readonly waitSeconds: number;
 };
 
-/** A cursor for what comes from now on. */
-export const LATEST = 'latest';
-
 const CURSOR = cursorOf('events', 'number');
 
 const LOOK_AGAIN_MS = 150;
@@ -49,7 +46,7 @@ export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Prom
 
 async function startOf(deps: ListEventsDeps, cursor: string | undefined): Promise<number> {
   if (cursor === undefined) return 0;
-  if (cursor === LATEST) return await deps.store.events.lastPosition();
+  if (cursor === LATEST_CURSOR) return await deps.store.events.lastPosition();
   const [start] = CURSOR.decode(cursor);
   await refuseBeyond(deps, start);
   return start;

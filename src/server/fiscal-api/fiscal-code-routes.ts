@@ -1,8 +1,12 @@
-import { type Static, Type } from 'typebox';
+import type { Static } from 'typebox';
 import { decodedAnswer, faultsAnswer, placeAnswer, validityAnswer } from '../../contract/fiscal-answers.ts';
 import {
+  CodeCheckQuery,
+  CodeParams,
+  CodeQuery,
   DecodedCodeSchema,
   type FiscalError,
+  FiscalQuery,
   GeneratedCodeSchema,
   OmocodieSchema,
   PersonSchema,
@@ -34,22 +38,6 @@ export type FiscalCodeDeps = { readonly clock: Clock };
 /** In the specification's words. */
 const INVALID_CODE = 'Not a valid Codice Fiscale';
 
-const CodeParams = Type.Object({
-  fiscal_code: Type.String({
-    description: 'A fiscal code, in upper or lower case',
-    examples: ['RSSMRA80B01H501T'],
-  }),
-});
-
-const yesOrNo = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }));
-const details = yesOrNo('Tell all that is known, beside the fields of the specification');
-const DetailsQuery = Type.Object({ details });
-const CheckQuery = Type.Object({
-  strict: yesOrNo('Refuse a place that did not exist on the birth date'),
-  details,
-});
-const NoQuery = Type.Object({});
-
 const COMMON = {
   tag: 'fiscal codes',
   security: 'public',
@@ -76,7 +64,7 @@ function generateRoute(today: () => string): Route {
     summary: "Generate the fiscal code of a person's data",
     description:
       'Only the tax office gives out codes: where two people would get the same, theirs has letters in place of digits (omocodia). Fields that are not known here are ignored.',
-    query: NoQuery,
+    query: FiscalQuery,
     body: PersonSchema,
     checksBodyItself: true,
     success: {
@@ -101,7 +89,7 @@ function decodeRoute(today: () => string): Route {
     operationId: 'decodeFiscalCode',
     summary: 'Decode a fiscal code',
     params: CodeParams,
-    query: DetailsQuery,
+    query: CodeQuery,
     success: {
       200: { description: 'What the code tells', schema: DecodedCodeSchema, example: DECODED_EXAMPLE },
       400: INVALID_CODE_ANSWER,
@@ -122,7 +110,7 @@ function omocodieRoute(today: () => string): Route {
     operationId: 'listOmocodie',
     summary: 'List the other 127 forms of a fiscal code (omocodia)',
     params: CodeParams,
-    query: DetailsQuery,
+    query: CodeQuery,
     success: { 200: { description: 'The other forms', schema: OmocodieSchema }, 400: INVALID_CODE_ANSWER },
     handle: ({ params, query }) => {
       const found = omocodie(params.fiscal_code, { asOf: today() });
@@ -141,7 +129,7 @@ function checkRoute(today: () => string): Route {
     summary: 'Check a fiscal code',
     description: 'An invalid code is an answer, not an error.',
     params: CodeParams,
-    query: CheckQuery,
+    query: CodeCheckQuery,
     success: {
       200: { description: 'Whether the code is valid', schema: ValiditySchema, example: { valid: true } },
     },
@@ -165,7 +153,7 @@ const DECODED_EXAMPLE = {
   cf: 'RSSMRA80B01H501T',
 };
 
-type Details = Static<typeof DetailsQuery>;
+type Details = Static<typeof CodeQuery>;
 
 function wanted(query: Details): { readonly withDetails: boolean } {
   return { withDetails: query.details === 'true' };

@@ -1,7 +1,13 @@
-import { Type } from 'typebox';
 import { placeAnswer } from '../../contract/fiscal-answers.ts';
-import type { FiscalError } from '../../contract/fiscal-codes.ts';
-import { CapListSchema, PlaceListSchema, type PlaceRecord, RegionListSchema } from '../../contract/places.ts';
+import { type FiscalError, FiscalQuery } from '../../contract/fiscal-codes.ts';
+import {
+  CapListSchema,
+  CityParams,
+  PlaceListSchema,
+  type PlaceRecord,
+  ProvinceParams,
+  RegionListSchema,
+} from '../../contract/places.ts';
 import {
   type CapsResult,
   caps,
@@ -20,26 +26,12 @@ import {
   fiscalErrorResponse,
 } from './fiscal-errors.ts';
 
-const provinceAbbreviation = Type.String({
-  description: 'Two letters, of a province of today or of the past; EE for states',
-  examples: ['RM'],
-});
-const ProvinceParams = Type.Object({ province_abbreviation: provinceAbbreviation });
-const CityParams = Type.Object({
-  province_abbreviation: provinceAbbreviation,
-  city_name: Type.String({
-    description: 'Case, accents and apostrophes do not count; former names and Belfiore codes do',
-    examples: ['Roma'],
-  }),
-});
-const NoQuery = Type.Object({});
-
 const COMMON = {
   method: 'GET',
   tag: 'places',
   security: 'public',
   errorFormat: FISCAL_ERROR_FORMAT,
-  query: NoQuery,
+  query: FiscalQuery,
   errors: [],
 } as const;
 

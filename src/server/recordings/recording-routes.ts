@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
-import { nameSchema } from '../../contract/names.ts';
-import { RECORDING_WORDS, RecordingListSchema, RecordingSchema } from '../../contract/recordings.ts';
-import { RecordingParams } from '../platform/http/parameters.ts';
+import {
+  RecordingLinkQuery,
+  RecordingListQuery,
+  RecordingListSchema,
+  RecordingParams,
+  RecordingSchema,
+} from '../../contract/recordings.ts';
 import { defineRoute, type Route, type RouteResponse, type SuccessResponse } from '../platform/http/route.ts';
 import { checkFileLink, type LinkDeps } from './files/file-link.ts';
 import { type FileRequest, sendFile } from './files/send-file.ts';
@@ -15,24 +19,6 @@ import {
 } from './recordings.ts';
 
 export type RecordingLibraryDeps = LibraryDeps & LinkDeps;
-
-const RecordingsQuery = Type.Object(
-  {
-    roomId: Type.Optional(nameSchema('Only recordings of this room', 'demo')),
-    status: Type.Optional(Type.Enum(RECORDING_WORDS, { description: 'Only recordings in this state' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Page size; default 50' })),
-    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
-  },
-  { additionalProperties: false },
-);
-
-const LinkQuery = Type.Object(
-  {
-    expires: Type.Integer({ minimum: 0, description: 'Unix seconds' }),
-    signature: Type.String({ minLength: 1, maxLength: 128, description: 'As given with the link' }),
-  },
-  { additionalProperties: false },
-);
 
 const DEFAULT_LIMIT = 50;
 const ERRORS = ['recording-not-found', 'storage-unavailable'] as const;
@@ -58,7 +44,7 @@ function listRoute(deps: RecordingLibraryDeps): Route {
     description:
       'A page may be shorter than its limit and not be the last one: go on while there is a nextCursor.',
     security: 'signed',
-    query: RecordingsQuery,
+    query: RecordingListQuery,
     success: { 200: { description: 'The recordings', schema: RecordingListSchema } },
     errors: ['storage-unavailable'],
     handle: async ({ query }) => ({
@@ -132,7 +118,7 @@ function linkRoute(deps: RecordingLibraryDeps): Route {
       'The `fileUrl` of a webhook, when recordings are local: good for 24 hours, for whoever holds it.',
     security: 'public',
     params: RecordingParams,
-    query: LinkQuery,
+    query: RecordingLinkQuery,
     success: DOWNLOADS,
     errors: ['invalid-signature', ...DOWNLOAD_ERRORS],
     handle: async ({ params, query, raw }) => {

@@ -3,8 +3,8 @@ import {
   RecordingStatusSchema,
   RecordingStopSchema,
 } from '../../contract/recordings.ts';
+import { RoomParams } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { RoomParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { getRecordingStatus } from './recordings.ts';
 import { type RecordingDeps, startRecording } from './start-recording.ts';

@@ -1,6 +1,11 @@
-import { IngressCreateSchema, IngressListSchema, IngressSchema } from '../../contract/ingress.ts';
+import {
+  IngressCreateSchema,
+  IngressListSchema,
+  IngressParams,
+  IngressSchema,
+} from '../../contract/ingress.ts';
+import { RoomParams } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { IngressParams, RoomParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type CreateIngressDeps, createIngress, deleteIngress } from './ingress.ts';
 

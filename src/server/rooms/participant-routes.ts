@@ -1,6 +1,6 @@
-import { MuteSchema, ParticipantListSchema } from '../../contract/participants.ts';
+import { MuteSchema, ParticipantListSchema, ParticipantParams } from '../../contract/participants.ts';
+import { RoomParams } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { ParticipantParams, RoomParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { listParticipants } from './find-participant.ts';
 import { muteParticipant } from './mute-participant.ts';

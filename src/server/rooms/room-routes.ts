@@ -1,22 +1,15 @@
-import { Type } from 'typebox';
-import { RoomCreateSchema, RoomListSchema, RoomSchema } from '../../contract/rooms.ts';
+import {
+  RoomCreateSchema,
+  RoomListQuery,
+  RoomListSchema,
+  RoomParams,
+  RoomSchema,
+} from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { RoomParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { createRoom } from './create-room.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { deleteRoom, findRoom, type MediaDeps } from './rooms.ts';
-
-const RoomPageQuery = Type.Object(
-  {
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 1000, description: 'Page size; without it, all rooms' }),
-    ),
-    // A name of 256 bytes, each written as six.
-    cursor: Type.Optional(Type.String({ maxLength: 2100, description: 'nextCursor of the page before' })),
-  },
-  { additionalProperties: false },
-);
 
 export function roomRoutes(deps: ListRoomsDeps): readonly Route[] {
   return [createRoute(deps), listRoute(deps), getRoute(deps), deleteRoute(deps)];
@@ -63,7 +56,7 @@ function listRoute(deps: ListRoomsDeps): Route {
     tag: 'rooms',
     summary: 'List the open rooms',
     security: 'signed',
-    query: RoomPageQuery,
+    query: RoomListQuery,
     success: { 200: { description: 'The open rooms, by name when paged', schema: RoomListSchema } },
     errors: MEDIA_ERRORS,
     handle: async ({ query }) => ({ status: 200, body: await listRooms(deps, query) }),

@@ -1,20 +1,20 @@
-import { Type } from 'typebox';
+import { RoomParams } from '../../contract/rooms.ts';
 import {
   LiveStartedSchema,
   LiveStartSchema,
   LiveStoppedSchema,
+  LiveTranscriptionQuery,
   LiveTranscriptionSchema,
   SpeakerUpdateSchema,
 } from '../../contract/transcription.ts';
 import type { AppendEventsDeps } from '../events/append-events.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { RoomParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { nameSpeakers } from './name-speakers.ts';
 import { type StartTranscriptionDeps, startTranscription } from './start-transcription.ts';
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
-import { FormatParameter, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
+import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { getRoomTranscription } from './transcriptions.ts';
 
 export type TranscriptionDeps = StartTranscriptionDeps & AppendEventsDeps<TranscriptionStores>;
@@ -64,20 +64,6 @@ function stopRoute(deps: TranscriptionDeps): Route {
   });
 }
 
-const ReadQuery = Type.Object(
-  {
-    since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'Only segments that end after it',
-        examples: ['2026-01-31T09:30:00.000Z'],
-      }),
-    ),
-    format: FormatParameter,
-  },
-  { additionalProperties: false },
-);
-
 function readRoute(deps: TranscriptionDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -88,7 +74,7 @@ function readRoute(deps: TranscriptionDeps): Route {
     description: 'The active transcription, or the last one: also after the room has ended.',
     security: 'signed',
     params: RoomParams,
-    query: ReadQuery,
+    query: LiveTranscriptionQuery,
     success: {
       200: {
         description: 'The transcription with its segments by their start',

@@ -1,12 +1,7 @@
-import { Type } from 'typebox';
-import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../../contract/choices.ts';
+import type { TranscriptFormat } from '../../contract/choices.ts';
 import type { Segment } from '../../contract/transcription.ts';
 import type { RouteResponse } from '../platform/http/route.ts';
 import { toSrt, toText, toVtt } from './transcript-text.ts';
-
-export const FormatParameter = Type.Optional(
-  Type.Enum(TRANSCRIPT_FORMATS, { description: 'Format of the response; default json' }),
-);
 
 const CONTENT_TYPES = {
   text: 'text/plain; charset=utf-8',

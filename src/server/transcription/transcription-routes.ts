@@ -1,21 +1,22 @@
 import { Type } from 'typebox';
-import { POST_STATUSES } from '../../contract/choices.ts';
-import { nameSchema } from '../../contract/names.ts';
+import { RecordingParams } from '../../contract/recordings.ts';
 import {
   LiveTranscriptionSchema,
   PostQueuedSchema,
   PostQueueSchema,
   PostTranscriptionDetailSchema,
   PostTranscriptionListSchema,
+  TranscriptionListQuery,
+  TranscriptionParams,
+  TranscriptionQuery,
 } from '../../contract/transcription.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
-import { RecordingParams, TranscriptionParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { RecordingStores } from '../recordings/store.ts';
 import { type QueueTranscriptionDeps, queueTranscription } from './post/queue-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
-import { FormatParameter, TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
+import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
 
 export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
@@ -60,19 +61,6 @@ function queueRoute(deps: TranscriptionsDeps): Route {
   });
 }
 
-const ListQuery = Type.Object(
-  {
-    roomId: Type.Optional(nameSchema('Only those of this room', 'demo')),
-    recordingId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Only those of this recording (egress id)' }),
-    ),
-    status: Type.Optional(Type.Enum(POST_STATUSES, { description: 'Only those in this state' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Page size; default 50' })),
-    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
-  },
-  { additionalProperties: false },
-);
-
 function listRoute(deps: TranscriptionsDeps): Route {
   return defineRoute({
     method: 'GET',
@@ -81,7 +69,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
     tag: 'transcription',
     summary: 'List the transcriptions of recordings, newest first',
     security: 'signed',
-    query: ListQuery,
+    query: TranscriptionListQuery,
     success: {
       200: { description: 'Transcriptions without their segments', schema: PostTranscriptionListSchema },
     },
@@ -103,7 +91,7 @@ function readRoute(deps: TranscriptionsDeps): Route {
     description: 'Returns a post-call transcription, or a live one in the same form as its room does.',
     security: 'signed',
     params: TranscriptionParams,
-    query: Type.Object({ format: FormatParameter }, { additionalProperties: false }),
+    query: TranscriptionQuery,
     success: {
       200: {
         description: 'The transcription with its segments so far',

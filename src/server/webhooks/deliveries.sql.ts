@@ -1,20 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
+import { DELIVERY_STATES } from '../../contract/deliveries.ts';
 import type { Connection } from '../platform/storage/engine.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { DELIVERY_COLUMNS, deliveryColumns } from './delivery-columns.sql.ts';
 import { purgeDeliveries } from './purge-deliveries.sql.ts';
 import { recordOutcomes } from './record-outcomes.sql.ts';
 import { replayDelivery, replayFailed } from './replay-deliveries.sql.ts';
-import {
-  type Attempt,
-  type ClaimRequest,
-  DELIVERY_STATES,
-  type Delivery,
-  type DeliveryJob,
-  type DeliveryQuery,
-  type DeliveryState,
-  type DeliveryStore,
-  type NewDelivery,
+import type {
+  Attempt,
+  ClaimRequest,
+  Delivery,
+  DeliveryJob,
+  DeliveryQuery,
+  DeliveryState,
+  DeliveryStore,
+  NewDelivery,
 } from './store.ts';
 import { toWebhook } from './webhooks.sql.ts';
 

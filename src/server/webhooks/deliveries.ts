@@ -1,5 +1,5 @@
+import type { DeliveryList, Delivery as DeliveryRecord } from '../../contract/deliveries.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import type { DeliveryList, Delivery as DeliveryRecord } from '../../contract/webhooks.ts';
 import type { Clock } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';

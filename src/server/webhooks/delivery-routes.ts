@@ -1,29 +1,13 @@
-import { Type } from 'typebox';
-import { DeliveryListSchema, ReplaySchema } from '../../contract/webhooks.ts';
-import { DeliveryParams, WebhookParams } from '../platform/http/parameters.ts';
+import {
+  DeliveryListQuery,
+  DeliveryListSchema,
+  DeliveryParams,
+  ReplayQuery,
+  ReplaySchema,
+} from '../../contract/deliveries.ts';
+import { WebhookParams } from '../../contract/webhooks.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { listDeliveries, type ReplayDeps, replayDelivery, replayFailed } from './deliveries.ts';
-import { DELIVERY_STATES } from './store.ts';
-
-const DeliveriesQuery = Type.Object(
-  {
-    status: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'Only deliveries in this state' })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Page size; default 50' })),
-    cursor: Type.Optional(Type.String({ maxLength: 512, description: 'nextCursor of the page before' })),
-  },
-  { additionalProperties: false },
-);
-
-const ReplayQuery = Type.Object(
-  {
-    since: Type.String({
-      format: 'date-time',
-      description: 'Failed deliveries created then or later',
-      examples: ['2026-01-31T09:30:00.000Z'],
-    }),
-  },
-  { additionalProperties: false },
-);
 
 const DEFAULT_LIMIT = 50;
 const ERRORS = ['webhook-not-found', 'storage-unavailable'] as const;
@@ -41,7 +25,7 @@ function listRoute(deps: ReplayDeps): Route {
     summary: 'List the deliveries of a webhook with every attempt, newest first',
     security: 'signed',
     params: WebhookParams,
-    query: DeliveriesQuery,
+    query: DeliveryListQuery,
     success: { 200: { description: 'The deliveries', schema: DeliveryListSchema } },
     errors: ERRORS,
     handle: async ({ params, query }) => ({

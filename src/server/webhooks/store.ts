@@ -1,3 +1,4 @@
+import type { DELIVERY_STATES } from '../../contract/deliveries.ts';
 /*
  * Webhooks and their deliveries. The delivery row is the job: no queue holds anything that the row does not.
  *
@@ -47,7 +48,6 @@ export type WebhookSecrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previo
 
 export type WebhookChange = Partial<Omit<Webhook, 'id' | 'createdAt'>> & Pick<Webhook, 'updatedAt'>;
 
-export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export interface DeliveryStore {

@@ -1,12 +1,12 @@
 import {
   WebhookCreateSchema,
   WebhookListSchema,
+  WebhookParams,
   WebhookPatchSchema,
   WebhookPutSchema,
   WebhookSchema,
   WebhookTestSchema,
 } from '../../contract/webhooks.ts';
-import { WebhookParams } from '../platform/http/parameters.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type TestWebhookDeps, testWebhook } from './test-webhook.ts';
 import {

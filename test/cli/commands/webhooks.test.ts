@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Delivery } from '../../../src/contract/deliveries.ts';
 import { EVENT_NAMES } from '../../../src/contract/event-names.ts';
-import type { Delivery, Webhook } from '../../../src/contract/webhooks.ts';
+import type { Webhook } from '../../../src/contract/webhooks.ts';
 import { failPending } from '../../server/webhooks/support/fail-pending.ts';
 import {
   answer,

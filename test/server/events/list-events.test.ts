@@ -1,11 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LATEST_CURSOR } from '../../../src/contract/event-names.ts';
 import type { Store } from '../../../src/server/app/store.ts';
-import {
-  type EventsQuery,
-  LATEST,
-  type ListEventsDeps,
-  listEvents,
-} from '../../../src/server/events/list-events.ts';
+import { type EventsQuery, type ListEventsDeps, listEvents } from '../../../src/server/events/list-events.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { sqliteGround } from '../platform/storage/grounds.ts';
 import type { Ground } from '../platform/storage/store-contract.ts';
@@ -53,14 +49,14 @@ async function read(query: Partial<EventsQuery>) {
 
 describe('the latest cursor', () => {
   it('gives nothing of what was, and a cursor that what comes follows', async () => {
-    const { ids, nextCursor } = await read({ cursor: LATEST });
+    const { ids, nextCursor } = await read({ cursor: LATEST_CURSOR });
     expect(ids).toEqual([]);
     await happen('after');
     expect((await read({ cursor: nextCursor })).ids).toEqual(['after']);
   });
 
   it('waits for the first event to come where it is asked to', async () => {
-    const waiting = read({ cursor: LATEST, waitSeconds: 20 });
+    const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     await happen('after');
     clock.advance(1000);
@@ -68,7 +64,7 @@ describe('the latest cursor', () => {
   });
 
   it('waits no longer than it is asked to', async () => {
-    const waiting = read({ cursor: LATEST, waitSeconds: 20 });
+    const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     clock.advance(20_000);
     const { ids, nextCursor } = await waiting;
@@ -78,7 +74,7 @@ describe('the latest cursor', () => {
   });
 
   it('waits no longer than the service runs', async () => {
-    const waiting = read({ cursor: LATEST, waitSeconds: 20 });
+    const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     closing.abort();
     expect((await waiting).ids).toEqual([]);

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Schema from 'typebox/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeliveryList } from '../../../src/contract/deliveries.ts';
 import { type EventList, EventSchema } from '../../../src/contract/events.ts';
-import type { DeliveryList, WebhookList } from '../../../src/contract/webhooks.ts';
+import type { WebhookList } from '../../../src/contract/webhooks.ts';
 import {
   type EmbeddedMediaServer,
   startEmbeddedMediaServer,

@@ -1,4 +1,5 @@
-import type { Delivery, DeliveryList, WebhookTest } from '../../../contract/webhooks.ts';
+import type { Delivery, DeliveryList } from '../../../contract/deliveries.ts';
+import type { WebhookTest } from '../../../contract/webhooks.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';

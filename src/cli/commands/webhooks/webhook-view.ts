@@ -1,4 +1,5 @@
-import type { Delivery, Webhook } from '../../../contract/webhooks.ts';
+import type { Delivery } from '../../../contract/deliveries.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
 import type { Palette } from '../../terminal/colours.ts';
 import type { Column } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
