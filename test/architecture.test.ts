@@ -148,7 +148,6 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   '@fastify/cors': ['src/server/app/app.ts'],
-  '@fastify/rate-limit': ['src/server/app/app.ts'],
   '@inquirer/prompts': ['src/cli/'],
   '@livekit/protocol': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   // The live transcriber joins rooms to hear them.

@@ -57,6 +57,14 @@ export const PROBLEMS = {
   },
   'rate-limited': { status: 429, meaning: 'Too many requests; Retry-After says when to come back.' },
   'headers-too-large': { status: 431, meaning: 'The request headers are larger than the server reads.' },
+  'server-busy': {
+    status: 503,
+    meaning: 'Too many request bodies are being received; Retry-After says when to come back.',
+  },
+  'transfer-coding-unknown': {
+    status: 501,
+    meaning: 'The transfer coding of the body is not supported; only chunked is.',
+  },
   'internal-error': { status: 500, meaning: 'A fault of the service; its log has the request id.' },
   'media-server-error': {
     status: 502,

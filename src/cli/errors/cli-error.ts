@@ -84,6 +84,8 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'precondition-failed': EXIT.failure,
   'rate-limited': EXIT.unavailable,
   'headers-too-large': EXIT.failure,
+  'server-busy': EXIT.unavailable,
+  'transfer-coding-unknown': EXIT.failure,
   'internal-error': EXIT.failure,
   'media-server-error': EXIT.failure,
   'recording-storage-error': EXIT.failure,

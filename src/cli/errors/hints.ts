@@ -100,6 +100,8 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Step>> = {
   'range-not-satisfiable': always('download it anew'),
   'precondition-failed': always('download it anew'),
   'rate-limited': retryStep,
+  'server-busy': retryStep,
+  'transfer-coding-unknown': always('a proxy in between changes the request: try without it'),
   'internal-error': LOG_HAS_IT,
   'media-server-error': always("check the service's LIVEKIT_URL and its key: rtc doctor"),
   'recording-storage-error': always("check the service's S3_ settings, or RECORDING_DIR"),

@@ -1,27 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import rateLimit from '@fastify/rate-limit';
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type FastifyServerOptions,
-  type preHandlerAsyncHookHandler,
-} from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { ServiceError } from '../../contract/errors.ts';
 import { type AccessLogDeps, logRequest } from '../platform/http/access-log.ts';
 import {
   type AuthenticateRequest,
   createAuthenticateRequest,
-  securityOf,
 } from '../platform/http/authenticate-request.ts';
+import { checkHost } from '../platform/http/check-host.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
 import type { AuthenticationDeps } from '../platform/http/credentials.ts';
 import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
-import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from '../platform/http/problem-response.ts';
+import { limitPipelining } from '../platform/http/limit-pipelining.ts';
+import { createRefusalLimit, limitRates, type RateLimits } from '../platform/http/rate-limits.ts';
 import { registerRoute } from '../platform/http/register-route.ts';
 import { requestIdOf } from '../platform/http/request-id.ts';
-import type { Route, Security } from '../platform/http/route.ts';
+import type { Route } from '../platform/http/route.ts';
 import { allowedMethods } from '../platform/http/route-table.ts';
+import { SECURITY_HEADERS } from '../platform/http/security-headers.ts';
+import { sendError } from '../platform/http/send-error.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,25 +32,31 @@ declare module 'fastify' {
 export type AppDeps = AccessLogDeps & {
   readonly routes: readonly Route[];
   readonly authentication: AuthenticationDeps;
-  /** Requests per second: under /v1 by API key, on public paths by address; 0 turns one off. */
-  readonly rateLimits: { readonly api: number; readonly public: number };
+  readonly rateLimits: RateLimits;
   readonly bodyLimitBytes: number;
+  /** Memory for all bodies whose signature is not checked yet. Undefined uses the default. */
+  readonly unverifiedBodyBytes?: number | undefined;
   readonly trustProxy: boolean | number | readonly string[];
 };
 
-const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 /** A request that has not arrived completely by then gets 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A connection on which no byte moves for so long is closed, with the response that it carries. */
 const IDLE_CONNECTION_MS = 300_000;
 /** How often Node checks for late requests. With its default of 30 s they would last up to twice as long. */
 const CHECKING_INTERVAL_MS = 1000;
+/** Bounds memory: a connection takes about 20 KB, and more connections are closed at once. */
+const MAX_CONNECTIONS = 10_000;
+/** Spreads long-lived connections over the instances behind a load balancer. */
+const MAX_REQUESTS_PER_CONNECTION = 10_000;
 /** A percent-encoded name of 256 bytes takes 768 characters. */
 const MAX_PARAM_LENGTH = 1024;
 
 /** Builds the Fastify application of the service. It does not listen yet. */
 export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   const authenticateRequest = createAuthenticateRequest(deps);
+  const { clock } = deps.authentication;
+  const errorDeps = { ...deps, limitRefusals: createRefusalLimit(deps.rateLimits, clock) };
   const app = Fastify({
     logger: false,
     trustProxy: trustOf(deps.trustProxy) as TrustedProxies,
@@ -75,10 +77,15 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     // URLs that the router cannot parse run no hooks. On a signed path only an authenticated caller gets the reason.
     frameworkErrors: (error, request, reply) => {
       logRequest(deps, request, reply);
-      authenticateRequest(request, reply, (refusal) => sendError(deps, refusal ?? error, { request, reply }));
+      authenticateRequest(request, reply, (refusal) =>
+        sendError(errorDeps, refusal ?? error, { request, reply }),
+      );
     },
     clientErrorHandler: () => undefined,
   });
+  app.server.maxConnections = MAX_CONNECTIONS;
+  app.server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION;
+  limitPipelining(app.server);
   handleClientErrors(app.server, randomUUID);
   app.decorateRequest('rawBody');
   // authenticateRequest reads the raw body of every method, and routes parse it by their schema.
@@ -86,8 +93,8 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   }
   addHooks(app, deps, authenticateRequest);
-  await limitRates(app, deps.rateLimits);
-  app.setErrorHandler((error, request, reply) => sendError(deps, error, { request, reply }));
+  limitRates(app, deps.rateLimits, clock);
+  app.setErrorHandler((error, request, reply) => sendError(errorDeps, error, { request, reply }));
   app.setNotFoundHandler((request) => {
     throw notFound(deps.routes, request);
   });
@@ -104,7 +111,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
   });
   app.addHook('onRequest', (request, reply, done) => {
     logRequest(deps, request, reply);
-    reply.header('x-request-id', request.id);
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     if (errorFormatOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
     if (isClosing) {
       reply.header('connection', 'close');
@@ -112,6 +119,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
         retryable: true,
       });
     }
+    checkHost(request.raw);
     authenticateRequest(request, reply, done);
   });
 }
@@ -137,56 +145,9 @@ function notFound(routes: readonly Route[], request: FastifyRequest): ServiceErr
   );
 }
 
-/**
- * Registers one limit per second for all signed paths together and one per address for all public paths, unknown paths
- * included. Signed requests share one count, because they are authenticated by now and the service has one key.
- */
-async function limitRates(app: FastifyInstance, limits: AppDeps['rateLimits']): Promise<void> {
-  await app.register(rateLimit, {
-    global: false,
-    enableDraftSpec: true,
-    timeWindow: 1000,
-    errorResponseBuilder,
-  });
-  const limiters: Readonly<Record<Security, preHandlerAsyncHookHandler | undefined>> = {
-    signed: limits.api === 0 ? undefined : app.rateLimit({ max: limits.api, keyGenerator: () => 'api' }),
-    public: limits.public === 0 ? undefined : app.rateLimit({ max: limits.public }),
-    // The media server does not retry after a 429.
-    'media-server': undefined,
-  };
-  app.addHook('preHandler', function limitRate(request, reply, done) {
-    const limiter = limiters[securityOf(request)];
-    if (limiter === undefined) done();
-    else limiter.call(this, request, reply).then(() => done(), done);
-  });
-}
-
-function errorResponseBuilder(_request: unknown, context: { readonly max: number }): ServiceError {
-  const detail = `More than ${context.max} requests in a second; try again in a second.`;
-  return new ServiceError('rate-limited', detail, { retryable: true });
-}
-
 type TrustedProxies = Exclude<FastifyServerOptions['trustProxy'], undefined>;
 
 /** Fastify does not accept a plain number of hops, because a direct client could forge the header. */
 function trustOf(proxies: AppDeps['trustProxy']) {
   return typeof proxies === 'number' ? (_address: string, hop: number) => hop < proxies : proxies;
-}
-
-type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply };
-
-function sendError(deps: AppDeps, thrown: unknown, { request, reply }: Exchange): FastifyReply {
-  const error = toServiceError(thrown);
-  if (error.code === 'internal-error') {
-    deps.log.error({ requestId: request.id, code: error.code, err: error.cause ?? error }, 'request failed');
-  } else if (error.status >= 500) {
-    // Expected errors are described to the caller. The adapter logs its own details.
-    deps.log.warn({ requestId: request.id, code: error.code, detail: error.message }, 'request failed');
-  }
-  const errorFormat = errorFormatOf(deps.routes, request);
-  reply.code(error.status).headers(error.headers).header('x-request-id', request.id);
-  if (errorFormat?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
-  return errorFormat === undefined
-    ? reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problemOf(error, request.id)))
-    : reply.header('content-type', JSON_CONTENT_TYPE).send(JSON.stringify(errorFormat.errorBody(error)));
 }

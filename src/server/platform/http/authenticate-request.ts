@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../contract/errors.ts';
+import { type BodyAllowance, createBodyBudget } from './body-budget.ts';
 import { type AuthenticationDeps, type Credentials, createAuthenticator } from './credentials.ts';
 import { readBody } from './read-body.ts';
 import type { Security } from './route.ts';
@@ -7,6 +8,8 @@ import type { Security } from './route.ts';
 export type AuthenticateRequestDeps = {
   readonly authentication: AuthenticationDeps;
   readonly bodyLimitBytes: number;
+  /** Memory for all bodies whose signature is not checked yet. */
+  readonly unverifiedBodyBytes?: number | undefined;
 };
 
 /** Calls `done` once, with an error when the request is refused. `request.rawBody` is set by then. */
@@ -16,10 +19,14 @@ export type AuthenticateRequest = (
   done: (error?: Error) => void,
 ) => void;
 
+const UNVERIFIED_BODY_BYTES = 64 * 1024 * 1024;
+
 /** Reads the body, and checks the signature of requests on signed paths. */
 export function createAuthenticateRequest(deps: AuthenticateRequestDeps): AuthenticateRequest {
   const { readCredentials, checkSignature } = createAuthenticator(deps.authentication);
-  const acquireSlot = limitLargeBodies();
+  // A budget below the limit of one body would refuse that body at all times.
+  const budgetBytes = deps.unverifiedBodyBytes ?? Math.max(UNVERIFIED_BODY_BYTES, 2 * deps.bodyLimitBytes);
+  const createAllowance = createBodyBudget(budgetBytes);
   return (request, reply, done) => {
     let credentials: Credentials | undefined;
     if (securityOf(request) === 'signed') {
@@ -32,55 +39,26 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
         return;
       }
     }
-    const read = (limitBytes: number, onRead?: () => void): void =>
-      readBody(request.raw, limitBytes, (error, body) => {
-        onRead?.();
+    const read = (limitBytes: number, allowance?: BodyAllowance): void =>
+      readBody(request.raw, { limitBytes, allowance }, (error, body) => {
         request.rawBody = body;
-        if (error !== undefined || credentials === undefined) return done(error);
-        done(checkSignature(credentials, { method: request.method, path: request.raw.url ?? '/', body }));
+        const signatureError =
+          error === undefined && credentials !== undefined
+            ? checkSignature(credentials, { method: request.method, path: request.raw.url ?? '/', body })
+            : undefined;
+        allowance?.release();
+        done(error ?? signatureError);
       });
-    if (credentials !== undefined || declaredLength(request) <= SMALL_BODY_BYTES)
-      return read(deps.bodyLimitBytes);
-    const readUnauthenticated = (): void => {
-      if (!acquireSlot((onRead) => read(deps.bodyLimitBytes, onRead))) done(tooManyLargeBodies());
-    };
     const { largeBodies } = request.routeOptions.config.route ?? {};
-    if (largeBodies === undefined) return readUnauthenticated();
+    if (credentials?.kind === 'single-header') return read(deps.bodyLimitBytes);
+    if (largeBodies === undefined) return read(deps.bodyLimitBytes, createAllowance());
     largeBodies.allowLargeBody(request.headers).then((isAllowed) => {
       // A destroyed request emits no further event that would end the reading of its body.
       if (request.raw.destroyed) done(new ServiceError('invalid-request', 'The request broke off.'));
       else if (isAllowed) read(largeBodies.limitBytes);
-      else readUnauthenticated();
+      else read(deps.bodyLimitBytes, createAllowance());
     }, done);
   };
-}
-
-/** Requests on public paths are much smaller, and so are most of the media server's webhooks. */
-const SMALL_BODY_BYTES = 16 * 1024;
-/** With a megabyte for each open connection, large bodies would take more memory than there is. */
-const MAX_LARGE_BODIES = 32;
-
-/** Returns false when no slot is free. Otherwise it calls `read`, whose callback frees the slot. */
-function limitLargeBodies(): (read: (onRead: () => void) => void) => boolean {
-  let inFlight = 0;
-  return (read) => {
-    if (inFlight >= MAX_LARGE_BODIES) return false;
-    inFlight += 1;
-    read(() => {
-      inFlight -= 1;
-    });
-    return true;
-  };
-}
-
-function tooManyLargeBodies(): ServiceError {
-  const detail = `More than ${MAX_LARGE_BODIES} bodies above ${SMALL_BODY_BYTES} bytes are on their way; try again in a second.`;
-  return new ServiceError('rate-limited', detail, { retryable: true, headers: { 'retry-after': '1' } });
-}
-
-function declaredLength({ headers }: FastifyRequest): number {
-  if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY;
-  return Number(headers['content-length'] ?? 0);
 }
 
 /** Unknown paths under /v1 are signed too, so that an unauthenticated caller cannot find out which paths exist. */

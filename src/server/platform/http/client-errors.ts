@@ -2,6 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, reasonPhrase, ServiceError } from '../../../contract/errors.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf } from './problem-response.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /*
  * Responses to errors that Node finds before there is a request object: malformed HTTP, oversized headers, a request
@@ -14,15 +15,27 @@ const CODE_OF_CLIENT_ERROR: Readonly<Record<string, readonly [code: ErrorCode, d
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload-too-large', 'The chunk extensions are too large.'],
 };
 
+/** Errors of Node's HTTP parser have a reason in words too. */
+type ParserError = NodeJS.ErrnoException & { readonly reason?: string };
+
+function toProblem({ code = '', reason }: ParserError): ServiceError {
+  // The parser has the same code for contradictory lengths, which are malformed.
+  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && reason?.includes('invalid')) {
+    const detail = 'The transfer coding is not supported; only chunked is.';
+    return new ServiceError('transfer-coding-unknown', detail);
+  }
+  const [errorCode, detail] = CODE_OF_CLIENT_ERROR[code] ?? [
+    'invalid-request' as const,
+    'The request is not well-formed HTTP.',
+  ];
+  return new ServiceError(errorCode, detail);
+}
+
 export function handleClientErrors(server: Server, nextRequestId: () => string): void {
   const afterResponses = trackResponses(server);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const [code, detail] = CODE_OF_CLIENT_ERROR[error.code ?? ''] ?? [
-      'invalid-request' as const,
-      'The request is not well-formed HTTP.',
-    ];
+  server.on('clientError', (error: ParserError, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
-    else afterResponses(socket, () => writeProblem(socket, new ServiceError(code, detail), nextRequestId()));
+    else afterResponses(socket, () => writeProblem(socket, toProblem(error), nextRequestId()));
   });
   // An unknown Expect header is ignored. Node would refuse the request with an empty 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
@@ -71,6 +84,7 @@ function writeProblem(socket: Duplex, error: ServiceError, requestId: string): v
     `Content-Type: ${PROBLEM_CONTENT_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${requestId}`,
+    ...Object.entries(SECURITY_HEADERS).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ].join('\r\n');
   socket.end(`${head}\r\n\r\n${body}`);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { BodyAllowance } from './body-budget.ts';
 import { findDuplicateName } from './duplicate-name.ts';
 import { findDeepEntry } from './nesting.ts';
 import { bodyError } from './validate.ts';
@@ -7,45 +8,94 @@ import { bodyError } from './validate.ts';
 /** Called once, with the body or with an error. */
 export type BodyReceiver = (error: ServiceError | undefined, body: Buffer) => void;
 
+export type BodyLimits = {
+  readonly limitBytes: number;
+  /** Undefined for callers that the headers have authenticated. */
+  readonly allowance: BodyAllowance | undefined;
+};
+
 /**
- * Reads the raw body of any request, GET included. The error is payload-too-large as soon as the limit is exceeded, and
- * invalid-request when the client disconnects: nobody reads that response, but the log shows that the service did not
- * fail. Uses a callback, and calls it synchronously without a body, because every request passes here.
+ * Reads the raw body of any request, GET included. The error is payload-too-large or server-busy as soon as a limit is
+ * exceeded, and invalid-request when the client disconnects: nobody reads that response, but the log shows that the
+ * service did not fail. Uses a callback, and calls it synchronously without a body, because every request passes here.
  */
-export function readBody(request: IncomingMessage, limitBytes: number, receive: BodyReceiver): void {
+export function readBody(request: IncomingMessage, limits: BodyLimits, receive: BodyReceiver): void {
   const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > limitBytes) receive(tooLarge(limitBytes), EMPTY);
+  if (declared > limits.limitBytes) receive(tooLarge(limits.limitBytes), EMPTY);
   else if (declared === 0 && request.headers['transfer-encoding'] === undefined) receive(undefined, EMPTY);
-  else collect(request, limitBytes, receive);
+  else collect(request, limits, receive);
 }
 
 // `for await` would destroy the socket when it is left early, and the client would never get the response.
-function collect(request: IncomingMessage, limitBytes: number, receive: BodyReceiver): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
+function collect(
+  request: IncomingMessage,
+  { limitBytes, allowance }: BodyLimits,
+  receive: BodyReceiver,
+): void {
+  const chunks = new ChunkList();
   let isDone = false;
   const finish = (error?: ServiceError): void => {
     if (isDone) return;
     isDone = true;
-    receive(error, error === undefined ? Buffer.concat(chunks) : EMPTY);
+    receive(error, error === undefined ? chunks.concat() : EMPTY);
+  };
+  const refuse = (error: ServiceError): void => {
+    request.off('data', onData);
+    chunks.clear();
+    finish(error);
   };
   const onData = (chunk: Buffer): void => {
-    size += chunk.length;
-    if (size <= limitBytes) {
-      chunks.push(chunk);
-      return;
-    }
-    request.off('data', onData);
-    finish(tooLarge(limitBytes));
+    if (chunks.size + chunk.length > limitBytes) refuse(tooLarge(limitBytes));
+    else if (allowance?.take(chunk.length) === false) refuse(serverBusy());
+    else chunks.add(chunk);
   };
   const onDisconnect = (cause?: Error): void => {
     if (request.complete) return;
+    chunks.clear();
     finish(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
   };
   request.on('data', onData);
   request.on('end', () => finish());
   request.on('error', onDisconnect);
   request.on('close', onDisconnect);
+}
+
+/** Tiny chunks are merged, because each Buffer object takes about 100 bytes beside its content. */
+const MAX_TINY_CHUNKS = 256;
+
+class ChunkList {
+  readonly #merged: Buffer[] = [];
+  #recent: Buffer[] = [];
+  size = 0;
+
+  add(chunk: Buffer): void {
+    this.size += chunk.length;
+    this.#recent.push(chunk);
+    if (this.#recent.length < MAX_TINY_CHUNKS) return;
+    this.#merged.push(Buffer.concat(this.#recent));
+    this.#recent = [];
+  }
+
+  concat(): Buffer {
+    return Buffer.concat([...this.#merged, ...this.#recent]);
+  }
+
+  clear(): void {
+    this.#merged.length = 0;
+    this.#recent = [];
+    this.size = 0;
+  }
+}
+
+function serverBusy(): ServiceError {
+  return new ServiceError(
+    'server-busy',
+    'Too many request bodies are being received; try again in a second.',
+    {
+      retryable: true,
+      headers: { 'retry-after': '1' },
+    },
+  );
 }
 
 const EMPTY = Buffer.alloc(0);

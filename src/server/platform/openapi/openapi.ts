@@ -27,6 +27,8 @@ const ANY_ERRORS: readonly ErrorCode[] = [
   'payload-too-large',
   'headers-too-large',
   'internal-error',
+  'server-busy',
+  'transfer-coding-unknown',
   'shutting-down',
 ];
 
@@ -199,10 +201,16 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
   ];
 }
 
+/** Errors whose responses have a Retry-After header. */
+const RETRY_LATER: readonly ErrorCode[] = ['rate-limited', 'server-busy'];
+
 function errorResponse(status: number, codes: readonly ErrorCode[], shape: ErrorShape): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
-    headers: status === 429 ? { ...commonHeaders(true), 'Retry-After': RETRY_AFTER } : commonHeaders(false),
+    headers: {
+      ...commonHeaders(status === 429),
+      ...(codes.some((code) => RETRY_LATER.includes(code)) ? { 'Retry-After': RETRY_AFTER } : {}),
+    },
     content: {
       [shape.contentType]: {
         schema: shape.schema,
@@ -231,7 +239,7 @@ const PROBLEM_SHAPE: ErrorShape = {
 };
 
 /** These errors occur before the path is known, so they are always problems. */
-const PATHLESS_STATUSES: readonly number[] = [408, 431];
+const PATHLESS_STATUSES: readonly number[] = [408, 431, 501];
 
 function errorShape({ errorFormat }: Route, status: number, components: Components): ErrorShape {
   if (errorFormat === undefined || PATHLESS_STATUSES.includes(status)) return PROBLEM_SHAPE;

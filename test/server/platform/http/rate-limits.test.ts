@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Problem } from '../../../../src/contract/problem.ts';
+import { RawConnection } from '../../../support/raw-http.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 
 const LIMIT = 5;
@@ -120,6 +121,48 @@ describe('the limit per address on public paths', () => {
       ),
     );
     expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+});
+
+describe('a burst of pipelined requests', () => {
+  it('is served up to the limit', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const connection = await RawConnection.open(on.url);
+    connection.send('GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(LIMIT + 1));
+    const statuses: (number | undefined)[] = [];
+    for (let count = 0; count <= LIMIT; count += 1) statuses.push((await connection.read())?.status);
+    connection.close();
+    expect(statuses).toEqual([...Array(LIMIT).fill(200), 429]);
+  });
+});
+
+describe('the limit of refused requests per address', () => {
+  const unsigned = 'GET /v1/rooms HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  it('answers 429 and closes the connection of a caller who is refused too often', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const connection = await RawConnection.open(on.url);
+    connection.send(unsigned.repeat(LIMIT + 3));
+    for (let count = 0; count < LIMIT; count += 1) expect((await connection.read())?.status).toBe(401);
+    const last = await connection.read();
+    expect([last?.status, last?.headers.connection]).toEqual([429, 'close']);
+    expect(last?.headers['retry-after']).toBe('1');
+    expect(await connection.read()).toBeUndefined();
+    await connection.closed();
+    const again = await RawConnection.open(on.url);
+    again.send(unsigned);
+    expect((await again.read())?.status).toBe(429);
+    pass(1000);
+    const later = await RawConnection.open(on.url);
+    later.send(unsigned);
+    expect((await later.read())?.status).toBe(401);
+    later.close();
+  });
+
+  it('does not keep a signed request of the same address from being served', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    await Promise.all(Array.from({ length: 4 * LIMIT }, () => get(on, { path: '/metrics' })));
+    expect((await get(on, { path: '/metrics', isSigned: true })).status).toBe(200);
   });
 });
 
