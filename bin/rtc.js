@@ -34,7 +34,7 @@ async function runHere() {
   enableCompileCache(nodeModule.default, await import('node:fs'));
   const interruption = new AbortController();
   listenForSignals(interruption);
-  whenNpmIsGone(() => interruption.abort());
+  whenParentIsGone(() => interruption.abort());
   let exitCode;
   try {
     const cli = await import('../dist/cli/main.js');
@@ -112,10 +112,14 @@ function listenForSignals(interruption) {
   }
 }
 
-// A SIGTERM to `npm start` ends npm and its shell, and nobody passes it on: the end of the shell has to do.
-function whenNpmIsGone(end) {
-  if (process.env.npm_lifecycle_event === undefined || process.argv[2] !== 'dev') return;
-  const parent = process.ppid;
+// A SIGTERM to `npm start` ends npm and its shell, and neither passes it on; a launcher on an older Node that is killed
+// cannot either. The end of the parent has to do.
+function whenParentIsGone(end) {
+  const launcher = Number(process.env.RTC_LAUNCHER_PID);
+  delete process.env.RTC_LAUNCHER_PID;
+  const isStartedByNpm = process.env.npm_lifecycle_event !== undefined && process.argv[2] === 'dev';
+  if (!(launcher > 0) && !isStartedByNpm) return;
+  const parent = launcher > 0 ? launcher : process.ppid;
   const timer = setInterval(() => {
     if (isParentAlive(parent)) return;
     clearInterval(timer);
@@ -151,10 +155,10 @@ async function runOnOwnNode() {
   const script = url.fileURLToPath(import.meta.url);
   const child = childProcess.spawn(own, [script, ...process.argv.slice(2)], {
     stdio: 'inherit',
-    env: Object.assign({}, process.env, { RTC_RELAUNCHED: '1' }),
+    env: Object.assign({}, process.env, { RTC_RELAUNCHED: '1', RTC_LAUNCHER_PID: String(process.pid) }),
   });
   forwardSignals(child);
-  whenNpmIsGone(() => child.kill('SIGTERM'));
+  whenParentIsGone(() => child.kill('SIGTERM'));
   child.on('error', (error) => {
     process.stderr.write(`rtc cannot start ${own}: ${error.message}\n`);
     process.exit(1);

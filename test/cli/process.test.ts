@@ -193,6 +193,17 @@ describe('the launcher', () => {
     expect((await ended).code).toBe(0);
   });
 
+  it('ends what its own Node runs when it is killed itself', async () => {
+    const nodeArguments = await pretendOld('20.20.2');
+    const env = stack.environment;
+    await rtcProcess(['rooms', 'create', 'orphaned'], { env });
+    const { child, seen, ended } = startRtc(['rooms', 'list', '--watch'], { nodeArguments, env });
+    await seen(/orphaned/);
+    child.kill('SIGKILL');
+    // The output closes when the last process that writes to it has ended.
+    expect((await ended).signal).toBe('SIGKILL');
+  });
+
   it.each(['20.20.2', '24.14.9', '25.0.0'])(
     'on Node %s without its own Node says what is needed',
     async (version) => {

@@ -17,6 +17,8 @@ export type Profile = {
   readonly apiSecretCommand?: string;
   /** A file that holds the secret. */
   readonly apiSecretFile?: string;
+  /** The data folder of the `rtc dev` that keeps this profile. */
+  readonly devDataDir?: string;
 };
 
 export type ProfileStore = {

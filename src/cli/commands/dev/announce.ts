@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { delimiter, join, relative } from 'node:path';
+import { basename, delimiter, join, relative, resolve } from 'node:path';
 import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
 import type { DevReady, Io } from '../../terminal/io.ts';
-import { printStatus, printWarning } from '../../terminal/terminal.ts';
+import { jsonLine, select } from '../../terminal/output.ts';
+import { printStatus, printWarning, type Terminal } from '../../terminal/terminal.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
-
-const PROFILE = 'dev';
+import { devProfileName } from './profile-name.ts';
 
 const MEDIA = {
   external: 'the media server of LIVEKIT_URL',
@@ -19,13 +19,16 @@ const MEDIA = {
 /** Of `  Media server  ` and its like. */
 const LABEL_WIDTH = 16;
 
-/** Keeps the credentials as profile dev, and says what is there and what to try. `roomLink` leads to the page of a room. */
+/** Keeps the credentials as the profile of this folder, and says what is there and what to try. `roomLink` leads to the page of a room. */
 export async function announceDev(
   context: Context,
   ready: DevReady,
   roomLink: string | undefined,
 ): Promise<void> {
-  const option = await keepProfile(context, ready);
+  const { profile, option } = await keepProfile(context, ready);
+  const { dataDir, media, url } = ready;
+  if (context.terminal.json !== undefined)
+    return printReady(context.terminal, { url, profile, dataDir, media });
   const rtc = programName(context.io);
   const { heading, name } = context.terminal.palette;
   const described = (text: string): string => wrapForTerminal(context.io.stdout, text, LABEL_WIDTH);
@@ -35,7 +38,7 @@ export async function announceDev(
     `  Reference     ${ready.url}/docs`,
     `  Media server  ${described(`${MEDIA[ready.media.kind]}, ${ready.media.url}`)}`,
     ...ready.media.notes.map((note) => ' '.repeat(LABEL_WIDTH) + described(note)),
-    `  Profile       ${PROFILE}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,
+    `  Profile       ${profile}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,
     `  Data          ${ready.dataDir}`,
     ...(roomLink === undefined
       ? []
@@ -65,20 +68,34 @@ function programName(io: Io): string {
  * The profile becomes the current one where there is none; otherwise the commands to try must name it. A config file
  * that cannot be used does not stop a service that runs.
  */
-async function keepProfile(context: Context, ready: DevReady): Promise<string> {
-  const { url, apiKey, apiSecret } = ready;
+async function keepProfile(
+  context: Context,
+  { url, apiKey, apiSecret, dataDir }: DevReady,
+): Promise<{ readonly profile: string; readonly option: string }> {
+  const { workingDirectory } = context.io;
   try {
     const store = await readProfiles(context.io);
-    const current = store.current ?? PROFILE;
+    const devDataDir = resolve(workingDirectory, dataDir);
+    const profile = devProfileName(store, { dataDir: devDataDir, project: basename(workingDirectory) });
+    const current = store.current ?? profile;
     await writeProfiles(context.io, {
       current,
-      profiles: { ...store.profiles, [PROFILE]: { url, apiKey, apiSecret } },
+      profiles: { ...store.profiles, [profile]: { url, apiKey, apiSecret, devDataDir } },
     });
-    return current === PROFILE ? '' : ` --profile ${PROFILE}`;
+    return { profile, option: current === profile ? '' : ` --profile ${profile}` };
   } catch (error) {
     const { cause, next } = describeError(error, context.io.clock());
-    printWarning(context.terminal, `profile ${PROFILE} was not kept: ${cause}`);
+    printWarning(context.terminal, `the profile of this service was not kept: ${cause}`);
     if (next !== undefined) printStatus(context.terminal, next);
-    return ` --profile ${PROFILE}`;
+    return { profile: '(not kept)', option: ` --url ${url}` };
   }
 }
+
+/** For programs: one line, and never a secret. */
+function printReady(terminal: Terminal, ready: Record<(typeof READY_FIELDS)[number], unknown>): void {
+  const { json } = terminal;
+  const shown = json === undefined || json === 'everything' ? ready : select(ready, json);
+  terminal.io.stdout.write(`${jsonLine(terminal, shown)}\n`);
+}
+
+export const READY_FIELDS = ['url', 'profile', 'dataDir', 'media'] as const;

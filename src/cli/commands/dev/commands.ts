@@ -10,7 +10,7 @@ import { printStatus } from '../../terminal/terminal.ts';
 import { findParticipant } from '../participants/find-participant.ts';
 import type { ServedPage } from '../rooms/page/serve-page.ts';
 import { HOST, PORT } from '../serve.ts';
-import { announceDev } from './announce.ts';
+import { announceDev, READY_FIELDS } from './announce.ts';
 import { serveFirstRoom } from './first-room.ts';
 
 const MEDIA = ['livekit', 'embedded'] as const;
@@ -22,6 +22,7 @@ const dev = defineCommand({
   description:
     'Starts a media server and the service, keeps their keys in the data directory and as profile dev, and says what to try. Ctrl-C stops it all.',
   needs: 'nothing',
+  fields: READY_FIELDS,
   arguments: {},
   options: {
     media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', oneOf(MEDIA)),
