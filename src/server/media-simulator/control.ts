@@ -27,6 +27,8 @@ export type EmbeddedControl = {
   readonly endStream: (ingressId: string) => void;
   /** The recorder's process dies. */
   readonly killRecorder: (egressId: string) => void;
+  /** The recorder's browser dies, and its process goes on. */
+  readonly closeRecorderBrowser: (egressId: string) => void;
   readonly setFaults: (faults: Partial<Faults>) => void;
   /** Resolves when every webhook was delivered or dropped. */
   readonly webhooksSettled: () => Promise<void>;
@@ -80,6 +82,7 @@ export function createControl(context: SimulatorContext, parts: ControlParts): E
     beginStream: streams.begin,
     endStream: streams.end,
     killRecorder: recorders.kill,
+    closeRecorderBrowser: recorders.closeBrowser,
     setFaults: parts.setFaults,
     webhooksSettled: parts.webhooksSettled,
   };

@@ -34,6 +34,8 @@ export type Recorders = {
   readonly stop: (run: Run) => void;
   /** Ends the recorder's process: the server removes its participant later, and the egress keeps its state for ever. */
   readonly kill: (egressId: string) => void;
+  /** Ends the recorder's browser alone: its participant leaves the room, and the egress goes on until it is stopped. */
+  readonly closeBrowser: (egressId: string) => void;
 };
 
 export type Run = {
@@ -41,6 +43,7 @@ export type Run = {
   readonly output: EncodedFileOutput;
   readonly file: FileInfo;
   isDead: boolean;
+  hasBrowser: boolean;
 };
 
 export function isOver({ status }: EgressInfo): boolean {
@@ -156,7 +159,7 @@ export function createRecorders(
     }
     if (event.event !== 'participant_left') return;
     const run = runs.get(event.participant.identity);
-    const isRecording = run !== undefined && !run.isDead && !isOver(run.info);
+    const isRecording = run !== undefined && !run.isDead && run.hasBrowser && !isOver(run.info);
     if (isRecording && run.info.status !== EgressStatus.EGRESS_ENDING) finish(run, 'Source closed');
   });
 
@@ -179,6 +182,12 @@ export function createRecorders(
     list: () => [...runs.values()].map(({ info }) => info),
     stop: (run) => {
       if (run.info.status !== EgressStatus.EGRESS_ENDING) finish(run, 'StopEgress API');
+    },
+    closeBrowser: (egressId) => {
+      const run = runs.get(egressId);
+      if (run === undefined) throw new Error(`no egress "${egressId}" runs`);
+      run.hasBrowser = false;
+      rooms.leave(run.info.roomName, egressId, DisconnectReason.UNKNOWN_REASON);
     },
     kill: (egressId) => {
       const run = runs.get(egressId);
@@ -214,7 +223,7 @@ function newRun(request: RoomCompositeEgressRequest, { egressId, roomId, now }: 
     fileResults: [file],
   });
   // The message keeps this object, so later changes to the file record appear in the egress record.
-  return { info, output, file: info.fileResults[0] ?? file, isDead: false };
+  return { info, output, file: info.fileResults[0] ?? file, isDead: false, hasBrowser: true };
 }
 
 /** Thrown before the start for a request that the simulated recorder cannot serve. */

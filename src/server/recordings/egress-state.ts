@@ -12,7 +12,8 @@ import type { Recording } from './store.ts';
  * Brings what the media server knows of a recording into its row.
  *
  * A dead recorder leaves its egress ACTIVE for ever. The recorder is a participant whose identity is the egress id: it
- * is lost when it is no longer in the room. A recorder that is still joining is given time.
+ * is lost when it is no longer in the room. A recorder that is still joining is given time. Before a lost recorder
+ * counts as dead it is stopped: where only its browser died, its process records on, and completes its file.
  */
 const RECORDER_JOIN_MS = 60_000;
 
@@ -20,26 +21,55 @@ export type EgressStateDeps = ApplyDeps & { readonly clock: Clock; readonly medi
 
 export type RefreshDeps = EgressStateDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
 
+const LOST = 'the recorder was lost';
+const FORGOTTEN = 'the media server no longer knows this recording';
+
+/** Whether the recording of an active row still runs; ends the row when it does not. */
+export async function isStillRecording(deps: EgressStateDeps, recording: Recording): Promise<boolean> {
+  const { egressId } = recording;
+  if (egressId === null || !(await isShownAsRunning(deps, recording, egressId))) return false;
+  if (isYoungerThan(deps, recording, RECORDER_JOIN_MS)) return true;
+  if (await hasRecorder(deps.mediaServer, recording)) return true;
+  const egress = await stopEgress(deps, egressId);
+  if (egress === undefined) await endWithoutFile(deps, recording, LOST);
+  else await applyStop(deps, recording, egress);
+  return false;
+}
+
 /**
- * Whether the recording of an active row still runs; ends the row when it does not. A recorder that is not in the
- * room counts as lost once the recording is older than `joinMs`.
+ * Whether a recording to whose stop no recorder responded still has one in its room; ends the row when it does not. A
+ * recorder that is not in the room gets no more time to join.
  */
-export async function isStillRecording(
+export async function hasSilentRecorder(
   deps: EgressStateDeps,
   recording: Recording,
-  joinMs = RECORDER_JOIN_MS,
+  egressId: string,
 ): Promise<boolean> {
-  if (recording.egressId === null) return false;
-  const [egress] = await deps.mediaServer.listEgress({ egressId: recording.egressId });
+  if (!(await isShownAsRunning(deps, recording, egressId))) return false;
+  if (await hasRecorder(deps.mediaServer, recording)) return true;
+  await endWithoutFile(deps, recording, LOST);
+  return false;
+}
+
+/** Whether the media server shows the egress as starting or active; ends the row when it does not. */
+async function isShownAsRunning(
+  deps: EgressStateDeps,
+  recording: Recording,
+  egressId: string,
+): Promise<boolean> {
+  const [egress] = await deps.mediaServer.listEgress({ egressId });
   if (egress === undefined) {
-    await endWithoutFile(deps, recording, 'the media server no longer knows this recording');
+    await endWithoutFile(deps, recording, FORGOTTEN);
     return false;
   }
   const applied = await applyEgress(deps, recording, egress);
-  if (applied.recording?.status !== 'recording') return false;
-  if (isYoungerThan(deps, recording, joinMs) || (await hasRecorder(deps.mediaServer, recording))) return true;
-  await endWithoutFile(deps, recording, 'the recorder was lost');
-  return false;
+  return applied.recording?.status === 'recording';
+}
+
+/** Records that a recorder accepted a stop; the egress that it responds with may be over already. */
+export function applyStop(deps: EgressStateDeps, recording: Recording, egress: Egress) {
+  if (isOver(egress)) return applyEgress(deps, recording, egress);
+  return applyObservation(deps, recording, { type: 'stop-accepted', at: deps.clock.now() });
 }
 
 function applyEgress(deps: EgressStateDeps, recording: Recording, egress: Egress) {
@@ -98,7 +128,7 @@ export async function refreshPending(
   const [egress] = await deps.mediaServer.listEgress({ egressId });
   const applied =
     egress === undefined
-      ? await endByFile(deps, recording, 'the media server no longer knows this recording')
+      ? await endByFile(deps, recording, FORGOTTEN)
       : await applyEgress(deps, recording, egress);
   return applied.recording ?? recording;
 }
@@ -129,12 +159,12 @@ export async function endUnfinished(
     await applyEgress(deps, recording, egress);
   } else if (!(await hasRecorder(deps.mediaServer, recording))) {
     // The media server removes a lost participant after some 20 s: one that is still there may only be slow.
-    await endByFile(deps, recording, 'the recorder was lost');
+    await endByFile(deps, recording, LOST);
   }
 }
 
 /** The egress after a stop; undefined when it is not over and no recorder responded. */
-async function stopEgress({ mediaServer }: RefreshDeps, egressId: string): Promise<Egress | undefined> {
+async function stopEgress({ mediaServer }: EgressStateDeps, egressId: string): Promise<Egress | undefined> {
   try {
     return await mediaServer.stopEgress(egressId);
   } catch (error) {

@@ -2,9 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { RecordingStop } from '../../contract/recordings.ts';
 import type { Egress } from '../platform/livekit/media-server.ts';
 import { findRoom } from '../rooms/rooms.ts';
-import { applyObservation } from './apply-observation.ts';
-import { type EgressStateDeps, isStillRecording, mayBeStarting } from './egress-state.ts';
-import { isOver } from './lifecycle.ts';
+import { applyStop, type EgressStateDeps, hasSilentRecorder, mayBeStarting } from './egress-state.ts';
 import type { Recording } from './store.ts';
 
 /** Throws no-active-recording, also when the recording ended by itself meanwhile, and room-not-found. */
@@ -13,14 +11,9 @@ export async function stopRecording(deps: EgressStateDeps, room: string): Promis
   if (recording === undefined || recording.egressId === null) throw await noActiveRecording(deps, room);
   const egress = await stopUnlessOver(deps, recording, recording.egressId);
   if (egress === undefined) throw await noActiveRecording(deps, room);
-  const at = deps.clock.now();
-  const applied = await applyObservation(
-    deps,
-    recording,
-    isOver(egress) ? { type: 'egress', egress, at } : { type: 'stop-accepted', at },
-  );
+  const applied = await applyStop(deps, recording, egress);
   // An end that the media server or another instance recorded first keeps its time, the same for all who ask.
-  const stoppedAt = applied.recording?.stoppedAt ?? at;
+  const stoppedAt = applied.recording?.stoppedAt ?? deps.clock.now();
   return {
     egressId: recording.egressId,
     roomId: room,
@@ -41,8 +34,7 @@ async function stopUnlessOver(
     const [egress] = await deps.mediaServer.listEgress({ egressId });
     // The recorder receives the stop when it is up; if it does not, the reconciler stops it again (endUnfinished).
     if (egress !== undefined && mayBeStarting(deps, recording, egress)) return egress;
-    // A dead recorder does not respond to a stop: it gets no more time to join.
-    if (await isStillRecording(deps, recording, 0)) throw error;
+    if (await hasSilentRecorder(deps, recording, egressId)) throw error;
     return undefined;
   }
 }

@@ -366,6 +366,23 @@ describe('a recorder that dies', () => {
   });
 });
 
+describe('a recorder whose browser alone dies', () => {
+  it('is stopped before its recording counts as over, and its file is kept', async () => {
+    enterAndPublish();
+    const { egressId, startedAt } = await start();
+    await untilStatus(egressId, 'EGRESS_ACTIVE');
+    embedded.control.closeRecorderBrowser(egressId);
+    await expect.poll(() => clock.now() - Date.parse(startedAt), { timeout: 20_000 }).toBeGreaterThan(60_000);
+    expect(await status()).toEqual(NOT_RECORDING);
+    await untilStatus(egressId, 'EGRESS_COMPLETE');
+    await expect
+      .poll(async () => (await first.call('GET', `/v1/recordings/${egressId}`)).json, { timeout: 20_000 })
+      .toMatchObject({ status: 'stopped', error: null, endedAt: expect.any(String) });
+    const recording = await store.recordings.findByEgressId(egressId);
+    expect((await lstat(recording?.filepath ?? '')).size).toBe(recording?.sizeBytes);
+  });
+});
+
 describe('an instance that was killed within a start', () => {
   const newPath = (): string => `${recordingDir}/left-${randomUUID()}.mp4`;
 

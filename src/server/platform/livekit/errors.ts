@@ -190,9 +190,9 @@ export function isMediaServerAway(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'media-server-unavailable';
 }
 
-/** Whether the media server responded that the worker of an egress did not: it died, or its egress is ending. */
+const SILENT_WORKER: readonly ErrorCode[] = ['media-worker-unavailable', 'conflict', 'recording-not-found'];
+
+/** Whether the media server responded that the worker of an egress did not: it died, or its egress is ending or over. */
 export function isWorkerSilent(error: unknown): boolean {
-  return (
-    error instanceof ServiceError && (error.code === 'media-worker-unavailable' || error.code === 'conflict')
-  );
+  return error instanceof ServiceError && SILENT_WORKER.includes(error.code);
 }
