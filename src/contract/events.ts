@@ -47,6 +47,11 @@ export const EventSchema = Type.Object(
         {
           egressId: Type.String({ examples: ['EG_tH8vdkRoTDWY'] }),
           status: Type.String({ examples: ['stopped'] }),
+          mediaStartedAt: Type.Optional(
+            Type.Union([instantSchema('The first recorded frame'), Type.Null()], {
+              description: 'When its media begins; null until known',
+            }),
+          ),
           fileUrl: Type.Optional(
             Type.String({ description: 'Usable for 24 h from the attempt; absent when there is no file' }),
           ),

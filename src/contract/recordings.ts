@@ -31,20 +31,26 @@ export const RecordingStopSchema = Type.Object(
 );
 export type RecordingStop = Static<typeof RecordingStopSchema>;
 
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+const mediaStartedAt = orNull(
+  instantSchema('The first recorded frame'),
+  'When its media begins, some seconds after startedAt: times within the file count from it; null until known',
+);
+
 export const RecordingStatusSchema = Type.Object(
   {
     isRecording: Type.Boolean(),
     egressId: Type.Union([egressId, Type.Null()]),
     startedAt: Type.Union([instantSchema('When the recording was started'), Type.Null()]),
+    mediaStartedAt,
   },
   { $id: 'RecordingStatus' },
 );
 export type RecordingStatus = Static<typeof RecordingStatusSchema>;
 
 export const RECORDING_WORDS = ['recording', 'stopped', 'aborted', 'failed'] as const;
-
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
 
 /** A recording as the library keeps it, for as long as it is not deleted. */
 export const RecordingSchema = Type.Object(
@@ -59,6 +65,7 @@ export const RecordingSchema = Type.Object(
         'stopped: by a caller, the media server, or because the room ended; aborted: before any media came; failed: `error` says why',
     }),
     startedAt: orNull(instantSchema('When the recording was started'), 'Null when it never was'),
+    mediaStartedAt,
     stoppedAt: orNull(instantSchema('When it was stopped'), 'Null while it runs'),
     endedAt: orNull(
       instantSchema('When its file was complete'),

@@ -20,6 +20,8 @@ export type EventSubject = {
 export type EventRecording = {
   readonly egressId: string;
   readonly status: string;
+  /** ISO 8601, null until known. */
+  readonly mediaStartedAt: string | null;
   readonly durationMs?: number | undefined;
   readonly sizeBytes?: number | undefined;
   readonly error?: string | undefined;

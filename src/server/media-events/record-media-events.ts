@@ -7,7 +7,7 @@ import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { applyObservation } from '../recordings/apply-observation.ts';
 import { endedStateOf } from '../recordings/lifecycle.ts';
-import { recordingEvent } from '../recordings/recording-events.ts';
+import { recordingEvent, toInstant } from '../recordings/recording-events.ts';
 import type { RecentCounts } from '../rooms/recent-counts.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { interpretMediaEvent } from './interpret-media-event.ts';
@@ -115,20 +115,23 @@ async function tellOfEgress(
   event: MediaEvent,
 ): Promise<readonly DomainEvent[]> {
   const { egress, type, createdAt } = event;
-  if (egress === undefined || (type !== 'egress_started' && type !== 'egress_ended')) return [];
+  if (egress === undefined) return [];
   const recording = await store.recordings.findByEgressId(egress.egressId);
-  if (type === 'egress_ended' && recording !== undefined) {
-    // The event itself is published below.
+  const isStart = type === 'egress_started';
+  if (!isStart && recording !== undefined) {
+    // The end itself is published below. An update tells when the media begins.
     await applyObservation({ store }, recording, { type: 'egress', egress, at: deps.clock.now() });
   }
+  if (!isStart && type !== 'egress_ended') return [];
   const { egressId, file, error } = egress;
   const told = {
     egressId,
     error,
-    status: type === 'egress_started' ? 'recording' : (endedStateOf(egress.status) ?? 'stopped'),
+    status: isStart ? 'recording' : (endedStateOf(egress.status) ?? 'stopped'),
     durationMs: file && Math.round(file.durationMs),
     sizeBytes: file?.sizeBytes,
     recordingId: recording?.id,
+    mediaStartedAt: toInstant(recording?.mediaStartedAt ?? egress.mediaStartedAt),
   };
   return [recordingEvent(type, told, { occurredAt: createdAt, isReconciled: false })];
 }

@@ -38,7 +38,7 @@ export async function applyObservation(
     } else {
       const updated = await recordings.update(current, change);
       if (updated !== undefined) {
-        if (event !== undefined) await deps.publishEnd?.({ recording: current, ...event });
+        if (event !== undefined) await deps.publishEnd?.({ recording: updated, ...event });
         return { recording: updated, hasChanged: true };
       }
     }

@@ -75,7 +75,7 @@ export function nextState(recording: Recording, observation: Observation): Trans
       return { change: { status: 'failed', stoppedAt: at, error, ...NO_CLAIM } };
     }
     case 'stop-accepted':
-      return stopped(recording, observation.at);
+      return { change: differing(recording, stopped(recording, observation.at)) };
     case 'egress':
       return afterEgress(recording, observation.egress, observation.at);
     case 'recorder-gone':
@@ -116,16 +116,18 @@ function holdsClaim({ status, claimOwner }: Recording, owner: string): boolean {
   return status === 'starting' && claimOwner === owner;
 }
 
-function stopped({ status }: Recording, at: number): Transition {
-  return status === 'recording' ? { change: { status: 'stopped', stoppedAt: at } } : UNCHANGED;
+function stopped({ status }: Recording, at: number): RecordingChange {
+  return status === 'recording' ? { status: 'stopped', stoppedAt: at } : {};
 }
 
 function afterEgress(recording: Recording, egress: Egress, at: number): Transition {
   if (recording.egressId === null) return UNCHANGED;
   const status = endedStateOf(egress.status);
+  const media = mediaStartOf(recording, egress);
   if (status === undefined) {
     // The egress_ended event comes when the file is complete.
-    return egress.status === 'EGRESS_ENDING' ? stopped(recording, at) : UNCHANGED;
+    const stop = egress.status === 'EGRESS_ENDING' ? stopped(recording, at) : {};
+    return { change: differing(recording, { ...stop, ...media }) };
   }
   const { error } = egress;
   const endedAt = egress.endedAt ?? at;
@@ -140,10 +142,17 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
     // A stop by a caller keeps its time.
     ...(recording.status === 'recording' ? { stoppedAt: endedAt } : {}),
     error: error ?? null,
+    ...media,
     ...file,
   });
   if (change === undefined || isReportedSoon(egress, at)) return { change };
   return { change, event: { status, error, file } };
+}
+
+/** The first report counts: the time of the first frame does not change. */
+function mediaStartOf(recording: Recording, { mediaStartedAt }: Egress): RecordingChange {
+  if (recording.mediaStartedAt !== null || mediaStartedAt === undefined) return {};
+  return { mediaStartedAt };
 }
 
 /**

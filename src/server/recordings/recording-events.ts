@@ -25,6 +25,11 @@ function sourceIdOf(type: RecordingEventType, egressId: string): string {
   return `${type}:${egressId}`;
 }
 
+/** Instants of events are ISO 8601. */
+export function toInstant(at: number | null | undefined): string | null {
+  return at === null || at === undefined ? null : new Date(at).toISOString();
+}
+
 /** The media server says when a room was opened, and its clock may differ from ours. */
 const CLOCK_SKEW_MS = 5_000;
 
@@ -43,6 +48,7 @@ export async function publishRecordingEnd(
       status,
       error,
       recordingId: recording.id,
+      mediaStartedAt: toInstant(recording.mediaStartedAt),
       durationMs: file?.durationMs,
       sizeBytes: file?.sizeBytes,
     },

@@ -14,6 +14,7 @@ import {
 } from './egress-state.ts';
 import type { OpenFile } from './files/recording-files.ts';
 import { isActive, isPending } from './lifecycle.ts';
+import { toInstant } from './recording-events.ts';
 import type { Recording } from './store.ts';
 
 const readPage = pageReader('recordings');
@@ -32,10 +33,19 @@ export async function getRecordingStatus(deps: EgressStateDeps, room: string): P
   const recording = await deps.store.recordings.findActive(room);
   if (recording?.startedAt != null && (await isStillRecording(deps, recording))) {
     const startedAt = new Date(recording.startedAt).toISOString();
-    return { isRecording: true, egressId: recording.egressId, startedAt };
+    const current = (await deps.store.recordings.find(recording.id)) ?? recording;
+    const mediaStartedAt = toInstant(mediaStartOf(deps, current));
+    return { isRecording: true, egressId: recording.egressId, startedAt, mediaStartedAt };
   }
   await findRoom(deps, room);
-  return { isRecording: false, egressId: null, startedAt: null };
+  return { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
+}
+
+/** The recorder announces its first frame: while the recording runs, it is known when that has come. */
+function mediaStartOf({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Recording): number | null {
+  const { status, mediaStartedAt } = recording;
+  if (mediaStartedAt === null || (status === 'recording' && mediaStartedAt > clock.now())) return null;
+  return mediaStartedAt;
 }
 
 /**
@@ -43,21 +53,21 @@ export async function getRecordingStatus(deps: EgressStateDeps, room: string): P
  * limit and not be the last.
  */
 export async function listRecordings(
-  { store }: Pick<EgressStateDeps, 'store'>,
+  deps: Pick<EgressStateDeps, 'store' | 'clock'>,
   { roomId: room, status, ...asked }: RecordingsQuery,
 ): Promise<RecordingList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
-    store.recordings.list({ room, status, ...wanted }),
+    deps.store.recordings.list({ room, status, ...wanted }),
   );
   return {
-    recordings: rows.flatMap((row) => (row.status === 'starting' ? [] : [toRecord(row)])),
+    recordings: rows.flatMap((row) => (row.status === 'starting' ? [] : [toRecord(deps, row)])),
     nextCursor,
   };
 }
 
 /** Throws recording-not-found. What is not known yet is asked of the media server. */
 export async function getRecording(deps: LibraryDeps, recordingId: string): Promise<RecordingRecord> {
-  return toRecord(await refreshRecording(deps, await findRecording(deps, recordingId)));
+  return toRecord(deps, await refreshRecording(deps, await findRecording(deps, recordingId)));
 }
 
 /** By egress id, which is what the specification calls recordingId, or by our own id. Throws recording-not-found. */
@@ -138,21 +148,18 @@ export function noFile({ status }: Recording): ServiceError {
   return new ServiceError('recording-file-not-found', detail);
 }
 
-function toRecord(row: Recording): RecordingRecord {
+function toRecord(deps: Pick<EgressStateDeps, 'clock'>, row: Recording): RecordingRecord {
   return {
     recordingId: row.egressId ?? row.id,
     roomId: row.room,
     status: row.status === 'starting' ? 'recording' : row.status,
-    startedAt: instant(row.startedAt),
-    stoppedAt: instant(row.stoppedAt),
-    endedAt: instant(row.endedAt),
+    startedAt: toInstant(row.startedAt),
+    mediaStartedAt: toInstant(mediaStartOf(deps, row)),
+    stoppedAt: toInstant(row.stoppedAt),
+    endedAt: toInstant(row.endedAt),
     durationMs: row.durationMs,
     sizeBytes: row.sizeBytes,
     error: row.error,
     file: row.sizeBytes === null ? null : { bucket: row.bucket, path: row.filepath },
   };
-}
-
-function instant(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

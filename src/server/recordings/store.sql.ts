@@ -91,6 +91,7 @@ function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Rec
 const NOTHING_KNOWN_YET = {
   egressId: null,
   startedAt: null,
+  mediaStartedAt: null,
   stoppedAt: null,
   endedAt: null,
   sizeBytes: null,

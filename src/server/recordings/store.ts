@@ -28,6 +28,8 @@ export type Recording = {
   readonly claimUntil: number | null;
   readonly createdAt: number;
   readonly startedAt: number | null;
+  /** The first recorded frame. */
+  readonly mediaStartedAt: number | null;
   readonly stoppedAt: number | null;
   readonly endedAt: number | null;
   readonly sizeBytes: number | null;
@@ -81,6 +83,7 @@ export type RecordingChange = Partial<
     | 'claimOwner'
     | 'claimUntil'
     | 'startedAt'
+    | 'mediaStartedAt'
     | 'stoppedAt'
     | 'endedAt'
     | 'sizeBytes'

@@ -259,10 +259,12 @@ describe('recordings', () => {
     await rtc(`rooms create ${room}`);
     await rtc(`dev join ${room} ada --publish audio`);
     expect((await rtc(`recordings status ${room}`)).stdout).toBe(
-      'RECORDING\tfalse\nEGRESS-ID\t\nSTARTED\t\n',
+      'RECORDING\tfalse\nEGRESS-ID\t\nSTARTED\t\nMEDIA-STARTED\t\n',
     );
     const started = JSON.parse((await rtc(`recordings start ${room} --wait --json`)).stdout) as object;
     expect(started).toMatchObject({ roomId: room, status: 'recording' });
+    const waited = JSON.parse((await rtc(`recordings status ${room} --json`)).stdout) as object;
+    expect(waited).toMatchObject({ isRecording: true, mediaStartedAt: expect.any(String) });
     const again = await rtc(`recordings start ${room} --json status`);
     expect(again).toMatchObject({ code: 0, stdout: '{"status":"already_recording"}\n' });
     expect((await rtc(`recordings status ${room} --json isRecording`)).stdout).toBe('{"isRecording":true}\n');

@@ -238,6 +238,7 @@ describe('recordings that ended unseen', () => {
     status: 'EGRESS_COMPLETE',
     startedAt: NOW,
     endedAt: NOW + 10_000,
+    mediaStartedAt: NOW + 1_000,
     error: undefined,
     requestedFilepath: undefined,
     file: { filename: 'a.mp4', location: 'a.mp4', sizeBytes: 77, durationMs: 9_000 },
@@ -274,7 +275,13 @@ describe('recordings that ended unseen', () => {
       reconciled: true,
       room: { id: 'RM_1', name: 'demo', createdAt: at(OPENED_AT), numParticipants: 0 },
       sequence: 3,
-      recording: { egressId: 'EG_1', status: 'stopped', sizeBytes: 77, durationMs: 9_000 },
+      recording: {
+        egressId: 'EG_1',
+        status: 'stopped',
+        mediaStartedAt: at(NOW + 1_000),
+        sizeBytes: 77,
+        durationMs: 9_000,
+      },
     });
     await look();
     expect(await stage.summary()).toHaveLength(3);

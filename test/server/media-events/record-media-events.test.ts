@@ -277,6 +277,7 @@ describe('recordings and streams', () => {
     room: 'demo',
     startedAt: NOW,
     endedAt: undefined,
+    mediaStartedAt: undefined,
     error: undefined,
     requestedFilepath: undefined,
     file: undefined,
@@ -286,16 +287,23 @@ describe('recordings and streams', () => {
     await stage.receive(mediaEvent('room_started'));
     await stage.receive(mediaEvent('egress_started', { egress: { ...egress, status: 'EGRESS_STARTING' } }));
     const file = { filename: 'a.mp4', location: 's3://a.mp4', sizeBytes: 1234, durationMs: 2500.4 };
-    const ended = { ...egress, status: 'EGRESS_COMPLETE', endedAt: NOW + 2_500, file } as const;
+    const facts = { status: 'EGRESS_COMPLETE', mediaStartedAt: NOW + 100, endedAt: NOW + 2_500 } as const;
+    const ended = { ...egress, ...facts, file };
     await stage.receive(mediaEvent('egress_ended', { egress: ended }));
     const [, started, finished] = await stage.storedEvents();
     expect(started).toMatchObject({
       event: 'egress_started',
-      recording: { egressId: 'EG_1', status: 'recording' },
+      recording: { egressId: 'EG_1', status: 'recording', mediaStartedAt: null },
     });
     expect(finished).toMatchObject({
       event: 'egress_ended',
-      recording: { egressId: 'EG_1', status: 'stopped', sizeBytes: 1234, durationMs: 2500 },
+      recording: {
+        egressId: 'EG_1',
+        status: 'stopped',
+        mediaStartedAt: new Date(NOW + 100).toISOString(),
+        sizeBytes: 1234,
+        durationMs: 2500,
+      },
     });
     expect(finished?.recording).not.toHaveProperty('error');
   });

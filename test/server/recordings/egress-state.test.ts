@@ -117,6 +117,7 @@ const COMPLETE: Egress = {
   status: 'EGRESS_COMPLETE',
   startedAt: NOW - 60_000,
   endedAt: NOW,
+  mediaStartedAt: NOW - 58_000,
   error: undefined,
   requestedFilepath: undefined,
   file: { filename: 'demo.mp4', location: '/demo.mp4', sizeBytes: 1234, durationMs: 59_876.543_21 },
@@ -137,6 +138,7 @@ describe.each([
       status: 'stopped',
       durationMs: 59_877,
       sizeBytes: 1234,
+      mediaStartedAt: NOW - 58_000,
       stoppedAt: endedAt,
       endedAt,
     });

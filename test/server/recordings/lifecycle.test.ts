@@ -26,6 +26,7 @@ const STARTING: Recording = {
   claimUntil: CREATED_AT + 60_000,
   createdAt: CREATED_AT,
   startedAt: null,
+  mediaStartedAt: null,
   stoppedAt: null,
   endedAt: null,
   sizeBytes: null,
@@ -63,6 +64,7 @@ const egress = (status: Egress['status'], facts: Partial<Egress> = {}): Observat
     status,
     startedAt: CREATED_AT + 400,
     endedAt: undefined,
+    mediaStartedAt: undefined,
     error: undefined,
     requestedFilepath: 'demo.mp4',
     file: undefined,
@@ -84,6 +86,7 @@ const OBSERVATIONS = {
   'stop-accepted': { type: 'stop-accepted', at: AT },
   'egress starting': egress('EGRESS_STARTING'),
   'egress active': egress('EGRESS_ACTIVE'),
+  'egress active, media started': egress('EGRESS_ACTIVE', { mediaStartedAt: CREATED_AT + 3_500 }),
   'egress ending': egress('EGRESS_ENDING'),
   'egress complete': egress('EGRESS_COMPLETE', { endedAt: LONG_AGO, file: WRITTEN }),
   'egress complete just now': egress('EGRESS_COMPLETE', { endedAt: JUST_NOW, file: WRITTEN }),
@@ -115,6 +118,7 @@ const TABLE: Readonly<Record<keyof typeof OBSERVATIONS, readonly string[]>> = {
   'stop-accepted':             ['-',          '-',  'stopped',   '-',         '-',         '-',         '-',         '-'],
   'egress starting':           ['-',          '-',  '-',         '-',         '-',         '-',         '-',         '-'],
   'egress active':             ['-',          '-',  '-',         '-',         '-',         '-',         '-',         '-'],
+  'egress active, media started': ['-',        '-',  'facts',     'facts',     'facts',     'facts',     'facts',     '-'],
   'egress ending':             ['-',          '-',  'stopped',   '-',         '-',         '-',         '-',         '-'],
   'egress complete':           ['-',          '-',  'stopped!',  'facts!',    '-',         'stopped!',  'stopped!',  '-'],
   'egress complete just now':  ['-',          '-',  'stopped',   'facts',     'facts',     'stopped',   'stopped',   '-'],
@@ -216,6 +220,18 @@ describe('the facts of a transition', () => {
         durationMs: 59_877,
       },
       event: { status: 'stopped', error: undefined, file: { sizeBytes: 77, durationMs: 59_877 } },
+    });
+  });
+
+  it('are the first report of when the media began', () => {
+    const active = (mediaStartedAt: number) => egress('EGRESS_ACTIVE', { mediaStartedAt });
+    expect(nextState(RECORDING, active(AT)).change).toEqual({ mediaStartedAt: AT });
+    expect(nextState({ ...RECORDING, mediaStartedAt: AT }, active(AT + 1)).change).toBeUndefined();
+    const ending = egress('EGRESS_ENDING', { mediaStartedAt: AT });
+    expect(nextState(RECORDING, ending).change).toEqual({
+      status: 'stopped',
+      stoppedAt: AT,
+      mediaStartedAt: AT,
     });
   });
 

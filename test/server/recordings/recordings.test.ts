@@ -109,7 +109,7 @@ async function stop(service = first) {
 async function status(service = first): Promise<RecordingStatus> {
   return (await service.call('GET', pathOf())).json;
 }
-const NOT_RECORDING = { isRecording: false, egressId: null, startedAt: null };
+const NOT_RECORDING = { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
 
 /** Someone whose sound gives the recorder something to record. */
 function enterAndPublish(): void {
@@ -135,8 +135,11 @@ describe('a recording', () => {
     expect(started).toMatchObject({ httpStatus: 201, status: 'recording', roomId: room });
     expect(started.egressId).toMatch(/^EG_/);
     const { egressId, startedAt } = started;
-    expect(await status()).toEqual({ isRecording: true, egressId, startedAt });
-    expect(await status(second)).toEqual({ isRecording: true, egressId, startedAt });
+    for (const service of [first, second]) {
+      const { mediaStartedAt, ...said } = await status(service);
+      expect(said).toEqual({ isRecording: true, egressId, startedAt });
+      expect(mediaStartedAt === null || mediaStartedAt > startedAt).toBe(true);
+    }
     await untilStatus(egressId, 'EGRESS_ACTIVE');
     expect(await start(second)).toMatchObject({
       httpStatus: 200,
@@ -153,6 +156,25 @@ describe('a recording', () => {
     expect(again).toMatchObject({ httpStatus: 201, status: 'recording' });
     expect(again.egressId).not.toBe(egressId);
     await stop();
+  });
+
+  it('knows when its media began as soon as its first frame is recorded, and not before', async () => {
+    const { egressId, startedAt } = await start();
+    // Nobody publishes yet.
+    expect(await status()).toEqual({ isRecording: true, egressId, startedAt, mediaStartedAt: null });
+    enterAndPublish();
+    await expect
+      .poll(async () => (await status()).mediaStartedAt, { timeout: 20_000, interval: 20 })
+      .toEqual(expect.any(String));
+    const mediaStartedAt = Date.parse((await status()).mediaStartedAt ?? '');
+    expect(mediaStartedAt).toBeLessThanOrEqual(clock.now());
+    const [egress] = await media.listEgress({ egressId });
+    expect(mediaStartedAt).toBe(egress?.mediaStartedAt);
+    await stop();
+    expect((await first.call('GET', `/v1/recordings/${egressId}`)).json).toMatchObject({
+      mediaStartedAt: new Date(mediaStartedAt).toISOString(),
+    });
+    expect(await status()).toEqual(NOT_RECORDING);
   });
 
   it('goes where the template says, under an encoded name', async () => {

@@ -38,7 +38,7 @@ const start = defineCommand({
     { line: 'rtc recordings start demo', does: 'Starts the recorder' },
     {
       line: 'rtc recordings start demo --wait --timeout 30s',
-      does: 'And waits until the recorder is in the room',
+      does: 'And waits until its first frame is recorded',
     },
   ],
   async run(context, { room, wait, timeout }) {
@@ -48,7 +48,7 @@ const start = defineCommand({
     if (started.status === 'already_recording')
       printStatus(context.terminal, `${room} is being recorded already.`);
     if (wait) {
-      await waitForRecorder(context, started, timeout);
+      await waitForMedia(context, started, timeout);
     }
     return record({
       response: started,
@@ -100,6 +100,10 @@ const stop = defineCommand({
   },
 });
 
+function instantOrNothing(instant: string | null) {
+  return instant === null ? undefined : { instantMs: Date.parse(instant) };
+}
+
 const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
   {
     heading: 'RECORDING',
@@ -110,8 +114,9 @@ const STATUS_COLUMNS: readonly Column<RecordingStatus>[] = [
   { heading: 'EGRESS-ID', value: (status) => status.egressId ?? undefined },
   {
     heading: 'STARTED',
-    value: (status) => (status.startedAt === null ? undefined : { instantMs: Date.parse(status.startedAt) }),
+    value: ({ startedAt }) => instantOrNothing(startedAt),
   },
+  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt) },
 ];
 
 const status = defineCommand({
@@ -119,7 +124,7 @@ const status = defineCommand({
   verb: 'status',
   summary: 'Show whether a room is being recorded',
   needs: 'service',
-  fields: ['isRecording', 'egressId', 'startedAt'] satisfies (keyof RecordingStatus)[],
+  fields: ['isRecording', 'egressId', 'startedAt', 'mediaStartedAt'] satisfies (keyof RecordingStatus)[],
   arguments: { room: ROOM },
   options: {},
   examples: [
@@ -143,8 +148,8 @@ async function readStatus(context: Context, room: string): Promise<RecordingStat
   return client.recordings.status(room, { signal: context.io.signal });
 }
 
-/** The recorder, seen in the room. It may have ended before: then there is nothing to wait for. */
-async function waitForRecorder(
+/** Waits for the first recorded frame. A recording that ends before will never have one. */
+async function waitForMedia(
   context: Context,
   { egressId, roomId }: RecordingStart,
   timeoutSeconds: number | undefined,
@@ -152,14 +157,14 @@ async function waitForRecorder(
   const client = await context.client();
   const { signal } = context.io;
   await waitFor(context, {
-    what: `the recorder of ${roomId}`,
+    what: `the first frame of ${roomId}`,
     timeoutSeconds,
     read: async () => {
-      const { status, error } = await client.recordings.get(egressId, { signal });
+      const { status, error, mediaStartedAt } = await client.recordings.get(egressId, { signal });
       if (status !== 'recording') throw endedEarly(egressId, status, error);
-      return (await client.rooms.get(roomId, { signal })).activeRecording;
+      return mediaStartedAt;
     },
-    isReached: (isRecording) => isRecording,
+    isReached: (mediaStartedAt) => mediaStartedAt !== null,
   });
 }
 

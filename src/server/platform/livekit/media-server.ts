@@ -103,6 +103,8 @@ export type Egress = {
   readonly status: EgressStatus;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
+  /** The first recorded frame; known from EGRESS_ACTIVE on, up to half a second ahead. */
+  readonly mediaStartedAt: number | undefined;
   readonly error: string | undefined;
   /** What was asked for, echoed in EgressInfo's request: roomComposite.fileOutputs[0].filepath. */
   readonly requestedFilepath: string | undefined;

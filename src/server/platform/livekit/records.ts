@@ -49,6 +49,7 @@ export function toEgress(info: EgressInfo): Egress {
     status: EgressStatusNumber[info.status] as EgressStatus,
     startedAt: toMilliseconds(info.startedAt),
     endedAt: toMilliseconds(info.endedAt),
+    mediaStartedAt: toMediaStart(info),
     error: info.error === '' ? undefined : info.error,
     requestedFilepath: toRequestedFilepath(info),
     file: toFile(info),
@@ -62,9 +63,21 @@ function toRequestedFilepath(info: EgressInfo): string | undefined {
   return file?.filepath;
 }
 
+/** From EGRESS_ACTIVE, which is when the recorder's pipeline plays, to its first frame; measured on livekit/egress. */
+const FIRST_FRAME_MS = 500;
+
+function toMediaStart(info: EgressInfo): number | undefined {
+  const playingAt = toMilliseconds(fileOf(info)?.startedAt ?? 0n);
+  return playingAt === undefined ? undefined : playingAt + FIRST_FRAME_MS;
+}
+
+function fileOf(info: EgressInfo) {
+  return info.fileResults[0] ?? (info.result.case === 'file' ? info.result.value : undefined);
+}
+
 /** A file that was not uploaded has a name already, but no location. */
 function toFile(info: EgressInfo): EgressFile | undefined {
-  const file = info.fileResults[0] ?? (info.result.case === 'file' ? info.result.value : undefined);
+  const file = fileOf(info);
   if (file === undefined || file.location === '') return undefined;
   return {
     filename: file.filename,

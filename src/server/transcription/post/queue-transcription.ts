@@ -28,7 +28,7 @@ export async function queueTranscription(
     language,
     speakers: request.participants ?? {},
     createdAt: deps.clock.now(),
-    originAt: recording.startedAt ?? recording.createdAt,
+    originAt: recording.mediaStartedAt ?? recording.startedAt ?? recording.createdAt,
   });
   return {
     transcriptionId: transcription.id,

@@ -224,6 +224,7 @@ describe('a call', () => {
       status: 'EGRESS_COMPLETE',
       startedAt: 1_700_000_000_123,
       endedAt: 1_700_000_010_000,
+      mediaStartedAt: undefined,
       error: undefined,
       requestedFilepath: '/out/a.mp4',
       file: { filename: '/out/a.mp4', location: '/out/a.mp4', sizeBytes: 4096, durationMs: 9876.5 },

@@ -23,10 +23,17 @@ describe('the record of an egress', () => {
       status: 'EGRESS_STARTING',
       startedAt: undefined,
       endedAt: undefined,
+      mediaStartedAt: undefined,
       error: undefined,
       requestedFilepath: undefined,
       file: undefined,
     });
+  });
+
+  it('begins its media half a second after its recorder began to play', () => {
+    const info = new EgressInfo({ status: EgressStatus.EGRESS_ACTIVE });
+    info.fileResults = [new FileInfo({ filename: 'a.mp4', startedAt: 1_700_000_000_123_999_999n })];
+    expect(toEgress(info)).toMatchObject({ mediaStartedAt: 1_700_000_000_623, file: undefined });
   });
 
   it('takes the file of an older egress from its single result', () => {

@@ -60,6 +60,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
           claimUntil: 1500,
           createdAt: 1000,
           startedAt: null,
+          mediaStartedAt: null,
           stoppedAt: null,
           endedAt: null,
           sizeBytes: null,

@@ -14,6 +14,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '001-recordings', up: createRecordings },
   { name: '002-events-and-webhooks', up: createEventTables },
   { name: '003-transcriptions', up: createTranscriptionTables },
+  { name: '004-recording-media-start', up: addMediaStart },
 ];
 
 async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
@@ -55,4 +56,8 @@ async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTyp
     .on('recordings')
     .columns(['status', 'createdAt', 'id'])
     .execute();
+}
+
+async function addMediaStart(db: Kysely<Tables>, { integer }: ColumnTypes): Promise<void> {
+  await db.schema.alterTable('recordings').addColumn('mediaStartedAt', integer).execute();
 }
