@@ -6,7 +6,9 @@ import { startReconciler } from '../media-events/reconciler.ts';
 import { recordMediaEvents } from '../media-events/record-media-events.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
+import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts';
 import { publishRecordingEnd } from '../recordings/recording-events.ts';
+import type { Recording } from '../recordings/store.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { startReencryption } from '../webhooks/secrets/re-encrypt-loop.ts';
@@ -101,7 +103,9 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   closers.add(() => dispatcher.close());
   const appendDeps = { ...adapters, instanceId, dispatcher };
   const publishEnd = (end: RecordingEnd): Promise<void> => publishRecordingEnd(appendDeps, end);
-  const reconciler = startReconciler({ ...appendDeps, publishEnd });
+  const releaseFolder = (recording: Recording): void =>
+    background.add(removeUnusedFolder(adapters, recording));
+  const reconciler = startReconciler({ ...appendDeps, publishEnd, releaseFolder });
   closers.add(() => reconciler.close());
   const { EVENT_RETENTION: eventDays, DELIVERY_RETENTION: deliveryDays } = config.values;
   const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
@@ -111,7 +115,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   closers.add(() => resealing.close());
   const recentCounts = createRecentCounts(adapters.clock);
   const eventBatcher = createEventBatcher((events) =>
-    recordMediaEvents({ ...appendDeps, recentCounts }, events),
+    recordMediaEvents({ ...appendDeps, recentCounts, releaseFolder }, events),
   );
   const closing = new AbortController();
   return {
@@ -119,6 +123,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     dispatcher,
     recentCounts,
     publishEnd,
+    releaseFolder,
     background: background.add,
     ingest: (event: MediaEvent) => eventBatcher.add(event),
     closing: closing.signal,

@@ -8,6 +8,7 @@ import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { applyObservation } from '../recordings/apply-observation.ts';
 import { endedStateOf } from '../recordings/lifecycle.ts';
 import { recordingEvent, toInstant } from '../recordings/recording-events.ts';
+import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/recent-counts.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { interpretMediaEvent } from './interpret-media-event.ts';
@@ -15,6 +16,8 @@ import type { MediaEventStores } from './stores.ts';
 
 export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
   readonly mediaServer: MediaServer;
+  /** Called after the commit for recordings that ended without a file. */
+  readonly releaseFolder?: ((recording: Recording) => void) | undefined;
   readonly recentCounts?: Pick<RecentCounts, 'note'> | undefined;
 };
 
@@ -24,6 +27,8 @@ export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
  */
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
   const counts = new Map<string, number>();
+  const withoutFile: Recording[] = [];
+  const inTransaction = { ...deps, releaseFolder: (one: Recording) => void withoutFile.push(one) };
   await appendEvents(deps, async (store, appender) => {
     const sessions = await lockSessions(store, events);
     const presence = await PresenceBatch.read(store.presence, events);
@@ -32,7 +37,7 @@ export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly 
     for (const told of events) {
       const event = { ...told, createdAt: refineTime(told.createdAt, deps.clock.now()) };
       const session = sessionOf(event, sessions);
-      const recorded = await recordOne(deps, { store, presence, appender, event, session });
+      const recorded = await recordOne(inTransaction, { store, presence, appender, event, session });
       if (recorded === undefined) continue;
       sessions.set(recorded.sid, recorded);
       // A session of which nothing was told is not kept as open: nobody would understand that it was closed.
@@ -43,6 +48,7 @@ export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly 
     await store.presence.saveRooms([...changed.values()]);
   });
   deps.recentCounts?.note(counts);
+  for (const recording of withoutFile) deps.releaseFolder?.(recording);
 }
 
 /** The rooms in which somebody came or went. */
@@ -93,7 +99,7 @@ function sessionOf(
   return room.createdAt === undefined ? known : { ...known, createdAt: room.createdAt };
 }
 
-type Recording = {
+type ReceivedEvent = {
   readonly store: UnitOfWork<MediaEventStores>;
   readonly presence: PresenceBatch;
   readonly appender: EventAppender;
@@ -101,7 +107,10 @@ type Recording = {
   readonly session: RoomSession | undefined;
 };
 
-async function recordOne(deps: RecordMediaDeps, { store, presence, appender, event, session }: Recording) {
+async function recordOne(
+  deps: RecordMediaDeps,
+  { store, presence, appender, event, session }: ReceivedEvent,
+) {
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
   const meant = await interpretMediaEvent(presence, event, session);
   const ended = await stopWithRoom(store, meant.session, meant.domainEvents);
@@ -120,7 +129,7 @@ async function tellOfEgress(
   const isStart = type === 'egress_started';
   if (!isStart && recording !== undefined) {
     // The end itself is published below. An update tells when the media begins.
-    await applyObservation({ store }, recording, { type: 'egress', egress, at: deps.clock.now() });
+    await applyObservation({ ...deps, store }, recording, { type: 'egress', egress, at: deps.clock.now() });
   }
   if (!isStart && type !== 'egress_ended') return [];
   const { egressId, file, error } = egress;

@@ -8,6 +8,8 @@ export type ApplyDeps = {
   readonly store: Pick<RecordingStores, 'recordings'>;
   /** Publishes an end that the media server's own event may never report. */
   readonly publishEnd?: ((end: RecordingEnd) => Promise<void>) | undefined;
+  /** Cleans up after a recording that has no file and will get none. */
+  readonly releaseFolder?: ((recording: Recording) => void) | undefined;
 };
 
 export type Applied = {
@@ -34,10 +36,14 @@ export async function applyObservation(
     const { change, event } = nextState(current, observation);
     if (change === undefined) return { recording: current, hasChanged: false };
     if (change === 'delete') {
-      if (await recordings.release(current)) return { recording: undefined, hasChanged: true };
+      if (await recordings.release(current)) {
+        deps.releaseFolder?.(current);
+        return { recording: undefined, hasChanged: true };
+      }
     } else {
       const updated = await recordings.update(current, change);
       if (updated !== undefined) {
+        if (hasEndedWithoutFile(updated)) deps.releaseFolder?.(updated);
         if (event !== undefined) await deps.publishEnd?.({ recording: updated, ...event });
         return { recording: updated, hasChanged: true };
       }
@@ -49,4 +55,9 @@ export async function applyObservation(
   throw new ServiceError('storage-unavailable', 'The recording keeps changing; try again.', {
     retryable: true,
   });
+}
+
+/** The egress of a start that was given up may still come. */
+function hasEndedWithoutFile({ status, egressId, sizeBytes }: Recording): boolean {
+  return egressId !== null && sizeBytes === null && (status === 'failed' || status === 'aborted');
 }

@@ -115,6 +115,7 @@ export async function deleteRecording(deps: LibraryDeps, recordingId: string): P
   const recording = await findFinishedRecording(deps, recordingId);
   if (mayHaveFile(recording)) await deps.recordingFiles.delete(recording);
   await deps.store.recordings.delete(recording.id);
+  deps.releaseFolder?.(recording);
 }
 
 /** One whose file, if it has any, is complete. Throws recording-not-found and recording-not-finished. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Recording, RecordingList } from '../../../src/contract/recordings.ts';
 import { type S3, startS3 } from '../../support/parts/s3.ts';
@@ -165,6 +165,52 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     const answer = await stage.service.call('GET', `/v1/recordings/${egressId}/download`);
     expect(await problemOf(answer)).toMatchObject({ status: 404, code: 'recording-file-not-found' });
     expect((await stage.service.call('DELETE', `/v1/recordings/${egressId}`)).status).toBe(204);
+  });
+});
+
+describe('the folder of a room', () => {
+  afterEach(() => local.media.control.setFaults({ recorder: 'present' }));
+
+  async function startIn(room: string): Promise<string> {
+    await local.service.call('POST', '/v1/rooms', { body: { name: room } });
+    const started = await local.service.call('POST', `/v1/rooms/${room}/recording/start`);
+    return (started.json as { egressId: string }).egressId;
+  }
+  const folderOf = (room: string): string => join(local.recordingDir, room);
+  const untilRemoved = (room: string) =>
+    expect.poll(() => existsSync(folderOf(room)), { timeout: 20_000, interval: 20 }).toBe(false);
+
+  it('is removed after a recording that failed', async () => {
+    const room = `failing-${randomUUID()}`;
+    local.media.control.setFaults({ recorder: 'failing' });
+    local.media.control.join(room, { identity: 'ada' });
+    local.media.control.publish(room, 'ada');
+    const egressId = await startIn(room);
+    expect(existsSync(folderOf(room))).toBe(true);
+    await expect
+      .poll(() => local.get(egressId), { timeout: 20_000 })
+      .toMatchObject({ status: 'failed', file: null });
+    await untilRemoved(room);
+    expect(existsSync(local.recordingDir)).toBe(true);
+  });
+
+  it('is removed after a recording that was aborted', async () => {
+    const room = `aborted-${randomUUID()}`;
+    await startIn(room);
+    await local.service.call('POST', `/v1/rooms/${room}/recording/stop`);
+    await untilRemoved(room);
+  });
+
+  it('is removed with its last recording, and not before', async () => {
+    const room = `kept-${randomUUID()}`;
+    const first = await local.recordWhole(room);
+    await startIn(room);
+    await local.service.call('POST', `/v1/rooms/${room}/recording/stop`);
+    const second = await local.recordWhole(room);
+    expect((await local.service.call('DELETE', `/v1/recordings/${first.recordingId}`)).status).toBe(204);
+    expect(existsSync(pathOnDisk(second))).toBe(true);
+    expect((await local.service.call('DELETE', `/v1/recordings/${second.recordingId}`)).status).toBe(204);
+    await untilRemoved(room);
   });
 });
 

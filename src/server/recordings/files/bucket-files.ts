@@ -32,7 +32,7 @@ const MISSING_CODES: readonly string[] = ['NoSuchKey', 'NoSuchVersion'];
  * Objects of any S3. The bucket is the recording's own, which may be an earlier one on the same storage. Loads its
  * client when it is first used.
  */
-export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open'> {
+export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open' | 'removeEmptyFolder'> {
   const { storage } = deps;
   return {
     find: async (location) => {

@@ -18,6 +18,9 @@ export function createRecordingFiles(deps: BucketFilesDeps & { readonly director
       return file.read(start, length);
     },
     open: async (location) => (location.bucket === null ? await folder.open(location) : undefined),
+    removeEmptyFolder: async (location) => {
+      if (location.bucket === null) await folder.removeEmptyFolder(location);
+    },
     delete: (location) => (location.bucket === null ? folder : bucket).delete(location),
   };
 }

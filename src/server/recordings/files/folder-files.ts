@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, realpath, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, realpath, rmdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readPart } from './read-part.ts';
@@ -16,9 +16,12 @@ const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
 /** ELOOP: the last part is a link. ENXIO: a socket. */
 const NO_FILE: readonly string[] = ['ELOOP', 'ENXIO', 'EISDIR', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'];
 
-export function createFolderFiles(
-  directory: string,
-): Pick<RecordingFiles, 'find' | 'delete'> & { open(location: FileLocation): Promise<OpenFile | undefined> } {
+export function createFolderFiles(directory: string): Pick<
+  RecordingFiles,
+  'find' | 'delete' | 'removeEmptyFolder'
+> & {
+  open(location: FileLocation): Promise<OpenFile | undefined>;
+} {
   const folder = resolve(directory);
   const openWithin = (location: FileLocation): Promise<OpenFile | undefined> =>
     translating(() => openFile(folder, location.filepath));
@@ -30,6 +33,7 @@ export function createFolderFiles(
       return file && { sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt };
     },
     delete: ({ filepath }) => translating(() => deleteFile(folder, filepath)),
+    removeEmptyFolder: ({ filepath }) => translating(() => removeEmptyFolder(folder, filepath)),
   };
 }
 
@@ -73,6 +77,31 @@ async function deleteFile(folder: string, filepath: string): Promise<void> {
   if (parent === undefined) return;
   if (parent !== root && !parent.startsWith(root + sep)) throw outside();
   await unlink(join(parent, basename(path))).catch(undefinedWhenMissing);
+}
+
+/** rmdir removes neither a link nor a folder with something in it. */
+async function removeEmptyFolder(folder: string, filepath: string): Promise<void> {
+  const path = pathWithin(folder, filepath);
+  const root = await realFolder(folder);
+  let parent = await realpath(dirname(path)).catch(undefinedWhenMissing);
+  while (parent?.startsWith(root + sep)) {
+    if (!(await isRemoved(parent))) return;
+    parent = dirname(parent);
+  }
+}
+
+async function isRemoved(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    if (hasCode(error, ['ENOTEMPTY', 'EEXIST', ...MISSING])) return false;
+    throw error;
+  }
+}
+
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
 function pathWithin(folder: string, filepath: string): string {

@@ -19,6 +19,8 @@ export interface RecordingFiles {
   open(location: FileLocation): Promise<OpenFile | undefined>;
   /** Deleting what is not there changes nothing. */
   delete(location: FileLocation): Promise<void>;
+  /** Removes the folders above a local file that are empty, RECORDING_DIR excepted. */
+  removeEmptyFolder(location: FileLocation): Promise<void>;
 }
 
 export type FileLocation = Pick<Recording, 'filepath' | 'bucket'>;
