@@ -1,0 +1,41 @@
+/**
+ * Counts the statements that node:sqlite runs and the write locks that they take, and keeps the counts in the file that
+ * STATEMENT_COUNTS names. Loaded with `--import` before a service.
+ */
+import { writeFileSync } from 'node:fs';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+
+const file = process.env.STATEMENT_COUNTS ?? '';
+const counts = { statements: 0, writes: 0 };
+let isInTransaction = false;
+
+writeFileSync(file, JSON.stringify(counts));
+
+/** A transaction that is begun for writing takes the lock once, whatever it runs. */
+function countStatement(sql: string): void {
+  const [first = ''] = /^\s*\w+/.exec(sql.toUpperCase()) ?? [];
+  const verb = first.trim();
+  counts.statements += 1;
+  if (verb === 'BEGIN') isInTransaction = true;
+  if (/^\s*BEGIN\s+(IMMEDIATE|EXCLUSIVE)/i.test(sql)) counts.writes += 1;
+  else if (!isInTransaction && /^(INSERT|UPDATE|DELETE|REPLACE|WITH)$/.test(verb)) counts.writes += 1;
+  if (verb === 'COMMIT' || verb === 'ROLLBACK' || verb === 'END') isInTransaction = false;
+  writeFileSync(file, JSON.stringify(counts));
+}
+
+const { exec } = DatabaseSync.prototype;
+DatabaseSync.prototype.exec = function execCounted(sql) {
+  countStatement(sql);
+  return exec.call(this, sql);
+};
+
+for (const name of ['run', 'all', 'get', 'iterate'] as const) {
+  const original: unknown = StatementSync.prototype[name];
+  if (typeof original !== 'function') throw new Error(`node:sqlite has no ${name}`);
+  Object.defineProperty(StatementSync.prototype, name, {
+    value: function counted(this: StatementSync, ...values: readonly unknown[]): unknown {
+      countStatement(this.sourceSQL);
+      return Reflect.apply(original, this, values);
+    },
+  });
+}
