@@ -120,17 +120,17 @@ describe('the fault of', () => {
     [['rooms', 'lst'], "unknown command 'rooms lst', did you mean list?", 'see: rtc rooms --help'],
     [
       ['--profile', 'dev', 'rooms'],
-      'rtc rooms needs a verb first: create, list, get, delete',
+      'rtc rooms needs a verb first: create, list, get, open, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--watch', 'list'],
-      'rtc rooms needs a verb first: create, list, get, delete',
+      'rtc rooms needs a verb first: create, list, get, open, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--profile'],
-      'rtc rooms needs a verb first: create, list, get, delete',
+      'rtc rooms needs a verb first: create, list, get, open, delete',
       'see: rtc rooms --help',
     ],
     [
