@@ -1,4 +1,4 @@
-import type { DecodedCode, Validity } from './fiscal-codes.ts';
+import type { DecodedCode, GeneratedCode, MatchAnswer, Validity } from './fiscal-codes.ts';
 import type { PlaceRecord } from './places.ts';
 
 /*
@@ -61,11 +61,90 @@ export function decodedAnswer(decoded: Decoded, { withDetails = false } = {}): D
   };
 }
 
-/** `{valid: true}` or `{valid: false, reason}`; all that is wrong or odd where details are wanted. */
-export function validityAnswer(checked: Checked, { withDetails = false } = {}): Validity {
-  if (checked.ok) return { valid: true, ...(withDetails ? { warnings: [...checked.warnings] } : {}) };
-  return { valid: false, reason: checked.reason, ...(withDetails ? { faults: faultsAnswer(checked) } : {}) };
+/** What is taken of the library's generated code. */
+type Generated = {
+  readonly codiceFiscale: string;
+  readonly birthplace: PlaceName & {
+    readonly validFrom: string | null;
+    readonly validTo: string | null;
+    readonly isCurrent: boolean;
+    readonly successor: PlaceName | null;
+  };
+  readonly match: GeneratedDetails['why'];
+  readonly warnings: readonly GeneratedDetails['warnings'][number][];
+};
+
+type GeneratedDetails = NonNullable<GeneratedCode['details']>;
+
+/** `{cf}`, and the place that was chosen where details are wanted. */
+export function generatedAnswer(generated: Generated, { withDetails = false } = {}): GeneratedCode {
+  const { codiceFiscale: cf, birthplace, match, warnings } = generated;
+  if (!withDetails) return { cf };
+  const belfiore = birthplace.successor?.codiceCatastale ?? birthplace.codiceCatastale;
+  return {
+    cf,
+    details: {
+      birthplace: {
+        ...placeAnswer(birthplace, belfiore),
+        from: birthplace.validFrom,
+        to: birthplace.validTo,
+        current: birthplace.isCurrent,
+      },
+      why: match,
+      warnings: [...warnings],
+    },
+  };
 }
+
+/** What is taken of the library's match. */
+type Matched = {
+  readonly matches: boolean;
+  readonly parts: readonly {
+    readonly part: keyof typeof WIRE_PARTS;
+    readonly matches: boolean;
+    readonly expected: string | number;
+    readonly found: string | number;
+  }[];
+};
+
+const WIRE_PARTS = {
+  surname: 'surname',
+  givenName: 'name',
+  sex: 'gender',
+  day: 'day',
+  month: 'month',
+  year: 'year',
+  birthplace: 'place',
+} as const;
+
+export function matchAnswer({ matches, parts }: Matched): MatchAnswer {
+  return { matches, parts: parts.map((each) => ({ ...each, part: WIRE_PARTS[each.part] })) };
+}
+
+/** Which kinds of codes count as valid: those of persons alone, or every Italian tax code. */
+export type Accepted = 'person' | 'any';
+
+/** `{valid, kind}`, and the reason of an invalid code; all that is wrong or odd where details are wanted. */
+export function validityAnswer(
+  checked: Checked,
+  { withDetails = false, accept = 'person' }: { withDetails?: boolean; accept?: Accepted } = {},
+): Validity {
+  if (checked.ok) {
+    return { valid: true, kind: 'person', ...(withDetails ? { warnings: [...checked.warnings] } : {}) };
+  }
+  const kind = KINDS[checked.reason] ?? null;
+  if (kind !== null && accept === 'any')
+    return { valid: true, kind, ...(withDetails ? { warnings: [] } : {}) };
+  const faults = withDetails ? { faults: faultsAnswer(checked) } : {};
+  return { valid: false, kind, reason: checked.reason, ...faults };
+}
+
+/** The kinds of the codes of eleven digits, by the reason for which they are no codes of persons. */
+const KINDS: Partial<Readonly<Record<Fault['reason'], NonNullable<Validity['kind']>>>> = {
+  'provisional-code': 'provisional',
+  'vat-number': 'vat',
+  'organisation-code': 'organisation',
+};
 
 export function faultsAnswer({ faults }: { readonly faults: readonly Fault[] }): Fault[] {
   return faults.map(({ reason, start, end, message }) => ({ reason, start, end, message }));

@@ -40,13 +40,83 @@ export const PersonSchema = Type.Object(
         examples: ['RM'],
       }),
     ),
+    noSurname: Type.Optional(
+      Type.Boolean({ description: 'The person has no surname: `surname` is empty, and the code has XXX' }),
+    ),
+    noName: Type.Optional(
+      Type.Boolean({ description: 'The person has no given name: `name` is empty, and the code has XXX' }),
+    ),
   },
   { $id: 'Person' },
 );
 
+export const CodeAndPersonSchema = Type.Object(
+  {
+    cf: Type.String({ description: 'The fiscal code', examples: ['RSSMRA80B01H501T'] }),
+    ...PersonSchema.properties,
+  },
+  { $id: 'CodeAndPerson' },
+);
+
+const PlacePeriodSchema = Type.Object(
+  {
+    ...PlaceRecordSchema.properties,
+    from: Type.Union([Type.String({ examples: ['1884-09-11'] }), Type.Null()], {
+      description: 'First day of the name in the province; null when no register tells',
+    }),
+    to: Type.Union([Type.String(), Type.Null()], {
+      description: 'Last day; null while in force, and when no register tells',
+    }),
+    current: Type.Boolean({ description: 'Whether it is in force today' }),
+  },
+  { $id: 'PlacePeriod' },
+);
+
+const GeneratedDetailsSchema = Type.Object(
+  {
+    birthplace: PlacePeriodSchema,
+    why: Type.Enum(['code', 'name', 'alias', 'other-name', 'later', 'ended', 'undated', 'successor'], {
+      description:
+        'Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time; it came later; it had ended; nobody recorded its dates; it took over the place that was named',
+    }),
+    warnings: Type.Array(Type.Enum(['place-not-in-force', 'place-ended', 'names-after-comma']), {
+      description: 'What is odd about the data',
+    }),
+  },
+  { $id: 'GeneratedCodeDetails', description: 'With details=true only' },
+);
+
 export const GeneratedCodeSchema = Type.Object(
-  { cf: Type.String({ description: 'The fiscal code, 16 characters', examples: ['RSSMRA80B01H501T'] }) },
+  {
+    cf: Type.String({ description: 'The fiscal code, 16 characters', examples: ['RSSMRA80B01H501T'] }),
+    details: Type.Optional(GeneratedDetailsSchema),
+  },
   { $id: 'GeneratedCode' },
+);
+
+const textOrNumber = (description: string, example: string | number) =>
+  Type.Union([Type.String(), Type.Integer()], { description, examples: [example] });
+
+export const MatchSchema = Type.Object(
+  {
+    matches: Type.Boolean({ description: 'Whether all parts match' }),
+    parts: Type.Array(
+      Type.Object(
+        {
+          part: Type.Enum(['surname', 'name', 'gender', 'day', 'month', 'year', 'place']),
+          matches: Type.Boolean(),
+          expected: textOrNumber(
+            "By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code",
+            'RSS',
+          ),
+          found: textOrNumber('In the code', 'RSS'),
+        },
+        { $id: 'MatchPart' },
+      ),
+      { description: 'In the order of the code' },
+    ),
+  },
+  { $id: 'Match' },
 );
 
 const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-derivable']), {
@@ -111,6 +181,11 @@ const CodeFaultSchema = Type.Object(
 export const ValiditySchema = Type.Object(
   {
     valid: Type.Boolean({ examples: [true] }),
+    kind: Type.Union([Type.Enum(['person', 'provisional', 'vat', 'organisation']), Type.Null()], {
+      description:
+        'What the code is by its own check digit: of a person, provisional, a VAT number (which is also the code of most organisations), of an organisation without VAT number; null when it is none',
+      examples: ['person'],
+    }),
     reason: Type.Optional(
       Type.Enum(
         [
@@ -161,6 +236,7 @@ export const FiscalErrorSchema = Type.Object(
 export type GeneratedCode = Static<typeof GeneratedCodeSchema>;
 export type DecodedCode = Static<typeof DecodedCodeSchema>;
 export type Validity = Static<typeof ValiditySchema>;
+export type MatchAnswer = Static<typeof MatchSchema>;
 export type FiscalError = Static<typeof FiscalErrorSchema>;
 
 export const CodeParams = Type.Object({
@@ -177,6 +253,11 @@ export const CodeQuery = Type.Object({ details });
 
 export const CodeCheckQuery = Type.Object({
   strict: yesOrNo('Refuse a place that did not exist on the birth date'),
+  accept: Type.Optional(
+    Type.Enum(['person', 'any'], {
+      description: 'Which codes are valid: those of persons (default), or any Italian tax code',
+    }),
+  ),
   details,
 });
 

@@ -12,6 +12,8 @@ export const PERSON_FIELDS = [
   'year',
   'city',
   'province',
+  'noSurname',
+  'noName',
 ] as const;
 export type PersonField = (typeof PERSON_FIELDS)[number];
 
@@ -29,6 +31,8 @@ export type ReadPerson = {
   readonly birthDate: BirthDate;
   readonly birthplace: string;
   readonly province: string;
+  readonly noSurname?: true;
+  readonly noName?: true;
 };
 
 type BirthDate = { readonly year: number; readonly month: number; readonly day: number };
@@ -55,6 +59,11 @@ export function readPerson(wire: Readonly<Record<string, unknown>>): PersonReadi
     else errors[field] = `the ${field} must have at most ${MAX_TEXT_LENGTH} characters`;
     return '';
   };
+  const flag = (field: PersonField): boolean => {
+    const value = wire[field] ?? false;
+    if (typeof value !== 'boolean') errors[field] = `${field} must be true or false`;
+    return value === true;
+  };
   const number = (field: PersonField, least: number, most: number): number => {
     const value = wire[field] ?? '';
     const digits = typeof value === 'number' ? String(value) : value;
@@ -71,6 +80,8 @@ export function readPerson(wire: Readonly<Record<string, unknown>>): PersonReadi
     birthDate: { day: number('day', 1, 31), month: number('month', 1, 12), year: number('year', 1000, 9999) },
     birthplace: text('city'),
     province: text('province'),
+    ...(flag('noSurname') ? { noSurname: true as const } : {}),
+    ...(flag('noName') ? { noName: true as const } : {}),
   };
   return { person, errors };
 }

@@ -2,7 +2,7 @@
  * Names without what people write differently: letters only, upper case, no accents, spaces, apostrophes or hyphens.
  * Folded into one buffer, so that a look-up makes no string.
  */
-import { isSeparator, spellInLatin } from './latin-letters.ts';
+import { baseLetter, isSeparator } from './latin-letters.ts';
 
 /** The text folded last, {@link foldedLength} bytes of it. Names are far shorter; the rest of a longer text is lost. */
 export const folded = new Uint8Array(96);
@@ -40,17 +40,6 @@ export const foldedBucket = (): number => {
   return bucketOf(hash);
 };
 
-/**
- * The letters that one accented letter folds to. O umlaut is O here, whatever the fiscal code makes of it; undefined
- * for what is no letter.
- */
-export const baseLetters = (character: string): string | undefined => {
-  const umlaut = UMLAUTS.indexOf(character.toUpperCase().charCodeAt(0));
-  return umlaut < 0 ? spellInLatin(character) : 'AOU'.charAt(umlaut);
-};
-
-/** Code points of A, O and U umlaut. */
-const UMLAUTS: readonly number[] = [0xc4, 0xd6, 0xdc];
 const FNV_PRIME = 16_777_619;
 /** Stands for whatever no name has. */
 const OTHER = 1;
@@ -73,7 +62,7 @@ const foldForeign = (text: string): void => {
     const code = character.charCodeAt(0);
     if (code < 128) append(ASCII_FOLDS[code] as number);
     else if (!isSeparator(character) && !/^\p{M}$/u.test(character)) {
-      const letters = baseLetters(character);
+      const letters = baseLetter(character);
       if (letters === undefined) append(OTHER);
       else for (let at = 0; at < letters.length; at++) append(letters.charCodeAt(at));
     }

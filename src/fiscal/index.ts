@@ -19,21 +19,21 @@ export {
   type CheckStatus,
   reasonOfStatus,
 } from './check-status.ts';
+export { checkTaxCode, type TaxCodeKind, type TaxCodeResult } from './check-tax-code.ts';
 export { type DataSource, type DataSources, dataSources } from './data-sources.ts';
 export { type DecodedCode, type DecodeResult, decode } from './decode.ts';
 export { type FoundPlace, findPlace, type PlaceFilter, type PlaceNotFound } from './find-place.ts';
-export {
-  type GeneratedCode,
-  type GenerateOptions,
-  type GenerateResult,
-  generate,
-  type Person,
-  type PersonFault,
-  type PersonFaultReason,
-  type PersonWarning,
-} from './generate.ts';
+export { type GeneratedCode, type GenerateOptions, type GenerateResult, generate } from './generate.ts';
 export type { PlaceMatch } from './look-up-place.ts';
+export {
+  type Match,
+  type MatchFailure,
+  type MatchPart,
+  type MatchPartName,
+  match,
+} from './match.ts';
 export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
+export type { Person, PersonFault, PersonFaultReason, PersonWarning } from './person.ts';
 export type { Birthplace, Place, PlaceToday } from './place.ts';
 export { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
 export {

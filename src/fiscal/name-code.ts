@@ -3,7 +3,7 @@
  * X to fill up; of a given name with four or more consonants the first, third and fourth. All parts of a name count
  * as one word.
  */
-import { spellInLatin } from './latin-letters.ts';
+import { baseLetter, isPlainLetter, spellInLatin } from './latin-letters.ts';
 
 /** `letters`: there is none. `characters`: one that no name is written with, such as a digit. */
 export type NameFault = 'letters' | 'characters';
@@ -19,6 +19,42 @@ export const writeGivenName = (name: string, target: Uint8Array, at: number): Na
   if (fault === undefined) writeLetters(target, at, consonantCount > 3 ? 1 : 0);
   return fault;
 };
+
+/** Writes XXX: what the tax office writes for a name that the person does not have. */
+export const noLetters = (target: Uint8Array, at: number): undefined => {
+  target.fill(X, at, at + 3);
+};
+
+/** Given names up to the first comma; those after it are not certified (DPR 396/2000, art. 35, paragraph 2). */
+export const certifiedPart = (givenName: string): string => {
+  const comma = givenName.search(/[,\uff0c]/);
+  return comma < 0 || !/\S/.test(givenName.slice(0, comma)) ? givenName : givenName.slice(0, comma);
+};
+
+/**
+ * The letters that codes in use may have for a name, besides those that are written today: the base letter for an
+ * umlaut and the like (MULLER for Mueller with an umlaut); nothing for a letter with a diacritic, which many codes made before
+ * 2011 lack; and, of a given name, those of all names, where some stand after a comma. Three letters each.
+ */
+export const otherReadings = (name: string, part: 'surname' | 'givenName'): readonly string[] => {
+  const isPlain = /^[ -~]*$/.test(name);
+  const texts = part === 'givenName' && certifiedPart(name) !== name ? [certifiedPart(name), name] : [name];
+  const spellings: readonly Spelling[] = isPlain
+    ? [spellInLatin]
+    : [spellInLatin, baseLetter, dropDiacritics];
+  return texts.flatMap((text) => spellings.flatMap((spelling) => readingOf(text, part, spelling)));
+};
+
+type Spelling = (character: string) => string | undefined;
+
+const readingOf = (text: string, part: 'surname' | 'givenName', spelling: Spelling): readonly string[] => {
+  if (readForeignLetters(text, spelling) !== undefined) return [];
+  const letters = new Uint8Array(3);
+  writeLetters(letters, 0, part === 'givenName' && consonantCount > 3 ? 1 : 0);
+  return [String.fromCharCode(...letters)];
+};
+
+const dropDiacritics: Spelling = (character) => (isPlainLetter(character) ? character.toUpperCase() : '');
 
 /** Only the first four consonants and three vowels of a name can count. */
 const consonants = new Uint8Array(4);
@@ -62,11 +98,11 @@ const addLetter = (letter: number, kind: number): void => {
 };
 
 /** Composed first: O followed by a combining diaeresis is one letter, written OE. */
-const readForeignLetters = (name: string): NameFault | undefined => {
+const readForeignLetters = (name: string, spelling: Spelling = spellInLatin): NameFault | undefined => {
   consonantCount = 0;
   vowelCount = 0;
   for (const character of name.normalize('NFC')) {
-    const letters = spellInLatin(character) ?? (/^\p{M}$/u.test(character) ? '' : undefined);
+    const letters = spelling(character) ?? (/^\p{M}$/u.test(character) ? '' : undefined);
     if (letters === undefined) return 'characters';
     for (let at = 0; at < letters.length; at++) {
       const letter = letters.charCodeAt(at);
@@ -85,6 +121,6 @@ const ASCII_KINDS: Uint8Array = (() => {
   const kinds = new Uint8Array(128);
   for (let letter = 65; letter <= 90; letter++) kinds[letter] = kinds[letter + 32] = CONSONANT;
   for (const vowel of 'AEIOUaeiou') kinds[vowel.charCodeAt(0)] = VOWEL;
-  for (const separator of " '-.`\t") kinds[separator.charCodeAt(0)] = SEPARATOR;
+  for (const separator of " '-.,`\t") kinds[separator.charCodeAt(0)] = SEPARATOR;
   return kinds;
 })();

@@ -129,9 +129,9 @@ export const chooseCandidate = (name: string, date: number): number => {
 };
 
 /** How the name fits the place that was chosen. */
-export const fitOfSlot = (slot: number): Fit => {
-  const fit = (candidates().find((candidate) => candidate.slot === slot)?.score ?? 0) >> 1;
-  return Object.values(FIT).find((each) => each === fit) ?? FIT.undated;
+export const fitOfSlot = (slot: number): number => {
+  for (let at = 0; at < count; at++) if (pool[at]?.slot === slot) return (pool[at]?.score ?? 0) >> 1;
+  return FIT.undated;
 };
 
 /** Any province that the place ever had, or that the place which holds it is in today. */

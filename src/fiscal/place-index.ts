@@ -1,14 +1,6 @@
 /** All names, folded, in one byte pool: what names are looked up and searched in. Built at the first use. */
-import {
-  BUCKET_COUNT,
-  baseLetters,
-  bucketOf,
-  folded,
-  foldedLength,
-  startHash,
-  stepHash,
-} from './fold-name.ts';
-import { spellInLatin } from './latin-letters.ts';
+import { BUCKET_COUNT, bucketOf, folded, foldedLength, startHash, stepHash } from './fold-name.ts';
+import { baseLetter, spellInLatin } from './latin-letters.ts';
 import { ALIAS, allRecords, letterOf, lineOf, type PlaceRecords } from './place-records.ts';
 
 export type PlaceIndex = {
@@ -116,7 +108,7 @@ const addEntry = (entries: Writable, records: PlaceRecords, record: number, spel
 };
 
 /** The letters, as character codes, that a lower-case letter of the place block folds to. */
-const accentFold: Spelling = (character) => cached(accentFolds, character, baseLetters);
+const accentFold: Spelling = (character) => cached(accentFolds, character, baseLetter);
 
 /** As {@link accentFold}, with umlauts spelt AE, OE, UE. */
 const accentSpelling: Spelling = (character) => cached(accentSpellings, character, spellInLatin);

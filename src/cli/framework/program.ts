@@ -50,8 +50,14 @@ export function parseWords(command: Command, argv: readonly string[]): Invocatio
   const common = program.opts<Record<string, Word>>();
   const words: Record<string, Word> = {};
   for (const [index, name] of names.entries()) words[name] = received?.[index];
-  for (const { name, option } of options) words[name] = common[option.attributeName()];
+  for (const { name, option } of options) words[name] = wordOf(option, common[option.attributeName()]);
   return { command, words, common };
+}
+
+/** `--no-surname` shares its attribute with `--surname <surname>`: false means that it was given. */
+function wordOf({ negate }: Option, word: Word): Word {
+  if (negate) return word === false ? true : undefined;
+  return word === false ? undefined : word;
 }
 
 /** The options that a command takes besides its own. */

@@ -66,6 +66,7 @@ describe('rtc cf check', () => {
     expect(JSON.parse((await cf(`check ${CODE} --json`)).stdout)).toEqual({
       cf: CODE,
       valid: true,
+      kind: 'person',
       warnings: [],
     });
     const several = JSON.parse((await cf(`check ${CODE} ${WRONG} --json valid,reason`)).stdout);
@@ -177,7 +178,7 @@ describe('rtc cf check -', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    expect(first).toEqual({ line: 1, cf: CODE, valid: true, warnings: [] });
+    expect(first).toEqual({ line: 1, cf: CODE, valid: true, kind: 'person', warnings: [] });
     expect(second).toMatchObject({ line: 2, cf: WRONG, valid: false, reason: 'check-character' });
     expect((await check(`${CODE}\n`, ' --json valid')).stdout).toBe('{"valid":true}\n');
   });

@@ -252,16 +252,118 @@ describe('GET /cf/omocodie/{fiscal_code}', () => {
   });
 });
 
+describe('POST /cf with details', () => {
+  const withDetails = (body: unknown) => service.call('POST', '/cf?details=true', { signing: false, body });
+
+  it('tells the place that was chosen, its dates and why', async () => {
+    const answer = await withDetails({ ...MARIO, city: 'Mestre', province: 'VE', year: 1970 });
+    expect(answer.json).toEqual({
+      cf: 'RSSMRA70B01L736R',
+      details: {
+        birthplace: {
+          code: 'L736',
+          belfiore_code: 'L736',
+          province: 'VE',
+          name: 'VENEZIA',
+          from: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+          to: expect.toSatisfy((to: unknown) => to === null || typeof to === 'string'),
+          current: expect.any(Boolean),
+        },
+        why: 'successor',
+        warnings: ['place-ended'],
+      },
+    });
+  });
+
+  it('takes people without a surname or a given name when that is said', async () => {
+    expect((await post({ ...MARIO, surname: '', noSurname: true })).json).toMatchObject({
+      cf: expect.stringMatching(/^XXXMRA/),
+    });
+    expect((await post({ ...MARIO, name: '', noName: true })).json).toMatchObject({
+      cf: expect.stringMatching(/^RSSXXX/),
+    });
+    expect((await post({ ...MARIO, surname: '' })).json).toMatchObject({
+      errors: { surname: 'the surname is missing' },
+    });
+    expect((await post({ ...MARIO, noSurname: 'yes' })).json).toMatchObject({
+      errors: { noSurname: 'noSurname must be true or false' },
+    });
+  });
+
+  it('lists both places of a name that one had and the other has as a former one', async () => {
+    const answer = await post({ ...MARIO, city: 'Fiume', province: '', year: 1960 });
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ candidates: [{ code: 'D621' }, { code: 'D620' }] });
+  });
+
+  it('says in which province a place is, and which state a foreign city is in', async () => {
+    expect((await post({ ...MARIO, province: 'MI' })).json).toMatchObject({
+      errors: { city: 'no place of this name was ever in that province; there is one in RM' },
+    });
+    expect((await post({ ...MARIO, city: 'Parigi', province: 'EE' })).json).toMatchObject({
+      errors: { city: 'this is a city abroad; give its state: FRANCIA' },
+      suggestions: [{ code: 'Z110' }],
+    });
+  });
+});
+
+describe('POST /cf/match', () => {
+  const match = (body: unknown) => service.call('POST', '/cf/match', { signing: false, body });
+
+  it('tells that the code is that of the person', async () => {
+    const answer = await match({ cf: CODE, ...MARIO });
+    expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(answer.json).toEqual({
+      matches: true,
+      parts: [
+        { part: 'surname', matches: true, expected: 'RSS', found: 'RSS' },
+        { part: 'name', matches: true, expected: 'MRA', found: 'MRA' },
+        { part: 'gender', matches: true, expected: 'M', found: 'M' },
+        { part: 'day', matches: true, expected: 1, found: 1 },
+        { part: 'month', matches: true, expected: 2, found: 2 },
+        { part: 'year', matches: true, expected: 1980, found: 1980 },
+        { part: 'place', matches: true, expected: 'H501', found: 'H501' },
+      ],
+    });
+  });
+
+  it('tells which part differs, also with 200', async () => {
+    const answer = await match({ cf: CODE, ...MARIO, surname: 'Bianchi' });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({
+      matches: false,
+      parts: expect.arrayContaining([{ part: 'surname', matches: false, expected: 'BNC', found: 'RSS' }]),
+    });
+  });
+
+  it('refuses an invalid code and bad data, both at once', async () => {
+    const answer = await match({ ...MARIO, cf: 'RSSMRA80B01H501X', gender: '' });
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      {
+        ...INVALID,
+        errors: {
+          cf: 'the check character does not fit the fifteen before it',
+          gender: 'the gender is missing',
+        },
+      },
+    ]);
+    expect((await match({ cf: CODE })).json).toMatchObject({ errors: { city: 'the birthplace is missing' } });
+    expect((await match({ ...MARIO, cf: 7 })).json).toMatchObject({ errors: { cf: 'the cf must be text' } });
+    expect((await match([])).status).toBe(400);
+  });
+});
+
 describe('GET /cf/check/{fiscal_code}', () => {
   it.each([
-    [CODE, { valid: true }],
-    [CODE.toLowerCase(), { valid: true }],
-    ['RSSMRA80B01H501X', { valid: false, reason: 'check-character' }],
-    ['RSSMRA80B01H50', { valid: false, reason: 'length' }],
-    ['RSSMRA80B30H501X', { valid: false, reason: 'date' }],
-    ['%20', { valid: false, reason: 'characters' }],
-    ['%F0%9F%98%80', { valid: false, reason: 'characters' }],
-    ['00743110157', { valid: false, reason: 'vat-number' }],
+    [CODE, { valid: true, kind: 'person' }],
+    [CODE.toLowerCase(), { valid: true, kind: 'person' }],
+    ['RSSMRA80B01H501X', { valid: false, kind: null, reason: 'check-character' }],
+    ['RSSMRA80B01H50', { valid: false, kind: null, reason: 'length' }],
+    ['RSSMRA80B30H501X', { valid: false, kind: null, reason: 'date' }],
+    ['%20', { valid: false, kind: null, reason: 'characters' }],
+    ['%F0%9F%98%80', { valid: false, kind: null, reason: 'characters' }],
+    ['00743110157', { valid: false, kind: 'vat', reason: 'vat-number' }],
   ])('answers 200 for %s', async (code, expected) => {
     const answer = await get(`/cf/check/${code}`);
     expect([answer.status, answer.json]).toEqual([200, expected]);
@@ -270,12 +372,24 @@ describe('GET /cf/check/{fiscal_code}', () => {
   it('refuses a place that came later only with strict=true', async () => {
     // Barletta-Andria-Trani aside, Fonte Nuova (M295) is a comune since 2001.
     const { cf } = (await post({ ...MARIO, city: 'M295', province: '' })).json as { cf: string };
-    expect((await get(`/cf/check/${cf}`)).json).toEqual({ valid: true });
-    expect((await get(`/cf/check/${cf}?strict=false`)).json).toEqual({ valid: true });
+    expect((await get(`/cf/check/${cf}`)).json).toEqual({ valid: true, kind: 'person' });
+    expect((await get(`/cf/check/${cf}?strict=false`)).json).toEqual({ valid: true, kind: 'person' });
     expect((await get(`/cf/check/${cf}?strict=true`)).json).toEqual({
       valid: false,
+      kind: null,
       reason: 'place-not-in-force',
     });
+  });
+
+  it('accepts every Italian tax code with accept=any, and tells its kind', async () => {
+    expect((await get('/cf/check/00743110157?accept=any')).json).toEqual({ valid: true, kind: 'vat' });
+    expect((await get(`/cf/check/${CODE}?accept=any`)).json).toEqual({ valid: true, kind: 'person' });
+    expect((await get('/cf/check/00743110158?accept=any')).json).toEqual({
+      valid: false,
+      kind: null,
+      reason: 'check-character',
+    });
+    expect((await get('/cf/check/00743110157?accept=all')).status).toBe(400);
   });
 
   it('tells every fault where details are asked for', async () => {
@@ -492,7 +606,7 @@ describe('the settings', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('has the eight endpoints, public, with examples that their schemas accept', () => {
+  it('has the nine endpoints, public, with examples that their schemas accept', () => {
     const operations = Object.entries(service.document.paths)
       .filter(([path]) => /^\/(cf|it)\b/.test(path))
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
@@ -505,6 +619,7 @@ describe('the OpenAPI document', () => {
       'get /it/provinces',
       'get /it/regions',
       'post /cf',
+      'post /cf/match',
     ]);
   });
 

@@ -1,13 +1,12 @@
 import { validityAnswer } from '../../../contract/fiscal-answers.ts';
-import { CHECK_STATUS, type CheckResult, createChecker } from '../../../fiscal/index.ts';
+import { CHECK_STATUS, createChecker } from '../../../fiscal/index.ts';
 import type { Context } from '../../framework/context.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import type { Result } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
-import { verdictLine } from './check-codes.ts';
+import { type CheckRules, type Verdict, verdictLine } from './check-codes.ts';
 import { eachCode, textOf } from './each-code.ts';
-import type { Rules } from './rules.ts';
 
 type ManyOptions = BatchOptions & {
   readonly column: string | undefined;
@@ -17,10 +16,14 @@ type ManyOptions = BatchOptions & {
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const VALID_LINE_END = encode('\tvalid\t\n');
 /** As JSON.stringify writes it: a valid code needs no escapes. */
-const VALID_JSON_END = encode('","valid":true,"warnings":[]}\n');
+const VALID_JSON_END = encode('","valid":true,"kind":"person","warnings":[]}\n');
 
 /** A verdict for each line, in order; the same three columns as for a few codes, or a JSON object. */
-export async function checkMany(context: Context, options: ManyOptions, rules: Rules): Promise<Result> {
+export async function checkMany(
+  context: Context,
+  options: ManyOptions,
+  { accept, ...rules }: CheckRules,
+): Promise<Result> {
   const { terminal } = context;
   const { json } = terminal;
   const { check, checkBytes } = createChecker(rules);
@@ -28,8 +31,9 @@ export async function checkMany(context: Context, options: ManyOptions, rules: R
     const { out } = batch;
     const visitText = (code: string, line: number, input: () => string): void => {
       const result = check(code);
-      out.text(`${lineOf(terminal, { code, line, result })}\n`);
-      if (result.ok) batch.countGood();
+      const verdict = validityAnswer(result, { withDetails: true, accept });
+      out.text(`${lineOf(terminal, { code, line, verdict })}\n`);
+      if (result.ok || verdict.valid) batch.countGood();
       else batch.reportBad({ line, reason: result.reason, message: result.message, input });
     };
     // The fast lane: nearly all codes of a real list are valid, and none of them becomes a string.
@@ -50,11 +54,9 @@ export async function checkMany(context: Context, options: ManyOptions, rules: R
   });
 }
 
-type Verdict = { readonly code: string; readonly line: number; readonly result: CheckResult };
-
-function lineOf(terminal: Terminal, { code: cf, line, result }: Verdict): string {
+function lineOf(terminal: Terminal, { code, line, verdict }: Verdict & { readonly line: number }): string {
   const { json } = terminal;
-  if (json === undefined) return verdictLine(cf, result, terminal);
-  const response = { line, cf, ...validityAnswer(result, { withDetails: true }) };
+  if (json === undefined) return verdictLine({ code, verdict }, terminal);
+  const response = { line, cf: code, ...verdict };
   return jsonLine(terminal, json === 'everything' ? response : select(response, json));
 }

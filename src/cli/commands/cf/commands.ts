@@ -3,7 +3,7 @@ import { type Command, defineCommand } from '../../framework/command.ts';
 import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
 import { CHECK_FIELDS, checkCodes } from './check-codes.ts';
 import { CODES, COLUMN, codesOf, DECODED_FIELDS, fieldsFor, isStreamed, STREAM_OPTIONS } from './codes.ts';
-import { RULE_OPTIONS, rulesOf } from './rules.ts';
+import { ACCEPT, RULE_OPTIONS, rulesOf } from './rules.ts';
 
 /*
  * Offline: no service, no settings. Only `check` of a few codes is here in full, so that it starts in little more than
@@ -21,9 +21,10 @@ const check = defineCommand({
   needs: 'nothing',
   fields: (input) => fieldsFor(input, isStreamed(input) ? ['line', ...CHECK_FIELDS] : CHECK_FIELDS),
   arguments: { codes: CODES },
-  options: { ...RULE_OPTIONS, column: COLUMN, ...STREAM_OPTIONS },
+  options: { ...RULE_OPTIONS, accept: ACCEPT, column: COLUMN, ...STREAM_OPTIONS },
   examples: [
     { line: 'rtc cf check RSSMRA80B01H501T', does: 'One code' },
+    { line: 'rtc cf check 00743110157 --accept any', does: 'Any Italian tax code' },
     {
       line: 'rtc cf check - < codes.txt',
       does: 'One a line, without showing them to other users of the machine',
@@ -35,7 +36,7 @@ const check = defineCommand({
     { line: "rtc cf check - < codes.txt | awk -F'\\t' '$2 == \"invalid\"'", does: 'Only the invalid ones' },
   ],
   async run(context, input) {
-    const rules = rulesOf(context, input);
+    const rules = { ...rulesOf(context, input), accept: input.accept ?? 'person' };
     if (!isStreamed(input)) return checkCodes(context.terminal, await codesOf(context, input.codes), rules);
     const { checkMany } = await import('./check-many.ts');
     return checkMany(context, input, rules);
@@ -101,6 +102,25 @@ const omocodie = defineCommand({
   },
 });
 
+/** A person's data, one option each. */
+const PERSON_OPTIONS = {
+  name: option('--name <name>', 'given name, or all of them', { parse: asText, source: 'typed-or-stdin' }),
+  surname: option('--surname <surname>', 'surname; of married women that of birth', {
+    parse: asText,
+    source: 'typed-or-stdin',
+  }),
+  noName: flag('--no-name', 'the person has no given name'),
+  noSurname: flag('--no-surname', 'the person has no surname'),
+  gender: option('--gender <gender>', 'F or M', { parse: asText }),
+  date: option('--date <date>', 'birth date, YYYY-MM-DD or DD/MM/YYYY', { parse: asText }),
+  city: option('--city <city>', 'birthplace: a comune, a state in Italian, or a Belfiore code', {
+    parse: asText,
+  }),
+  province: option('--province <XX>', 'its province, EE abroad; only an ambiguous city needs it', {
+    parse: asText,
+  }),
+};
+
 const generate = defineCommand({
   noun: 'cf',
   verb: 'generate',
@@ -111,19 +131,7 @@ const generate = defineCommand({
   fields: ['cf'],
   arguments: { input: optionalArgument('- reads people from stdin instead of the options') },
   options: {
-    name: option('--name <name>', 'given name, or all of them', { parse: asText, source: 'typed-or-stdin' }),
-    surname: option('--surname <surname>', 'surname; of married women that of birth', {
-      parse: asText,
-      source: 'typed-or-stdin',
-    }),
-    gender: option('--gender <gender>', 'F or M', { parse: asText }),
-    date: option('--date <date>', 'birth date, YYYY-MM-DD or DD/MM/YYYY', { parse: asText }),
-    city: option('--city <city>', 'birthplace: a comune, a state in Italian, or a Belfiore code', {
-      parse: asText,
-    }),
-    province: option('--province <XX>', 'its province, EE abroad; only an ambiguous city needs it', {
-      parse: asText,
-    }),
+    ...PERSON_OPTIONS,
     strict: RULE_OPTIONS.strict,
     asOf: RULE_OPTIONS.asOf,
     csv: flag('--csv', 'the people are CSV with a header row'),
@@ -149,4 +157,38 @@ const generate = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [generate, decode, check, omocodie];
+const match = defineCommand({
+  noun: 'cf',
+  verb: 'match',
+  summary: 'Tell whether a fiscal code is that of a person',
+  description:
+    'Prints each part of the code with what is expected and found. Exit code 7 when they do not match. With - the code and the person are read from stdin as JSON (cf, and the fields of generate), or many with --csv or --ndjson, where each line tells the code, yes or no, and the parts that differ.',
+  needs: 'nothing',
+  fields: ['matches', 'parts'],
+  arguments: { code: optionalArgument('the fiscal code, or - to read code and person from stdin') },
+  options: {
+    ...PERSON_OPTIONS,
+    asOf: RULE_OPTIONS.asOf,
+    csv: flag('--csv', 'codes and people are CSV with a header row'),
+    ndjson: flag('--ndjson', 'codes and people are JSON objects, one a line'),
+    ...STREAM_OPTIONS,
+  },
+  examples: [
+    {
+      line: 'rtc cf match RSSMRA80B01H501T --name Mario --surname Rossi --gender M --date 1980-02-01 --city Roma',
+      does: 'One code and one person',
+    },
+    { line: 'rtc cf match - < person.json', does: 'Without showing them to other users of the machine' },
+    { line: 'rtc cf match --file people.csv > matches.tsv', does: 'Many; a column holds the codes' },
+  ],
+  async run(context, input) {
+    const rules = rulesOf(context, { ...input, strict: false, century: undefined });
+    const { isManyPeople } = await import('./generate.ts');
+    const { matchMany, matchOne } = await import('./match-people.ts');
+    // The code is an argument of its own; the rest reads as for generate.
+    const source = { ...input, input: input.code === '-' ? '-' : undefined };
+    return isManyPeople(source) ? matchMany(context, source, rules) : matchOne(context, source, rules);
+  },
+});
+
+export const commands: readonly Command[] = [generate, decode, check, match, omocodie];

@@ -22,7 +22,7 @@ import {
 import type { Rules } from './rules.ts';
 import { openSource } from './stream-source.ts';
 
-type GenerateInput = BatchOptions & {
+export type GenerateInput = BatchOptions & {
   readonly input: string | undefined;
   readonly name: string | undefined;
   readonly surname: string | undefined;
@@ -30,6 +30,8 @@ type GenerateInput = BatchOptions & {
   readonly date: string | undefined;
   readonly city: string | undefined;
   readonly province: string | undefined;
+  readonly noName: boolean;
+  readonly noSurname: boolean;
   readonly csv: boolean;
   readonly ndjson: boolean;
   readonly delimiter: string | undefined;
@@ -48,7 +50,7 @@ export function isManyPeople(input: GenerateInput): boolean {
   const isStreamed = input.input === '-' || input.file !== undefined;
   if (input.csv && input.ndjson)
     throw usageError('--csv and --ndjson exclude each other', 'give the one that the input is');
-  if (isStreamed && FLAGS.some((flag) => input[flag] !== undefined)) {
+  if (isStreamed && (input.noName || input.noSurname || FLAGS.some((flag) => input[flag] !== undefined))) {
     throw usageError('people come by options or from a stream, not both');
   }
   if (input.input === '-' && input.file !== undefined) {
@@ -80,7 +82,7 @@ export async function generateOne(context: Context, input: GenerateInput, rules:
 export async function generateMany(context: Context, input: GenerateInput, rules: Rules): Promise<Result> {
   const { json } = context.terminal;
   const write = (batch: Batch, record: PersonRecord, where: Where): void => {
-    const generated = generateFrom(record, rules);
+    const generated = generateFrom(record, { ...rules, suggest: false });
     if (!generated.ok) {
       const fields = Object.keys(generated.errors).join(',');
       batch.reportBad({ ...where, reason: fields, message: Object.values(generated.errors).join('; ') });
@@ -97,10 +99,10 @@ export async function generateMany(context: Context, input: GenerateInput, rules
   );
 }
 
-type Where = { readonly line: number; readonly input: () => string };
-type Write = (batch: Batch, record: PersonRecord, where: Where) => void;
+export type Where = { readonly line: number; readonly input: () => string };
+export type Write = (batch: Batch, record: PersonRecord, where: Where) => void;
 
-async function eachCsvPerson(
+export async function eachCsvPerson(
   batch: Batch,
   chunks: AsyncIterable<Uint8Array>,
   delimiter: string | undefined,
@@ -136,7 +138,11 @@ function readHeader(names: readonly string[]): readonly (RecordField | undefined
   );
 }
 
-async function eachJsonPerson(batch: Batch, chunks: AsyncIterable<Uint8Array>, write: Write): Promise<void> {
+export async function eachJsonPerson(
+  batch: Batch,
+  chunks: AsyncIterable<Uint8Array>,
+  write: Write,
+): Promise<void> {
   await eachLine(chunks, MAX_PERSON_BYTES, {
     visit: (bytes, start, end, line) => {
       const lineText = textOf(bytes, start, end);
@@ -166,12 +172,12 @@ function parsePerson(json: string): PersonRecord | undefined {
 }
 
 /** By option, else by the file's name. */
-function formatOf({ csv, ndjson, file = '' }: GenerateInput): 'csv' | 'ndjson' | 'json' {
+export function formatOf({ csv, ndjson, file = '' }: GenerateInput): 'csv' | 'ndjson' | 'json' {
   if (csv || (!ndjson && /\.(csv|tsv)$/i.test(file))) return 'csv';
   return ndjson || /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'json';
 }
 
-async function readPersonJson(context: Context, file: string | undefined): Promise<PersonRecord> {
+export async function readPersonJson(context: Context, file: string | undefined): Promise<PersonRecord> {
   const source = await openSource(context.io, file);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -193,10 +199,18 @@ async function readPersonJson(context: Context, file: string | undefined): Promi
   throw usageError('the input is not one JSON object', 'for many people add --csv or --ndjson');
 }
 
-async function personOfOptions(context: Context, input: GenerateInput, rules: Rules): Promise<PersonRecord> {
-  const given: PersonRecord = Object.fromEntries(
-    FLAGS.filter((flag) => input[flag] !== undefined).map((flag) => [flag, input[flag]]),
-  );
+export async function personOfOptions(
+  context: Context,
+  input: GenerateInput,
+  rules: Rules,
+): Promise<PersonRecord> {
+  const given: PersonRecord = {
+    ...Object.fromEntries(
+      FLAGS.filter((flag) => input[flag] !== undefined).map((flag) => [flag, input[flag]]),
+    ),
+    ...(input.noName ? { name: '', noName: true } : {}),
+    ...(input.noSurname ? { surname: '', noSurname: true } : {}),
+  };
   const missing = FLAGS.filter((flag) => flag !== 'province' && given[flag] === undefined);
   if (missing.length === 0) return given;
   if (!context.prompter.isInteractive) {
@@ -238,4 +252,6 @@ function nextFor({ errors, candidates, suggestions }: Exclude<Generated, { reado
 
 const WARNINGS: Readonly<Record<string, string>> = {
   'place-not-in-force': 'the birthplace did not exist on the birth date; --strict refuses it',
+  'place-ended': 'the birthplace had ended before the birth date: the code has the place that took it over',
+  'names-after-comma': 'given names after a comma are not certified and were left out',
 };

@@ -1,10 +1,12 @@
+import { matchAnswer } from '../../../contract/fiscal-answers.ts';
+import type { MatchAnswer } from '../../../contract/fiscal-codes.ts';
 import { nameFaults, type PersonField, readPerson } from '../../../contract/person-reading.ts';
-import { generate, type Place } from '../../../fiscal/index.ts';
+import { generate, match, type Place } from '../../../fiscal/index.ts';
 import { folded } from './csv-rows.ts';
 import type { Rules } from './rules.ts';
 
 /** The fields of the API, and `date` for day, month and year in one. */
-export type RecordField = PersonField | 'date';
+export type RecordField = PersonField | 'date' | 'cf';
 export type PersonRecord = Partial<Readonly<Record<RecordField, unknown>>>;
 
 export type Generated =
@@ -19,13 +21,10 @@ export type Generated =
     };
 
 export function generateFrom(record: PersonRecord, rules: Rules): Generated {
-  const { date, ...rest } = record;
-  const wire = date === undefined ? rest : { ...rest, ...datePartsOf(date) };
-  const reading = readPerson(wire);
+  const reading = readPerson(wireOf(record));
   const generated = generate(reading.person, rules);
   const faults = generated.ok ? [] : generated.faults;
-  const named = nameFaults(reading, faults, rules.asOf);
-  const errors = date === undefined ? named : joinDateErrors(named, date);
+  const errors = errorsOf(record, nameFaults(reading, faults, rules.asOf));
   if (generated.ok && Object.keys(errors).length === 0) {
     return {
       ok: true,
@@ -36,6 +35,41 @@ export function generateFrom(record: PersonRecord, rules: Rules): Generated {
   }
   const { candidates = [], suggestions = [] } = faults.find(({ field }) => field === 'birthplace') ?? {};
   return { ok: false, errors: { ...errors, ...encodingErrors(errors, record) }, candidates, suggestions };
+}
+
+export type Matched =
+  | { readonly ok: true; readonly answer: MatchAnswer }
+  | { readonly ok: false; readonly errors: Readonly<Partial<Record<RecordField, string>>> };
+
+/** Whether the record's code is that of its person. */
+export function matchFrom(record: PersonRecord, rules: Rules): Matched {
+  const reading = readPerson(wireOf(record));
+  const code = typeof record.cf === 'string' ? record.cf : '';
+  const matched = match(code, reading.person, rules);
+  const faults = matched.ok ? [] : matched.faults;
+  const named = errorsOf(record, nameFaults(reading, faults, rules.asOf));
+  const codeError = matched.ok ? undefined : matched.code?.message;
+  const errors = codeError === undefined ? named : { cf: codeError, ...named };
+  if (matched.ok && Object.keys(errors).length === 0) return { ok: true, answer: matchAnswer(matched) };
+  return { ok: false, errors: { ...errors, ...encodingErrors(errors, record) } };
+}
+
+function wireOf({ date, cf: _, ...rest }: PersonRecord): Readonly<Record<string, unknown>> {
+  const flags = { noSurname: yesOf(rest.noSurname), noName: yesOf(rest.noName) };
+  return { ...rest, ...flags, ...(date === undefined ? {} : datePartsOf(date)) };
+}
+
+/** In a cell, yes is written in many ways. */
+function yesOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return /^(?:x|1|s[i\u00ec]?|y|yes|true|vero)$/i.test(value.trim()) || (value.trim() === '' ? false : value);
+}
+
+function errorsOf(
+  { date }: PersonRecord,
+  named: Readonly<Partial<Record<PersonField, string>>>,
+): Readonly<Partial<Record<RecordField, string>>> {
+  return date === undefined ? named : joinDateErrors(named, date);
 }
 
 /** Spreadsheets in Italy still write Windows-1252; such a name would only seem to have an odd character. */
@@ -109,6 +143,9 @@ const NAMES: Readonly<Record<RecordField, readonly string[]>> = {
     'provincia di nascita',
     'prov',
   ],
+  cf: ['cf', 'codice fiscale', 'fiscal code', 'tax code'],
+  noSurname: ['no surname', 'senza cognome'],
+  noName: ['no name', 'no given name', 'senza nome'],
 };
 
 const FIELD_OF_NAME: ReadonlyMap<string, RecordField> = new Map(

@@ -13,11 +13,20 @@ export const RULE_OPTIONS = {
   asOf: option('--as-of <date>', 'judge as of another day than today, YYYY-MM-DD', { parse: isoDate }),
 };
 
+/** Which kinds of codes `check` calls valid. */
+export const ACCEPT = option(
+  '--accept <kinds>',
+  'person: only codes of persons are valid (default); any: provisional ones, VAT numbers and organisations too',
+  oneOf(['person', 'any']),
+);
+
 /** The options of the fiscal library. */
 export type Rules = {
   readonly asOf: string;
   readonly strict: boolean;
   readonly century: number | undefined;
+  /** False in a run over many: suggestions cost as much as a thousand codes. */
+  readonly suggest?: false;
 };
 
 type RuleInput = {

@@ -1,0 +1,31 @@
+import { type CheckWarning, check } from './check.ts';
+import type { CheckFailure } from './check-failure.ts';
+import type { CheckOptions, CheckReason } from './check-status.ts';
+
+/**
+ * Whom a tax code is of: a person (16 characters); a person whose code is provisional; a holder of a VAT number, which
+ * is also the code of most organisations; an organisation without VAT number (11 digits each).
+ */
+export type TaxCodeKind = 'person' | 'provisional' | 'vat' | 'organisation';
+
+export type TaxCodeResult =
+  | { readonly ok: true; readonly kind: TaxCodeKind; readonly warnings: readonly CheckWarning[] }
+  | CheckFailure;
+
+/**
+ * Checks any Italian tax code by its own check digit: those of persons as `check` does, and those of eleven digits.
+ *
+ * @throws TypeError only for options that make no sense.
+ */
+export const checkTaxCode = (code: string, options: CheckOptions): TaxCodeResult => {
+  const result = check(code, options);
+  if (result.ok) return { ok: true, kind: 'person', warnings: result.warnings };
+  const kind = KINDS[result.reason];
+  return kind === undefined ? result : { ok: true, kind, warnings: [] };
+};
+
+const KINDS: Partial<Readonly<Record<CheckReason, TaxCodeKind>>> = {
+  'provisional-code': 'provisional',
+  'vat-number': 'vat',
+  'organisation-code': 'organisation',
+};

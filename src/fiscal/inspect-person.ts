@@ -1,0 +1,125 @@
+/**
+ * Reads a person's data into {@link person} and {@link personLetters}, which each inspection overwrites: what generate
+ * and match share. Allocates nothing while all is good.
+ */
+import { toDateNumber } from './calendar-date.ts';
+import { isInForce } from './code-table.ts';
+import { notFound, notFoundReason } from './find-place.ts';
+import { isLastSuccessor, lookUpPlace } from './look-up-place.ts';
+import { certifiedPart, type NameFault, noLetters, writeGivenName, writeSurname } from './name-code.ts';
+import {
+  dateFault,
+  NOT_IN_FORCE,
+  nameFault,
+  type Person,
+  type PersonFault,
+  type PersonWarning,
+  placeFault,
+  sexFault,
+} from './person.ts';
+
+type NameProblem = NameFault | 'missing' | 'contradiction' | undefined;
+
+export const inspected = {
+  surnameFault: undefined as NameProblem,
+  givenNameFault: undefined as NameProblem,
+  isSexKnown: false,
+  isFemale: false,
+  /** The birth date, a date number; good when it is on the calendar, from 1850 to today. */
+  date: 0,
+  isDateGood: false,
+  today: 0,
+  /** The birthplace, or one of the negative answers of `lookUpPlace`. */
+  slot: -1,
+  /** Whether the birthplace was in force on the birth date, and the one that was named. */
+  wasInForce: false,
+  isSuccessor: false,
+  hasNamesAfterComma: false,
+};
+
+/** The letters of surname and given name, three each. */
+export const personLetters = new Uint8Array(16);
+
+/** Whether names, sex and date are good; the birthplace is for the caller to judge. */
+export const inspectPerson = (data: Person | null | undefined, today: number): boolean => {
+  const { surname, givenName, noSurname, noName, sex, birthDate, birthplace, province } = data ?? NOBODY;
+  inspected.today = today;
+  inspected.surnameFault = readSurname(surname, noSurname === true ? 'none' : 'some');
+  // Nobody is without both.
+  inspected.givenNameFault = readGivenName(
+    givenName,
+    noName === true && noSurname !== true ? 'none' : 'some',
+  );
+  inspected.isSexKnown = sex === 'F' || sex === 'M';
+  inspected.isFemale = sex === 'F';
+  const date = toDateNumber(birthDate);
+  inspected.date = date;
+  inspected.isDateGood = date >= EARLIEST_BIRTH && date <= today;
+  const slot = lookUpPlace(birthplace, province ?? '', inspected.isDateGood ? date : today);
+  inspected.slot = slot;
+  inspected.isSuccessor = slot >= 0 && isLastSuccessor();
+  inspected.wasInForce = slot >= 0 && !inspected.isSuccessor && isInForce(slot, date);
+  return (
+    inspected.surnameFault === undefined &&
+    inspected.givenNameFault === undefined &&
+    inspected.isSexKnown &&
+    inspected.isDateGood
+  );
+};
+
+type FaultOptions = { readonly strict?: boolean | undefined; readonly suggest?: boolean | undefined };
+
+/** Everything that is wrong with the person inspected last, in the order of the fields. */
+export const personFaults = (data: Person | null | undefined, options: FaultOptions): PersonFault[] => {
+  const { birthplace: name, province = '', birthDate, sex } = data ?? NOBODY;
+  const { surnameFault, givenNameFault, isSexKnown, isDateGood, date, today, slot } = inspected;
+  const faults: PersonFault[] = [];
+  if (surnameFault !== undefined) faults.push(nameFault('surname', surnameFault));
+  if (givenNameFault !== undefined) faults.push(nameFault('givenName', givenNameFault));
+  if (!isSexKnown) faults.push(sexFault(sex));
+  if (!isDateGood) faults.push(dateFault(birthDate, date, today));
+  if (slot < 0) {
+    const query = { name, province, date: isDateGood ? date : today };
+    faults.push(placeFault(options.suggest === false ? notFoundReason(slot) : notFound(slot, query)));
+  } else if (options.strict === true && isDateGood && !inspected.wasInForce) faults.push(NOT_IN_FORCE);
+  return faults;
+};
+
+/** What is odd about the person inspected last; the same array for the same oddities. */
+export const personWarnings = (): readonly PersonWarning[] =>
+  WARNINGS[
+    (inspected.wasInForce ? 0 : inspected.isSuccessor ? 2 : 1) + (inspected.hasNamesAfterComma ? 3 : 0)
+  ] ?? [];
+
+const WARNINGS: readonly (readonly PersonWarning[])[] = [
+  [],
+  ['place-not-in-force' as const],
+  ['place-ended' as const],
+  ['names-after-comma' as const],
+  ['place-not-in-force' as const, 'names-after-comma' as const],
+  ['place-ended' as const, 'names-after-comma' as const],
+].map((warnings) => Object.freeze(warnings));
+
+const EARLIEST_BIRTH = 18_500_101;
+const NOBODY: Partial<Person> & { readonly birthplace: string } = { birthplace: '' };
+
+/** Whether the person is said to have such a name. */
+type Claim = 'some' | 'none';
+
+const readSurname = (surname: unknown, claim: Claim): NameProblem => {
+  const isFilled = typeof surname === 'string' && surname !== '';
+  if (claim === 'none') return isFilled ? 'contradiction' : noLetters(personLetters, 0);
+  return isFilled ? writeSurname(surname, personLetters, 0) : 'missing';
+};
+
+const readGivenName = (givenName: unknown, claim: Claim): NameProblem => {
+  inspected.hasNamesAfterComma = false;
+  const isFilled = typeof givenName === 'string' && givenName !== '';
+  if (claim === 'none') return isFilled ? 'contradiction' : noLetters(personLetters, 3);
+  if (!isFilled) return 'missing';
+  const certified = certifiedPart(givenName);
+  if (certified === givenName) return writeGivenName(givenName, personLetters, 3);
+  inspected.hasNamesAfterComma = true;
+  // The rest does not count, but must be a name.
+  return writeGivenName(givenName, personLetters, 3) ?? writeGivenName(certified, personLetters, 3);
+};

@@ -1,0 +1,119 @@
+import { type CheckFailure, explainFailure } from './check-failure.ts';
+import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
+import { codeOfSlot } from './code-table.ts';
+import { inspectText, parts, textBytes } from './inspect-code.ts';
+import { inspected, inspectPerson, personFaults, personLetters } from './inspect-person.ts';
+import { otherReadings } from './name-code.ts';
+import type { Person, PersonFault } from './person.ts';
+import { AMBIGUOUS_PLACE, candidates } from './place-candidates.ts';
+import { isStato, isTakenOverBy, recordsOf } from './place-records.ts';
+import { areOneState } from './state-parts.ts';
+
+export type MatchPartName = 'surname' | 'givenName' | 'sex' | 'day' | 'month' | 'year' | 'birthplace';
+
+/** What a part of the code says, beside what the person's data say. */
+export type MatchPart = {
+  readonly part: MatchPartName;
+  readonly matches: boolean;
+  /** By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code. */
+  readonly expected: string | number;
+  /** In the code. */
+  readonly found: string | number;
+};
+
+export type Match = {
+  readonly ok: true;
+  /** Whether all parts match. */
+  readonly matches: boolean;
+  /** In the order of the code. */
+  readonly parts: readonly MatchPart[];
+};
+
+/** The code is invalid, or the person's data are: one or both are told. */
+export type MatchFailure = {
+  readonly ok: false;
+  readonly code: CheckFailure | null;
+  readonly faults: readonly PersonFault[];
+};
+
+/**
+ * Whether a code can be that of the person, and if not, which part differs. Omocodia does not count. Names match by any
+ * way that the tax office has written them: with letters transliterated or by their base letter, without those that had
+ * diacritics (many codes made before 2011), with or without names after a comma. A birthplace matches by any place that
+ * its name may mean, the places that took it over or that it took over, and the state that it was part of.
+ *
+ * @throws TypeError only for options that make no sense.
+ */
+export const match = (code: string, person: Person, options: CheckOptions): Match | MatchFailure => {
+  const settings = readSettings(options);
+  const status = inspectText(code, settings);
+  const isCodeGood = status <= CHECK_STATUS.validWithWarnings;
+  const isPersonGood = inspectPerson(person, settings.today) && isPlaceKnown();
+  if (!isCodeGood || !isPersonGood) {
+    return {
+      ok: false,
+      code: isCodeGood ? null : explainFailure(code, status),
+      faults: isPersonGood ? [] : personFaults(person, options),
+    };
+  }
+  const compared = [
+    lettersPart('surname', person),
+    lettersPart('givenName', person),
+    valuePart('sex', inspected.isFemale ? 'F' : 'M', parts.isFemale ? 'F' : 'M'),
+    valuePart('day', inspected.date % 100, parts.day),
+    valuePart('month', ((inspected.date / 100) | 0) % 100, parts.month),
+    yearPart(),
+    birthplacePart(),
+  ];
+  return { ok: true, matches: compared.every(({ matches }) => matches), parts: compared };
+};
+
+/** An ambiguous name will do: the code tells which place was meant. */
+const isPlaceKnown = (): boolean => inspected.slot >= 0 || inspected.slot === AMBIGUOUS_PLACE;
+
+const valuePart = (part: MatchPartName, expected: string | number, found: string | number): MatchPart => ({
+  part,
+  matches: expected === found,
+  expected,
+  found,
+});
+
+const lettersPart = (part: 'surname' | 'givenName', person: Person): MatchPart => {
+  const at = part === 'surname' ? 0 : 3;
+  const found = lettersAt(textBytes, at);
+  const expected = lettersAt(personLetters, at);
+  const matches = expected === found || otherReadings(person[part] ?? '', part).includes(found);
+  return { part, matches, expected, found };
+};
+
+/** Clears the bit that makes an ASCII letter lower case. */
+const UPPER_CASE = 0xdf;
+
+const lettersAt = (bytes: Uint8Array, at: number): string =>
+  String.fromCharCode(
+    (bytes[at] ?? 0) & UPPER_CASE,
+    (bytes[at + 1] ?? 0) & UPPER_CASE,
+    (bytes[at + 2] ?? 0) & UPPER_CASE,
+  );
+
+/** The code has two digits of the year; which century is meant is for the person's data to tell. */
+const yearPart = (): MatchPart => {
+  const expected = (inspected.date / 10_000) | 0;
+  const matches = expected % 100 === parts.twoDigitYear;
+  return { part: 'year', matches, expected, found: matches ? expected : (parts.birthDate / 10_000) | 0 };
+};
+
+const birthplacePart = (): MatchPart => {
+  const found = parts.slot;
+  const named = inspected.slot >= 0 ? inspected.slot : (candidates()[0]?.slot ?? found);
+  const matches = named === found || isAlsoMeant(named, found);
+  return { part: 'birthplace', matches, expected: codeOfSlot(named), found: codeOfSlot(found) };
+};
+
+const isAlsoMeant = (named: number, found: number): boolean =>
+  candidates().some(({ slot }) => slot === found) ||
+  isTakenOverBy(found, named) ||
+  isTakenOverBy(named, found) ||
+  recordsOf(found).heirs.get(found)?.includes(named) === true ||
+  recordsOf(named).heirs.get(named)?.includes(found) === true ||
+  (isStato(named) && isStato(found) && areOneState(named, found, inspected.date));

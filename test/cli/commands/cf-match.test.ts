@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { run } from '../support/run.ts';
+
+const clock = () => Date.parse('2026-06-15T10:00:00Z');
+const CODE = 'RSSMRA80B01H501T';
+const PERSON = '--name Mario --surname Rossi --gender M --date 1980-02-01 --city Roma';
+const cf = (line: string) => run(['cf', ...line.split(' ')], { clock });
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cf-match-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('rtc cf match', () => {
+  it('prints each part, and ends with 0 when all match', async () => {
+    const { code, stdout } = await cf(`match ${CODE} ${PERSON}`);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').slice(0, 2)).toEqual(['surname\tyes\tRSS\tRSS', 'name\tyes\tMRA\tMRA']);
+  });
+
+  it('ends with 7 when a part differs', async () => {
+    const { code, stdout } = await cf(`match ${CODE} ${PERSON.replace('Rossi', 'Bianchi')} --json`);
+    expect(code).toBe(7);
+    expect(JSON.parse(stdout)).toMatchObject({ matches: false });
+  });
+
+  it('ends with 7 for an invalid code, and with 2 for data that make none', async () => {
+    expect(await cf(`match RSSMRA80B01H501X ${PERSON}`)).toMatchObject({ code: 7 });
+    expect(await cf(`match ${CODE} ${PERSON.replace('Roma', 'Atlantide')}`)).toMatchObject({ code: 2 });
+    expect(await cf(`match ${PERSON}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('missing CODE'),
+    });
+  });
+
+  it('reads many from CSV with Italian headers, in order', async () => {
+    const file = join(folder, 'people.csv');
+    writeFileSync(
+      file,
+      [
+        'Codice Fiscale;Cognome;Nome;Sesso;Data di nascita;Comune;Prov.;Senza cognome',
+        `${CODE};Rossi;Mario;M;01/02/1980;Roma;RM;`,
+        `${CODE};Bianchi;Mario;M;01/02/1980;Roma;RM;`,
+        `RSSMRA80B01H501X;Rossi;Mario;M;01/02/1980;Roma;RM;`,
+        `XXXMRA80B01H501C;;Mario;M;01/02/1980;Roma;RM;s\u00ec`,
+      ].join('\n'),
+    );
+    const { code, stdout, stderr } = await run(['cf', 'match', '--file', file], { clock });
+    expect(code).toBe(7);
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      `${CODE}\tyes\t`,
+      `${CODE}\tno\tsurname`,
+      'XXXMRA80B01H501C\tyes\t',
+    ]);
+    expect(stderr).toContain('line 4: cf:');
+    expect(stderr).toContain('4 lines: 2 good, 2 bad');
+  });
+});
+
+describe('rtc cf generate', () => {
+  it('makes the code of a person without a surname or a given name', async () => {
+    const person = '--gender M --date 1980-02-01 --city Roma';
+    expect((await cf(`generate --no-surname --name Mario ${person}`)).stdout).toMatch(/^XXXMRA/);
+    expect((await cf(`generate --surname Rossi --no-name ${person}`)).stdout).toMatch(/^RSSXXX/);
+    expect(await cf(`generate --no-surname --no-name ${person}`)).toMatchObject({ code: 2 });
+  });
+
+  it('warns of a place that had ended', async () => {
+    const { stderr } = await cf(
+      'generate --name Mario --surname Rossi --gender M --date 1970-02-01 --city Mestre',
+    );
+    expect(stderr).toContain('had ended before the birth date');
+  });
+});
+
+describe('rtc cf check --accept any', () => {
+  it('accepts every Italian tax code and tells its kind', async () => {
+    expect(await cf('check 00743110157 --accept any')).toMatchObject({
+      code: 0,
+      stdout: '00743110157\tvalid\tvat\n',
+    });
+    expect(await cf('check 00743110157')).toMatchObject({
+      code: 7,
+      stdout: '00743110157\tinvalid\tvat-number\n',
+    });
+    expect(JSON.parse((await cf('check 00743110157 --accept any --json')).stdout)).toMatchObject({
+      kind: 'vat',
+    });
+  });
+});

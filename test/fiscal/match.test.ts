@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { checkTaxCode, decode, generate, match, omocodie, type Person } from '../../src/fiscal/index.ts';
+import { asOf } from './people.ts';
+
+const mario: Person = {
+  surname: 'Rossi',
+  givenName: 'Mario',
+  sex: 'M',
+  birthDate: '1980-01-01',
+  birthplace: 'Roma',
+  province: 'RM',
+};
+const codeOf = (changes: Partial<Person>): string => {
+  const result = generate({ ...mario, ...changes }, { asOf });
+  if (!result.ok) throw new Error(JSON.stringify(result.faults));
+  return result.codiceFiscale;
+};
+/** The code with other letters for the names, and the check letter that they need. */
+const withLetters = (letters: string, code = codeOf({})): string => {
+  const body = letters + code.slice(letters.length, 15);
+  for (const last of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') if (decode(body + last, { asOf }).ok) return body + last;
+  throw new Error('no check letter fits');
+};
+const different = (code: string, changes: Partial<Person>): string[] => {
+  const result = match(code, { ...mario, ...changes }, { asOf });
+  if (!result.ok) return [result.code?.reason ?? '', ...result.faults.map(({ field }) => field)];
+  const parts = result.parts.filter(({ matches }) => !matches).map(({ part }) => part);
+  expect(result.matches).toBe(parts.length === 0);
+  return parts;
+};
+
+describe('match', () => {
+  it('tells that the code is that of the person, part by part', () => {
+    expect(match(codeOf({}), mario, { asOf })).toEqual({
+      ok: true,
+      matches: true,
+      parts: [
+        { part: 'surname', matches: true, expected: 'RSS', found: 'RSS' },
+        { part: 'givenName', matches: true, expected: 'MRA', found: 'MRA' },
+        { part: 'sex', matches: true, expected: 'M', found: 'M' },
+        { part: 'day', matches: true, expected: 1, found: 1 },
+        { part: 'month', matches: true, expected: 1, found: 1 },
+        { part: 'year', matches: true, expected: 1980, found: 1980 },
+        { part: 'birthplace', matches: true, expected: 'H501', found: 'H501' },
+      ],
+    });
+  });
+
+  it.each([
+    [{ surname: 'Bianchi' }, ['surname']],
+    [{ givenName: 'Luca' }, ['givenName']],
+    [{ sex: 'F' }, ['sex']],
+    [{ birthDate: '1980-01-02' }, ['day']],
+    [{ birthDate: '1980-02-01' }, ['month']],
+    [{ birthDate: '1981-01-01' }, ['year']],
+    [{ birthplace: 'Milano', province: 'MI' }, ['birthplace']],
+    [{ surname: 'Bianchi', birthplace: 'Milano', province: 'MI' }, ['surname', 'birthplace']],
+  ] as const)('tells for %j that %j differ', (changes, expected) => {
+    expect(different(codeOf({}), changes)).toEqual(expected);
+  });
+
+  it('tells what was found and what was expected', () => {
+    const result = match(codeOf({ birthDate: '1975-03-09' }), mario, { asOf });
+    expect(result.ok && result.parts.filter(({ matches }) => !matches)).toEqual([
+      { part: 'day', matches: false, expected: 1, found: 9 },
+      { part: 'month', matches: false, expected: 1, found: 3 },
+      { part: 'year', matches: false, expected: 1980, found: 1975 },
+    ]);
+  });
+
+  it('knows every form of omocodia, in either case', () => {
+    const forms = omocodie(codeOf({}), { asOf });
+    for (const form of forms.ok ? forms.omocodie : []) {
+      expect(different(form, {})).toEqual([]);
+      expect(different(form.toLowerCase(), {})).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['Al\u00f9', 'LAX'],
+    ['Al\u00f9', 'LAU'],
+    ['Beta\u00f1a', 'BTE'],
+    ['Beta\u00f1a', 'BTN'],
+    ['B\u00f6', 'BOE'],
+    ['B\u00f6', 'BOX'],
+    ['\u00d8', 'OEX'],
+    ['\u00d8', 'OXX'],
+    ['\u00c5', 'AAX'],
+    ['\u00c5', 'AXX'],
+  ])('knows the surname %s as %s', (surname, letters) => {
+    expect(different(withLetters(letters), { surname })).toEqual([]);
+  });
+
+  it('knows given names with and without those after a comma', () => {
+    expect(different(withLetters('RSSMRA'), { givenName: 'Maria, Teresa' })).toEqual([]);
+    expect(different(withLetters('RSSMTR'), { givenName: 'Maria, Teresa' })).toEqual([]);
+    expect(different(withLetters('RSSTRS'), { givenName: 'Maria, Teresa' })).toEqual(['givenName']);
+  });
+
+  it('knows people without a surname or a given name', () => {
+    expect(different(withLetters('XXX'), { surname: '', noSurname: true })).toEqual([]);
+    expect(different(withLetters('RSSXXX'), { givenName: '', noName: true })).toEqual([]);
+    expect(different(codeOf({}), { surname: '', noSurname: true })).toEqual(['surname']);
+  });
+
+  it.each([
+    ['1920-01-01', 'F159', 'Venezia'],
+    ['1920-01-01', 'F159', 'Mestre'],
+    ['1970-01-01', 'L736', 'Mestre'],
+    ['1990-01-01', 'A001', 'Abano'],
+    ['1970-01-01', 'Z118', 'Croazia'],
+    ['1970-01-01', 'Z149', 'Jugoslavia'],
+    ['1980-01-01', 'Z152', 'Kazakhstan'],
+    ['1980-01-01', 'Z135', 'Russia'],
+    ['1980-01-01', 'Z154', 'URSS'],
+    ['1960-01-01', 'D620', 'Fiume'],
+    ['1960-01-01', 'D621', 'Fiume'],
+  ])('knows that one born on %s in %s may tell %s', (birthDate, code, birthplace) => {
+    expect(
+      different(codeOf({ birthDate, birthplace: code, province: '' }), {
+        birthDate,
+        birthplace,
+        province: '',
+      }),
+    ).toEqual([]);
+  });
+
+  it('does not take one state for another of a later time', () => {
+    const inRussia = codeOf({ birthDate: '2010-01-01', birthplace: 'Z154', province: '' });
+    expect(different(inRussia, { birthDate: '2010-01-01', birthplace: 'Ucraina', province: '' })).toEqual([
+      'birthplace',
+    ]);
+  });
+
+  it('tells an invalid code and bad data at once', () => {
+    expect(different('RSSMRA80A01H501X', {})).toEqual(['check-character']);
+    expect(different('RSSMRA80A01H501X', { surname: '', birthplace: 'Atlantide' })).toEqual([
+      'check-character',
+      'surname',
+      'birthplace',
+    ]);
+    expect(() => match(codeOf({}), mario, { asOf: 'today' })).toThrow(TypeError);
+  });
+});
+
+describe('people without a surname or a given name', () => {
+  it('have XXX in their codes, which can be read', () => {
+    expect(codeOf({ surname: '', noSurname: true }).slice(0, 6)).toBe('XXXMRA');
+    expect(codeOf({ givenName: '', noName: true }).slice(0, 6)).toBe('RSSXXX');
+    const decoded = decode(codeOf({ surname: '', noSurname: true }), { asOf });
+    expect(decoded).toMatchObject({ ok: true, surname: 'XXX', warnings: [] });
+  });
+
+  it('must be said to be such', () => {
+    const faults = (changes: Partial<Person>): string[] => {
+      const result = generate({ ...mario, ...changes }, { asOf });
+      return result.ok ? [] : result.faults.map(({ field, reason }) => `${field}: ${reason}`);
+    };
+    expect(faults({ surname: '' })).toEqual(['surname: missing']);
+    expect(faults({ noSurname: true })).toEqual(['surname: contradiction']);
+    expect(faults({ noName: true })).toEqual(['givenName: contradiction']);
+    expect(faults({ surname: '', givenName: '', noSurname: true, noName: true })).toEqual([
+      'givenName: missing',
+    ]);
+  });
+});
+
+describe('names with commas and full stops', () => {
+  it('leave out what is after the comma, with a warning', () => {
+    const result = generate({ ...mario, givenName: 'Maria, Teresa' }, { asOf });
+    expect(result).toMatchObject({ ok: true, warnings: ['names-after-comma'] });
+    expect(codeOf({ givenName: 'Maria, Teresa' })).toBe(codeOf({ givenName: 'Maria' }));
+    expect(codeOf({ givenName: 'Maria Teresa' })).not.toBe(codeOf({ givenName: 'Maria' }));
+  });
+
+  it.each([
+    [{ surname: 'De Rossi, Bianchi' }, 'DRSMRA'],
+    [{ surname: 'D\uff07Amico' }, 'DMCMRA'],
+    [{ givenName: 'G. Mario' }, 'RSSGMR'],
+  ])('are read: %j as %s', (changes, letters) => {
+    expect(codeOf(changes).slice(0, 6)).toBe(letters);
+  });
+});
+
+describe('checkTaxCode', () => {
+  it.each([
+    ['RSSMRA80A01H501U', 'person'],
+    ['12345671512', 'provisional'],
+    ['12345670017', 'vat'],
+    ['80000010015', 'organisation'],
+  ])('tells that %s is of kind %s, or where its check digit is wrong', (code, kind) => {
+    const last = code.length === 16 ? 'U' : '0123456789';
+    const results = [...last].map((end) => checkTaxCode(code.slice(0, -1) + end, { asOf }));
+    expect(results.filter(({ ok }) => ok)).toEqual([{ ok: true, kind, warnings: [] }]);
+    for (const result of results) if (!result.ok) expect(result.reason).toBe('check-character');
+  });
+
+  it('refuses what is no code at all', () => {
+    expect(checkTaxCode('1234567890', { asOf })).toMatchObject({ ok: false, reason: 'length' });
+  });
+});
