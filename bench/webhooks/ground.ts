@@ -95,6 +95,7 @@ export async function openGround({ name, options, encryptionKey }: Database): Pr
       },
     },
     deliveries: store.deliveries,
+    changes: store.changes,
     webhooks: store.webhooks,
     fileUrls: { urlOf: async () => undefined },
   });

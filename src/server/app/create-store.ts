@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { createEventStore } from '../events/events.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
 import { createLeaseStore } from '../platform/jobs/leases.sql.ts';
-import type { Connection, Engine, SqlDialect } from '../platform/storage/engine.ts';
+import type { Connection, Engine } from '../platform/storage/engine.ts';
 import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
 import { withinSavepoint } from '../platform/storage/savepoint.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
@@ -13,12 +13,13 @@ import { createWebhookStore } from '../webhooks/webhooks.sql.ts';
 import type { Store } from './store.ts';
 
 export function createStore(engine: Engine): Store {
-  const { db, dialect } = engine;
+  const { db, dialect, changes } = engine;
   const calls = new InFlightCounter();
-  const storeOf = transactionStores(dialect);
+  const storeOf = transactionStores(engine);
   let closing: Promise<void> | undefined;
-  const stores = createStores({ db, dialect, atomically: (work) => engine.transaction(work) });
+  const stores = createStores({ db, dialect, changes, atomically: (work) => engine.transaction(work) });
   return {
+    changes,
     recordings: countCalls(stores.recordings, calls),
     events: countCalls(stores.events, calls),
     presence: countCalls(stores.presence, calls),
@@ -63,13 +64,17 @@ type Method = (...parameters: readonly unknown[]) => Promise<unknown>;
  * database object and get the same store. Its calls are not counted, because the counted transaction includes them and
  * must be able to end while the store closes.
  */
-function transactionStores(dialect: SqlDialect): (db: Transaction<Tables>) => Store {
+function transactionStores({
+  dialect,
+  changes,
+}: Pick<Engine, 'dialect' | 'changes'>): (db: Transaction<Tables>) => Store {
   const built = new WeakMap<Transaction<Tables>, Store>();
   return (db) => {
     const known = built.get(db);
     if (known !== undefined) return known;
     const store: Store = {
-      ...createStores({ db, dialect, atomically: (work) => work(db) }),
+      ...createStores({ db, dialect, changes, atomically: (work) => work(db) }),
+      changes,
       transaction: (work) => withinSavepoint(db, () => work(store)),
       ping: () => ping(db),
       close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),

@@ -97,6 +97,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const dispatcher = startDeliveryDispatcher({
     ...adapters,
     instanceId,
+    changes: store.changes,
     deliveries: store.deliveries,
     webhooks: store.webhooks,
   });

@@ -1,4 +1,5 @@
 import type { MediaEventStores } from '../media-events/stores.ts';
+import type { ChangeFeed } from '../platform/storage/changes.ts';
 
 /**
  * The service's database, with every capability's store: one schema and one query layer on SQLite and PostgreSQL.
@@ -7,6 +8,7 @@ import type { MediaEventStores } from '../media-events/stores.ts';
  */
 export interface Store extends MediaEventStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  readonly changes: ChangeFeed;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
   /** Refuses new calls, waits for the running ones, then closes. A second call returns the first one's promise. */

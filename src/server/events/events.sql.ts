@@ -42,7 +42,10 @@ export function createEventStore(connection: Connection): EventStore {
  * The counter's row is locked until the transaction ends, so that positions become visible in their order. A known
  * event does not touch it; one that becomes known at this very moment leaves its number unused.
  */
-function insertEvent({ atomically }: Connection, event: NewEvent): Promise<StoredEvent | undefined> {
+function insertEvent(
+  { atomically, dialect, changes }: Connection,
+  event: NewEvent,
+): Promise<StoredEvent | undefined> {
   return atomically(async (db) => {
     const counted = await sql<{ value: number }>`
       update counters set value = value + 1
@@ -54,14 +57,16 @@ function insertEvent({ atomically }: Connection, event: NewEvent): Promise<Store
     const { rows } = await sql`
       insert into events (${columns})
       values (${sql.join(EVENT_COLUMNS.map((column) => stored[column]))})
-      on conflict ("sourceId") do nothing returning position`.execute(db);
-    return rows.length === 0 ? undefined : stored;
+      on conflict ("sourceId") do nothing returning position, ${dialect.notification('events')}`.execute(db);
+    if (rows.length === 0) return undefined;
+    changes.note(db, 'events');
+    return stored;
   });
 }
 
 /** The same in three statements, however many events there are. */
 function insertEvents(
-  { atomically, dialect }: Connection,
+  { atomically, dialect, changes }: Connection,
   events: readonly NewEvent[],
 ): Promise<readonly StoredEvent[]> {
   return atomically(async (db) => {
@@ -85,7 +90,8 @@ function insertEvents(
     // `where true` tells SQLite that the `on` which follows belongs to no join.
     const inserted = await sql<{ position: number }>`
       insert into events (${columns}) select ${columns} from ${dialect.rows(stored, EVENT_TYPES)} as listed where true
-      on conflict ("sourceId") do nothing returning position`.execute(db);
+      on conflict ("sourceId") do nothing returning position, ${dialect.notification('events')}`.execute(db);
+    changes.note(db, 'events');
     const positions = new Set(inserted.rows.map((row) => row.position));
     return stored.filter(({ position }) => positions.has(position));
   });

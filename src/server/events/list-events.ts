@@ -2,16 +2,17 @@ import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event
 import type { Event, EventList } from '../../contract/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import { cursorOf, refusedCursor } from '../platform/http/cursor.ts';
+import { type ChangeFeed, nextChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
 import type { FileUrls } from '../webhooks/sender/sender.ts';
 import type { EventStores, StoredEvent } from './store.ts';
 
 export type ListEventsDeps = {
-  readonly store: UnitOfWork<EventStores>;
+  readonly store: UnitOfWork<EventStores> & { readonly changes: ChangeFeed };
   readonly clock: Clock;
   readonly fileUrls: FileUrls;
-  /** Aborted when the service closes: who waits for events is answered then. */
+  /** Aborts when the service closes: waiting readers get their response then. */
   readonly closing: AbortSignal;
 };
 
@@ -28,7 +29,8 @@ export type EventsQuery = {
 
 const CURSOR = cursorOf('events', 'number');
 
-const LOOK_AGAIN_MS = 150;
+/** A waiting reader looks again after this, in case a notification was lost. */
+const MAX_SLEEP_MS = 10_000;
 
 /** Stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
 export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Promise<EventList> {
@@ -40,7 +42,7 @@ export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Prom
     const isOver = deps.clock.now() >= deadline || deps.closing.aborted;
     if (page.events.length > 0 || isOver) return page;
     afterPosition = CURSOR.decode(page.nextCursor)[0];
-    await untilNewer(deps, afterPosition, deadline);
+    await waitForNewEvents(deps, afterPosition, deadline);
   }
 }
 
@@ -78,14 +80,19 @@ async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition:
   return { events, nextCursor: CURSOR.encode(reached) };
 }
 
-async function untilNewer(
+async function waitForNewEvents(
   { store, clock, closing }: ListEventsDeps,
   position: number,
   deadline: number,
 ): Promise<void> {
   while (clock.now() < deadline && !closing.aborted) {
-    await clock.sleep(Math.min(LOOK_AGAIN_MS, deadline - clock.now()), closing).catch(() => {});
-    if ((await store.events.lastPosition()) > position) return;
+    const sleeping = new AbortController();
+    // Subscribed before the read: an event that is stored between them ends the sleep.
+    const changed = nextChange(store.changes, 'events', AbortSignal.any([closing, sleeping.signal]));
+    if ((await store.events.lastPosition()) > position) return sleeping.abort();
+    const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.now());
+    await Promise.race([changed, clock.sleep(sleepMs, sleeping.signal).catch(() => {})]);
+    sleeping.abort();
   }
 }
 

@@ -25,8 +25,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     claim: (request) => claimJobs(connection, request),
     renew: (owner, ids, leaseUntil) =>
       changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
-    release: (owner) =>
-      changeLeases(connection, sql`"leaseOwner" = null, "leaseUntil" = null`, sql`"leaseOwner" = ${owner}`),
+    release: (owner) => releaseLeases(connection, owner),
     recordOutcomes: (owner, outcomes) => recordOutcomes(connection, owner, outcomes),
     list: (query) => listDeliveries(connection, query),
     find: (webhookId, id) =>
@@ -115,6 +114,17 @@ async function changeLeases(
       select id from deliveries where ${isMeant} ${dialect.lockFreeRows}
     )`.execute(db);
   return Number(changed.numAffectedRows ?? 0);
+}
+
+/** Other instances take over at once what a closing one gives back. */
+async function releaseLeases(connection: Connection, owner: string): Promise<number> {
+  const { db, dialect, changes } = connection;
+  const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
+  const released = await changeLeases(connection, change, sql`"leaseOwner" = ${owner}`);
+  if (released === 0) return 0;
+  await sql`select ${dialect.notification('events')}`.execute(db);
+  changes.note(db, 'events');
+  return released;
 }
 
 /**

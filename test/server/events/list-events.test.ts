@@ -59,7 +59,17 @@ describe('the latest cursor', () => {
     const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);
     await happen('after');
-    clock.advance(1000);
+    expect((await waiting).ids).toEqual(['after']);
+    expect(clock.sleeping).toBe(0);
+  });
+
+  it('waits for an event of another process too', async () => {
+    const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    const own = store;
+    store = await ground.open();
+    await happen('after');
+    store = own;
     expect((await waiting).ids).toEqual(['after']);
   });
 

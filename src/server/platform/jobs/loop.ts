@@ -19,6 +19,8 @@ export type LoopOptions = {
 export type Loop = {
   /** Starts the next round now, or right after the running one. */
   readonly wake: () => void;
+  /** Starts the next round at `dueAt` (Unix milliseconds) or earlier. */
+  readonly wakeBy: (dueAt: number) => void;
   /** Ends the loop. Resolves when the running round has ended. */
   readonly close: () => Promise<void>;
 };
@@ -29,9 +31,17 @@ const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 1_000, maxMs: 30_000 };
 export function startLoop(options: LoopOptions): Loop {
   const closing = new AbortController();
   let wakeUp = new AbortController();
+  /** Ends the current sleep, to begin another one until an earlier time. */
+  let reschedule = new AbortController();
+  let dueAt: number | undefined;
   const running = run();
   return {
     wake: () => wakeUp.abort(),
+    wakeBy: (at) => {
+      if (dueAt !== undefined && dueAt <= at) return;
+      dueAt = at;
+      reschedule.abort();
+    },
     close: async () => {
       closing.abort();
       wakeUp.abort();
@@ -45,16 +55,28 @@ export function startLoop(options: LoopOptions): Loop {
     while (!closing.signal.aborted) {
       // Created before the round: a wake-up that comes while it runs must not be lost.
       wakeUp = new AbortController();
-      let dueAt: number | undefined;
+      dueAt = undefined;
       try {
-        dueAt = await round(closing.signal);
+        dueAt = earliest(await round(closing.signal));
         backoff.reset();
       } catch (error) {
         if (closing.signal.aborted) return;
         log.warn({ err: error }, failureMessage);
         dueAt = clock.now() + backoff.next();
       }
-      if (!closing.signal.aborted) await sleepUntil(clock, dueAt, wakeUp.signal);
+      await sleep(clock);
+    }
+  }
+
+  /** The round's due time, or an earlier one that `wakeBy` asked for while it ran. */
+  function earliest(roundDueAt: number | undefined): number | undefined {
+    return dueAt === undefined || (roundDueAt !== undefined && roundDueAt < dueAt) ? roundDueAt : dueAt;
+  }
+
+  async function sleep(clock: Clock): Promise<void> {
+    while (!wakeUp.signal.aborted && (dueAt === undefined || dueAt > clock.now())) {
+      reschedule = new AbortController();
+      await sleepUntil(clock, dueAt, AbortSignal.any([wakeUp.signal, reschedule.signal]));
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import type { ChangeHub, ChangeTopic } from './changes.ts';
 import type { Tables } from './schema/tables.ts';
 
 /*
@@ -10,6 +11,7 @@ export interface Engine {
   readonly db: Kysely<Tables>;
   readonly columnTypes: ColumnTypes;
   readonly dialect: SqlDialect;
+  readonly changes: ChangeHub;
   /** Resolves when the transaction is durable. If `work` throws, it is rolled back. On SQLite, simultaneous transactions share a commit. */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
@@ -43,6 +45,8 @@ export type SqlDialect = {
   readonly lockRows: RawBuilder<unknown>;
   /** Like lockRows, but skips rows that others have locked. */
   readonly lockFreeRows: RawBuilder<unknown>;
+  /** A column for a select or `returning`, whose row notifies other instances of a change at the commit. */
+  notification(topic: ChangeTopic): RawBuilder<unknown>;
   /** Locks a name until the transaction of `db` ends. */
   lockName(db: Kysely<Tables>, name: string): Promise<void>;
   /** Locks the names in the given order. */
@@ -55,6 +59,8 @@ export type RowColumns<Row> = Readonly<Partial<Record<keyof Row & string, 'text'
 export type Connection = {
   readonly db: Kysely<Tables>;
   readonly dialect: SqlDialect;
+  /** Its `note` publishes a change in this process; `dialect.notification` tells other instances. */
+  readonly changes: ChangeHub;
   /** Runs `work` in a new transaction, or in the current one. */
   atomically<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 };

@@ -1,11 +1,13 @@
+import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
+import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { DeliveryJob, DeliveryStore, WebhookStore } from '../store.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt-delivery.ts';
 import { BuildErrorLog } from './build-error-log.ts';
 import type { DeliveryDispatcher } from './dispatcher.ts';
 import { DELIVERY_LEASE_MS } from './dispatcher.ts';
 import { InFlightDeliveries } from './in-flight-deliveries.ts';
-import { OutcomeWriter } from './outcome-writer.ts';
+import { OutcomeWriter, type WebhookOutcome } from './outcome-writer.ts';
 import { WebhookCache } from './webhook-cache.ts';
 
 /*
@@ -13,15 +15,18 @@ import { WebhookCache } from './webhook-cache.ts';
  *
  *   dispatch         tries what this instance stored itself, with a lease, at once
  *   claim            leases what is due without a lease (retries, a dead instance's deliveries, an overflow), as far
- *                    as there is capacity
+ *                    as there is capacity; then sleeps until the next delivery is due or something wakes it
  *   renew            prolongs the leases in memory long before they run out
  *   recordOutcomes   stores attempts and new states in batches; while the store is slow or away nothing new starts
  *
  * A receiver that is down or slow fills its own queue and no other, and is left out of claims while its queue is full.
  */
 
-/** Retries are at most half a second late. */
-const CLAIM_INTERVAL_MS = 250;
+/** Due deliveries that others are claiming are looked at again after this, and changes of other processes this soon. */
+const CLAIM_PAUSE_MS = 250;
+/** Without any notification the store is looked at this often, in case one was lost. */
+const MAX_SLEEP_MS = 60_000;
+const CLAIM_BACKOFF = { firstMs: 250, maxMs: 5_000 } as const;
 const RENEW_INTERVAL_MS = 4_000;
 /** Running requests may end in this time at a close; then other instances try them again. */
 const CLOSE_TIMEOUT_MS = 4_000;
@@ -30,6 +35,7 @@ export type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
   readonly log: Log;
   readonly deliveries: DeliveryStore;
   readonly webhooks: Pick<WebhookStore, 'find'>;
+  readonly changes: ChangeFeed;
   readonly instanceId: string;
 };
 
@@ -38,9 +44,7 @@ export type ClosableDispatcher = DeliveryDispatcher & {
 };
 
 export function startDeliveryDispatcher(deps: DispatcherDeps): ClosableDispatcher {
-  const dispatcher = new LeasedDeliveryDispatcher(deps);
-  dispatcher.start();
-  return dispatcher;
+  return new LeasedDeliveryDispatcher(deps);
 }
 
 class LeasedDeliveryDispatcher implements ClosableDispatcher {
@@ -50,10 +54,10 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   readonly #outcomes: OutcomeWriter;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<void>>();
-  #loops: Promise<unknown> = Promise.resolve();
-  #wakeUp: AbortController = new AbortController();
-  #mayHaveMore = false;
-  /** Webhooks that have more in the store, and were left out by the last claim because their queues were full. */
+  readonly #claims: Loop;
+  readonly #renewals: Loop;
+  readonly #unsubscribe: () => void;
+  /** Webhooks that may have more in the store, and were left out of the last claim because their queues were full. */
   #overflowing: readonly string[] = [];
 
   constructor(deps: DispatcherDeps) {
@@ -62,16 +66,26 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     this.#outcomes = new OutcomeWriter({
       ...deps,
       owner: deps.instanceId,
-      onWritten: (outcomes) => {
-        for (const { webhookId, attempt } of outcomes) this.#release(webhookId, attempt.deliveryId);
-        for (const webhookId of this.#inFlight.startableWebhooks()) this.#startQueued(webhookId);
-        if (this.#mayHaveMore || this.#inFlight.canClaimFor(this.#overflowing)) this.poll();
-      },
+      onWritten: (outcomes) => this.#afterWrite(outcomes),
     });
-  }
-
-  start(): void {
-    this.#loops = Promise.all([this.#claimLoop(), this.#renewLoop()]);
+    const { clock, log, changes } = deps;
+    this.#claims = startLoop({
+      clock,
+      log,
+      failureMessage: 'claiming deliveries failed; trying again',
+      backoff: CLAIM_BACKOFF,
+      round: () => this.#claimDue(),
+    });
+    this.#renewals = startLoop({
+      clock,
+      log,
+      failureMessage: 'renewing leases failed; trying again',
+      backoff: { firstMs: RENEW_INTERVAL_MS, maxMs: RENEW_INTERVAL_MS },
+      round: () => this.#renew(),
+    });
+    this.#unsubscribe = changes.subscribe('events', (origin) => {
+      if (origin === 'elsewhere') this.#claims.wakeBy(clock.now() + CLAIM_PAUSE_MS);
+    });
   }
 
   capacityFor(webhookId: string): number {
@@ -89,7 +103,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   }
 
   poll(): void {
-    this.#wakeUp.abort();
+    this.#claims.wake();
   }
 
   overflow(webhookIds: readonly string[]): void {
@@ -105,9 +119,10 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     const timeout = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
     const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve()));
     this.#closing.abort();
-    this.poll();
+    this.#unsubscribe();
     this.#inFlight.releaseQueued();
-    await Promise.race([Promise.all([...this.#running, this.#loops]), timedOut]);
+    const loops = [this.#claims.close(), this.#renewals.close()];
+    await Promise.race([Promise.all([...this.#running, ...loops]), timedOut]);
     await this.#outcomes.close(timeout);
     await this.#deps.deliveries.release(this.#deps.instanceId);
   }
@@ -130,54 +145,41 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     const isHalfEmpty = this.#inFlight.finish(webhookId);
     this.#startQueued(webhookId);
     // A backlog continues without waiting for the next claim or for the storing of what was sent.
-    if (isHalfEmpty && (this.#mayHaveMore || this.#overflowing.includes(webhookId))) this.poll();
+    if (isHalfEmpty && this.#overflowing.includes(webhookId)) this.poll();
   }
 
   #release(webhookId: string, deliveryId: string): void {
     if (this.#inFlight.release(webhookId, deliveryId) === 0) this.#webhooks.delete(webhookId);
   }
 
-  async #claimLoop(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
-      // Created before the claim: a wake-up that comes while it runs must not be lost.
-      this.#wakeUp = new AbortController();
-      this.#mayHaveMore = (await this.#claim()) > 0;
-      if (this.#closing.signal.aborted) return;
-      await this.#deps.clock.sleep(CLAIM_INTERVAL_MS, this.#wakeUp.signal).catch(() => {});
+  #afterWrite(outcomes: readonly WebhookOutcome[]): void {
+    for (const { webhookId, attempt, next } of outcomes) {
+      this.#release(webhookId, attempt.deliveryId);
+      if (next.state === 'pending') this.#claims.wakeBy(next.dueAt);
     }
+    for (const webhookId of this.#inFlight.startableWebhooks()) this.#startQueued(webhookId);
+    if (this.#inFlight.canClaimFor(this.#overflowing)) this.poll();
   }
 
-  async #claim(): Promise<number> {
-    const { deliveries, clock, instanceId, log } = this.#deps;
-    try {
-      const now = clock.now();
-      const capacity = this.#inFlight.claimCapacity;
-      this.#overflowing = capacity.exceptWebhooks;
-      const jobs = await deliveries.claim({
-        now,
-        owner: instanceId,
-        leaseUntil: now + DELIVERY_LEASE_MS,
-        ...capacity,
-      });
-      this.dispatch(jobs);
-      return jobs.length;
-    } catch (error) {
-      log.error({ err: error }, 'claiming deliveries failed; trying again');
-      return 0;
-    }
+  /** Reads before it claims: a claim takes the write lock on SQLite, which an idle instance leaves alone. */
+  async #claimDue(): Promise<number | undefined> {
+    const { deliveries, clock, instanceId } = this.#deps;
+    if (this.#closing.signal.aborted) return undefined;
+    const capacity = this.#inFlight.claimCapacity;
+    this.#overflowing = capacity.exceptWebhooks;
+    const dueAt = await deliveries.nextClaimableAt(capacity.exceptWebhooks);
+    const now = clock.now();
+    if (dueAt === undefined || dueAt > now) return Math.min(dueAt ?? Infinity, now + MAX_SLEEP_MS);
+    const lease = { now, owner: instanceId, leaseUntil: now + DELIVERY_LEASE_MS };
+    const jobs = await deliveries.claim({ ...lease, ...capacity });
+    this.dispatch(jobs);
+    return jobs.length > 0 ? now : now + CLAIM_PAUSE_MS;
   }
 
-  async #renewLoop(): Promise<void> {
-    const { deliveries, clock, instanceId, log } = this.#deps;
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      await clock.sleep(RENEW_INTERVAL_MS, signal).catch(() => {});
-      if (this.#inFlight.size === 0 || signal.aborted) continue;
-      try {
-        await deliveries.renew(instanceId, this.#inFlight.deliveryIds, clock.now() + DELIVERY_LEASE_MS);
-      } catch (error) {
-        log.error({ err: error }, 'renewing leases failed; trying again');
-      }
-    }
+  async #renew(): Promise<number> {
+    const { deliveries, clock, instanceId } = this.#deps;
+    if (this.#inFlight.size > 0)
+      await deliveries.renew(instanceId, this.#inFlight.deliveryIds, clock.now() + DELIVERY_LEASE_MS);
+    return clock.now() + RENEW_INTERVAL_MS;
   }
 }

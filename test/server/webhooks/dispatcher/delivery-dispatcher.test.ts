@@ -81,12 +81,13 @@ describe('what is in hand', () => {
     const slow = await stage.webhook('http://127.0.0.1:1/slow');
     await instance.append('in hand');
     await expect.poll(() => held.length).toBe(1);
-    // Claimed by the sweep, as its webhook is known to nobody's dispatcher: told by an instance that has no room.
+    // Stored without a lease, as an instance without capacity does: it has to be claimed.
     const other = await stage.webhook('http://127.0.0.1:1/other');
     const deliveries = await stage.store.deliveries.list({ webhookId: slow, limit: 1 });
     const eventId = deliveries[0]?.eventId ?? '';
     const due = { webhookId: other, eventId, eventName: 'room_finished', dueAt: 0, createdAt: 0 };
     await stage.store.deliveries.insert([{ id: 'dlv_lost', ...due, leaseOwner: null, leaseUntil: null }]);
+    instance.dispatcher.poll();
     await letPass(clock, 20_000, () => held.length === 2);
     expect(held[1]?.request.url).toBe('http://127.0.0.1:1/other');
   });
@@ -193,6 +194,42 @@ describe('a store that does not take what was delivered', () => {
     for (const id of ids) {
       await expect.poll(async () => new Set(await statesOf(stage.store, id))).toEqual(new Set(['delivered']));
     }
+  });
+});
+
+describe('an idle dispatcher', () => {
+  it('claims nothing, which would lock the database, and reads once a minute', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    let reads = 0;
+    let claims = 0;
+    stage.instance({
+      deliveries: (deliveries) => ({
+        ...deliveries,
+        nextClaimableAt: (except) => {
+          reads += 1;
+          return deliveries.nextClaimableAt(except);
+        },
+        claim: (request) => {
+          claims += 1;
+          return deliveries.claim(request);
+        },
+      }),
+    });
+    await letPass(clock, 61_000);
+    await expect.poll(() => reads).toBe(2);
+    await letPass(clock, 61_000);
+    await expect.poll(() => reads).toBe(3);
+    expect(claims).toBe(0);
+  });
+
+  it('delivers what another process stored without a lease', async () => {
+    const stage = await stageFor();
+    const receiver = await receiverFor();
+    await stage.webhook(receiver.url);
+    stage.instance();
+    await stage.appendElsewhere('one');
+    await receiver.waitFor(() => true, 1);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { replayDelivery } from '../../../../src/server/webhooks/deliveries.ts';
 import type { WebhookSender } from '../../../../src/server/webhooks/sender/sender.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { answer, startReceiver } from '../support/receiver.ts';
@@ -32,7 +33,7 @@ async function failing(failures: number) {
   await expect.poll(() => attemptedAt.length).toBe(1);
   const find = async () => (await stage.store.deliveries.list({ webhookId: id, limit: 1 }))[0];
   await expect.poll(async () => (await find())?.attempts).toBe(1);
-  return { clock, attemptedAt, find, stage, id };
+  return { clock, attemptedAt, find, stage, instance, id };
 }
 
 describe('a receiver that is down for long', () => {
@@ -124,13 +125,14 @@ describe('a delivery that fails', () => {
   }, 60_000);
 
   it('begins a new round when it is replayed', async () => {
-    const { clock, attemptedAt, find, stage, id } = await failing(5);
+    const { clock, attemptedAt, find, stage, instance, id } = await failing(5);
     for (const [attempts, delayMs] of [5_500, 30_500, 300_500].entries()) {
       await letPass(clock, delayMs, () => attemptedAt.length === attempts + 2);
       await expect.poll(async () => (await find())?.attempts).toBe(attempts + 2);
     }
     const delivery = await find();
-    expect(await stage.store.deliveries.replay(id, delivery?.id ?? '', clock.now())).toBe(true);
+    const deps = { store: stage.store, clock, dispatcher: instance.dispatcher };
+    expect(await replayDelivery(deps, id, delivery?.id ?? '')).toBe(1);
     await letPass(clock, 500, () => attemptedAt.length === 5);
     await expect.poll(async () => (await find())?.attempts).toBe(5);
     const again = await find();

@@ -4,6 +4,8 @@ import type { RowColumns, SqlDialect } from '../engine.ts';
 /** An arbitrary number that is the same in every instance. It separates our hashes from other advisory locks. */
 const NAME_LOCK_SEED = 0x727463;
 
+export const CHANGE_CHANNEL = 'rtc_changes';
+
 export const postgresDialect: SqlDialect = {
   engine: 'PostgreSQL',
   rows,
@@ -11,6 +13,7 @@ export const postgresDialect: SqlDialect = {
   noneOf: (values) => sql`<> all(${values})`,
   lockRows: sql`for update`,
   lockFreeRows: sql`for update skip locked`,
+  notification: (topic) => sql`pg_notify(${sql.lit(CHANGE_CHANNEL)}, ${sql.lit(topic)})`,
   lockName: async (db, name) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${NAME_LOCK_SEED}))`.execute(db);
   },

@@ -2,12 +2,15 @@ import { Kysely, sql } from 'kysely';
 import { Pool, type PoolConfig, types } from 'pg';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
+import type { Loop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
+import { ChangeHub } from '../changes.ts';
 import type { Engine } from '../engine.ts';
 import { migrate } from '../migrate.ts';
 import type { Tables } from '../schema/tables.ts';
 import { postgresDialect } from './dialect.ts';
 import { postgresKyselyDialect } from './driver.ts';
+import { listenForChanges } from './listen.ts';
 import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
@@ -28,20 +31,31 @@ const INT8_OID = 20;
 /** Opens the pool and migrates the schema. */
 export async function openPostgres(url: string, clock: Clock, log: Log): Promise<Engine> {
   await prepareDatabase(url, clock, log);
-  return createEngine(
-    createPool(log, {
-      connectionString: url,
-      max: CONNECTIONS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    }),
-  );
+  const pool = createPool(log, {
+    connectionString: url,
+    max: CONNECTIONS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  });
+  const ownProcessIds = trackProcessIds(pool);
+  let listening: Loop | undefined;
+  const changes = new ChangeHub(() => {
+    listening = listenForChanges({ url, clock, log, changes, ownProcessIds });
+  });
+  const engine = createEngine(pool, changes);
+  return {
+    ...engine,
+    close: async () => {
+      await listening?.close();
+      await engine.close();
+    },
+  };
 }
 
 /** Uses its own connection without timeouts, because migrations, also those of another instance, may take long. */
 async function prepareDatabase(url: string, clock: Clock, log: Log): Promise<void> {
-  const engine = createEngine(createPool(log, { connectionString: url, max: 1 }));
+  const engine = createEngine(createPool(log, { connectionString: url, max: 1 }), new ChangeHub());
   try {
     await requireWritableUtf8(engine);
     await migrate(engine, clock.now());
@@ -95,13 +109,26 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
   return oid === INT8_OID ? Number : types.getTypeParser(oid, format);
 }
 
-function createEngine(pool: Pool): Engine {
+function trackProcessIds(pool: Pool): ReadonlySet<number> {
+  const processIds = new Set<number>();
+  pool.on('connect', (client) => processIds.add(processIdOf(client)));
+  pool.on('remove', (client) => processIds.delete(processIdOf(client)));
+  return processIds;
+}
+
+/** pg sets it at the connect, and its types leave it out. */
+function processIdOf(client: object): number {
+  return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
+}
+
+function createEngine(pool: Pool, changes: ChangeHub): Engine {
   const db = new Kysely<Tables>({ dialect: postgresKyselyDialect(pool) });
   return {
     name: 'PostgreSQL',
     db,
     dialect: postgresDialect,
-    transaction: (work) => db.transaction().execute(work),
+    changes,
+    transaction: (work) => changes.publishAfter((inside) => db.transaction().execute(inside), work),
     columnTypes: { text: sql`text collate "C"`, integer: sql`bigint` },
     hasTable: async (db, table) => {
       const found = await sql<{

@@ -9,6 +9,8 @@ export const sqliteDialect: SqlDialect = {
   // A transaction locks the whole file.
   lockRows: sql``,
   lockFreeRows: sql``,
+  // Other processes watch the file (watch-file.ts).
+  notification: () => sql`null`,
   lockName: async () => {},
   lockNames: async () => {},
 };

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
+import { ChangeHub } from '../changes.ts';
 import type { Engine } from '../engine.ts';
 import { migrate } from '../migrate.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -10,6 +11,7 @@ import { BUSY_TIMEOUT_MS, sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
 import { GroupCommit } from './group-commit.ts';
+import { watchFile } from './watch-file.ts';
 
 /** Another process may be creating or recovering the same file. */
 const OPEN_TIMEOUT_MS = 5000;
@@ -20,7 +22,7 @@ const LOG_BYTES = 64 * 1024 * 1024;
 /** Opens or creates the database file, and migrates its schema. */
 export async function openSqlite(path: string, clock: Clock): Promise<Engine> {
   await prepareSqliteFile(path);
-  const engine = createEngine(openFile(path), clock);
+  const engine = createEngine(openFile(path), path, clock);
   try {
     await migrate(engine, clock.now());
     return engine;
@@ -64,14 +66,17 @@ function folderError(path: string, cause: unknown): ServiceError {
   );
 }
 
-function createEngine(database: DatabaseSync, clock: Clock): Engine {
+function createEngine(database: DatabaseSync, path: string, clock: Clock): Engine {
   const db = new Kysely<Tables>({ dialect: sqliteKyselyDialect(database, clock) });
   const groupCommit = new GroupCommit(db);
+  const fileWatch = watchFile(database, path, () => changes.publishAll('elsewhere'));
+  const changes = new ChangeHub(fileWatch.start);
   return {
     name: 'SQLite',
     db,
     dialect: sqliteDialect,
-    transaction: (work) => groupCommit.run(work),
+    changes,
+    transaction: (work) => changes.publishAfter((inside) => groupCommit.run(inside), work),
     columnTypes: { text: sql`text`, integer: sql`integer` },
     hasTable: async (db, table) => {
       const found = await sql`select 1 from sqlite_schema where type = 'table' and name = ${table}`.execute(
@@ -81,6 +86,9 @@ function createEngine(database: DatabaseSync, clock: Clock): Engine {
     },
     // Every transaction on SQLite holds the file's write lock from its start.
     lockMigrations: async () => {},
-    close: () => db.destroy(),
+    close: async () => {
+      fileWatch.close();
+      await db.destroy();
+    },
   };
 }

@@ -26,6 +26,8 @@ export type Stage = {
   readonly webhook: (url: string, events?: readonly 'room_finished'[]) => Promise<string>;
   /** An instance with the real sender, or what the test puts in its place. */
   readonly instance: (options?: InstanceOptions) => Instance;
+  /** Stores events as a process without a dispatcher does, such as a worker, on a connection of its own. */
+  readonly appendElsewhere: (...names: readonly string[]) => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
@@ -52,11 +54,8 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
   const folder = await mkdtemp(join(tmpdir(), 'rtc-stage-'));
   const logLines: LogLine[] = [];
   const log = keepingLog(logLines);
-  const store = await openStore({
-    database: database ?? { sqlitePath: join(folder, 'store.sqlite') },
-    clock: systemClock,
-    log,
-  });
+  const place = database ?? { sqlitePath: join(folder, 'store.sqlite') };
+  const store = await openStore({ database: place, clock: systemClock, log });
   const addressGuard = createAddressGuard(['127.0.0.0/8']);
   const secretBox = createSecretBox([randomBytes(32)]);
   const deps = { store, clock, log, secretBox, addressGuard, ids: systemIds, randomBytes };
@@ -82,6 +81,7 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
         ...deps,
         instanceId,
         sender,
+        changes: store.changes,
         webhooks: store.webhooks,
         deliveries: options.deliveries?.(store.deliveries) ?? store.deliveries,
         fileUrls: { urlOf: async () => undefined },
@@ -91,6 +91,11 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
       const appendDeps = { ...deps, instanceId, dispatcher: dispatcher };
       return { id: instanceId, dispatcher, append: (...names) => appendNamed(appendDeps, names) };
     },
+    appendElsewhere: async (...names) => {
+      const other = await openStore({ database: place, clock: systemClock, log });
+      await appendNamed({ ...deps, store: other, instanceId: 'worker', dispatcher: NO_DISPATCHER }, names);
+      await other.close();
+    },
     close: async () => {
       await Promise.all(instances.map((dispatcher) => dispatcher.close().catch(() => {})));
       await Promise.all(senders.map((sender) => sender.close()));
@@ -99,6 +104,14 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
     },
   };
 }
+
+const NO_DISPATCHER = {
+  capacityFor: () => 0,
+  dispatch() {},
+  poll() {},
+  overflow() {},
+  invalidateWebhook() {},
+};
 
 async function appendNamed(deps: AppendEventsDeps, names: readonly string[]): Promise<void> {
   await appendEvents(deps, async (_store, appender) => {

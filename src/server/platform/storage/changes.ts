@@ -1,0 +1,88 @@
+/** What a committed change is about. */
+export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
+
+/** events: events or deliveries were stored. transcriptions: a transcription or its segments changed. */
+export const CHANGE_TOPICS = ['events', 'transcriptions'] as const;
+
+/** Whether this process committed the change, or another one (or perhaps nobody: after a lost connection). */
+export type ChangeOrigin = 'here' | 'elsewhere';
+
+type ChangeListener = (origin: ChangeOrigin) => void;
+
+/**
+ * Tells of committed changes, so that nobody has to poll the database. Listeners read what they need themselves; they
+ * may be called without a change, and once for many. PostgreSQL carries changes between instances by NOTIFY; on SQLite
+ * the processes that share the file watch its log.
+ */
+export interface ChangeFeed {
+  /** Returns a function that ends the subscription. Subscribe before reading, so that no change is missed between. */
+  subscribe(topic: ChangeTopic, listener: ChangeListener): () => void;
+}
+
+/** Resolves at the next change of the topic, or when the signal aborts. */
+export function nextChange(changes: ChangeFeed, topic: ChangeTopic, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const end = () => {
+      unsubscribe();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const unsubscribe = changes.subscribe(topic, end);
+    signal.addEventListener('abort', end);
+  });
+}
+
+export class ChangeHub implements ChangeFeed {
+  readonly #listeners = new Map<ChangeTopic, Set<ChangeListener>>();
+  readonly #noted = new WeakMap<object, Set<ChangeTopic>>();
+  readonly #onFirstSubscription: () => void;
+
+  /** `onFirstSubscription` starts to watch other processes; a process without listeners does not need to. */
+  constructor(onFirstSubscription: () => void = () => {}) {
+    this.#onFirstSubscription = onFirstSubscription;
+  }
+
+  subscribe(topic: ChangeTopic, listener: ChangeListener): () => void {
+    if (this.#listeners.size === 0) this.#onFirstSubscription();
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  publish(topic: ChangeTopic, origin: ChangeOrigin): void {
+    for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener(origin);
+  }
+
+  publishAll(origin: ChangeOrigin): void {
+    for (const topic of CHANGE_TOPICS) this.publish(topic, origin);
+  }
+
+  /** Publishes the topic when the transaction of `db` is committed; at once when `db` is not a transaction. */
+  note(db: object, topic: ChangeTopic): void {
+    const noted = this.#noted.get(db);
+    if (noted === undefined) this.publish(topic, 'here');
+    else noted.add(topic);
+  }
+
+  /** Runs a transaction and publishes what was noted in it after the commit. */
+  async publishAfter<Db extends object, T>(
+    transaction: (work: (db: Db) => Promise<T>) => Promise<T>,
+    work: (db: Db) => Promise<T>,
+  ): Promise<T> {
+    let noted: ReadonlySet<ChangeTopic> = new Set();
+    const value = await transaction((db) => {
+      noted = this.#track(db);
+      return work(db);
+    });
+    for (const topic of noted) this.publish(topic, 'here');
+    return value;
+  }
+
+  /** Transactions that share a commit on SQLite share `db` too: each publishes what any of them noted. */
+  #track(db: object): ReadonlySet<ChangeTopic> {
+    const noted = this.#noted.get(db) ?? new Set<ChangeTopic>();
+    this.#noted.set(db, noted);
+    return noted;
+  }
+}

@@ -1,0 +1,53 @@
+import { type FSWatcher, watch } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Many writes of one moment are looked at once. */
+const SETTLE_MS = 20;
+/** Where the file system cannot be watched (a limit of watches, some mounts), the version is read this often. */
+const FALLBACK_INTERVAL_MS = 1000;
+
+export type FileWatch = { readonly start: () => void; readonly close: () => void };
+
+/**
+ * Notices commits of other processes that share the database file: its write-ahead log is written then. Our own writes
+ * are told apart by data_version, which changes with those of other connections only.
+ */
+export function watchFile(database: DatabaseSync, path: string, onChange: () => void): FileWatch {
+  let watcher: FSWatcher | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  let version = readVersion(database);
+  const look = () => {
+    timer = undefined;
+    if (isClosed) return;
+    const current = readVersion(database);
+    if (current === version) return;
+    version = current;
+    onChange();
+  };
+  const poll = () => {
+    watcher?.close();
+    if (!isClosed) timer = setInterval(look, FALLBACK_INTERVAL_MS).unref();
+  };
+  return {
+    start: () => {
+      try {
+        watcher = watch(`${path}-wal`, { persistent: false }, () => {
+          timer ??= setTimeout(look, SETTLE_MS).unref();
+        });
+        watcher.on('error', poll);
+      } catch {
+        poll();
+      }
+    },
+    close: () => {
+      isClosed = true;
+      watcher?.close();
+      clearInterval(timer);
+    },
+  };
+}
+
+function readVersion(database: DatabaseSync): unknown {
+  return database.prepare('pragma data_version').get()?.data_version;
+}

@@ -1,0 +1,62 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import { postgresGround, sqliteGround } from './grounds.ts';
+import type { Ground } from './store-contract.ts';
+
+let ground: Ground | undefined;
+afterEach(() => ground?.close());
+
+async function insertEvent(store: Store, id: string): Promise<void> {
+  const place = { room: null, roomSid: null, sequence: null };
+  const event = { id, sourceId: id, type: 'room_started', payload: '{}', occurredAt: 1, createdAt: 1 };
+  await store.events.insert({ ...event, ...place });
+}
+
+/** The origins of the changes that a listener was told of. */
+function originsOf(store: Store): string[] {
+  const origins: string[] = [];
+  store.changes.subscribe('events', (origin) => void origins.push(origin));
+  return origins;
+}
+
+describe.each([
+  ['SQLite', sqliteGround],
+  ['PostgreSQL', postgresGround],
+] as const)('changes on %s', (_engine, prepare) => {
+  it('reach a listener of the same process when they are committed, and not before', async () => {
+    ground = await prepare();
+    const store = await ground.open();
+    const origins = originsOf(store);
+    await store.transaction(async (inside) => {
+      await insertEvent(inside, 'one');
+      expect(origins).not.toContain('here');
+    });
+    expect(origins.filter((origin) => origin === 'here')).toEqual(['here']);
+  });
+
+  it('reach a listener on another connection', async () => {
+    ground = await prepare();
+    const [listening, writing] = [await ground.open(), await ground.open()];
+    const origins = originsOf(listening);
+    // A connection that listens counts everything as changed at first.
+    await expect
+      .poll(async () => {
+        await insertEvent(writing, `event ${Math.random()}`);
+        return origins.length;
+      })
+      .toBeGreaterThan(2);
+    expect(new Set(origins)).toEqual(new Set(['elsewhere']));
+  });
+
+  it('do not reach a listener when they are rolled back', async () => {
+    ground = await prepare();
+    const store = await ground.open();
+    const origins = originsOf(store);
+    const undone = store.transaction(async (inside) => {
+      await insertEvent(inside, 'one');
+      throw new Error('undo');
+    });
+    await expect(undone).rejects.toThrow('undo');
+    expect(origins).not.toContain('here');
+  });
+});
