@@ -1,3 +1,4 @@
+import { CliError, EXIT } from '../errors/cli-error.ts';
 import { option, wholeNumber } from './parameters.ts';
 
 /** The API's own largest page. */
@@ -19,13 +20,25 @@ export async function readPages<T>(
 ): Promise<{ readonly records: T[]; readonly nextCursor: string | null }> {
   const most = limit ?? DEFAULT_LIMIT;
   const all: T[] = [];
+  const cursors = new Set<string>();
   let cursor: string | undefined;
   for (;;) {
     const { records, nextCursor } = await read({ limit: Math.min(PAGE_SIZE, most - all.length), cursor });
     all.push(...records);
     if (nextCursor === null || all.length >= most) return { records: all, nextCursor };
+    if (cursors.has(nextCursor)) throw repeatedCursor();
+    cursors.add(nextCursor);
     cursor = nextCursor;
   }
+}
+
+/** A list of such a server would have no end. */
+export function repeatedCursor(): CliError {
+  return new CliError(
+    EXIT.failure,
+    'the service repeats a cursor, so that its list has no end',
+    'report it to whoever runs the service; --limit takes the first page alone',
+  );
 }
 
 /** How to see what is left, if anything is. */

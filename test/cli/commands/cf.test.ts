@@ -207,6 +207,18 @@ describe('rtc cf check -', () => {
     expect(stderr).toContain('line 2: length: more than 65536 bytes');
   });
 
+  it('names a thousand bad lines, and counts the others', async () => {
+    const { code, stderr } = await check(`${WRONG}\n`.repeat(5000));
+    expect(code).toBe(7);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines).toHaveLength(1002);
+    expect(lines[999]).toMatch(/^line 1000: check-character: /);
+    expect(lines.slice(1000)).toEqual([
+      'Further bad lines are counted and not named; --rejects FILE keeps them all.',
+      '5,000 lines: 0 good, 5,000 bad',
+    ]);
+  });
+
   it('writes bad lines into a file for its owner, with what is in them', async () => {
     const { stderr } = await cf('check - --rejects bad.tsv', { stdin: `${CODE}\n${WRONG}\na\tb\n` });
     expect(stderr).toBe('3 lines: 1 good, 2 bad\n');

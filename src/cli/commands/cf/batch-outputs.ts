@@ -24,6 +24,10 @@ export type BatchOutputs = {
   readonly close: () => Promise<void>;
 };
 
+/** More are no help to a reader, and a wrong file would fill a log with millions. */
+const MAX_NAMED = 1000;
+const COUNTED_ONLY = 'Further bad lines are counted and not named; --rejects FILE keeps them all.';
+
 /**
  * @param beforeStderr called before stderr is written to: a progress bar may stand there
  * @throws CliError (usage) when the file of rejects cannot be written
@@ -37,6 +41,7 @@ export async function openOutputs(
   const out = createByteOutput(io.stdout);
   const badLines = createByteOutput(io.stderr);
   const rejected: string[] = [];
+  let namedCount = 0;
   let isStdoutBroken = false;
   const noteBroken = (): void => {
     isStdoutBroken = true;
@@ -45,8 +50,11 @@ export async function openOutputs(
   return {
     out,
     reportBad: ({ line, reason, message, input }) => {
-      if (rejects === undefined) badLines.text(`line ${line}: ${reason}: ${message}\n`);
-      else rejected.push(`${line}\t${reason}\t${message}\t${escapeCell(input())}\n`);
+      if (rejects === undefined) {
+        namedCount += 1;
+        if (namedCount <= MAX_NAMED) badLines.text(`line ${line}: ${reason}: ${message}\n`);
+        else if (namedCount === MAX_NAMED + 1) badLines.text(`${COUNTED_ONLY}\n`);
+      } else rejected.push(`${line}\t${reason}\t${message}\t${escapeCell(input())}\n`);
     },
     flush: async () => {
       await out.flush().catch((error: unknown) => {

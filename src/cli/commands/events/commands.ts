@@ -4,6 +4,7 @@ import type { Event, EventList } from '../../../contract/events.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { option, wholeNumber } from '../../framework/parameters.ts';
+import { repeatedCursor } from '../../framework/read-pages.ts';
 import { list, nothing } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { EVENT_FILTER, KNOWN_EVENTS } from './event-options.ts';
@@ -115,7 +116,9 @@ async function readEvents(
     const size = Math.min(PAGE_SIZE, limit - all.length);
     const page = await client.events.list({ ...filter, cursor: after, limit: size, signal: io.signal });
     all.push(...page.events);
+    const isRepeated = page.nextCursor === after;
     after = page.nextCursor;
     if (page.events.length < size || all.length >= limit) return { events: all, nextCursor: after };
+    if (isRepeated) throw repeatedCursor();
   }
 }

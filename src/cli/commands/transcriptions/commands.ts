@@ -56,7 +56,7 @@ const listTranscriptions = defineCommand({
         records,
         columns: POST_LIST,
         identify: ({ transcriptionId }) => transcriptionId,
-        empty: 'There is no such transcription. Make one: rtc transcriptions create RECORDING',
+        empty: 'No transcription of a recording is listed. Make one: rtc transcriptions create RECORDING',
         notes: moreNotes(limit, nextCursor),
       });
     };
