@@ -11,6 +11,7 @@ import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildIngress, findIngress } from './ingress.ts';
 import type { Part } from './part.ts';
 import { runQuietly } from './run-command.ts';
+import { areRuntimesThere, installRuntimes } from './runtimes.ts';
 import { installSpeech, isSpeechThere } from './speech.ts';
 import { buildVersitygw, findVersitygw } from './versitygw.ts';
 
@@ -129,6 +130,13 @@ export const parts: readonly Part[] = [
     isThere: async () => (await findIngress()) !== undefined,
     build: buildIngress,
     remedy: 'install Go and GStreamer: it is built from its pinned version (3 minutes, once)',
+  },
+  {
+    name: 'other runtimes (Bun, Deno, Node 18 and 20)',
+    fixtures: ['test/support/parts/runtimes.ts'],
+    isThere: areRuntimesThere,
+    build: installRuntimes,
+    remedy: 'they are fetched from the npm registry, 0.4 GB, once, for Linux on x64',
   },
 ];
 

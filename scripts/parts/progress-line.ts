@@ -18,7 +18,13 @@ export function progressLine(): ProgressLine {
   }
   const clearLine = '\r\x1b[K';
   return {
-    show: (text) => void process.stdout.write(`${clearLine}  ${text}`),
+    // A line that wraps could not be overwritten: each step would leave one behind.
+    show: (text) => void process.stdout.write(`${clearLine}${`  ${text}`.slice(0, columns() - 1)}`),
     end: () => void process.stdout.write(clearLine),
   };
+}
+
+/** A terminal without a size says 0. */
+function columns(): number {
+  return process.stdout.columns || 80;
 }
