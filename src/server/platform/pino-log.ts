@@ -4,28 +4,67 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Log } from './log.ts';
 
 const STANDARD_ERROR = 2;
-/** Lines are written together: a write per request would cost a good part of a short one. */
+/** Lines are written in batches, because a write for each request costs a good part of a short request. */
 const BATCH_LENGTH = 32_768;
 const WRITE_EVERY_MS = 200;
-/** For a reader that is slow, when the process ends. */
-const READER_PAUSE_MS = 10;
-/** More than a batch has bytes, so that the destination begins to write when it is told to and not before. */
+/** Longer than a batch, so that the destination writes only when it is told to. */
 const BATCH_BYTES = 4 * BATCH_LENGTH;
+/** Memory for lines that the reader of the log has not taken yet. Further batches are dropped and counted. */
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+/** Time that an ending process waits for a slow reader. */
+const EXIT_TIMEOUT_MS = 2000;
+/** Pause between two attempts of an ending process to write. */
+const RETRY_PAUSE_MS = 10;
 
 /**
- * One JSON object a line on standard error; standard output belongs to the command line. What is buffered is
- * written when the process ends, also by an exception that nobody caught; only a kill loses the last moment.
+ * Logs one JSON object per line to standard error; standard output belongs to the command line. Buffered lines are
+ * written when the process ends, also after an uncaught exception. A reader that stalls costs lines, not memory: the
+ * next line that is written says how many were dropped.
  */
 export function createLog(level: string): Log {
+  const writer = createBatchWriter();
+  const formatters = { level: (label: string) => ({ level: label }) };
+  const base = { service: 'rtc-service' };
+  const serializers = { err: plainError };
+  const log = pino({ level, base, timestamp: isoTime(), formatters, serializers }, { write: writer.write });
+  writer.onRecovery((dropped) => log.warn({ dropped }, 'log lines were dropped, because nobody read them'));
+  setInterval(writer.send, WRITE_EVERY_MS).unref();
+  // Pino's own exit listener waits for a slow reader without a limit, so this one must run before it.
+  process.prependListener('exit', writer.writeRest);
+  return log;
+}
+
+function createBatchWriter() {
+  // The getter opens a pipe as non-blocking. A blocking write would occupy a thread for as long as the reader stalls.
+  void process.stderr;
   let isFailing = false;
+  let dropped = 0;
+  let exitDeadline = Number.POSITIVE_INFINITY;
+  let reportDropped = (_count: number): void => {};
   let destination = openDestination();
   function openDestination() {
-    const sizes = { minLength: BATCH_BYTES, maxWrite: 2 * BATCH_BYTES };
-    const opened = pino.destination({ dest: STANDARD_ERROR, sync: false, ...sizes });
+    const opened = pino.destination({
+      dest: STANDARD_ERROR,
+      sync: false,
+      minLength: BATCH_BYTES,
+      maxWrite: 2 * BATCH_BYTES,
+      maxLength: MAX_BUFFERED_BYTES,
+      retryEAGAIN: () => performance.now() < exitDeadline,
+    });
     opened.on('write', () => {
       isFailing = false;
     });
-    // A full disk: what it holds is lost, and the service goes on. Where nobody reads any more, it has fallen silent.
+    opened.on('drop', (batch: string) => {
+      dropped += batch.split('\n').length - 1;
+    });
+    opened.on('drain', () => {
+      if (dropped === 0) return;
+      const count = dropped;
+      dropped = 0;
+      reportDropped(count);
+    });
+    // After an error such as a full disk the buffered lines are lost and a new destination continues. EPIPE means that
+    // the reader is gone, so the log stays silent.
     opened.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE' || opened !== destination) return;
       isFailing = true;
@@ -34,51 +73,59 @@ export function createLog(level: string): Log {
     });
     return opened;
   }
-  // The destination measures all that it holds anew with every line, so it is handed whole batches.
+  // The destination measures its whole buffer with every write, so it gets complete batches.
   let batch = '';
   const send = (): void => {
     if (batch !== '') destination.write(batch);
     batch = '';
     destination.flush();
   };
-  const write = (line: string): void => {
-    batch += line;
-    if (batch.length >= BATCH_LENGTH) send();
+  return {
+    send,
+    write: (line: string): void => {
+      batch += line;
+      if (batch.length >= BATCH_LENGTH) send();
+    },
+    onRecovery: (report: (count: number) => void): void => {
+      reportDropped = report;
+    },
+    writeRest: (): void => {
+      exitDeadline = performance.now() + EXIT_TIMEOUT_MS;
+      try {
+        // A background write that has begun may never finish in an ending process, so it is repeated synchronously.
+        // After an error this would retry for ever.
+        if (!isFailing) destination.flushSync();
+      } catch {
+        // The reader has not taken the lines in time. Pino would try again, unless the destination is destroyed.
+        destination.destroy();
+      }
+      writeUntil(exitDeadline, batch);
+    },
   };
-  setInterval(send, WRITE_EVERY_MS).unref();
-  process.on('exit', () => {
-    // What an ending process has begun to write in the background may never be written. But where it cannot be, this
-    // would try for ever.
-    if (!isFailing) destination.flushSync();
-    writeWhole(batch);
-  });
-  const formatters = { level: (label: string) => ({ level: label }) };
-  const base = { service: 'rtc-service' };
-  const serializers = { err: plainError };
-  return pino({ level, base, timestamp: isoTime(), formatters, serializers }, { write });
 }
 
-/** At once; gives up where it is not for a slow reader that it cannot be written. */
-function writeWhole(text: string): void {
+/** Writes synchronously. Gives up at the deadline, and on any error but a full pipe. */
+function writeUntil(deadline: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(STANDARD_ERROR, rest));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, READER_PAUSE_MS);
+      const isFull = error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+      if (!isFull || performance.now() >= deadline) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_PAUSE_MS);
     }
   }
 }
 
-/** What is foreseen is told by its code and message, which has its causes; where it was thrown helps nobody. */
+/** Logs expected errors with code and message only. Their message includes the causes, and a stack helps nobody. */
 function plainError(error: Error) {
   const all = pino.stdSerializers.err(error);
   if (!(error instanceof ServiceError) || error.code === 'internal-error') return all;
   return { code: error.code, message: all.message };
 }
 
-/** Pino's own isoTime, made once a millisecond: a busy service writes several lines in it. */
+/** Pino's own isoTime, formatted once per millisecond, because a busy service logs several lines in it. */
 function isoTime(): () => string {
   let lastMs = Number.NaN;
   let text = '';

@@ -97,6 +97,40 @@ describe('the log', () => {
     expect((await linesOf(`log.info({}, 'line');`)).exitCode).toBe(0);
   });
 
+  const MANY = 100_000;
+  const logMany = `
+    for (let n = 0; n < ${MANY}; n += 1) {
+      log.info({ n }, 'line');
+      if (n % 1000 === 0) await new Promise((next) => setImmediate(next));
+    }
+    process.stdout.write('logged');`;
+
+  it('drops lines while its reader stalls, and says how many when the reader goes on', async () => {
+    const child = spawn(process.execPath, argumentsOf(`${logMany} setInterval(() => {}, 1000);`), {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    stop = () => void child.kill('SIGKILL');
+    await once(child.stdout, 'data');
+    let read = 0;
+    for await (const line of createInterface({ input: child.stderr })) {
+      const { dropped } = JSON.parse(line);
+      if (dropped === undefined) read += 1;
+      else {
+        expect(dropped).toBeGreaterThan(MANY / 2);
+        expect(read + dropped).toBe(MANY);
+        break;
+      }
+    }
+  });
+
+  it('lets a process end whose reader stalls', async () => {
+    const child = spawn(process.execPath, argumentsOf(`${logMany} process.exit(7);`), {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    stop = () => void child.kill('SIGKILL');
+    expect(await once(child, 'exit')).toEqual([7, null]);
+  });
+
   // The kernel's own: every write to it fails as on a full disk.
   it.skipIf(!existsSync('/dev/full')).each([
     [
