@@ -1,4 +1,5 @@
-import { type Config, describeConfig, loadConfig, readEnvironment, warningsOf } from './app/config/config.ts';
+import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
+import { warningsOf } from './app/config/warnings.ts';
 import { startService } from './app/service.ts';
 import { createLog } from './platform/pino-log.ts';
 import { systemClock, systemIds } from './platform/system.ts';

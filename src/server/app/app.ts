@@ -36,6 +36,8 @@ export type AppDeps = AccessLogDeps & {
   readonly bodyLimitBytes: number;
   /** Memory for all bodies whose signature is not checked yet. Undefined uses the default. */
   readonly unverifiedBodyBytes?: number | undefined;
+  /** Closes the connection after each response. Undefined: until the app itself closes, connections are kept. */
+  readonly isShuttingDown?: (() => boolean) | undefined;
   readonly trustProxy: boolean | number | readonly string[];
 };
 
@@ -113,8 +115,8 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
     logRequest(deps, request, reply);
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     if (errorFormatOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
+    if (isClosing || deps.isShuttingDown?.()) reply.header('connection', 'close');
     if (isClosing) {
-      reply.header('connection', 'close');
       throw new ServiceError('shutting-down', 'This instance is shutting down; try again.', {
         retryable: true,
       });

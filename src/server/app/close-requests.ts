@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { isDoneWithin } from './closers.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
 
 /** Time for running requests. It is less than the whole shutdown may take, because the store closes after them. */
 const REQUEST_TIMEOUT_MS = 7_000;
@@ -13,7 +13,7 @@ export function requestCloser(app: FastifyInstance): () => Promise<void> {
   const settled = countRequests(app.server);
   return async () => {
     const closed = app.close();
-    await isDoneWithin(settled(), REQUEST_TIMEOUT_MS);
+    await withTimeout(settled(), REQUEST_TIMEOUT_MS, undefined);
     app.server.closeAllConnections();
     await closed;
   };

@@ -1,4 +1,5 @@
 import type { Log } from '../platform/log.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
 
 /** Time for closing everything. */
 const CLOSE_TIMEOUT_MS = 9_000;
@@ -29,17 +30,10 @@ export class Closers {
     const deadline = performance.now() + CLOSE_TIMEOUT_MS;
     for (const close of this.#closers.toReversed()) {
       const closed = close().catch((error: unknown) => this.#log.error({ err: error }, 'closing failed'));
-      if (await isDoneWithin(closed, Math.max(LATE_CLOSE_TIMEOUT_MS, deadline - performance.now()))) continue;
+      const timeoutMs = Math.max(LATE_CLOSE_TIMEOUT_MS, deadline - performance.now());
+      const isClosed = closed.then(() => true);
+      if (await withTimeout(isClosed, timeoutMs, false)) continue;
       this.#log.warn({ afterMs: CLOSE_TIMEOUT_MS }, 'closing took too long; what was under way is cut off');
     }
   }
-}
-
-/** Returns whether `work` resolves in time. */
-export async function isDoneWithin(work: Promise<unknown>, timeoutMs: number): Promise<boolean> {
-  const { promise: timeUp, resolve } = Promise.withResolvers<false>();
-  const timer = setTimeout(() => resolve(false), timeoutMs);
-  const isDone = await Promise.race([work.then(() => true), timeUp]);
-  clearTimeout(timer);
-  return isDone;
 }

@@ -23,7 +23,7 @@ import type { FileUrls, SecretBox, WebhookSender } from '../webhooks/sender/send
 import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
 import type { Closers } from './closers.ts';
 import type { Config } from './config/config.ts';
-import { openStore } from './open-store.ts';
+import { openStore, type StoreOptions } from './open-store.ts';
 import type { Store } from './store.ts';
 
 export type ServiceParts = { readonly log: Log; readonly clock: Clock; readonly ids: IdGenerator };
@@ -94,9 +94,9 @@ export async function openAdapters(
   };
 }
 
-export function databaseOf(
-  config: Config,
-): { readonly databaseUrl: string } | { readonly sqlitePath: string } {
-  if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl };
+export function databaseOf(config: Config): StoreOptions['database'] {
+  if (config.databaseUrl !== undefined) {
+    return { databaseUrl: config.databaseUrl, poolSize: config.values.DATABASE_POOL_SIZE };
+  }
   return { sqlitePath: join(config.dataDir, 'rtc.sqlite') };
 }

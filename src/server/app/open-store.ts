@@ -8,7 +8,9 @@ import type { Store } from './store.ts';
 
 export type StoreOptions = {
   /** A file's path, or a `postgres://` URL for several instances. */
-  readonly database: { readonly sqlitePath: string } | { readonly databaseUrl: string };
+  readonly database:
+    | { readonly sqlitePath: string }
+    | { readonly databaseUrl: string; readonly poolSize?: number };
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -26,7 +28,7 @@ export async function openStore({ database, clock, log }: StoreOptions): Promise
 
 async function openEngine(database: StoreOptions['database'], clock: Clock, log: Log): Promise<Engine> {
   if ('sqlitePath' in database) return openSqlite(database.sqlitePath, clock);
-  const { databaseUrl } = database;
+  const { databaseUrl, poolSize } = database;
   // Neither the URL nor the parser's error is shown, because both contain the password.
   if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:\/\//.test(databaseUrl)) {
     throw new ServiceError(
@@ -37,5 +39,5 @@ async function openEngine(database: StoreOptions['database'], clock: Clock, log:
   }
   // The driver takes 25 ms and 11 MB to load, so SQLite does not import it.
   const { openPostgres } = await import('../platform/storage/postgres/engine.ts');
-  return openPostgres(databaseUrl, clock, log);
+  return openPostgres({ url: databaseUrl, poolSize, clock, log });
 }

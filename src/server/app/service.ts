@@ -17,6 +17,7 @@ import { createBackground } from './background.ts';
 import { requestCloser } from './close-requests.ts';
 import { Closers } from './closers.ts';
 import { type Config, serviceUrl } from './config/config.ts';
+import { isLoopback, secretWarnings } from './config/warnings.ts';
 import { serveMetrics } from './metrics-port.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
@@ -25,22 +26,34 @@ import { serviceRoutes } from './routes.ts';
 export type RunningService = {
   /** The address on which the service listens, such as http://127.0.0.1:3000. */
   readonly url: string;
-  /** Finishes running requests, then closes everything in reverse order. It takes 10 s at most. */
+  /** Waits SHUTDOWN_DELAY, finishes running requests, then closes everything in reverse order within 10 s. */
   readonly close: () => Promise<void>;
 };
 
 /** Opens the adapters, starts background work and listens. If a step fails, everything that was opened is closed. */
 export async function startService(config: Config, parts: ServiceParts): Promise<RunningService> {
   const closers = new Closers(parts.log);
+  const shutdown = new AbortController();
+  const close = async (): Promise<void> => {
+    const isFirst = !shutdown.signal.aborted;
+    shutdown.abort();
+    const delayMs = config.values.SHUTDOWN_DELAY * 1000;
+    if (isFirst && delayMs > 0) await parts.clock.sleep(delayMs);
+    await closers.close();
+  };
   try {
-    return { url: await start(config, parts, closers), close: () => closers.close() };
+    return { url: await start(config, { ...parts, shutdown: shutdown.signal }, closers), close };
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function start(config: Config, parts: ServiceParts, closers: Closers): Promise<string> {
+async function start(
+  config: Config,
+  { shutdown, ...parts }: ServiceParts & { readonly shutdown: AbortSignal },
+  closers: Closers,
+): Promise<string> {
   const root = findPackageRoot(import.meta.dirname);
   const version = packageVersion(root);
   let listeningPort = config.port;
@@ -51,12 +64,14 @@ async function start(config: Config, parts: ServiceParts, closers: Closers): Pro
     closers.add(await serveMetrics(metrics, config.metrics));
   }
   const work = startWork(config, adapters, closers);
+  const isShuttingDown = (): boolean => shutdown.aborted;
   const app = await buildApp({
     routes: serviceRoutes({
       ...adapters,
       ...work,
       ...settingsOf(config),
       version,
+      isShuttingDown,
       randomBytes,
       recordings: {
         ...recordingSettings(config),
@@ -75,6 +90,7 @@ async function start(config: Config, parts: ServiceParts, closers: Closers): Pro
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
     bodyLimitBytes: config.values.BODY_LIMIT,
     trustProxy: config.trustProxy,
+    isShuttingDown,
     onResponse: metrics?.observeRequest,
   });
   closers.add(requestCloser(app));
@@ -137,6 +153,7 @@ function settingsOf(config: Config) {
     tokenTtlSeconds: config.tokenTtlSeconds,
     mediaUrl: config.livekit.publicUrl,
     isFiscalApiOn: config.values.FISCAL_API,
+    secretWarnings: isLoopback(config.host) ? [] : secretWarnings(config),
   };
 }
 

@@ -1,18 +1,41 @@
 import type { Readiness } from '../../contract/health.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { LeaseStore } from '../platform/jobs/leases.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
 
-/** Rejects when the database does not answer. */
-export type DatabasePing = { readonly ping: () => Promise<void> };
-
-export type ReadinessDeps = { readonly mediaServer: MediaServer; readonly store: DatabasePing };
+export type ReadinessDeps = {
+  readonly mediaServer: MediaServer;
+  readonly store: { readonly leases: LeaseStore };
+  readonly clock: Clock;
+};
 
 /** A name that no room can have. Looking it up is the cheapest call that verifies our key. */
 const NO_ROOM = '\u0000ready';
+/** Readiness is public, so its calls of the media server and its writes do not follow the number of requests. */
+const MAX_AGE_MS = 1000;
+/** Load balancers expect a response within a second. */
+const CHECK_TIMEOUT_MS = 900;
+const LEASE = 'readiness';
 
-export async function checkReadiness({ mediaServer, store }: ReadinessDeps): Promise<Readiness> {
+/** Returns a function that checks the media server and the database, at most once per second. */
+export function createReadinessCheck(deps: ReadinessDeps): () => Promise<Readiness> {
+  let latest: { readonly at: number; readonly readiness: Promise<Readiness> } | undefined;
+  return () => {
+    const now = deps.clock.now();
+    if (latest === undefined || now - latest.at >= MAX_AGE_MS || now < latest.at) {
+      latest = { at: now, readiness: checkReadiness(deps) };
+    }
+    return latest.readiness;
+  };
+}
+
+async function checkReadiness({ mediaServer, store, clock }: ReadinessDeps): Promise<Readiness> {
+  const now = clock.now();
   const [isMediaServerReady, isDatabaseReady] = await Promise.all([
     succeeds(mediaServer.listRooms([NO_ROOM])),
-    succeeds(store.ping()),
+    // A write, because a full or read-only disk still answers reads.
+    succeeds(store.leases.acquire(LEASE, LEASE, now, now)),
   ]);
   return {
     ready: isMediaServerReady && isDatabaseReady,
@@ -21,8 +44,9 @@ export async function checkReadiness({ mediaServer, store }: ReadinessDeps): Pro
 }
 
 async function succeeds(work: Promise<unknown>): Promise<boolean> {
-  return await work.then(
+  const success = work.then(
     () => true,
     () => false,
   );
+  return await withTimeout(success, CHECK_TIMEOUT_MS, false);
 }

@@ -10,12 +10,28 @@ export type SelfCheckDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly recordings: { readonly pathTemplate: string };
+  /** Warnings about secrets, one sentence each. */
+  readonly secretWarnings: readonly string[];
 };
 
 /** Checks for `rtc doctor` that only the service can make, because it has the keys. */
 export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck[]> {
   const [storage, workers] = await Promise.all([checkStorage(deps), deps.mediaWorkers.count()]);
-  return [storage, checkWorkers('recorder', workers), checkWorkers('ingress worker', workers)];
+  return [
+    storage,
+    checkWorkers('recorder', workers),
+    checkWorkers('ingress worker', workers),
+    ...deps.secretWarnings.map(toSecretCheck),
+  ];
+}
+
+function toSecretCheck(warning: string): SelfCheck {
+  return {
+    check: 'secrets',
+    status: 'fault',
+    detail: warning,
+    next: 'set a longer secret, or a separate one',
+  };
 }
 
 const NUMBER_OF = {

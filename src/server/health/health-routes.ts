@@ -1,19 +1,18 @@
 import { HealthSchema, ReadinessSchema } from '../../contract/health.ts';
-import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import type { MediaServer } from '../platform/livekit/media-server.ts';
-import { isWorkerAlive } from '../transcription/speech-workers.ts';
-import type { TranscriptionStores } from '../transcription/store.ts';
-import { checkReadiness, type DatabasePing } from './check-readiness.ts';
+import { createReadinessCheck, type ReadinessDeps } from './check-readiness.ts';
+import { createWorkerStatus, type WorkerStatusDeps } from './worker-status.ts';
 
-export type HealthDeps = {
-  readonly version: string;
-  readonly mediaServer: MediaServer;
-  readonly store: DatabasePing & Pick<TranscriptionStores, 'transcriptions'>;
-  readonly clock: Clock;
-};
+export type HealthDeps = ReadinessDeps &
+  WorkerStatusDeps & {
+    readonly version: string;
+    /** True from the signal to shut down on, while the service still serves requests. */
+    readonly isShuttingDown: () => boolean;
+  };
 
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
+  const checkReadiness = createReadinessCheck(deps);
+  const readWorkerStatus = createWorkerStatus(deps);
   return [
     defineRoute({
       method: 'GET',
@@ -24,14 +23,10 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       security: 'public',
       success: { 200: { description: 'The service runs', schema: HealthSchema } },
       errors: [],
-      handle: async () => {
-        const [transcriptionLive, transcriptionPost] = await Promise.all([
-          isWorkerAlive(deps, 'stt-live'),
-          isWorkerAlive(deps, 'stt-post'),
-        ]);
-        const capabilities = { transcriptionLive, transcriptionPost };
-        return { status: 200, body: { status: 'ok', version: deps.version, capabilities } };
-      },
+      handle: async () => ({
+        status: 200,
+        body: { status: 'ok', version: deps.version, capabilities: await readWorkerStatus() },
+      }),
     }),
     defineRoute({
       method: 'GET',
@@ -46,7 +41,8 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       },
       errors: [],
       handle: async () => {
-        const readiness = await checkReadiness(deps);
+        const { ready, checks } = await checkReadiness();
+        const readiness = { ready: ready && !deps.isShuttingDown(), checks };
         return { status: readiness.ready ? 200 : 503, body: readiness };
       },
     }),

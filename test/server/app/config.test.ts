@@ -9,9 +9,9 @@ import {
   loadConfig,
   readEnvironment,
   serviceUrl,
-  warningsOf,
 } from '../../../src/server/app/config/config.ts';
 import { SETTINGS, type SettingName } from '../../../src/server/app/config/settings.ts';
+import { warningsOf } from '../../../src/server/app/config/warnings.ts';
 
 const BASE = { API_KEY: 'key', API_SECRET: 'secret' };
 const WSS = { LIVEKIT_PUBLIC_URL: 'wss://media.example.org' };
@@ -54,6 +54,9 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   AUTH_SINGLE_HEADER: { good: ['on', 'off', 'true', 'false', '1', '0'], bad: ['yes', 'ON', ' on', '2'] },
   HOST: { good: ['0.0.0.0', '::', 'localhost'], bad: [] },
   PORT: { good: ['0', '1', '65535'], bad: ['-1', '65536', '3e3', '30.0', ' 3000', '0x10', 'http'] },
+  SHUTDOWN_DELAY: { good: ['0', '300'], bad: ['-1', '301', '1.5'] },
+  STRICT_SECRETS: { good: ['off', 'false'], bad: ['yes'] },
+  DATABASE_POOL_SIZE: { good: ['2', '1000'], bad: ['1', '1001'] },
   SERVICE_URL: {
     good: ['http://rtc:3000', 'https://rtc.example.org/base'],
     bad: [...URL_FAULTS, 'ws://host'],
@@ -282,6 +285,50 @@ describe('the settings', () => {
     ]);
     expect(warnings({ API_SECRET: 'x'.repeat(32), API_SECRET_PREVIOUS: 'q' })).toEqual([
       expect.stringMatching(/^API_SECRET_PREVIOUS has 1 /),
+    ]);
+  });
+
+  const SAFE = {
+    API_KEY: 'k',
+    API_SECRET: 'x'.repeat(32),
+    LIVEKIT_API_SECRET: 'y'.repeat(32),
+    LIVEKIT_PUBLIC_URL: 'wss://media.example.org',
+  };
+
+  it('warn beyond loopback of one secret for both, and of a short one of the media server', () => {
+    const warnings = (environment: Environment) => warningsOf(loadConfig({ ...SAFE, ...environment }));
+    const HOST = '0.0.0.0';
+    expect(warnings({ HOST })).toEqual([]);
+    expect(warnings({ HOST: '127.0.0.1', LIVEKIT_API_SECRET: undefined })).toEqual([]);
+    expect(warnings({ HOST, LIVEKIT_API_SECRET: undefined })).toEqual([
+      expect.stringContaining('LIVEKIT_API_SECRET is the same as API_SECRET'),
+    ]);
+    expect(warnings({ HOST, LIVEKIT_API_SECRET: 'short' })).toEqual([
+      expect.stringMatching(/^LIVEKIT_API_SECRET has 5 characters/),
+    ]);
+  });
+
+  it('warn of a sent secret, of public metrics and of networks that contain every address', () => {
+    const warnings = (environment: Environment) => warningsOf(loadConfig({ ...SAFE, ...environment }));
+    expect(warnings({ AUTH_SINGLE_HEADER: 'on', METRICS: '127.0.0.1:9' })).toEqual([]);
+    expect(warnings({ AUTH_SINGLE_HEADER: 'on', HOST: '::' })).toEqual([
+      expect.stringContaining('AUTH_SINGLE_HEADER'),
+    ]);
+    expect(warnings({ METRICS: '0.0.0.0:9' })).toEqual([expect.stringContaining('METRICS is on 0.0.0.0')]);
+    expect(warnings({ WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8,0.0.0.0/0,::/0' })).toEqual([
+      expect.stringContaining('0.0.0.0/0'),
+      expect.stringContaining('::/0'),
+    ]);
+  });
+
+  it('stop the start with STRICT_SECRETS where a secret is unsafe', () => {
+    const strict = { ...SAFE, HOST: '0.0.0.0', STRICT_SECRETS: 'true' };
+    expect(faultsOf(strict)).toEqual([]);
+    expect(faultsOf({ ...strict, API_SECRET: 'short' })).toEqual([
+      expect.stringMatching(/^API_SECRET has 5 characters/),
+    ]);
+    expect(faultsOf({ ...strict, LIVEKIT_API_SECRET: undefined })).toEqual([
+      expect.stringContaining('LIVEKIT_API_SECRET is the same'),
     ]);
   });
 

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { REQUIRED, type Setting } from './setting.ts';
 import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
+import { secretWarnings } from './warnings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -86,6 +87,7 @@ export function loadConfig(environment: Environment): Config {
   // Bad values are replaced by defaults here, so that contradictions between settings are reported as well.
   const contradictions: string[] = [];
   const config = buildConfig(values as SettingValues, contradictions);
+  if (config.values.STRICT_SECRETS) contradictions.push(...secretWarnings(config));
   const reported = new Set(faults.map(nameOf));
   faults.push(...contradictions.filter((fault) => !reported.has(nameOf(fault))));
   if (faults.length > 0) throw new ConfigError(faults);
@@ -94,19 +96,6 @@ export function loadConfig(environment: Environment): Config {
 
 function nameOf(fault: string): string {
   return fault.split(' ', 1)[0] ?? '';
-}
-
-/** LiveKit's minimum for its secrets. An attacker who has a signature can guess shorter secrets offline. */
-const MIN_SECRET_LENGTH = 32;
-
-/** Settings that are allowed but unwise, one sentence each, without values of secrets. */
-export function warningsOf({ apiSecrets }: Config): readonly string[] {
-  const names = ['API_SECRET', 'API_SECRET_PREVIOUS'];
-  return apiSecrets.flatMap((secret, index) =>
-    secret.length < MIN_SECRET_LENGTH
-      ? `${names[index]} has ${secret.length} characters; at least ${MIN_SECRET_LENGTH} are safe: openssl rand -hex 32`
-      : [],
-  );
 }
 
 /** Returns the effective values by variable name. Secrets are masked, and unset values are empty. */

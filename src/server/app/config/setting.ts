@@ -13,6 +13,12 @@ export type Setting<T> = {
 
 export const REQUIRED: unique symbol = Symbol('required');
 
+/** Protocols of a URL that is called by HTTP. */
+export const HTTP: readonly string[] = ['http:', 'https:'];
+
+/** Printable ASCII without spaces, which fits into a header and into one line of a .env file. */
+export const KEY = /^[\x21-\x7e]{1,256}$/;
+
 type SettingBase<T> = {
   readonly meaning: string;
   readonly fallback: T | typeof REQUIRED;

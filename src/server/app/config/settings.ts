@@ -2,20 +2,19 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {
   choiceSetting,
+  HTTP,
   integerSetting,
+  KEY,
   REQUIRED,
   type Setting,
   switchSetting,
   textSetting,
   urlSetting,
 } from './setting.ts';
+import { SPEECH_SETTINGS } from './speech-settings.ts';
 
-const HTTP = ['http:', 'https:'];
 const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
 const SECOND_PER_YEAR = 31_536_000;
-
-/** Printable ASCII without spaces, which fits into a header and into one line of a .env file. */
-const KEY = /^[\x21-\x7e]{1,256}$/;
 
 /** Every environment variable that the service reads. */
 export const SETTINGS = {
@@ -39,6 +38,11 @@ export const SETTINGS = {
     pattern: KEY,
     allowed: '1 to 256 printable ASCII characters without spaces',
   }),
+  STRICT_SECRETS: switchSetting({
+    meaning:
+      'Refuse to start with a secret of under 32 characters, and beyond loopback with one secret for service and media server',
+    fallback: false,
+  }),
   AUTH_SINGLE_HEADER: switchSetting({
     meaning: 'Also accept X-API-Key: <API_SECRET> alone, unsigned; weaker',
     fallback: false,
@@ -49,6 +53,14 @@ export const SETTINGS = {
     fallback: 3000,
     minimum: 0,
     maximum: 65_535,
+  }),
+  SHUTDOWN_DELAY: integerSetting({
+    meaning:
+      'How long /ready is 503 before the service stops listening, so that load balancers send no more requests',
+    fallback: 0,
+    minimum: 0,
+    maximum: 300,
+    unit: 'seconds',
   }),
   SERVICE_URL: urlSetting({
     meaning: 'This service as the media server and webhook receivers reach it; default http://HOST:PORT',
@@ -106,6 +118,13 @@ export const SETTINGS = {
     secret: true,
     pattern: /^(postgres|postgresql):\/\/.+$/,
     allowed: 'a URL that begins with postgres:// or postgresql://',
+  }),
+  DATABASE_POOL_SIZE: integerSetting({
+    meaning:
+      'Connections of one instance to PostgreSQL; the sum of all instances must be below its max_connections',
+    fallback: 10,
+    minimum: 2,
+    maximum: 1000,
   }),
   S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined as string | undefined }),
   S3_ENDPOINT: urlSetting({
@@ -179,47 +198,7 @@ export const SETTINGS = {
     maximum: 3650,
     unit: 'days',
   }),
-  STT_ENGINE: choiceSetting({
-    meaning:
-      'What the stt-live and stt-post workers recognise speech with: models on this machine, or a server',
-    fallback: 'sherpa',
-    choices: ['sherpa', 'openai'],
-  }),
-  STT_MODELS: textSetting({
-    meaning:
-      'Folders of sherpa-onnx models by language; default the installed ones (rtc stt install moonshine-tiny-en)',
-    fallback: undefined as string | undefined,
-    check: (text) => text.split(',').every((pair) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*=.+$/.test(pair)),
-    allowed: 'language=folder pairs separated by commas, such as en=/models/moonshine,it=/models/whisper-it',
-  }),
-  STT_THREADS: integerSetting({
-    meaning: 'Threads of a local model',
-    fallback: 1,
-    minimum: 1,
-    maximum: 64,
-  }),
-  STT_OPENAI_URL: urlSetting({
-    meaning: 'Server with the API of POST /v1/audio/transcriptions, for STT_ENGINE=openai',
-    fallback: undefined as string | undefined,
-    protocols: HTTP,
-  }),
-  STT_OPENAI_KEY: textSetting({
-    meaning: "That server's key, where it wants one",
-    fallback: undefined as string | undefined,
-    secret: true,
-    pattern: KEY,
-  }),
-  STT_OPENAI_MODEL: textSetting({ meaning: 'Model to ask that server for', fallback: 'whisper-1' }),
-  STT_OPENAI_LANGUAGES: textSetting({
-    meaning: 'Languages that the model can do',
-    fallback: 'en',
-    check: (text) => text.split(',').every((tag) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(tag)),
-    allowed: 'BCP 47 tags separated by commas, such as en,it,de',
-  }),
-  STT_FFMPEG: textSetting({
-    meaning: 'ffmpeg, which stt-post workers decode recordings with: a path, or a name on PATH',
-    fallback: 'ffmpeg',
-  }),
+  ...SPEECH_SETTINGS,
   RATE_LIMIT_API: integerSetting({
     meaning: 'Requests per second and key under /v1; 0 turns it off',
     fallback: 200,
@@ -227,7 +206,8 @@ export const SETTINGS = {
     maximum: 1_000_000,
   }),
   RATE_LIMIT_PUBLIC: integerSetting({
-    meaning: 'Requests per second and address on the public paths; 0 turns it off',
+    meaning:
+      'Requests per second and address on the public paths, and requests that are refused with 401 or 403; 0 turns it off',
     fallback: 50,
     minimum: 0,
     maximum: 1_000_000,

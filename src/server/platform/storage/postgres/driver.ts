@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   AbortedTransactionError,
   type CompiledQuery,
@@ -12,7 +13,7 @@ import {
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 import { sanitizeText } from '../sanitize-text.ts';
-import { losesConnection, translatePostgresError } from './errors.ts';
+import { isOutOfConnections, losesConnection, translatePostgresError } from './errors.ts';
 
 /*
  * Kysely on a pool of pg. It differs from Kysely's own driver in its handling of errors: every error is translated, a
@@ -28,6 +29,10 @@ export function postgresKyselyDialect(pool: Pool): Dialect {
   };
 }
 
+/** How long a call waits while the server has no free connection, such as after a burst over all instances. */
+const CONNECTION_RETRY_MS = 1000;
+const CONNECTION_RETRY_PAUSE_MS = 50;
+
 class PostgresDriver implements Driver {
   readonly #pool: Pool;
 
@@ -38,10 +43,14 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<PostgresConnection> {
-    try {
-      return new PostgresConnection(await this.#pool.connect());
-    } catch (error) {
-      throw translatePostgresError(error);
+    const deadline = performance.now() + CONNECTION_RETRY_MS;
+    for (;;) {
+      try {
+        return new PostgresConnection(await this.#pool.connect());
+      } catch (error) {
+        if (!isOutOfConnections(error) || performance.now() >= deadline) throw translatePostgresError(error);
+        await sleep(CONNECTION_RETRY_PAUSE_MS);
+      }
     }
   }
 

@@ -14,7 +14,7 @@ import { listenForChanges } from './listen.ts';
 import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
-const CONNECTIONS = 10;
+const DEFAULT_POOL_SIZE = 10;
 /** After this a caller gets a retryable error. */
 const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -28,12 +28,19 @@ const MIGRATION_LOCK = 0x727463;
 
 const INT8_OID = 20;
 
+export type PostgresOptions = {
+  readonly url: string;
+  readonly poolSize?: number | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+};
+
 /** Opens the pool and migrates the schema. */
-export async function openPostgres(url: string, clock: Clock, log: Log): Promise<Engine> {
+export async function openPostgres({ url, poolSize, clock, log }: PostgresOptions): Promise<Engine> {
   await prepareDatabase(url, clock, log);
   const pool = createPool(log, {
     connectionString: url,
-    max: CONNECTIONS,
+    max: poolSize ?? DEFAULT_POOL_SIZE,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

@@ -41,6 +41,11 @@ export function losesConnection(error: unknown): boolean {
   return error instanceof DatabaseError ? CONNECTION_LOST.test(error.code ?? '') : isFromDriver(error);
 }
 
+/** Returns whether the server has reached max_connections, or its user has reached the connection limit. */
+export function isOutOfConnections(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '53300';
+}
+
 /** Returns a ServiceError when the database is unavailable, and every other error without the row's values. */
 export function translatePostgresError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;

@@ -1,0 +1,54 @@
+import {
+  choiceSetting,
+  HTTP,
+  integerSetting,
+  KEY,
+  type Setting,
+  textSetting,
+  urlSetting,
+} from './setting.ts';
+
+/** Settings of the speech-to-text workers. */
+export const SPEECH_SETTINGS = {
+  STT_ENGINE: choiceSetting({
+    meaning:
+      'What the stt-live and stt-post workers recognise speech with: models on this machine, or a server',
+    fallback: 'sherpa',
+    choices: ['sherpa', 'openai'],
+  }),
+  STT_MODELS: textSetting({
+    meaning:
+      'Folders of sherpa-onnx models by language; default the installed ones (rtc stt install moonshine-tiny-en)',
+    fallback: undefined as string | undefined,
+    check: (text) => text.split(',').every((pair) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*=.+$/.test(pair)),
+    allowed: 'language=folder pairs separated by commas, such as en=/models/moonshine,it=/models/whisper-it',
+  }),
+  STT_THREADS: integerSetting({
+    meaning: 'Threads of a local model',
+    fallback: 1,
+    minimum: 1,
+    maximum: 64,
+  }),
+  STT_OPENAI_URL: urlSetting({
+    meaning: 'Server with the API of POST /v1/audio/transcriptions, for STT_ENGINE=openai',
+    fallback: undefined as string | undefined,
+    protocols: HTTP,
+  }),
+  STT_OPENAI_KEY: textSetting({
+    meaning: "That server's key, where it wants one",
+    fallback: undefined as string | undefined,
+    secret: true,
+    pattern: KEY,
+  }),
+  STT_OPENAI_MODEL: textSetting({ meaning: 'Model to ask that server for', fallback: 'whisper-1' }),
+  STT_OPENAI_LANGUAGES: textSetting({
+    meaning: 'Languages that the model can do',
+    fallback: 'en',
+    check: (text) => text.split(',').every((tag) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(tag)),
+    allowed: 'BCP 47 tags separated by commas, such as en,it,de',
+  }),
+  STT_FFMPEG: textSetting({
+    meaning: 'ffmpeg, which stt-post workers decode recordings with: a path, or a name on PATH',
+    fallback: 'ffmpeg',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;

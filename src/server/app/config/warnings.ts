@@ -1,0 +1,63 @@
+import ipaddr from 'ipaddr.js';
+
+/** The effective settings that the warnings are about. */
+export type RiskySettings = {
+  readonly host: string;
+  /** The current secret first, then the previous one. */
+  readonly apiSecrets: readonly string[];
+  readonly livekit: { readonly apiSecret: string };
+  readonly acceptsSingleHeader: boolean;
+  readonly metrics: 'off' | 'signed' | { readonly host: string };
+  readonly webhookAllowedNetworks: readonly string[];
+};
+
+/** LiveKit's minimum for its secrets. An attacker who has a signature can guess shorter secrets offline. */
+const MIN_SECRET_LENGTH = 32;
+
+/** Settings that are allowed but unwise, one sentence each, without values of secrets. */
+export function warningsOf(settings: RiskySettings): readonly string[] {
+  return [...secretWarnings(settings), ...exposureWarnings(settings)];
+}
+
+/** The warnings that stop the start with STRICT_SECRETS. */
+export function secretWarnings({ host, apiSecrets, livekit }: RiskySettings): readonly string[] {
+  const names = ['API_SECRET', 'API_SECRET_PREVIOUS'];
+  const warnings = apiSecrets.flatMap((secret, index) => shortSecret(names[index] ?? '', secret));
+  if (isLoopback(host)) return warnings;
+  if (apiSecrets.includes(livekit.apiSecret)) {
+    warnings.push(
+      'LIVEKIT_API_SECRET is the same as API_SECRET, and every participant has a signature by it; ' +
+        'give the media server a key and secret of its own: openssl rand -hex 32',
+    );
+  } else {
+    warnings.push(...shortSecret('LIVEKIT_API_SECRET', livekit.apiSecret));
+  }
+  return warnings;
+}
+
+function shortSecret(name: string, secret: string): string[] {
+  if (secret.length >= MIN_SECRET_LENGTH) return [];
+  return [
+    `${name} has ${secret.length} characters; at least ${MIN_SECRET_LENGTH} are safe: openssl rand -hex 32`,
+  ];
+}
+
+function exposureWarnings(settings: RiskySettings): string[] {
+  const { host, acceptsSingleHeader, metrics, webhookAllowedNetworks } = settings;
+  const warnings: string[] = [];
+  if (acceptsSingleHeader && !isLoopback(host)) {
+    warnings.push(`AUTH_SINGLE_HEADER is on, and HOST is ${host}: each request sends the secret itself`);
+  }
+  if (typeof metrics === 'object' && !isLoopback(metrics.host)) {
+    warnings.push(`METRICS is on ${metrics.host}: anyone who reaches that address can read the metrics`);
+  }
+  for (const network of webhookAllowedNetworks) {
+    if (ipaddr.parseCIDR(network)[1] !== 0) continue;
+    warnings.push(`WEBHOOK_ALLOWED_NETWORKS has ${network}: webhooks may reach every internal address`);
+  }
+  return warnings;
+}
+
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
+}
