@@ -50,7 +50,7 @@ export async function measureLive(ground: Ground): Promise<LiveFigures> {
   const id = `tr_${randomUUID()}`;
   await store.transcriptions.startLive({
     ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now() },
-    options: { partialResults: false, punctuation: true, profanityFilter: false },
+    options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
   });
   await delay(3_000);
   const watching = new AbortController();

@@ -33,9 +33,11 @@ export async function* followTranscription(
   const call = options.signal === undefined ? {} : { signal: options.signal };
   const yielded = new Set<string>();
   const newOnes = (segments: readonly Segment[]): readonly Segment[] =>
-    segments.filter(({ id, endedAt }) => {
+    segments.filter(({ id, endedAt, final }) => {
       const isNew =
-        !yielded.has(id) && (options.since === undefined || Date.parse(endedAt) > Date.parse(options.since));
+        final !== false &&
+        !yielded.has(id) &&
+        (options.since === undefined || Date.parse(endedAt) > Date.parse(options.since));
       if (isNew) yielded.add(id);
       return isNew;
     });

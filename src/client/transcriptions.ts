@@ -5,6 +5,7 @@ import type {
   PostTranscription,
   PostTranscriptionDetail,
   PostTranscriptionList,
+  SpeakerUpdate,
   TranscriptionListQuery,
 } from '../contract/transcription.ts';
 import type { CallOptions, QueryOptions } from './client-options.ts';
@@ -55,6 +56,16 @@ export class Transcriptions {
   /** The same transcript in a text format. */
   async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
     return (await this.#transport.send('GET', transcriptionPath(id) + queryOf({ format }), options)).body;
+  }
+
+  /** PATCH /v1/transcriptions/:transcriptionId/speakers: names by track id or identity; null removes a name. */
+  async nameSpeakers(
+    id: string,
+    participants: SpeakerUpdate['participants'],
+    options?: CallOptions,
+  ): Promise<void> {
+    const path = `${transcriptionPath(id)}/speakers`;
+    await this.#transport.send('PATCH', path, withBody({ participants }, options));
   }
 
   /** DELETE /v1/transcriptions/:transcriptionId: with all its segments. */

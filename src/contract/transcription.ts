@@ -31,7 +31,15 @@ const participants = Type.Record(Type.String(), Type.String(speakerName), {
 export const TranscriptionOptionsSchema = Type.Object(
   {
     partialResults: Type.Optional(
-      Type.Boolean({ description: 'Interim captions into the room; default false' }),
+      Type.Boolean({
+        description:
+          'Interim results in captions, and at the end of the segments that are read; default false',
+      }),
+    ),
+    captions: Type.Optional(
+      Type.Boolean({
+        description: 'Send captions to everyone in the room (text streams on lk.transcription); default true',
+      }),
     ),
     punctuation: Type.Optional(Type.Boolean({ description: 'Punctuation and capitals; default true' })),
     profanityFilter: Type.Optional(
@@ -104,7 +112,9 @@ export const SegmentSchema = Type.Object(
     end: Type.Number({ description: "Seconds from the transcription's start" }),
     startedAt: instantSchema('When it was begun to be said'),
     endedAt: instantSchema('When it was said'),
-    final: Type.Boolean(),
+    final: Type.Boolean({
+      description: 'False for an interim result, which keeps its id when it becomes final',
+    }),
     confidence: Type.Union([Type.Number(), Type.Null()]),
   },
   { $id: 'Segment' },

@@ -50,6 +50,14 @@ async function followed(answers: readonly (object | number)[], since?: string) {
 }
 
 describe('followTranscription', () => {
+  it('leaves out interim results until they are final', async () => {
+    const { told } = await followed([
+      transcription('active', [segment('a', 1), { ...segment('b', 2), final: false }]),
+      transcription('stopped', [segment('a', 1), { ...segment('b', 2.5), final: true }]),
+    ]);
+    expect(told).toEqual(['a', 'b']);
+  });
+
   it('tells each segment once, until the transcription is stopped', async () => {
     const { told, pauses } = await followed([
       transcription('active', [segment('a', 1)]),

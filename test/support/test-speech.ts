@@ -12,17 +12,24 @@ const MAX_SAMPLES = 8 * SAMPLE_RATE;
 
 export type TestSpeechOptions = {
   readonly languages?: readonly string[];
+  readonly isRemote?: boolean;
   readonly prepare?: (language: string) => void;
   /** What a segment says; default how long it is. */
   readonly recognise?: (segment: { readonly seconds: number }) => Promise<string> | string;
 };
 
 /** Speech without a model: what is loud is voiced, and its text is its length. */
-export function testSpeech({ languages = ['en'], prepare, recognise }: TestSpeechOptions = {}): Speech {
+export function testSpeech({
+  languages = ['en'],
+  isRemote = false,
+  prepare,
+  recognise,
+}: TestSpeechOptions = {}): Speech {
   const says = recognise ?? (({ seconds }) => `${seconds.toFixed(1)} seconds`);
   return {
     engine: {
       name: 'test',
+      isRemote,
       languages,
       maxSegmentSecondsFor: () => 8,
       supports: (language) => languages.includes(language.split('-')[0] ?? ''),

@@ -10,7 +10,7 @@ import {
 import type { AppendEventsDeps } from '../events/append-events.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { nameSpeakers } from './name-speakers.ts';
+import { nameSpeakersOfRoom } from './name-speakers.ts';
 import { type StartTranscriptionDeps, startTranscription } from './start-transcription.ts';
 import { stopTranscription } from './stop-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
@@ -19,6 +19,7 @@ import { getRoomTranscription } from './transcriptions.ts';
 
 export type TranscriptionDeps = StartTranscriptionDeps & AppendEventsDeps<TranscriptionStores>;
 
+const LANGUAGE_IGNORED = 'x-transcription-language-ignored';
 const IN_ROOM = '/v1/rooms/:roomId/transcription';
 const ERRORS = ['transcription-not-found', 'storage-unavailable'] as const;
 
@@ -39,12 +40,21 @@ function startRoute(deps: TranscriptionDeps): Route {
     security: 'signed',
     params: RoomParams,
     body: LiveStartSchema,
-    success: { 201: { description: 'The room is being transcribed', schema: LiveStartedSchema } },
+    success: {
+      201: {
+        description: 'The room is being transcribed',
+        schema: LiveStartedSchema,
+        headers: {
+          [LANGUAGE_IGNORED]: 'The requested language, when a transcription in another one is active',
+        },
+      },
+    },
     errors: ['addon-unavailable', 'room-not-found', 'storage-unavailable', ...MEDIA_ERRORS],
-    handle: async ({ params, body }) => ({
-      status: 201,
-      body: await startTranscription(deps, params.roomId, body),
-    }),
+    handle: async ({ params, body }) => {
+      const { started, ignoredLanguage } = await startTranscription(deps, params.roomId, body);
+      const headers = ignoredLanguage === undefined ? {} : { [LANGUAGE_IGNORED]: ignoredLanguage };
+      return { status: 201, body: started, headers };
+    },
   });
 }
 
@@ -104,7 +114,7 @@ function speakersRoute(deps: TranscriptionDeps): Route {
     success: { 204: { description: 'The names are merged into the map' } },
     errors: ERRORS,
     handle: async ({ params, body }) => {
-      await nameSpeakers(deps, params.roomId, body);
+      await nameSpeakersOfRoom(deps, params.roomId, body);
       return { status: 204 };
     },
   });

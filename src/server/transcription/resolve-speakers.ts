@@ -2,9 +2,16 @@ import type { Segment } from '../../contract/transcription.ts';
 import type { StoredSegment, Transcription } from './store.ts';
 
 /** Converts stored segments to the API's form: speakers by the current map, times in seconds from the start. */
-export function toSegments(transcription: Transcription, stored: readonly StoredSegment[]): Segment[] {
+export function toSegments(
+  transcription: Transcription,
+  stored: readonly StoredSegment[],
+  interims: readonly StoredSegment[] = [],
+): Segment[] {
   const speakerOf = speakers(transcription);
-  return stored.map((segment) => ({
+  const finals = new Set(stored.map(({ id }) => id));
+  // A segment may become final between the two reads.
+  const current = interims.filter(({ id }) => !finals.has(id));
+  return [...stored, ...current].map((segment, index) => ({
     id: segment.id,
     transcriptionId: transcription.id,
     trackId: segment.trackId,
@@ -16,7 +23,7 @@ export function toSegments(transcription: Transcription, stored: readonly Stored
     end: (segment.endedAt - transcription.originAt) / 1000,
     startedAt: new Date(segment.startedAt).toISOString(),
     endedAt: new Date(segment.endedAt).toISOString(),
-    final: true,
+    final: index < stored.length,
     confidence: segment.confidence,
   }));
 }

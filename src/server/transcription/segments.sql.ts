@@ -2,20 +2,42 @@ import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { SegmentRow } from '../platform/storage/schema/tables.ts';
-import type { StoredSegment, TranscriptionStore } from './store.ts';
+import type { InterimUpdate, StoredSegment, TranscriptionStore } from './store.ts';
 
 /** Limits the number of parameters of one statement. */
 const INSERTED_AT_ONCE = 100;
 
+const SEGMENT_COLUMNS = [
+  'id',
+  'trackId',
+  'identity',
+  'name',
+  'text',
+  'language',
+  'startedAt',
+  'endedAt',
+  'confidence',
+] as const;
+
 type SegmentMethods = Pick<
   TranscriptionStore,
-  'addSegments' | 'clearSegments' | 'listSegments' | 'countSegments'
+  'addSegments' | 'putInterims' | 'listInterims' | 'clearSegments' | 'listSegments' | 'countSegments'
 >;
 
 export function segmentMethods(connection: Connection): SegmentMethods {
   const { db } = connection;
   return {
     addSegments: (id, owner, segments) => addSegments(connection, { id, owner }, segments),
+    putInterims: (id, owner, update) => putInterims(connection, { id, owner }, update),
+    listInterims: (id, updatedAfter) =>
+      db
+        .selectFrom('interimSegments')
+        .select(SEGMENT_COLUMNS)
+        .where('transcriptionId', '=', id)
+        .where('updatedAt', '>', updatedAfter)
+        .orderBy('startedAt')
+        .orderBy('id')
+        .execute(),
     clearSegments: (id, owner) =>
       whileHeld(connection, { id, owner }, async (held) => {
         await held.db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
@@ -64,6 +86,29 @@ function addSegments(
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
     }
+    const ids = rows.map((row) => row.id);
+    await db
+      .deleteFrom('interimSegments')
+      .where('transcriptionId', '=', holder.id)
+      .where('id', 'in', ids)
+      .execute();
+  });
+}
+
+function putInterims(
+  connection: Connection,
+  holder: Holder,
+  { segments, updatedAt }: InterimUpdate,
+): Promise<boolean> {
+  return whileHeld(connection, holder, async ({ db }) => {
+    for (const segment of segments) {
+      const row = { ...toRow(holder.id, segment), trackId: segment.trackId ?? '', updatedAt };
+      await db
+        .insertInto('interimSegments')
+        .values(row)
+        .onConflict((conflict) => conflict.columns(['transcriptionId', 'trackId']).doUpdateSet(row))
+        .execute();
+    }
   });
 }
 
@@ -83,10 +128,7 @@ async function listSegments(
   id: string,
   endsAfter: number | undefined,
 ): Promise<readonly StoredSegment[]> {
-  let select = db
-    .selectFrom('segments')
-    .select(['id', 'trackId', 'identity', 'name', 'text', 'language', 'startedAt', 'endedAt', 'confidence'])
-    .where('transcriptionId', '=', id);
+  let select = db.selectFrom('segments').select(SEGMENT_COLUMNS).where('transcriptionId', '=', id);
   if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
   return await select.orderBy('startedAt').orderBy('id').execute();
 }

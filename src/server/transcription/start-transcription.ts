@@ -5,6 +5,12 @@ import { formatLanguage, requireWorker, type SpeechWorkerDeps } from './speech-w
 
 export type StartTranscriptionDeps = SpeechWorkerDeps & MediaDeps & { readonly ids: IdGenerator };
 
+export type StartedTranscription = {
+  readonly started: LiveStarted;
+  /** The requested language, when a transcription in another one is active. */
+  readonly ignoredLanguage: string | undefined;
+};
+
 /**
  * Returns the active transcription of the room, or starts a new one, which a worker then claims. Throws
  * addon-unavailable, invalid-request for a language that no worker supports, and room-not-found.
@@ -13,7 +19,7 @@ export async function startTranscription(
   deps: StartTranscriptionDeps,
   room: string,
   request: LiveStart,
-): Promise<LiveStarted> {
+): Promise<StartedTranscription> {
   const language = formatLanguage(request.language ?? DEFAULT_LANGUAGE);
   await requireWorker(deps, 'stt-live', language);
   await findRoom(deps, room);
@@ -25,16 +31,21 @@ export async function startTranscription(
     speakers: participants ?? {},
     options: {
       partialResults: options?.partialResults ?? false,
+      captions: options?.captions ?? true,
       punctuation: options?.punctuation ?? true,
       profanityFilter: options?.profanityFilter ?? false,
     },
     createdAt: deps.clock.now(),
   });
+  const isIgnored = request.language !== undefined && language !== transcription.language;
   return {
-    transcriptionId: transcription.id,
-    roomId: room,
-    status: 'active',
-    language: transcription.language,
-    startedAt: new Date(transcription.createdAt).toISOString(),
+    ignoredLanguage: isIgnored ? language : undefined,
+    started: {
+      transcriptionId: transcription.id,
+      roomId: room,
+      status: 'active',
+      language: transcription.language,
+      startedAt: new Date(transcription.createdAt).toISOString(),
+    },
   };
 }

@@ -57,6 +57,13 @@ export interface TranscriptionStore {
 
   /** Adds segments and skips known ids. False when `owner` does not hold the lease or it is stopped. */
   addSegments(id: string, owner: string, segments: readonly StoredSegment[]): Promise<boolean>;
+  /**
+   * Replaces the interim result of each segment's track. False when `owner` does not hold the lease or it is stopped.
+   * An interim result is deleted when its final segment is added, and when the transcription is stopped or deleted.
+   */
+  putInterims(id: string, owner: string, update: InterimUpdate): Promise<boolean>;
+  /** Lists interim results that were updated after `updatedAfter` (Unix milliseconds), by start. */
+  listInterims(id: string, updatedAfter: number): Promise<readonly StoredSegment[]>;
   /** Deletes the segments of an earlier attempt. False when `owner` does not hold the lease. */
   clearSegments(id: string, owner: string): Promise<boolean>;
   /** Lists segments by start, then id. With `endsAfter` only those that end strictly after it (Unix milliseconds). */
@@ -122,6 +129,7 @@ export type Transcription = {
 
 export type LiveOptions = {
   readonly partialResults: boolean;
+  readonly captions: boolean;
   readonly punctuation: boolean;
   readonly profanityFilter: boolean;
 };
@@ -178,6 +186,8 @@ export type StoredSegment = {
   readonly endedAt: number;
   readonly confidence: number | null;
 };
+
+export type InterimUpdate = { readonly segments: readonly StoredSegment[]; readonly updatedAt: number };
 
 /** The stores that a transaction about transcriptions uses. */
 export interface TranscriptionStores extends EventStores {

@@ -26,5 +26,5 @@ export function transcriptResponse(
 ): RouteResponse {
   if (format === undefined || format === 'json') return { status: 200, body };
   const headers = { 'content-type': CONTENT_TYPES[format] };
-  return { status: 200, body: WRITERS[format](body.segments), headers };
+  return { status: 200, body: WRITERS[format](body.segments.filter(({ final }) => final)), headers };
 }

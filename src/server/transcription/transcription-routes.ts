@@ -6,6 +6,7 @@ import {
   PostQueueSchema,
   PostTranscriptionDetailSchema,
   PostTranscriptionListSchema,
+  SpeakerUpdateSchema,
   TranscriptionListQuery,
   TranscriptionParams,
   TranscriptionQuery,
@@ -14,6 +15,7 @@ import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { RecordingStores } from '../recordings/store.ts';
+import { nameSpeakers } from './name-speakers.ts';
 import { type QueueTranscriptionDeps, queueTranscription } from './post/queue-transcription.ts';
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
@@ -29,7 +31,7 @@ const DEFAULT_LIMIT = 50;
 
 /** Transcription of recordings, after the call. */
 export function transcriptionsRoutes(deps: TranscriptionsDeps): readonly Route[] {
-  return [queueRoute(deps), listRoute(deps), readRoute(deps), deleteRoute(deps)];
+  return [queueRoute(deps), listRoute(deps), readRoute(deps), speakersRoute(deps), deleteRoute(deps)];
 }
 
 function queueRoute(deps: TranscriptionsDeps): Route {
@@ -102,6 +104,26 @@ function readRoute(deps: TranscriptionsDeps): Route {
     errors: ERRORS,
     handle: async ({ params, query }) =>
       transcriptResponse(await getTranscription(deps, params.transcriptionId), query.format),
+  });
+}
+
+function speakersRoute(deps: TranscriptionsDeps): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: `${BY_ID}/speakers`,
+    operationId: 'nameSpeakersById',
+    tag: 'transcription',
+    summary: 'Name the speakers of a transcription',
+    description: 'Changes a post-call or a live transcription, including its existing segments.',
+    security: 'signed',
+    params: TranscriptionParams,
+    body: SpeakerUpdateSchema,
+    success: { 204: { description: 'The names are merged into the map' } },
+    errors: ERRORS,
+    handle: async ({ params, body }) => {
+      await nameSpeakers(deps, params.transcriptionId, body);
+      return { status: 204 };
+    },
   });
 }
 

@@ -33,7 +33,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     ...segmentMethods(connection),
     ...speechWorkerMethods(connection),
     startLive: (transcription) => startLive(db, transcription),
-    stopLive: (id, stoppedAt) => stopLive(db, id, stoppedAt),
+    stopLive: (id, stoppedAt) => stopLive(connection, id, stoppedAt),
     findActiveLive: (room) => one(ofRoom(db, room).where(isActive)),
     findLatestLive: (room) => findLatestLive(db, room),
     listActiveLive: async () => {
@@ -75,7 +75,7 @@ const NOTHING_YET = {
   errorMessage: null,
   startedAt: null,
   endedAt: null,
-  options: { partialResults: false, punctuation: true, profanityFilter: false },
+  options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
 } as const;
 
 type Inserted = { readonly transcription: Transcription; readonly isNew: boolean };
@@ -147,15 +147,23 @@ async function insertOrFind(
   });
 }
 
-function stopLive(db: Database, id: string, endedAt: number): Promise<Transcription | undefined> {
-  return one(
-    db
-      .updateTable('transcriptions')
-      .set({ status: 'stopped', endedAt, leaseOwner: null, leaseUntil: null })
-      .where('id', '=', id)
-      .where(isActive)
-      .returningAll(),
-  );
+function stopLive(
+  { atomically }: Connection,
+  id: string,
+  endedAt: number,
+): Promise<Transcription | undefined> {
+  return atomically(async (db) => {
+    const stopped = await one(
+      db
+        .updateTable('transcriptions')
+        .set({ status: 'stopped', endedAt, leaseOwner: null, leaseUntil: null })
+        .where('id', '=', id)
+        .where(isActive)
+        .returningAll(),
+    );
+    await db.deleteFrom('interimSegments').where('transcriptionId', '=', id).execute();
+    return stopped;
+  });
 }
 
 function ofRoom(db: Database, room: string) {
@@ -242,6 +250,7 @@ function deleteTranscription({ atomically }: Connection, id: string): Promise<bo
       .where('id', '=', sanitizeText(id))
       .executeTakeFirst();
     await db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
+    await db.deleteFrom('interimSegments').where('transcriptionId', '=', id).execute();
     return numDeletedRows === 1n;
   });
 }

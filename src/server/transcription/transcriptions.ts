@@ -6,6 +6,7 @@ import type {
   PostTranscriptionDetail,
   PostTranscriptionList,
 } from '../../contract/transcription.ts';
+import type { Clock } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { toSegments } from './resolve-speakers.ts';
@@ -13,25 +14,29 @@ import type { Transcription, TranscriptionStores } from './store.ts';
 
 const readPage = pageReader('transcriptions');
 
-export type ReadTranscriptionsDeps = { readonly store: Pick<TranscriptionStores, 'transcriptions'> };
+export type ReadTranscriptionsDeps = {
+  readonly store: Pick<TranscriptionStores, 'transcriptions'>;
+  readonly clock: Clock;
+};
 
 /** Returns the active transcription of a room, else its newest, with the segments that end after `since` (Unix ms). */
 export async function getRoomTranscription(
-  { store }: ReadTranscriptionsDeps,
+  deps: ReadTranscriptionsDeps,
   room: string,
   since: number | undefined,
 ): Promise<LiveTranscription> {
-  return await toLive(store, await findOfRoom(store, room), since);
+  return await toLive(deps, await findOfRoom(deps.store, room), since);
 }
 
 /** Returns a live or post-call transcription. Throws transcription-not-found. */
 export async function getTranscription(
-  { store }: ReadTranscriptionsDeps,
+  deps: ReadTranscriptionsDeps,
   id: string,
 ): Promise<PostTranscriptionDetail | LiveTranscription> {
+  const { store } = deps;
   const transcription = await store.transcriptions.find(id);
   if (transcription === undefined) throw unknownTranscription(id);
-  if (transcription.kind === 'live') return await toLive(store, transcription, undefined);
+  if (transcription.kind === 'live') return await toLive(deps, transcription, undefined);
   const segments = await store.transcriptions.listSegments(id);
   return { ...toPost(transcription), segments: toSegments(transcription, segments) };
 }
@@ -46,7 +51,7 @@ export type TranscriptionsQuery = {
 
 /** Lists post-call transcriptions, newest first, without their segments. */
 export async function listTranscriptions(
-  { store }: ReadTranscriptionsDeps,
+  { store }: Pick<ReadTranscriptionsDeps, 'store'>,
   { roomId: room, recordingId: egressId, status, ...asked }: TranscriptionsQuery,
 ): Promise<PostTranscriptionList> {
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
@@ -85,16 +90,25 @@ export async function findOfRoom(
   );
 }
 
-function unknownTranscription(id: string): ServiceError {
+export function unknownTranscription(id: string): ServiceError {
   return new ServiceError('transcription-not-found', `There is no transcription ${JSON.stringify(id)}.`);
 }
 
+/** An interim result that was not updated for longer is left over from a worker that died. */
+const INTERIM_LIFETIME_MS = 5_000;
+
 async function toLive(
-  store: ReadTranscriptionsDeps['store'],
+  { store, clock }: ReadTranscriptionsDeps,
   transcription: Transcription,
   since: number | undefined,
 ): Promise<LiveTranscription> {
-  const { id, room, status, language, createdAt, endedAt } = transcription;
+  const { id, room, status, language, createdAt, endedAt, options } = transcription;
+  // Read first: a segment that becomes final meanwhile is found among the finals.
+  const current =
+    status === 'active' && options.partialResults
+      ? await store.transcriptions.listInterims(id, clock.now() - INTERIM_LIFETIME_MS)
+      : [];
+  const interims = current.filter((segment) => since === undefined || segment.endedAt > since);
   return {
     transcriptionId: id,
     roomId: room,
@@ -102,7 +116,7 @@ async function toLive(
     language,
     startedAt: new Date(createdAt).toISOString(),
     stoppedAt: instant(endedAt),
-    segments: toSegments(transcription, await store.transcriptions.listSegments(id, since)),
+    segments: toSegments(transcription, await store.transcriptions.listSegments(id, since), interims),
   };
 }
 

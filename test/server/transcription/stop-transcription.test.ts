@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.close());
 
-const options = { partialResults: false, punctuation: true, profanityFilter: false };
+const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
 
 const start = (id: string, createdAt: number, room = 'demo') =>
   stage.store.transcriptions.startLive({ id, room, language: 'en-US', speakers: {}, options, createdAt });

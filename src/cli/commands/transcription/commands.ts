@@ -37,6 +37,7 @@ const start = defineCommand({
   options: {
     language: LANGUAGE,
     partialResults: flag('--partial-results', 'captions in the room also before a sentence has ended'),
+    withoutCaptions: flag('--without-captions', 'send no captions to the people in the room'),
     withoutPunctuation: flag('--without-punctuation', 'neither punctuation nor capitals'),
     profanityFilter: flag('--profanity-filter', 'mask profanity with asterisks'),
   },
@@ -44,12 +45,17 @@ const start = defineCommand({
     { line: 'rtc transcription start demo', does: 'In English' },
     { line: 'rtc transcription start demo --language it ada=Ada bob=Bob', does: 'In Italian, with names' },
   ],
-  async run(context, { room, speakers, language, partialResults, withoutPunctuation, profanityFilter }) {
+  async run(context, { room, speakers, language, ...given }) {
     const client = await context.client();
     const body: LiveStart = {
       ...(language === undefined ? {} : { language }),
       ...(speakers.length === 0 ? {} : { participants: parseSpeakers(speakers) }),
-      options: { partialResults, punctuation: !withoutPunctuation, profanityFilter },
+      options: {
+        partialResults: given.partialResults,
+        captions: !given.withoutCaptions,
+        punctuation: !given.withoutPunctuation,
+        profanityFilter: given.profanityFilter,
+      },
     };
     const started = await client.transcription.start(room, body, { signal: context.io.signal });
     return record({

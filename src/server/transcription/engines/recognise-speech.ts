@@ -17,6 +17,8 @@ export type RecogniseRequest = {
   readonly language: string;
   readonly transcriptionId: string;
   readonly trackId: string;
+  /** Whether the segment is recognised again in halves when it has no text. */
+  readonly isTriedInHalves: boolean;
 };
 
 /** Shorter sounds, such as a cough or a slammed door, may have no words; longer speech has. */
@@ -51,6 +53,10 @@ async function recogniseHalves(
   const { segment } = request;
   if (segment.samples.length < MIN_SPEECH_SAMPLES) {
     deps.log.debug(toFields(request, segment), 'a short sound has no text');
+    return [];
+  }
+  if (!request.isTriedInHalves) {
+    deps.log.warn(toFields(request, segment), 'the recogniser returned no text for speech');
     return [];
   }
   const recognised: RecognisedSegment[] = [];

@@ -36,6 +36,7 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
   };
   return {
     name: 'sherpa',
+    isRemote: false,
     languages,
     maxSegmentSecondsFor: (language) => modelFor(language).model.maxSeconds,
     supports: (language) => matchLanguage(language, languages) !== undefined,

@@ -1,6 +1,7 @@
 import type { MediaServer } from '../../platform/livekit/media-server.ts';
 import type { AudioTrack, RoomAudioSubscriber, RoomConnection } from '../../platform/livekit/room-audio.ts';
 import type { Transcription } from '../store.ts';
+import { InterimWriter, type InterimWriterDeps } from './interim-writer.ts';
 import { SegmentWriter, type SegmentWriterDeps } from './segment-writer.ts';
 import { TrackTranscriber, type TranscribeTrackDeps, type Utterance } from './transcribe-track.ts';
 
@@ -10,6 +11,7 @@ import { TrackTranscriber, type TranscribeTrackDeps, type Utterance } from './tr
  */
 
 export type RoomTranscriberDeps = SegmentWriterDeps &
+  InterimWriterDeps &
   TranscribeTrackDeps & {
     readonly subscriber: RoomAudioSubscriber;
     readonly mediaServer: Pick<MediaServer, 'listRooms'>;
@@ -67,6 +69,7 @@ class RoomTranscriber {
   readonly #transcription: Transcription;
   readonly #isHeld: () => boolean;
   readonly #writer: SegmentWriter;
+  readonly #interims: InterimWriter;
   readonly #tracks = new Set<TrackTranscriber>();
   #connection: RoomConnection | undefined;
   /** Captions are sent one at a time, so that no interim caption arrives after its final one. */
@@ -83,6 +86,7 @@ class RoomTranscriber {
     this.#transcription = transcription;
     this.#isHeld = isHeld;
     this.#writer = new SegmentWriter(deps, { transcriptionId: transcription.id, owner, onRefused });
+    this.#interims = new InterimWriter(deps, { transcriptionId: transcription.id, owner });
   }
 
   /** Never rejects; resolves after the signal is aborted and the room is left. */
@@ -118,12 +122,14 @@ class RoomTranscriber {
     this.#isEnded = true;
     await Promise.all([...this.#tracks].map((track) => track.finish()));
     await this.#writer.flushed();
+    await this.#interims.close();
     await this.#captionsSent;
   }
 
   close(): void {
     this.#isEnded = true;
     this.#writer.close();
+    void this.#interims.close();
     for (const track of this.#tracks) track.close();
     this.#tracks.clear();
   }
@@ -190,12 +196,16 @@ class RoomTranscriber {
     if (utterance.text === '') return;
     const { track, segmentId: id, text, startedAt, endedAt, confidence, isFinal } = utterance;
     const { trackId, identity } = track;
-    const { language } = this.#transcription;
+    const { language, options } = this.#transcription;
+    const name = track.name() || null;
+    const segment = { id, trackId, identity, name, text, language, startedAt, endedAt, confidence };
     if (isFinal) {
-      const name = track.name() || null;
-      this.#writer.add({ id, trackId, identity, name, text, language, startedAt, endedAt, confidence });
+      this.#interims.discard(trackId);
+      this.#writer.add(segment);
+    } else {
+      this.#interims.put(segment);
     }
-    this.#queueCaption({ segmentId: id, trackId, identity, text, language, isFinal });
+    if (options.captions) this.#queueCaption({ segmentId: id, trackId, identity, text, language, isFinal });
   }
 
   /** A caption that cannot be sent is dropped: its segment is stored in any case. */

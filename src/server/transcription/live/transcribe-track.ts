@@ -12,6 +12,7 @@ import {
 import type { LiveOptions } from '../store.ts';
 import { applyOptions } from './caption-text.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
+import { InterimText } from './interim-text.ts';
 import { StreamClock } from './stream-clock.ts';
 
 /*
@@ -75,8 +76,8 @@ export class TrackTranscriber {
   /** Segments on disk that have not been recognised yet. */
   readonly #spilled = new Set<Promise<SpilledBuffer>>();
   #silentSamples = MUTED_AFTER_SAMPLES;
-  /** Id of the current utterance, once an interim result needed one. */
-  #segmentId: string | undefined;
+  /** The current utterance, once an interim result needed its id. */
+  #current: CurrentUtterance | undefined;
   #interimAt = 0;
 
   constructor(deps: TranscribeTrackDeps, request: TrackRequest) {
@@ -111,7 +112,7 @@ export class TrackTranscriber {
     if (!this.#streamClock.isRunning) return;
     this.#add(this.#detector.flush());
     this.#streamClock.restart();
-    this.#segmentId = undefined;
+    this.#current = undefined;
   }
 
   /** Ends the current utterance; resolves when all utterances have been emitted. */
@@ -132,8 +133,8 @@ export class TrackTranscriber {
   /** A long utterance is cut into several segments: the first one gets the id that its interim results had. */
   #add(segments: readonly VoicedSegment[]): void {
     for (const segment of segments) {
-      const segmentId = this.#segmentId ?? this.#newId();
-      this.#segmentId = undefined;
+      const segmentId = this.#current?.segmentId ?? this.#newId();
+      this.#current = undefined;
       const startedAt = this.#streamClock.at(segment.start);
       const held = this.#hold(segment);
       this.#queue.addFinal(() => this.#recogniseHeld(held, { segmentId, startedAt }));
@@ -166,7 +167,9 @@ export class TrackTranscriber {
 
   async #recognise({ segmentId, segment, startedAt }: Voiced): Promise<void> {
     const { track, transcriptionId, language, onUtterance, options } = this.#request;
-    const request = { segment, language, transcriptionId, trackId: track.trackId };
+    // Audio is sent to a server at most twice: as an interim result and as a final, or as a final and in halves.
+    const isTriedInHalves = !(this.#deps.engine.isRemote && options.partialResults);
+    const request = { segment, language, transcriptionId, trackId: track.trackId, isTriedInHalves };
     const recognised = await recogniseSpeech(this.#deps, request);
     for (const [index, { start, samples, text, confidence }] of recognised.entries()) {
       const from = startedAt + toMs(start - segment.start);
@@ -187,32 +190,41 @@ export class TrackTranscriber {
     if (voiced === undefined || voiced.samples.length < MIN_INTERIM_SAMPLES) return;
     if (now - this.#interimAt < INTERIM_INTERVAL_MS) return;
     this.#interimAt = now;
-    this.#segmentId ??= this.#newId();
-    const segmentId = this.#segmentId;
+    const { engine } = this.#deps;
+    this.#current ??= {
+      segmentId: this.#newId(),
+      interim: new InterimText(engine, this.#request.language),
+    };
+    const current = this.#current;
     const startedAt = this.#streamClock.at(voiced.start);
-    this.#queue.setInterim(() => this.#recogniseInterim({ segmentId, segment: voiced, startedAt }));
+    this.#queue.setInterim(() => this.#recogniseInterim(current, voiced, startedAt));
   }
 
   /** An interim result may fail or come too late: the final one covers the same speech. */
-  async #recogniseInterim({ segmentId, segment: { samples }, startedAt }: Voiced): Promise<void> {
-    const { engine, log } = this.#deps;
-    const { track, transcriptionId, language, onUtterance, options } = this.#request;
+  async #recogniseInterim(
+    current: CurrentUtterance,
+    voiced: VoicedSegment,
+    startedAt: number,
+  ): Promise<void> {
+    const { track, transcriptionId, onUtterance, options } = this.#request;
     try {
-      const { text, confidence } = await engine.recognise({ samples, language });
-      const isOver = this.#segmentId !== segmentId;
-      if (isOver || text.trim() === '') return;
-      const endedAt = startedAt + toMs(samples.length);
-      const utterance = {
-        segmentId,
+      const recognised = await current.interim.recognise(voiced);
+      const text = recognised?.text.trim() ?? '';
+      if (this.#current !== current || text === '') return;
+      await onUtterance({
+        segmentId: current.segmentId,
         track,
-        text: applyOptions(text.trim(), options),
-        confidence,
+        text: applyOptions(text, options),
+        confidence: recognised?.confidence ?? null,
         startedAt,
-        endedAt,
-      };
-      await onUtterance({ ...utterance, isFinal: false });
+        endedAt: startedAt + toMs(voiced.samples.length),
+        isFinal: false,
+      });
     } catch (error) {
-      log.debug({ transcriptionId, trackId: track.trackId, err: error }, 'an interim result failed');
+      this.#deps.log.debug(
+        { transcriptionId, trackId: track.trackId, err: error },
+        'an interim result failed',
+      );
     }
   }
 
@@ -220,6 +232,8 @@ export class TrackTranscriber {
     return `seg_${this.#deps.ids.next()}`;
   }
 }
+
+type CurrentUtterance = { readonly segmentId: string; readonly interim: InterimText };
 
 type Voiced = { readonly segmentId: string; readonly segment: VoicedSegment; readonly startedAt: number };
 

@@ -70,19 +70,21 @@ async function transcribeAudio(
   { recording, detector }: Source,
 ): Promise<number> {
   const writer = new RecordingWriter(deps, lease, recording.durationMs);
+  const pipeline = new RecognitionPipeline(deps, lease, writer);
   let samples = 0;
   let damage: TranscriptionError | undefined;
   try {
     for await (const chunk of deps.audio.decode(recording, lease.signal)) {
       samples += chunk.samples.length;
-      await recogniseAll(deps, lease, writer, detector.push(chunk.samples));
+      await pipeline.add(detector.push(chunk.samples));
       await writer.advance(shareOf(chunk.share, toMs(samples), recording.durationMs));
     }
   } catch (error) {
     if (!(error instanceof TranscriptionError) || error.code !== 'recording-damaged') throw error;
     damage = error;
   }
-  await recogniseAll(deps, lease, writer, detector.flush());
+  await pipeline.add(detector.flush());
+  await pipeline.finish();
   if (!writer.hasText && writer.inaudible !== undefined) throw noWords(deps.engine, writer.inaudible);
   await writer.store();
   if (damage !== undefined) throw damage;
@@ -95,15 +97,40 @@ function shareOf(read: number, decodedMs: number, durationMs: number | null): nu
   return Math.min(read, decoded, 0.99);
 }
 
-async function recogniseAll(
-  deps: TranscribeDeps,
-  lease: JobLease,
-  writer: RecordingWriter,
-  voiced: readonly VoicedSegment[],
-): Promise<void> {
-  for (const segment of voiced) {
-    lease.signal.throwIfAborted();
-    for (const recognised of await recognise(deps, lease, segment)) writer.add(recognised);
+/** Requests to a speech server at once. A local engine uses all processors for a single segment. */
+const REMOTE_RECOGNITIONS = 4;
+
+/** Recognises segments, several at once where a server does the work, and adds them to the writer in their order. */
+class RecognitionPipeline {
+  readonly #deps: TranscribeDeps;
+  readonly #lease: JobLease;
+  readonly #writer: RecordingWriter;
+  readonly #running: Promise<readonly RecognisedSegment[]>[] = [];
+
+  constructor(deps: TranscribeDeps, lease: JobLease, writer: RecordingWriter) {
+    this.#deps = deps;
+    this.#lease = lease;
+    this.#writer = writer;
+  }
+
+  async add(segments: readonly VoicedSegment[]): Promise<void> {
+    const atOnce = this.#deps.engine.isRemote ? REMOTE_RECOGNITIONS : 1;
+    for (const segment of segments) {
+      this.#lease.signal.throwIfAborted();
+      const recognition = recognise(this.#deps, this.#lease, segment);
+      // Awaited later: a failure before that must not count as unhandled.
+      recognition.catch(() => undefined);
+      this.#running.push(recognition);
+      while (this.#running.length >= atOnce) await this.#finishFirst();
+    }
+  }
+
+  async finish(): Promise<void> {
+    while (this.#running.length > 0) await this.#finishFirst();
+  }
+
+  async #finishFirst(): Promise<void> {
+    for (const recognised of (await this.#running.shift()) ?? []) this.#writer.add(recognised);
   }
 }
 

@@ -29,7 +29,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
 
     describe('a live one', () => {
       it('begins active, with nothing known yet', async () => {
-        const options = { partialResults: true, punctuation: false, profanityFilter: true };
+        const options = { partialResults: true, captions: true, punctuation: false, profanityFilter: true };
         const started = await transcriptions.startLive(live('tr_1', { speakers: { ada: 'Ada' }, options }));
         const transcription: Transcription = {
           id: 'tr_1',
@@ -494,6 +494,28 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.isAlive('stt-live', 1000)).toBe(false);
       });
 
+      it('keeps one interim result per track while its owner holds the lease', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a', leaseUntil: 9000 }));
+        const put = (owner: string, segments: readonly StoredSegment[], updatedAt = 2000) =>
+          transcriptions.putInterims('tr_1', owner, { segments, updatedAt });
+        const bob = segment('seg_2', { trackId: 'TR_bob', startedAt: 3000 });
+        expect(await put('b', [segment('seg_1')])).toBe(false);
+        expect(await put('a', [bob, segment('seg_1', { trackId: 'TR_ada', text: 'one' })])).toBe(true);
+        expect(await put('a', [segment('seg_1', { trackId: 'TR_ada', text: 'one two' })], 2500)).toBe(true);
+        expect(await transcriptions.listInterims('tr_1', 1999)).toEqual([
+          segment('seg_1', { trackId: 'TR_ada', text: 'one two' }),
+          bob,
+        ]);
+        expect(await transcriptions.listInterims('tr_1', 2000)).toMatchObject([{ id: 'seg_1' }]);
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')]);
+        expect(await transcriptions.listInterims('tr_1', 0)).toEqual([bob]);
+        expect(await transcriptions.countSegments('tr_1')).toBe(1);
+        await transcriptions.stopLive('tr_1', 5000);
+        expect(await transcriptions.listInterims('tr_1', 0)).toEqual([]);
+        expect(await put('a', [bob])).toBe(false);
+      });
+
       it('adds its languages to those of the others', async () => {
         await transcriptions.beat(english);
         await transcriptions.beat({ ...english, workerId: 'b', languages: ['fr', 'en'], aliveUntil: 3000 });
@@ -512,7 +534,7 @@ const failed = {
 } as const;
 
 function live(id: string, changes: Partial<NewLiveTranscription> = {}): NewLiveTranscription {
-  const options = { partialResults: false, punctuation: true, profanityFilter: false };
+  const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
   return { id, room: 'demo', language: 'en-US', speakers: {}, options, createdAt: 1000, ...changes };
 }
 

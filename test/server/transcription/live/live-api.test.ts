@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LiveStarted, LiveStopped, LiveTranscription } from '../../../../src/contract/transcription.ts';
+import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { register } from '../../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
 import {
@@ -63,12 +64,12 @@ describe('starting a live transcription', () => {
     expect(Date.parse(started.startedAt)).toBeGreaterThanOrEqual(before);
     expect(await stage.store.transcriptions.find(started.transcriptionId)).toMatchObject({
       speakers: {},
-      options: { partialResults: false, punctuation: true, profanityFilter: false },
+      options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
     });
   });
 
   it('keeps the language, the names and the options', async () => {
-    const options = { partialResults: true, punctuation: false, profanityFilter: true };
+    const options = { partialResults: true, captions: true, punctuation: false, profanityFilter: true };
     const { transcriptionId, language } = await start({
       language: 'IT-it',
       participants: { TR_1: 'Ada', bob: 'Bob' },
@@ -86,6 +87,15 @@ describe('starting a live transcription', () => {
     expect(await start({ language: 'en-GB' })).toEqual(first);
     await call('POST', pathOf(room, '/stop'));
     expect((await start()).transcriptionId).not.toBe(first.transcriptionId);
+  });
+
+  it('names a language that it ignores while a transcription in another one is active', async () => {
+    const ignored = async (body?: unknown) =>
+      (await call('POST', pathOf(room, '/start'), body)).headers['x-transcription-language-ignored'];
+    expect(await ignored({ language: 'it' })).toBeUndefined();
+    expect(await ignored({ language: 'EN-gb' })).toBe('en-GB');
+    expect(await ignored({ language: 'IT' })).toBeUndefined();
+    expect(await ignored()).toBeUndefined();
   });
 
   it('makes one transcription of 50 starts at once', async () => {
@@ -163,6 +173,69 @@ describe('the speakers of a live transcription', () => {
     expect(refused.errors).toEqual([
       { pointer: '#/participants/a%0Ab', detail: 'has a key that must not contain control characters' },
     ]);
+  });
+});
+
+describe('interim results', () => {
+  const now = Date.now();
+  const interim = (id: string, changes = {}) =>
+    segment(id, { startedAt: now, endedAt: now + 500, text: 'Good', ...changes });
+  const put = async (id: string, segments: readonly StoredSegment[], updatedAt = Date.now()) =>
+    await stage.store.transcriptions.putInterims(id, 'the test worker', { segments, updatedAt });
+
+  it('end the segments with final: false until they become final under the same id', async () => {
+    const { transcriptionId } = await start({ options: { partialResults: true } });
+    await stage.say(transcriptionId, [
+      segment(`first-${room}`, { startedAt: now - 2000, endedAt: now - 1000 }),
+    ]);
+    expect(await put(transcriptionId, [interim(`next-${room}`)])).toBe(true);
+    expect((await read()).segments).toMatchObject([
+      { id: `first-${room}`, final: true },
+      { id: `next-${room}`, final: false, text: 'Good', speaker: 'Ada Lovelace' },
+    ]);
+    const since = encodeURIComponent(new Date(now).toISOString());
+    expect((await read(`?since=${since}`)).segments).toMatchObject([{ id: `next-${room}`, final: false }]);
+    for (const format of ['text', 'vtt', 'srt']) {
+      expect((await call('GET', pathOf(room, `?format=${format}`))).text).not.toContain('Good');
+    }
+    await stage.say(transcriptionId, [interim(`next-${room}`, { text: 'Good morning.' })]);
+    expect((await read()).segments).toMatchObject([
+      { id: `first-${room}` },
+      { id: `next-${room}`, final: true, text: 'Good morning.' },
+    ]);
+    await put(transcriptionId, [interim(`last-${room}`)]);
+    expect((await call('POST', pathOf(room, '/stop'))).json).toMatchObject({ segmentCount: 2 });
+    expect((await read()).segments).toHaveLength(2);
+  });
+
+  it('are left out when the worker that stored them has died, and without the option', async () => {
+    const { transcriptionId } = await start({ options: { partialResults: true } });
+    await stage.say(transcriptionId, []);
+    await put(transcriptionId, [interim(`old-${room}`)], Date.now() - 60_000);
+    expect((await read()).segments).toEqual([]);
+    await call('POST', pathOf(room, '/stop'));
+    const plain = await start();
+    await stage.say(plain.transcriptionId, []);
+    await put(plain.transcriptionId, [interim(`plain-${room}`)]);
+    expect((await read()).segments).toEqual([]);
+  });
+});
+
+describe('PATCH /v1/transcriptions/:id/speakers', () => {
+  it('names the speakers of a live transcription by its id', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`named-${room}`)]);
+    const path = `/v1/transcriptions/${transcriptionId}/speakers`;
+    expect((await call('PATCH', path, { participants: { ada: 'Countess' } })).status).toBe(204);
+    expect((await read()).segments[0]?.speaker).toBe('Countess');
+  });
+
+  it('is 404 for an unknown transcription and 400 for a name that is no text', async () => {
+    const unknown = await call('PATCH', '/v1/transcriptions/tr_no/speakers', { participants: {} });
+    expect(problemOf(unknown)).toMatchObject({ status: 404, code: 'transcription-not-found' });
+    const { transcriptionId } = await start();
+    const path = `/v1/transcriptions/${transcriptionId}/speakers`;
+    expect(problemOf(await call('PATCH', path, { participants: { ada: 5 } }))).toMatchObject({ status: 400 });
   });
 });
 

@@ -51,7 +51,7 @@ beforeEach(async () => {
   });
   await store.transcriptions.startLive({
     ...{ id: 'tr_1', room: 'demo', language: 'en', speakers: {}, createdAt: NOW },
-    options: { partialResults: false, punctuation: true, profanityFilter: false },
+    options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
   });
   await letPass(clock, 2_000, () => joins === 1);
   expect(joins).toBe(1);

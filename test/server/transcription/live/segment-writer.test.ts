@@ -31,7 +31,7 @@ beforeEach(async () => {
   store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
   await store.transcriptions.startLive({
     ...{ id: ID, room: 'demo', language: 'en', speakers: {}, createdAt: NOW },
-    options: { partialResults: false, punctuation: true, profanityFilter: false },
+    options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
   });
   await store.transcriptions.claimLive({
     ...{ owner: OWNER, now: NOW, leaseUntil: NOW + 9_000, limit: 1 },

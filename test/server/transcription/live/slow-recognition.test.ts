@@ -71,7 +71,7 @@ function openTracks(isFree: Promise<void>): readonly TrackTranscriber[] {
           track: { trackId: `TR_${index}`, identity: `${index}`, name: () => '', audio: nothing() },
           transcriptionId: 'tr_1',
           language: 'en',
-          options: { partialResults: false, punctuation: true, profanityFilter: false },
+          options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
           onUtterance: async (words) => {
             told.push(words);
           },

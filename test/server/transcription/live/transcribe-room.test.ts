@@ -16,7 +16,7 @@ const TRANSCRIPTION: Transcription = {
   ...{ language: 'en', speakers: {}, leaseOwner: 'worker', leaseUntil: 0, dueAt: null, attempts: 0 },
   ...{ progress: 0, durationMs: null, errorCode: null, errorMessage: null, createdAt: 0, originAt: 0 },
   ...{ startedAt: null, endedAt: null },
-  options: { partialResults: false, punctuation: true, profanityFilter: false },
+  options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
 };
 
 const track: AudioTrack = {
@@ -49,7 +49,7 @@ it('goes on when the voice detector cannot be made for a track, and says so', as
         queue: new FairQueue({ concurrency: 1 }),
         spillFile: createAudioSpillFile(),
       },
-      store: { transcriptions: { addSegments: async () => true } },
+      store: { transcriptions: { addSegments: async () => true, putInterims: async () => true } },
       mediaServer: { listRooms: async () => [{ name: 'demo' } as never] },
       createDetector: () => {
         throw new Error('the model is gone');

@@ -46,7 +46,7 @@ function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscr
     track: { trackId: 'TR_1', identity: 'ada', name: () => 'Ada', audio: nothing() },
     transcriptionId: 'tr_1',
     language: 'en',
-    options: { partialResults: false, punctuation: true, profanityFilter: false, ...options },
+    options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false, ...options },
     onUtterance: async (words) => {
       told.push(words);
     },
@@ -183,6 +183,33 @@ describe('a track', () => {
     await track.finish();
     expect(told.map(({ text }) => text)).toEqual(['words', 'words', 'words']);
     expect(log.map(({ level }) => level)).toEqual(['warn']);
+  });
+
+  it('sends each second of sound to a server at most twice', async () => {
+    let sentSeconds = 0;
+    const track = transcriber(
+      {
+        isRemote: true,
+        recognise: ({ seconds }) => {
+          sentSeconds += seconds;
+          return 'words';
+        },
+      },
+      { partialResults: true },
+    );
+    for (let turn = 0; turn < 3; turn += 1) {
+      for (let second = 0; second < 7; second += 1) {
+        hear(track, 1_000, VOICE);
+        await settled();
+      }
+      hear(track, 1_000, HUM);
+      await settled();
+    }
+    await track.finish();
+    expect(told.filter(({ isFinal }) => isFinal)).toHaveLength(3);
+    expect(told.filter(({ isFinal }) => !isFinal).map(({ text }) => text)).toContain('words words');
+    expect(sentSeconds).toBeGreaterThan(30);
+    expect(sentSeconds).toBeLessThanOrEqual(2 * 21);
   });
 
   it('loses no final, and shows no interim result, while recognition is slower than speech', async () => {

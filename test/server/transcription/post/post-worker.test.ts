@@ -432,6 +432,31 @@ describe('a speech server', () => {
     expect(await stage.store.transcriptions.find(done.transcriptionId)).toMatchObject({ attempts: 1 });
   });
 
+  it('is asked for several segments at once, and they stay in their order', async () => {
+    let [running, most] = [0, 0];
+    const engine = await engineOf((_request, response, count) => {
+      running += 1;
+      most = Math.max(most, running);
+      // The later request is answered first.
+      setTimeout(() => {
+        running -= 1;
+        json(response, 200, { text: `words ${count}` });
+      }, 300 / count);
+    });
+    await stage.beat('stt-post');
+    const oneSecondOfTwo = '0.3*sin(440*2*PI*t)*lt(mod(t,2),1)';
+    const source = ['-f', 'lavfi', '-i', `aevalsrc='${oneSecondOfTwo}':d=16`, '-c:a', 'aac'];
+    const { recordingId } = await record(await media.make('beeps.mp4', source));
+    const { transcriptionId } = await queue(recordingId);
+    await work({}, { engine });
+    const done = await ended(transcriptionId);
+    expect(done.status).toBe('completed');
+    expect(most).toBeGreaterThan(1);
+    expect(done.segments.map(({ text }) => text)).toEqual(
+      done.segments.map((_, index) => `words ${index + 1}`),
+    );
+  });
+
   it('that refuses the key fails the transcription at once, and the key is told nowhere', async () => {
     const engine = await engineOf((_request, response) =>
       json(response, 401, { error: { message: API_KEY } }),

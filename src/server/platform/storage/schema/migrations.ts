@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../engine.ts';
 import { createEventTables } from './event-tables.ts';
 import type { Tables } from './tables.ts';
-import { createTranscriptionTables } from './transcription-tables.ts';
+import { createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
 
 export type Migration = {
   readonly name: string;
@@ -15,6 +15,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '002-events-and-webhooks', up: createEventTables },
   { name: '003-transcriptions', up: createTranscriptionTables },
   { name: '004-recording-media-start', up: addMediaStart },
+  { name: '005-interim-segments', up: createInterimSegments },
 ];
 
 async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {

@@ -19,6 +19,7 @@ export type Tables = {
   readonly leases: LeaseRow;
   readonly transcriptions: TranscriptionRow;
   readonly segments: SegmentRow;
+  readonly interimSegments: InterimSegmentRow;
   readonly speechWorkers: SpeechWorkerRow;
 };
 
@@ -57,6 +58,9 @@ export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {
 };
 
 export type SegmentRow = StoredSegment & { readonly transcriptionId: string };
+
+/** One row per track: its current interim result. */
+type InterimSegmentRow = SegmentRow & { readonly trackId: string; readonly updatedAt: number };
 
 /** `languages` is a list as JSON text. */
 type SpeechWorkerRow = {

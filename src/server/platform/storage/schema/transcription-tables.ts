@@ -107,3 +107,25 @@ async function createSpeechWorkers(db: Kysely<Tables>, { text, integer }: Column
     .addColumn('aliveUntil', integer, (column) => column.notNull())
     .execute();
 }
+
+/** Migration 005: the current interim result of each track, while it is spoken. */
+export async function createInterimSegments(
+  db: Kysely<Tables>,
+  { text, integer }: ColumnTypes,
+): Promise<void> {
+  await db.schema
+    .createTable('interimSegments')
+    .addColumn('transcriptionId', text, (column) => column.notNull())
+    .addColumn('trackId', text, (column) => column.notNull())
+    .addColumn('id', text, (column) => column.notNull())
+    .addColumn('identity', text)
+    .addColumn('name', text)
+    .addColumn('text', text, (column) => column.notNull())
+    .addColumn('language', text, (column) => column.notNull())
+    .addColumn('startedAt', integer, (column) => column.notNull())
+    .addColumn('endedAt', integer, (column) => column.notNull())
+    .addColumn('confidence', float)
+    .addColumn('updatedAt', integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('interimSegmentsPrimaryKey', ['transcriptionId', 'trackId'])
+    .execute();
+}
