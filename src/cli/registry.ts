@@ -123,15 +123,15 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'cf',
     section: 'Italian fiscal codes, offline',
     summary: 'Make, read and check fiscal codes, also a million at a time',
-    verbs: ['generate', 'decode', 'check', 'omocodie'],
+    verbs: ['generate', 'decode', 'check', 'match', 'omocodie'],
     load: () => import('./commands/cf/commands.ts'),
   },
   {
     noun: 'it',
     section: 'Italian fiscal codes, offline',
     summary: 'Regions, provinces, places and postal codes',
-    verbs: ['regions', 'provinces', 'cities', 'caps'],
-    load: () => import('./commands/it.ts'),
+    verbs: ['regions', 'provinces', 'cities', 'find', 'caps'],
+    load: () => import('./commands/it/commands.ts'),
   },
   {
     noun: 'profile',

@@ -1,5 +1,5 @@
 import type { DecodedCode, GeneratedCode, MatchAnswer, Validity } from './fiscal-codes.ts';
-import type { PlaceRecord } from './places.ts';
+import type { PlacePeriod, PlaceRecord } from './places.ts';
 
 /*
  * What the fiscal library finds, under the names of the wire; server and command line answer the same. Apart from the
@@ -30,6 +30,11 @@ type Decoded = {
   readonly warnings: readonly Warning[];
 };
 
+type Period = PlaceName & {
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+  readonly isCurrent: boolean;
+};
 type PlaceName = { readonly codiceCatastale: string; readonly name: string; readonly province: string };
 type Warning = NonNullable<Validity['warnings']>[number];
 
@@ -64,12 +69,7 @@ export function decodedAnswer(decoded: Decoded, { withDetails = false } = {}): D
 /** What is taken of the library's generated code. */
 type Generated = {
   readonly codiceFiscale: string;
-  readonly birthplace: PlaceName & {
-    readonly validFrom: string | null;
-    readonly validTo: string | null;
-    readonly isCurrent: boolean;
-    readonly successor: PlaceName | null;
-  };
+  readonly birthplace: Period & { readonly successor: PlaceName | null };
   readonly match: GeneratedDetails['why'];
   readonly warnings: readonly GeneratedDetails['warnings'][number][];
 };
@@ -84,12 +84,7 @@ export function generatedAnswer(generated: Generated, { withDetails = false } = 
   return {
     cf,
     details: {
-      birthplace: {
-        ...placeAnswer(birthplace, belfiore),
-        from: birthplace.validFrom,
-        to: birthplace.validTo,
-        current: birthplace.isCurrent,
-      },
+      birthplace: periodAnswer(birthplace, belfiore),
       why: match,
       warnings: [...warnings],
     },
@@ -157,6 +152,16 @@ export function placeAnswer(place: PlaceName, belfiore: string): PlaceRecord {
     belfiore_code: belfiore,
     province: place.province,
     name: place.name,
+  };
+}
+
+/** As {@link placeAnswer}, with the dates of the name. */
+export function periodAnswer(place: Period, belfiore: string): PlacePeriod {
+  return {
+    ...placeAnswer(place, belfiore),
+    from: place.validFrom,
+    to: place.validTo,
+    current: place.isCurrent,
   };
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { MAX_TEXT_LENGTH } from './person-reading.ts';
-import { PlaceRecordSchema } from './places.ts';
+import { PlacePeriodSchema, PlaceRecordSchema } from './places.ts';
 
 /*
  * The wire shapes of /cf. Names are the specification's, to the letter. A request body may hold further fields, which
@@ -56,20 +56,6 @@ export const CodeAndPersonSchema = Type.Object(
     ...PersonSchema.properties,
   },
   { $id: 'CodeAndPerson' },
-);
-
-const PlacePeriodSchema = Type.Object(
-  {
-    ...PlaceRecordSchema.properties,
-    from: Type.Union([Type.String({ examples: ['1884-09-11'] }), Type.Null()], {
-      description: 'First day of the name in the province; null when no register tells',
-    }),
-    to: Type.Union([Type.String(), Type.Null()], {
-      description: 'Last day; null while in force, and when no register tells',
-    }),
-    current: Type.Boolean({ description: 'Whether it is in force today' }),
-  },
-  { $id: 'PlacePeriod' },
 );
 
 const GeneratedDetailsSchema = Type.Object(

@@ -15,7 +15,49 @@ export const PlaceRecordSchema = Type.Object(
   { $id: 'PlaceRecord' },
 );
 
-export const PlaceListSchema = Type.Array(PlaceRecordSchema);
+/** A place record with its dates. */
+export const PlacePeriodSchema = Type.Object(
+  {
+    ...PlaceRecordSchema.properties,
+    from: Type.Union([Type.String({ examples: ['1884-09-11'] }), Type.Null()], {
+      description: 'First day of the name in the province; null when no register tells',
+    }),
+    to: Type.Union([Type.String(), Type.Null()], {
+      description: 'Last day; null while in force, and when no register tells',
+    }),
+    current: Type.Boolean({ description: 'Whether it is in force today' }),
+  },
+  { $id: 'PlacePeriod' },
+);
+
+export const PlaceListSchema = Type.Array(PlacePeriodSchema);
+
+export const FoundPlaceListSchema = Type.Array(
+  Type.Object(
+    {
+      ...PlacePeriodSchema.properties,
+      history: Type.Array(
+        Type.Object({
+          ...PlacePeriodSchema.properties,
+          source: Type.Enum(['ministero-interno', 'codice-fiscale-js']),
+        }),
+        { description: 'Its names and provinces over time, oldest first' },
+      ),
+      successors: Type.Array(
+        Type.Object({
+          code: Type.String({ examples: ['L736'] }),
+          province: Type.String({ examples: ['VE'] }),
+          name: Type.String({ examples: ['VENEZIA'] }),
+          source: Type.Enum(['istat', 'istat-same-code', 'istat-seat', 'istat-divided', 'by-hand'], {
+            description: 'What tells of the successor',
+          }),
+        }),
+        { description: 'The places that took it over in turn, or all that it was divided among' },
+      ),
+    },
+    { $id: 'FoundPlace' },
+  ),
+);
 
 export const RegionSchema = Type.Object(
   {
@@ -40,6 +82,8 @@ export const CapListSchema = Type.Array(Type.Integer({ examples: [118] }), {
 });
 
 export type PlaceRecord = Static<typeof PlaceRecordSchema>;
+export type PlacePeriod = Static<typeof PlacePeriodSchema>;
+export type FoundPlace = Static<typeof FoundPlaceListSchema>[number];
 export type Region = Static<typeof RegionSchema>;
 
 const provinceAbbreviation = Type.String({
@@ -55,4 +99,34 @@ export const CityParams = Type.Object({
     description: 'Case, accents and apostrophes do not count; former names and Belfiore codes do',
     examples: ['Roma'],
   }),
+});
+
+const date = Type.Optional(
+  Type.String({
+    pattern: '^\\d{4}-\\d{2}-\\d{2}$',
+    description: 'Only what was in force on this day, YYYY-MM-DD',
+    examples: ['1970-01-01'],
+  }),
+);
+const numberOf = (description: string) => Type.Optional(Type.String({ pattern: '^\\d{1,5}$', description }));
+
+export const CitiesQuery = Type.Object({
+  current: Type.Optional(
+    Type.Enum(['true', 'false'], {
+      description: 'Only names that are in force today (true), or no more (false)',
+    }),
+  ),
+  date,
+  q: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Only names that begin so, whatever case and accents' }),
+  ),
+  limit: numberOf('At most so many records; the header Link then has the address of the next ones'),
+  offset: numberOf('Leaves out so many records'),
+});
+
+export const PlacesQuery = Type.Object({
+  q: Type.String({ maxLength: 100, description: 'What somebody has typed of a name', examples: ['san giu'] }),
+  province: Type.Optional(provinceAbbreviation),
+  date,
+  limit: numberOf('At most so many places, 100 at the most (default 10)'),
 });

@@ -35,6 +35,13 @@ export {
 export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
 export type { Person, PersonFault, PersonFaultReason, PersonWarning } from './person.ts';
 export type { Birthplace, Place, PlaceToday } from './place.ts';
+export {
+  type NameSource,
+  type PlaceWithHistory,
+  type Successor,
+  type SuccessorSource,
+  searchPlaces,
+} from './search-places.ts';
 export { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
 export {
   type CapPlace,

@@ -22,6 +22,9 @@ export type ListedPlace = {
   readonly codiceCatastaleToday: string;
   readonly name: string;
   readonly province: string;
+  /** Its first and last day with this name in this province, ISO; null as in `Place`. */
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
   /** Whether it has this name in this province today. */
   readonly isCurrent: boolean;
 };
@@ -147,13 +150,15 @@ const readRegions = (): RegionEntry[] =>
     });
 
 const listedPlace = (records: PlaceRecords, record: number): ListedPlace => {
-  const { codiceCatastale, name, province, isCurrent } = placeOfRecord(records, record);
+  const { codiceCatastale, name, province, validFrom, validTo, isCurrent } = placeOfRecord(records, record);
   const successor = successorOf(records.slot[record] as number);
   return {
     codiceCatastale,
     codiceCatastaleToday: codeOfSlot(successor),
     name,
     province,
+    validFrom,
+    validTo,
     isCurrent,
   };
 };

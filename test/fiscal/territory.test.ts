@@ -99,6 +99,8 @@ describe('cities', () => {
       codiceCatastaleToday: 'A001',
       name: 'ABANO',
       province: 'PD',
+      validFrom: '1866-11-19',
+      validTo: '1924-11-13',
       isCurrent: false,
     });
     expect(cities('QQ')).toEqual([]);

@@ -13,11 +13,19 @@ describe('rtc it', () => {
     expect(first.provinces[0]).toEqual({ name: 'Torino', abbreviation: 'TO' });
   });
 
-  it('lists the provinces with their capitals, as JSON the four fields of the API', async () => {
+  it('lists the provinces with their capitals, as JSON the fields of the API', async () => {
     const { stdout } = await rtc('provinces');
     expect(linesOf(stdout)).toContain('MB\tMonza e della Brianza\tMONZA\tF704');
     const records = JSON.parse((await rtc('provinces', '--json')).stdout);
-    expect(Object.keys(records[0])).toEqual(['code', 'belfiore_code', 'province', 'name']);
+    expect(Object.keys(records[0])).toEqual([
+      'code',
+      'belfiore_code',
+      'province',
+      'name',
+      'from',
+      'to',
+      'current',
+    ]);
   });
 
   it('lists the places of a province, those of today with --current', async () => {
@@ -27,6 +35,17 @@ describe('rtc it', () => {
     expect(current).toContain('M320\tVALSAMOGGIA\tBO\tM320');
     expect(current.length).toBeLessThan(all.length);
     expect(current.some((line) => line.startsWith('D158'))).toBe(false);
+  });
+
+  it('finds places by the beginning of a name, with their history', async () => {
+    const found = linesOf((await rtc('find', 'san', 'giu', '--limit', '1')).stdout);
+    expect(found[0]).toContain('H930\tSAN GIULIANO MILANESE\tMI');
+    const [mestre] = JSON.parse((await rtc('find', 'mestre', '--date', '1970-01-01', '--json')).stdout);
+    expect(mestre).toMatchObject({
+      place: { codiceCatastale: 'F159' },
+      successors: [{ name: 'VENEZIA', source: 'istat' }],
+    });
+    expect(await rtc('find', 'mestre', '--date', '1970-02-30')).toMatchObject({ code: 2 });
   });
 
   it('lists postal codes with five digits, as JSON as integers', async () => {

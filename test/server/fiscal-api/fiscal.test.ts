@@ -427,12 +427,28 @@ describe('/it', () => {
     expect(records.map(({ province }) => province)).toEqual(
       regions.flatMap(({ provinces }) => provinces.map(({ abbreviation }) => abbreviation)),
     );
-    expect(records).toContainEqual({ code: 'F704', belfiore_code: 'F704', province: 'MB', name: 'MONZA' });
+    expect(records).toContainEqual({
+      code: 'F704',
+      belfiore_code: 'F704',
+      province: 'MB',
+      name: 'MONZA',
+      from: '2009-06-30',
+      to: null,
+      current: true,
+    });
   });
 
   it('lists the places of a province, former ones with the code of today', async () => {
     const records = (await get('/it/cities/rm')).json as object[];
-    expect(records).toContainEqual({ code: 'H501', belfiore_code: 'H501', province: 'RM', name: 'ROMA' });
+    expect(records).toContainEqual(
+      expect.objectContaining({
+        code: 'H501',
+        belfiore_code: 'H501',
+        province: 'RM',
+        name: 'ROMA',
+        to: null,
+      }),
+    );
     const bologna = (await get('/it/cities/BO')).json as {
       name: string;
       code: string;
@@ -440,6 +456,63 @@ describe('/it', () => {
     }[];
     const crespellano = bologna.find(({ name }) => name === 'CRESPELLANO');
     expect([crespellano?.code, crespellano?.belfiore_code]).toEqual(['D158', 'M320']);
+  });
+
+  it('tells the dates of each record, and lists those of a date or of today', async () => {
+    const list = async (query: string) =>
+      (await get(`/it/cities/RM${query}`)).json as { name: string; current: boolean; to: string | null }[];
+    const [all, current] = [await list(''), await list('?current=true')];
+    expect([all.length > 300, current.length]).toEqual([true, 121]);
+    expect(current.every((record) => record.current && record.to === null)).toBe(true);
+    expect((await list('?current=false')).length).toBe(all.length - 121);
+    expect((await list('?date=1950-01-01&q=fiumi')).map(({ name }) => name)).not.toContain('FIUMICINO');
+    expect((await list('?date=2000-01-01&q=fiumi')).map(({ name }) => name)).toEqual(['FIUMICINO']);
+    expect((await get('/it/cities/RM?date=2000-02-30')).status).toBe(400);
+    expect((await get('/it/cities/RM?current=yes')).status).toBe(400);
+  });
+
+  it('hands a list out in pages, each with the address of the next', async () => {
+    const first = await get('/it/cities/RM?current=true&limit=100');
+    expect((first.json as object[]).length).toBe(100);
+    const link = /^<(.+)>; rel="next"$/.exec(String(first.headers.link ?? ''))?.[1] ?? '';
+    expect(link).toBe('/it/cities/RM?current=true&limit=100&offset=100');
+    const last = await get(link);
+    expect([(last.json as object[]).length, last.headers.link]).toEqual([21, undefined]);
+  });
+
+  it('searches for places as one types, with their history', async () => {
+    const found = async (query: string) => (await get(`/it/places?${query}`)).json as { name: string }[];
+    expect((await found('q=san%20giu&limit=2')).map(({ name }) => name)).toEqual([
+      'SAN GIULIANO MILANESE',
+      'SAN GIULIANO TERME',
+    ]);
+    const [mestre] = await found('q=mestre&date=1970-01-01');
+    expect(mestre).toMatchObject({
+      code: 'F159',
+      belfiore_code: 'L736',
+      to: '1926-08-23',
+      current: false,
+      history: [{ name: 'MESTRE', province: 'VE', source: 'ministero-interno' }],
+      successors: [{ code: 'L736', name: 'VENEZIA', province: 'VE', source: 'istat' }],
+    });
+    expect((await get('/it/places')).status).toBe(400);
+    expect((await get('/it/places?q=roma&date=yesterday')).status).toBe(400);
+  });
+
+  it('answers 304 to a caller that has the same version, and compresses for one that takes gzip', async () => {
+    const plain = await raw('GET', '/it/cities/RM', { headers: { 'accept-encoding': 'identity' } });
+    const etag = plain.headers.get('etag') ?? '';
+    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([
+      null,
+      expect.stringContaining('accept-encoding'),
+    ]);
+    const again = await raw('GET', '/it/cities/RM', { headers: { 'if-none-match': etag } });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    const packed = await raw('GET', '/it/cities/RM', { headers: { 'accept-encoding': 'br, gzip;q=0.5' } });
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(await packed.json()).toEqual(await plain.json());
+    const refused = await raw('GET', '/it/cities/RM', { headers: { 'accept-encoding': 'gzip;q=0' } });
+    expect(refused.headers.get('content-encoding')).toBe(null);
   });
 
   it.each(['FO', 'EE'])('lists the places of %s too', async (province) => {
@@ -606,7 +679,7 @@ describe('the settings', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('has the nine endpoints, public, with examples that their schemas accept', () => {
+  it('has the ten endpoints, public, with examples that their schemas accept', () => {
     const operations = Object.entries(service.document.paths)
       .filter(([path]) => /^\/(cf|it)\b/.test(path))
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
@@ -616,6 +689,7 @@ describe('the OpenAPI document', () => {
       'get /cf/{fiscal_code}',
       'get /it/caps/{province_abbreviation}/{city_name}',
       'get /it/cities/{province_abbreviation}',
+      'get /it/places',
       'get /it/provinces',
       'get /it/regions',
       'post /cf',

@@ -1,5 +1,5 @@
-import { placeAnswer } from '../../contract/fiscal-answers.ts';
-import type { PlaceRecord } from '../../contract/places.ts';
+import { periodAnswer } from '../../../contract/fiscal-answers.ts';
+import type { PlacePeriod } from '../../../contract/places.ts';
 import {
   type CapsResult,
   caps,
@@ -9,20 +9,24 @@ import {
   type Place,
   provinces,
   regions,
-} from '../../fiscal/index.ts';
-import { CliError, EXIT, usageError } from '../errors/cli-error.ts';
-import { nearest } from '../errors/did-you-mean.ts';
-import { shellQuote } from '../errors/shell-quote.ts';
-import { type Command, defineCommand } from '../framework/command.ts';
-import { argument, flag } from '../framework/parameters.ts';
-import { type Column, list, type Result, record, text } from '../terminal/result.ts';
+} from '../../../fiscal/index.ts';
+import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
+import { nearest } from '../../errors/did-you-mean.ts';
+import { shellQuote } from '../../errors/shell-quote.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { argument, flag } from '../../framework/parameters.ts';
+import { type Column, list, type Result, record, text } from '../../terminal/result.ts';
+import { findPlaces, unknownProvince } from './find.ts';
 
 const PLACE_FIELDS = [
   'code',
   'belfiore_code',
   'province',
   'name',
-] as const satisfies readonly (keyof PlaceRecord)[];
+  'from',
+  'to',
+  'current',
+] as const satisfies readonly (keyof PlacePeriod)[];
 
 const sources = defineCommand({
   noun: 'it',
@@ -38,11 +42,12 @@ const sources = defineCommand({
   examples: [
     { line: 'rtc it regions', does: 'The regions with their provinces' },
     { line: 'rtc it cities RM', does: 'The places of a province' },
+    { line: 'rtc it find san giu', does: 'Places by the beginning of a name' },
     { line: 'rtc it caps RM Roma', does: 'The postal codes of a city' },
     { line: 'rtc it --sources', does: 'Where the data come from' },
   ],
   async run(_context, input) {
-    if (!input.sources) throw usageError('missing a verb: regions, provinces, cities or caps');
+    if (!input.sources) throw usageError('missing a verb: regions, provinces, cities, find or caps');
     return sourcesResult();
   },
 });
@@ -77,7 +82,7 @@ const listRegions = defineCommand({
   },
 });
 
-type ProvinceRow = PlaceRecord & { readonly provinceName: string };
+type ProvinceRow = PlacePeriod & { readonly provinceName: string };
 
 const listProvinces = defineCommand({
   noun: 'it',
@@ -110,7 +115,7 @@ const listProvinces = defineCommand({
   },
 });
 
-const CITY_COLUMNS: readonly Column<PlaceRecord>[] = [
+const CITY_COLUMNS: readonly Column<PlacePeriod>[] = [
   { heading: 'CODE', value: ({ code }) => code, paint: 'name' },
   { heading: 'NAME', value: ({ name }) => name },
   { heading: 'PROVINCE', value: ({ province }) => province },
@@ -169,7 +174,14 @@ const listCaps = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [sources, listRegions, listProvinces, listCities, listCaps];
+export const commands: readonly Command[] = [
+  sources,
+  listRegions,
+  listProvinces,
+  listCities,
+  findPlaces,
+  listCaps,
+];
 
 function sourcesResult(): Result {
   const response = dataSources();
@@ -186,16 +198,8 @@ function sourcesResult(): Result {
   return record({ response, record: response, columns });
 }
 
-function listed(place: ListedPlace): PlaceRecord {
-  return placeAnswer(place, place.codiceCatastaleToday);
-}
-
-function unknownProvince(province: string): CliError {
-  return new CliError(
-    EXIT.notFound,
-    `no province has the abbreviation ${JSON.stringify(province)}`,
-    'see which there are: rtc it provinces',
-  );
+function listed(place: ListedPlace): PlacePeriod {
+  return periodAnswer(place, place.codiceCatastaleToday);
 }
 
 type NoCaps = Exclude<CapsResult, { readonly ok: true }>;

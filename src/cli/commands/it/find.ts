@@ -1,0 +1,67 @@
+import { cities, type Place, type PlaceWithHistory, searchPlaces } from '../../../fiscal/index.ts';
+import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
+import { defineCommand } from '../../framework/command.ts';
+import { listArgument, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
+import { type Column, list } from '../../terminal/result.ts';
+import { isCalendarDay } from '../../terminal/time.ts';
+
+const FOUND_COLUMNS: readonly Column<PlaceWithHistory>[] = [
+  { heading: 'CODE', value: ({ place }) => place.codiceCatastale, paint: 'name' },
+  { heading: 'NAME', value: ({ place }) => place.name },
+  { heading: 'PROVINCE', value: ({ place }) => place.province },
+  { heading: 'FROM', value: ({ place }) => place.validFrom ?? '' },
+  { heading: 'TO', value: ({ place }) => place.validTo ?? '' },
+  { heading: 'TODAY', value: ({ successors }) => successors.at(-1)?.name ?? '' },
+  { heading: 'OTHER-NAMES', value: ({ place, history }) => otherNames(place, history).join(', ') },
+];
+
+export const findPlaces = defineCommand({
+  noun: 'it',
+  verb: 'find',
+  summary: 'Find places by the beginning of a name, with their history',
+  description:
+    'Names that begin so, then names with such a word, then similar ones; places in force and with more residents first. TODAY is the place that took over one that has ended.',
+  needs: 'nothing',
+  fields: ['place', 'history', 'successors'],
+  arguments: { words: listArgument('what is known of the name, or a Belfiore code') },
+  options: {
+    province: option('--province <XX>', 'only places that were ever in this province; EE for states', {
+      parse: notEmpty,
+    }),
+    date: option('--date <date>', 'places in force on this day first, YYYY-MM-DD', { parse: calendarDay }),
+    limit: option('--limit <count>', 'at most so many (default 10)', { parse: wholeNumber(1, 100) }),
+  },
+  examples: [
+    { line: 'rtc it find san giu', does: 'San Giuliano Milanese comes first' },
+    { line: 'rtc it find mestre --json', does: 'Its names over time, and what took it over' },
+    { line: 'rtc it find F159', does: 'A Belfiore code' },
+  ],
+  async run(_context, { words, province, date, limit }) {
+    if (province !== undefined && cities(province).length === 0) throw unknownProvince(province);
+    const records = searchPlaces(words.join(' '), { province, date, limit });
+    return list<PlaceWithHistory>({
+      response: records,
+      records,
+      columns: FOUND_COLUMNS,
+      identify: ({ place }) => place.codiceCatastale,
+      empty: 'No place has such a name.',
+    });
+  },
+});
+
+function otherNames(place: Place, history: readonly Place[]): readonly string[] {
+  return [...new Set(history.map(({ name }) => name))].filter((name) => name !== place.name);
+}
+
+function calendarDay(text: string): string {
+  if (isCalendarDay(text)) return text;
+  throw usageError(`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31');
+}
+
+export function unknownProvince(province: string): CliError {
+  return new CliError(
+    EXIT.notFound,
+    `no province has the abbreviation ${JSON.stringify(province)}`,
+    'see which there are: rtc it provinces',
+  );
+}

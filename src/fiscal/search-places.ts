@@ -1,0 +1,73 @@
+import { codeKind, codeOfSlot, slotOfCode, UNDATED_CODE } from './code-table.ts';
+import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord } from './place.ts';
+import { recordAt, recordsOf } from './place-records.ts';
+import { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
+
+/** Where a name and its dates come from: the registry of the Ministero dell'Interno, or a list without dates. */
+export type NameSource = 'ministero-interno' | 'codice-fiscale-js';
+
+/**
+ * What tells of a successor: ISTAT's list of suppressed comuni; the same list, where the code of ISTAT goes on; where one
+ * of several heirs has the seat; where the comune was divided among all of them; or general knowledge, by hand.
+ */
+export type SuccessorSource = 'istat' | 'istat-same-code' | 'istat-seat' | 'istat-divided' | 'by-hand';
+
+export type Successor = PlaceToday & { readonly source: SuccessorSource };
+
+/** A place with all that is recorded of it. */
+export type PlaceWithHistory = {
+  /** As `suggestPlaces` answers it. */
+  readonly place: Place;
+  /** Its names and provinces over time, oldest first. */
+  readonly history: readonly (Place & { readonly source: NameSource })[];
+  /** The places that took it over, each the next one's predecessor; or all that it was divided among. */
+  readonly successors: readonly Successor[];
+};
+
+/**
+ * As `suggestPlaces`, with the history of each place.
+ *
+ * @throws TypeError when the date is no date.
+ */
+export const searchPlaces = (typed: string, options?: SuggestOptions | null): PlaceWithHistory[] =>
+  suggestPlaces(typed, options).map((place) => {
+    const slot = slotOfCode(place.codiceCatastale);
+    const source = codeKind(slot) === UNDATED_CODE ? 'codice-fiscale-js' : 'ministero-interno';
+    return {
+      place,
+      history: placeHistoryOfSlot(slot).map((each) => ({ ...each, source })),
+      successors: successorsOf(slot),
+    };
+  });
+
+const successorsOf = (slot: number): Successor[] => {
+  const records = recordsOf(slot);
+  const heirs = records.heirs.get(slot);
+  if (heirs !== undefined) return heirs.map((heir) => successor(heir, 'istat-divided'));
+  const chain: Successor[] = [];
+  let last = slot;
+  for (let next = records.successor[last] ?? 0; next !== 0; next = recordsOf(last).successor[last] ?? 0) {
+    chain.push(
+      successor(next, SOURCES[String.fromCharCode(recordsOf(last).evidence[last] ?? 0)] ?? 'by-hand'),
+    );
+    last = next;
+  }
+  return chain;
+};
+
+/** By the letters of the place block. */
+const SOURCES: Readonly<Record<string, SuccessorSource>> = {
+  i: 'istat',
+  c: 'istat-same-code',
+  s: 'istat-seat',
+  t: 'by-hand',
+};
+
+/** By its last name. */
+const successor = (slot: number, source: SuccessorSource): Successor => {
+  const records = recordsOf(slot);
+  const { name, province } = placeOfRecord(records, recordAt(records, slot, LAST_DAY));
+  return { codiceCatastale: codeOfSlot(slot), name, province, source };
+};
+
+const LAST_DAY = 99_991_231;
