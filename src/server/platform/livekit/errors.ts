@@ -34,6 +34,7 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
   if (error.code === undefined) return fromForeignAnswer(error);
   const missing = fromMissingRedis(error, call);
   if (missing !== undefined) return missing;
+  if (isRedisGone(error)) return fromLostRedis(error);
   const detail = plainDetail(error.message);
   switch (error.code) {
     case 'not_found':
@@ -105,6 +106,22 @@ function fromMissingRedis(error: ServerError, call: FailedCall): ServiceError | 
     'media-worker-unavailable',
     `The media server runs without Redis, so it has no ${call.worker ?? 'worker'}: set its redis address and connect one.`,
     { cause: error, retryable: false },
+  );
+}
+
+/** Errors of LiveKit's Redis client, which it passes on as internal or unknown: Go's dial, read and write, and redis'. */
+const REDIS_GONE =
+  /\b(dial|read|write) tcp\b|\bconnection pool (timeout|exhausted)|\bredis: client is closed|\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN) |(^|: )EOF$/;
+
+function isRedisGone({ code, message }: ServerError): boolean {
+  return (code === 'internal' || code === 'unknown') && REDIS_GONE.test(message);
+}
+
+function fromLostRedis(error: ServerError): ServiceError {
+  return new ServiceError(
+    'media-server-unavailable',
+    'The media server cannot reach its Redis: see the redis address in its configuration, and whether that Redis runs.',
+    { cause: error, retryable: true },
   );
 }
 
