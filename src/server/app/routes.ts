@@ -14,9 +14,8 @@ import { recordingRoutes } from '../recordings/room-recording-routes.ts';
 import type { RecordingDeps } from '../recordings/start-recording.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import type { IssueTokenDeps } from '../rooms/issue-token.ts';
-import type { ListRoomsDeps } from '../rooms/list-rooms.ts';
 import { participantRoutes } from '../rooms/participant-routes.ts';
-import { roomRoutes } from '../rooms/room-routes.ts';
+import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { tokenRoutes } from '../rooms/token-routes.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
@@ -27,7 +26,7 @@ import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import type { WebhookDeps } from '../webhooks/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
-  ListRoomsDeps &
+  RoomRouteDeps &
   SelfCheckDeps &
   IssueTokenDeps &
   RecordingDeps &

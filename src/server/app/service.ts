@@ -9,6 +9,7 @@ import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts';
 import { publishRecordingEnd } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
+import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { startReencryption } from '../webhooks/secrets/re-encrypt-loop.ts';
@@ -131,6 +132,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const resealing = startReencryption(adapters);
   closers.add(() => resealing.close());
   const recentCounts = createRecentCounts(adapters.clock);
+  const roomNames = createRoomNames(adapters.clock);
   const eventBatcher = createEventBatcher((events) =>
     recordMediaEvents({ ...appendDeps, recentCounts, releaseFolder }, events),
   );
@@ -139,6 +141,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     instanceId,
     dispatcher,
     recentCounts,
+    roomNames,
     publishEnd,
     releaseFolder,
     background: background.add,

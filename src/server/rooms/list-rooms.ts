@@ -1,28 +1,79 @@
-import type { RoomList } from '../../contract/rooms.ts';
+import type { Room, RoomList } from '../../contract/rooms.ts';
+import type { Clock } from '../platform/clock.ts';
 import { cursorOf } from '../platform/http/cursor.ts';
+import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { RecentCounts } from './recent-counts.ts';
-import type { MediaDeps } from './rooms.ts';
 
-export type ListRoomsDeps = MediaDeps & { readonly recentCounts: RecentCounts };
+export type ListRoomsDeps = {
+  readonly mediaServer: Pick<MediaServer, 'listRooms'>;
+  readonly recentCounts: RecentCounts;
+  readonly roomNames: RoomNames;
+};
 
 const CURSOR = cursorOf('rooms', 'string');
 
 export type RoomPage = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
 /**
- * All rooms, or a page of them by name. The media server has no order of its own, so a cursor is the last name of
- * the page before: rooms that come and go meanwhile neither shift nor repeat the others.
+ * All rooms, or a page of them by name. The media server has neither an order nor pages, so a cursor is the last name
+ * of the page before: rooms that open and close meanwhile neither shift nor repeat the others. Only the first page
+ * reads all rooms; the next ones read the rooms of the page by their names, and a page is shorter where some closed.
  */
-export async function listRooms(
-  { mediaServer, recentCounts }: ListRoomsDeps,
-  page: RoomPage,
-): Promise<RoomList> {
-  const [after] = page.cursor === undefined ? [''] : CURSOR.decode(page.cursor);
-  const all = await mediaServer.listRooms();
-  if (page.limit === undefined && page.cursor === undefined) return { rooms: all.map(recentCounts.correct) };
-  const rest = all.filter((room) => room.name > after).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const rooms = page.limit === undefined ? rest : rest.slice(0, page.limit);
+export async function listRooms(deps: ListRoomsDeps, page: RoomPage): Promise<RoomList> {
+  const { recentCounts } = deps;
+  const { limit, cursor } = page;
+  const [after] = cursor === undefined ? [''] : CURSOR.decode(cursor);
+  const known = cursor === undefined || limit === undefined ? undefined : deps.roomNames.get();
+  if (known !== undefined && limit !== undefined) return await readKnownPage(deps, known, { after, limit });
+  const all = await deps.mediaServer.listRooms();
+  if (limit === undefined && cursor === undefined) return { rooms: all.map(recentCounts.correct) };
+  const sorted = all.toSorted(byName);
+  deps.roomNames.set(sorted.map(({ name }) => name));
+  const rest = sorted.filter(({ name }) => name > after);
+  const rooms = limit === undefined ? rest : rest.slice(0, limit);
   const last = rooms.at(-1);
   const nextCursor = last !== undefined && rooms.length < rest.length ? CURSOR.encode(last.name) : null;
   return { rooms: rooms.map(recentCounts.correct), nextCursor };
+}
+
+async function readKnownPage(
+  { mediaServer, recentCounts }: ListRoomsDeps,
+  known: readonly string[],
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<RoomList> {
+  const from = known.findIndex((name) => name > after);
+  const names = from === -1 ? [] : known.slice(from, from + limit);
+  const last = names.at(-1);
+  const hasMore = last !== undefined && from + names.length < known.length;
+  const rooms = names.length === 0 ? [] : await mediaServer.listRooms(names);
+  return {
+    rooms: rooms.toSorted(byName).map(recentCounts.correct),
+    nextCursor: hasMore ? CURSOR.encode(last) : null,
+  };
+}
+
+function byName(a: Room, b: Room): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** The names of all rooms, in order, as the first page of a walk found them. */
+export type RoomNames = {
+  /** Undefined when they are too old. */
+  readonly get: () => readonly string[] | undefined;
+  readonly set: (names: readonly string[]) => void;
+};
+
+/** A walk through 10,000 rooms takes less; a room that opened meanwhile appears in the next walk. */
+const KEPT_MS = 10_000;
+
+export function createRoomNames(clock: Pick<Clock, 'now'>): RoomNames {
+  let names: readonly string[] = [];
+  let keptUntil = 0;
+  return {
+    get: () => (clock.now() < keptUntil ? names : undefined),
+    set: (found) => {
+      names = found;
+      keptUntil = clock.now() + KEPT_MS;
+    },
+  };
 }

@@ -11,11 +11,13 @@ import { createRoom } from './create-room.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { deleteRoom, findRoom, type MediaDeps } from './rooms.ts';
 
-export function roomRoutes(deps: ListRoomsDeps): readonly Route[] {
+export type RoomRouteDeps = MediaDeps & ListRoomsDeps;
+
+export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
   return [createRoute(deps), listRoute(deps), getRoute(deps), deleteRoute(deps)];
 }
 
-function createRoute(deps: ListRoomsDeps): Route {
+function createRoute(deps: RoomRouteDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/rooms',
@@ -23,7 +25,7 @@ function createRoute(deps: ListRoomsDeps): Route {
     tag: 'rooms',
     summary: 'Create a room, or get the one that exists',
     description:
-      'A live room keeps its settings but for the metadata; what it did not take on is named in X-Room-Ignored.',
+      'An open room keeps its settings, except for the metadata; X-Room-Ignored names the settings that it keeps.',
     security: 'signed',
     body: RoomCreateSchema,
     success: {
@@ -31,8 +33,8 @@ function createRoute(deps: ListRoomsDeps): Route {
         description: 'The room',
         schema: RoomSchema,
         headers: {
-          'X-Room-Existed': '`true` when the room was open already',
-          'X-Room-Ignored': 'Settings that a live room cannot take on, separated by commas',
+          'X-Room-Existed': '`true` when the room was already open',
+          'X-Room-Ignored': 'Settings that do not change in an open room, separated by commas',
         },
       },
     },
@@ -48,13 +50,15 @@ function createRoute(deps: ListRoomsDeps): Route {
   });
 }
 
-function listRoute(deps: ListRoomsDeps): Route {
+function listRoute(deps: RoomRouteDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/rooms',
     operationId: 'listRooms',
     tag: 'rooms',
     summary: 'List the open rooms',
+    description:
+      'A page may be shorter than its limit where rooms closed meanwhile: continue while there is a nextCursor.',
     security: 'signed',
     query: RoomListQuery,
     success: { 200: { description: 'The open rooms, by name when paged', schema: RoomListSchema } },
@@ -63,7 +67,7 @@ function listRoute(deps: ListRoomsDeps): Route {
   });
 }
 
-function getRoute(deps: ListRoomsDeps): Route {
+function getRoute(deps: RoomRouteDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/rooms/:roomId',

@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Room } from '../../../src/contract/rooms.ts';
+import { createRoomNames, listRooms } from '../../../src/server/rooms/list-rooms.ts';
+import { createRecentCounts } from '../../../src/server/rooms/recent-counts.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+let clock: ManualClock;
+let open: Set<string>;
+let calls: (readonly string[] | undefined)[];
+beforeEach(() => {
+  clock = new ManualClock(1_767_225_600_000);
+  open = new Set(['e', 'c', 'a', 'd', 'b']);
+  calls = [];
+});
+
+const toRoom = (name: string): Room => ({
+  sid: `RM_${name}`,
+  name,
+  emptyTimeout: 300,
+  departureTimeout: 20,
+  maxParticipants: 0,
+  creationTime: '0',
+  creationTimeMs: '0',
+  metadata: '',
+  numParticipants: 0,
+  numPublishers: 0,
+  activeRecording: false,
+});
+
+function setUp() {
+  const deps = {
+    mediaServer: {
+      listRooms: async (names?: readonly string[]) => {
+        calls.push(names);
+        return [...open].filter((name) => names === undefined || names.includes(name)).map(toRoom);
+      },
+    },
+    recentCounts: createRecentCounts(clock),
+    roomNames: createRoomNames(clock),
+  };
+  return async (cursor?: string | null) => {
+    const { rooms, nextCursor } = await listRooms(deps, { limit: 2, cursor: cursor ?? undefined });
+    return { names: rooms.map(({ name }) => name), nextCursor };
+  };
+}
+
+describe('a walk through the rooms page by page', () => {
+  it('reads all rooms once, and then the rooms of each page by their names', async () => {
+    const read = setUp();
+    const first = await read();
+    const second = await read(first.nextCursor);
+    const third = await read(second.nextCursor);
+    expect([first, second, third].map(({ names }) => names)).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+    expect(third.nextCursor).toBeNull();
+    expect(calls).toEqual([undefined, ['c', 'd'], ['e']]);
+  });
+
+  it('leaves out a room that closed meanwhile, and goes on after it', async () => {
+    const read = setUp();
+    const first = await read();
+    open.delete('c');
+    open.delete('d');
+    const second = await read(first.nextCursor);
+    expect(second).toEqual({ names: [], nextCursor: expect.any(String) });
+    expect(await read(second.nextCursor)).toEqual({ names: ['e'], nextCursor: null });
+  });
+
+  it.each([
+    ['9.999 s later goes on with the names that it knows', 9_999, [undefined, ['c', 'd']]],
+    ['10 s later reads all rooms anew', 10_000, [undefined, undefined]],
+  ])('%s', async (_title, ms, expected) => {
+    const read = setUp();
+    const first = await read();
+    clock.advance(ms);
+    expect((await read(first.nextCursor)).names).toEqual(['c', 'd']);
+    expect(calls).toEqual(expected);
+  });
+
+  it('begins with all rooms each time', async () => {
+    const read = setUp();
+    await read();
+    open.add('aa');
+    expect((await read()).names).toEqual(['a', 'aa']);
+    expect(calls).toEqual([undefined, undefined]);
+  });
+});
