@@ -5,19 +5,19 @@ import type { MediaDeps } from './rooms.ts';
 export type CreatedRoom = {
   readonly room: Room;
   readonly hasExisted: boolean;
-  /** Settings of the request that a live room cannot take on. */
+  /** Settings of the request that do not change in an open room. */
   readonly ignored: readonly (keyof RoomCreate)[];
 };
 
 /**
- * LiveKit's create is get-or-create and leaves a live room as it is: so metadata is applied after it, and the
- * settings that were not taken on are named.
+ * LiveKit's create is get-or-create and does not change an open room. Therefore the metadata is set afterwards, and the
+ * response names the settings that were ignored.
  */
 export async function createRoom(deps: MediaDeps, request: RoomCreate): Promise<CreatedRoom> {
   try {
     return await createOnce(deps, request);
   } catch (error) {
-    // The room that existed was closed between the create and the metadata: now it can be made anew.
+    // The room was closed between the two calls: now it can be created.
     if (error instanceof ServiceError && error.code === 'room-not-found')
       return await createOnce(deps, request);
     throw error;
@@ -37,7 +37,7 @@ async function createOnce({ mediaServer }: MediaDeps, request: RoomCreate): Prom
   const isOtherMetadata = request.metadata !== undefined && request.metadata !== room.metadata;
   return {
     room: isOtherMetadata ? await mediaServer.updateRoomMetadata(request.name, request.metadata ?? '') : room,
-    // A differing setting tells of a room made by another caller between our look and our create.
+    // A setting that differs means that another caller created the room after our listRooms.
     hasExisted: earlier !== undefined || ignored.length > 0 || isOtherMetadata,
     ignored,
   };

@@ -2,15 +2,15 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import { findRoom, type MediaDeps } from './rooms.ts';
 
-/** Recorders and hidden agents are machinery of the room, not participants of it; other agents are participants. */
+/** Recorders and hidden agents are system participants, and not listed; other agents are. */
 function isListed(participant: Participant): boolean {
   return participant.kind !== 'EGRESS' && participant.permission?.hidden !== true;
 }
 
-/** Everyone in the room but machinery. Throws room-not-found. */
+/** Everyone in the room except system participants. Throws room-not-found. */
 export async function listParticipants(deps: MediaDeps, room: string): Promise<readonly Participant[]> {
   const all = await deps.mediaServer.listParticipants(room);
-  // The media server answers an unknown room with an empty list.
+  // For an unknown room the media server returns an empty list.
   if (all.length === 0) await findRoom(deps, room);
   return all.filter(isListed);
 }

@@ -25,7 +25,7 @@ function createRoute(deps: IngressDeps): Route {
     tag: 'ingress',
     summary: 'Create an endpoint through which a stream publishes into a room',
     description:
-      'The room need not exist yet: the stream makes it. `streamKey` is a secret of whoever streams.',
+      'The room need not exist yet: the stream creates it. Whoever has the `streamKey` can stream: keep it secret.',
     security: 'signed',
     params: RoomParams,
     body: IngressCreateSchema,

@@ -10,8 +10,8 @@ export type CreateIngressDeps = MediaDeps & {
 };
 
 /**
- * The room need not exist yet: the stream makes it. Throws media-worker-unavailable where it is known that nobody would
- * listen at the address: the media server hands one out all the same.
+ * The room need not exist yet: the stream creates it. Throws media-worker-unavailable when no ingress worker is connected:
+ * the media server would return an address at which nothing listens.
  */
 export async function createIngress(
   deps: CreateIngressDeps,
@@ -31,7 +31,7 @@ export async function createIngress(
 function noIngressWorker(): ServiceError {
   return new ServiceError(
     'media-worker-unavailable',
-    "No ingress worker is connected to the media server's Redis: nobody would listen for the stream. Start one (image livekit/ingress) on it.",
+    "No ingress worker is connected to the media server's Redis: nothing would receive the stream. Start one (image livekit/ingress) on it.",
     { retryable: true },
   );
 }

@@ -42,7 +42,7 @@ function metadataText(metadata: TokenRequest['metadata']): string | undefined {
   });
 }
 
-/** Undefined where the nesting is deeper than the stack: parsing takes that, writing does not. */
+/** Undefined when the value is nested so deeply that JSON.stringify runs out of stack; JSON.parse does not. */
 function stringify(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);

@@ -5,8 +5,8 @@ import type { MediaDeps } from './rooms.ts';
 export type MuteRequest = { readonly room: string; readonly identity: string; readonly trackSid: string };
 
 /**
- * Looks before it mutes: for an unknown participant the media server answers only after 3 s, and an unknown track
- * it takes for a success. Throws room-not-found, participant-not-found or track-not-found.
+ * Reads the participant first: for an unknown participant the media server responds only after 3 s, and for an unknown
+ * track it reports success. Throws room-not-found, participant-not-found or track-not-found.
  */
 export async function muteParticipant(deps: MediaDeps, request: MuteRequest): Promise<void> {
   const { room, identity, trackSid } = request;

@@ -2,24 +2,24 @@ import type { Room } from '../../contract/rooms.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /*
- * LiveKit brings the count in its room records up to date every 5 s; its events come at once. So right after somebody
- * came or went, the number of those who are present by the events is the better one, and then LiveKit's again, which
- * also knows of what no event reached us. Both count people: neither agents nor recorders. Kept by the instance that got
- * the event; another one answers LiveKit's, as late as it is.
+ * LiveKit updates the count in its room records every 5 s, while its events come at once. Right after somebody joined or
+ * left, the count by events is therefore the better one. Later LiveKit's is, because it includes people whose events were
+ * lost. Both count people, and neither agents nor recorders. Only the instance that received the event knows the better
+ * count; the others return LiveKit's.
  */
 
-/** LiveKit's 5 s, and some time until it has stored it. */
+/** LiveKit's 5 s, and the time until it has stored the count. */
 const BETTER_FOR_MS = 6000;
 
 export type RecentCounts = {
-  /** By room sid: those present after somebody came or went just now. */
+  /** Number of people by room sid, after somebody joined or left. */
   readonly note: (counts: ReadonlyMap<string, number>) => void;
   /** The room with the better count. */
   readonly correct: (room: Room) => Room;
 };
 
 export function createRecentCounts(clock: Pick<Clock, 'now'>): RecentCounts {
-  /** In the order of their age. */
+  /** The oldest count comes first. */
   const recent = new Map<string, { readonly count: number; readonly until: number }>();
   const forgetOld = (now: number): void => {
     for (const [sid, { until }] of recent) {

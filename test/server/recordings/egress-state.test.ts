@@ -127,7 +127,7 @@ describe.each([
   ['SQLite', openSqlite],
   ['PostgreSQL', openPostgres],
 ])('on %s', (_engine, open) => {
-  it('a duration in nanoseconds is kept in whole milliseconds', async () => {
+  it('keeps a duration in nanoseconds as whole milliseconds', async () => {
     const store = await open();
     const recording = await addRunning(store, 'demo');
     const ends: RecordingEnd[] = [];
@@ -145,7 +145,7 @@ describe.each([
     expect(ends).toMatchObject([{ status: 'stopped', file: { sizeBytes: 1234, durationMs: 59_877 } }]);
   });
 
-  it('an id that is no text of a database is unknown', async () => {
+  it('does not know an id that a database cannot store', async () => {
     const store = await open();
     for (const id of ['EG_\0', 'EG_\ud800', "EG_' or 1=1", '../rec_x', '']) {
       await expect(getRecording(depsOf(store), id)).rejects.toMatchObject({ code: 'recording-not-found' });
@@ -173,7 +173,7 @@ describe('a stopped recording that the media server forgot', () => {
     expect(ends).toHaveLength(1);
   });
 
-  it('has failed when it is not', async () => {
+  it('has failed when its file is not there', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     const ends: RecordingEnd[] = [];
@@ -181,7 +181,7 @@ describe('a stopped recording that the media server forgot', () => {
     expect(ends).toMatchObject([{ status: 'failed', file: undefined }]);
   });
 
-  it('stays as it is while its storage cannot be asked', async () => {
+  it('stays as it is while its storage does not respond', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     const deps = depsOf(store);
@@ -191,7 +191,7 @@ describe('a stopped recording that the media server forgot', () => {
   });
 });
 
-describe('a stopped recording whose end does not come', () => {
+describe('a stopped recording whose end is not reported', () => {
   const ENDING = [{ egressId: 'EG_demo', roomName: 'demo', status: 'EGRESS_ENDING' }];
   const NOT_ENDED: Replies = {
     ListEgress: [200, { items: ENDING }],
@@ -206,7 +206,7 @@ describe('a stopped recording whose end does not come', () => {
     await reconcileRecordings(depsOf(store, ends));
   };
 
-  it('has failed when its recorder does not answer, and has no file', async () => {
+  it('has failed when its recorder does not respond and it has no file', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     answer = replying(NOT_ENDED);
@@ -234,7 +234,7 @@ describe('a stopped recording whose end does not come', () => {
     });
   });
 
-  it('is left to its recorder for a minute, and as long as that one answers or is in the room', async () => {
+  it('is left to its recorder for a minute, and as long as the recorder responds or is in the room', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     answer = replying(NOT_ENDED);
@@ -248,7 +248,7 @@ describe('a stopped recording whose end does not come', () => {
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null });
   });
 
-  it('because it did not hear of the stop is stopped again', async () => {
+  it('is stopped again when it did not receive the stop', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     answer = replying({
@@ -260,7 +260,7 @@ describe('a stopped recording whose end does not come', () => {
   });
 });
 
-describe('a stop that no recorder answers', () => {
+describe('a stop to which no recorder responds', () => {
   const UNANSWERED: Replies = {
     StopEgress: [408, { code: 'deadline_exceeded', msg: 'request timed out' }],
     GetParticipant: [404, { code: 'not_found', msg: 'participant does not exist' }],
@@ -271,7 +271,7 @@ describe('a stop that no recorder answers', () => {
     ListEgress: [200, { items: [{ egressId: 'EG_demo', roomName: 'demo', status }] }],
   });
 
-  it('holds all the same for one that is starting: it will hear of it', async () => {
+  it('is accepted for a recorder that is starting, and will receive it', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 59_999);
     answer = replying(shown('EGRESS_STARTING'));
@@ -281,7 +281,7 @@ describe('a stop that no recorder answers', () => {
     expect(ends).toEqual([]);
   });
 
-  it('finds out that one is lost which should long have started', async () => {
+  it('finds that a recorder is lost which should have started long ago', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 60_000);
     answer = replying(shown('EGRESS_STARTING'));
@@ -289,7 +289,7 @@ describe('a stop that no recorder answers', () => {
     expect(await found(store, id)).toMatchObject({ status: 'failed', error: 'the recorder was lost' });
   });
 
-  it('finds out that one is lost which recorded already', async () => {
+  it('finds that a recorder is lost which was recording', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 5_000);
     answer = replying(shown('EGRESS_ACTIVE'));
@@ -298,8 +298,8 @@ describe('a stop that no recorder answers', () => {
   });
 });
 
-describe('a failed recording whose end was not stored whole', () => {
-  it('can be deleted all the same', async () => {
+describe('a failed recording whose end is incomplete', () => {
+  it('can be deleted', async () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo');
     const stoppedAt = clock.now();
@@ -319,7 +319,7 @@ describe('comparing with the media server', () => {
     expect(await store.recordings.list({ status: 'failed', limit: 1000 })).toHaveLength(450);
   });
 
-  it('passes over a recording that the media server fails on', async () => {
+  it('skips a recording for which the media server fails', async () => {
     const store = await openSqlite();
     for (const name of ['one', 'bad', 'two']) await addRunning(store, name);
     answer = (request, response) => {

@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 describe('a start whose connection is lost while the media server looks for a recorder', () => {
-  it('is 503 and kept as failed, leaves the room free, and what starts late is stopped', async () => {
+  it('is 503 and kept as failed, leaves the room free, and its late egress is stopped', async () => {
     const room = `late-${randomUUID()}`;
     await media.createRoom({ name: room });
     embedded.control.join(room, { identity: 'ada' });
@@ -63,7 +63,7 @@ describe('a start whose connection is lost while the media server looks for a re
 });
 
 describe('a recorder that comes later than RECORDER_PATIENCE', () => {
-  it('leaves nothing half done: its egress is stopped, and only then a start gets the room', async () => {
+  it('is stopped, and only then another start gets the room', async () => {
     const patient = await startTestService({
       clock,
       livekit: { url: embedded.url, ...KEYS },

@@ -68,7 +68,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     expect(Date.parse(`${stoppedAt}`)).toBeLessThanOrEqual(Date.parse(`${endedAt}`));
   });
 
-  it('is known while it runs, without a file', async () => {
+  it('is shown while it runs, without a file', async () => {
     const stage = stageOf();
     const { egressId, roomId, startedAt } = await stage.record();
     const { mediaStartedAt, ...known } = await stage.get(egressId);
@@ -123,7 +123,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     }
   });
 
-  it.each(HOSTILE_ROOMS)('of a room called %s stays where it belongs', async (name) => {
+  it.each(HOSTILE_ROOMS)('of a room called %s is stored inside its folder', async (name) => {
     const stage = stageOf();
     const recording = await stage.recordWhole(name);
     const root = recording.file?.bucket === null ? stage.recordingDir : s3.bucketFolder;
@@ -140,7 +140,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     expect(existsSync(pathOnDisk(recording))).toBe(false);
   });
 
-  it('whose file is gone says so, and can be deleted', async () => {
+  it('reports that its file is gone, and can be deleted', async () => {
     const stage = stageOf();
     const recording = await stage.recordWhole();
     const path = `/v1/recordings/${recording.recordingId}`;
@@ -154,7 +154,7 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     expect((await stage.service.call('DELETE', path)).status).toBe(204);
   });
 
-  it('that was aborted has no file, and can be deleted', async () => {
+  it('has no file and can be deleted when it was aborted', async () => {
     const stage = stageOf();
     const room = `empty-${randomUUID()}`;
     await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
@@ -241,7 +241,7 @@ describe.each(STAGES)('a webhook of a recording in %s', (_where, stageOf) => {
     expect(bytes.subarray(4, 8).toString()).toBe('ftyp');
   });
 
-  it('carries none when there is no file', async () => {
+  it('carries no URL when there is no file', async () => {
     const stage = stageOf();
     const room = `empty-${randomUUID()}`;
     await stage.service.call('POST', '/v1/rooms', { body: { name: room } });
@@ -273,7 +273,7 @@ describe('the list of recordings', () => {
   }
   const idsOf = ({ recordings }: RecordingList) => recordings.map(({ recordingId }) => recordingId);
 
-  it('has all of them, newest first', async () => {
+  it('returns all of them, newest first', async () => {
     expect(idsOf(await list())).toEqual(ids.toReversed());
     expect((await list()).nextCursor).toBeNull();
   });

@@ -223,7 +223,7 @@ describe('the facts of a transition', () => {
     });
   });
 
-  it('are the first report of when the media began', () => {
+  it('take the first report of when the media began', () => {
     const active = (mediaStartedAt: number) => egress('EGRESS_ACTIVE', { mediaStartedAt });
     expect(nextState(RECORDING, active(AT)).change).toEqual({ mediaStartedAt: AT });
     expect(nextState({ ...RECORDING, mediaStartedAt: AT }, active(AT + 1)).change).toBeUndefined();

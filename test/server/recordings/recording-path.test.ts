@@ -10,19 +10,19 @@ describe('the path of a recording', () => {
     expect(recordingPath('a/{room}/{time}-{room}.mp4', 'demo', AT)).toBe(`a/demo/${TIME}-demo.mp4`);
   });
 
-  it('keeps to its place whatever the room is called', () => {
+  it('stays inside its folder whatever the name of the room', () => {
     expect(nameOf('../../etc/x')).toBe('..%2F..%2Fetc%2Fx');
     expect(nameOf('..')).toBe('%2E%2E');
     expect(nameOf('{time}')).toBe('%7Btime%7D');
     expect(nameOf('caffè 🎥')).toBe('caff%C3%A8%20%F0%9F%8E%A5');
   });
 
-  it('has a name of 160 characters whole, and one of 161 shortened', () => {
+  it('contains a name of 160 characters unchanged, and shortens one of 161', () => {
     expect(nameOf('a'.repeat(160))).toBe('a'.repeat(160));
     expect(nameOf('a'.repeat(161))).toMatch(/^a{143}-[0-9a-f]{16}$/);
   });
 
-  it('is no longer than a file system takes, and cut within no character code', () => {
+  it('is never longer than a file system allows, and never cut inside a character code', () => {
     for (const letter of ['日', 'é', '🎥']) {
       for (const prefix of ['', 'x', 'xx']) {
         const name = nameOf(prefix + letter.repeat(60));
@@ -32,7 +32,7 @@ describe('the path of a recording', () => {
     }
   });
 
-  it('is another one for rooms that differ only behind where it is cut', () => {
+  it('differs for rooms whose names differ only after the cut', () => {
     const long = '日'.repeat(80);
     expect(nameOf(`${long}1`)).not.toBe(nameOf(`${long}2`));
   });

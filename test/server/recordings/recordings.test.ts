@@ -128,7 +128,7 @@ const untilStatus = (egressId: string, wanted: Egress['status']) =>
     .toBe(wanted);
 
 describe('a recording', () => {
-  it('is started, said, stopped and started anew', async () => {
+  it('is started, shown, stopped and started again', async () => {
     enterAndPublish();
     expect(await status()).toEqual(NOT_RECORDING);
     const started = await start();
@@ -177,7 +177,7 @@ describe('a recording', () => {
     expect(await status()).toEqual(NOT_RECORDING);
   });
 
-  it('goes where the template says, under an encoded name', async () => {
+  it('is stored where the template says, under an encoded name', async () => {
     const { egressId } = await start();
     const recording = await store.recordings.findByEgressId(egressId);
     const file = recording?.filepath.slice(recordingDir.length + 1) ?? '';
@@ -186,7 +186,7 @@ describe('a recording', () => {
     await stop();
   });
 
-  it('has its folder before anything is in it, as open as RECORDING_DIR is; a trial has none', async () => {
+  it('gets its folder with the mode of RECORDING_DIR before the recorder starts, and a trial gets none', async () => {
     await chmod(recordingDir, 0o777);
     const { egressId } = await start();
     const filepath = (await store.recordings.findByEgressId(egressId))?.filepath ?? '';
@@ -201,7 +201,7 @@ describe('a recording', () => {
     expect(await readdir(recordingDir)).toEqual(before);
   });
 
-  it('that never got media is stopped all the same, and kept as aborted', async () => {
+  it('is stopped and kept as aborted when it never got media', async () => {
     const { egressId } = await start();
     const stopped = await stop();
     expect(stopped).toMatchObject({ httpStatus: 200, status: 'stopped', egressId });
@@ -238,15 +238,15 @@ describe('concurrent starts', () => {
     expect(await egresses()).toHaveLength(1);
   }
 
-  it('of one instance make one egress: 50 at once', async () => {
+  it('of one instance create one egress for 50 requests at once', async () => {
     await startMany([first]);
   });
 
-  it('of two instances on one database make one egress: 50 at once', async () => {
+  it('of two instances on one database create one egress for 50 requests at once', async () => {
     await startMany([first, second]);
   });
 
-  it('on SQLite make one egress: 50 at once', async () => {
+  it('on SQLite create one egress for 50 requests at once', async () => {
     const alone = await startTestService({
       clock,
       livekit: { url: embedded.url, ...KEYS },
@@ -259,7 +259,7 @@ describe('concurrent starts', () => {
     }
   });
 
-  it('mixed with stops leave at most one', async () => {
+  it('that are mixed with stops leave at most one egress', async () => {
     enterAndPublish();
     const work = Array.from({ length: 40 }, (_, index) =>
       index % 3 === 2 ? stop(index % 2 === 0 ? first : second) : start(index % 2 === 0 ? first : second),
@@ -274,7 +274,7 @@ describe('concurrent starts', () => {
 });
 
 describe('without a recorder', () => {
-  it('a start is 503 within the patience of its caller, and leaves nothing', async () => {
+  it('a start is 503 within its timeout, and leaves nothing behind', async () => {
     embedded.control.setFaults({ recorder: 'absent' });
     const before = clock.now();
     expect(await start()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
@@ -286,7 +286,7 @@ describe('without a recorder', () => {
     await stop();
   });
 
-  it('waiting starts are 503 as well', async () => {
+  it('starts that wait for another one are 503 too', async () => {
     embedded.control.setFaults({ recorder: 'absent' });
     const answers = await Promise.all([start(first), start(second), start(first)]);
     expect(answers.map((answer) => answer.code)).toEqual(Array(3).fill('media-worker-unavailable'));
@@ -295,7 +295,7 @@ describe('without a recorder', () => {
     await stop();
   });
 
-  it('and without Redis it is 503 at once', async () => {
+  it('a start without Redis is 503 at once', async () => {
     embedded.control.setFaults({ redis: 'absent' });
     const before = clock.now();
     expect(await start()).toMatchObject({
@@ -307,7 +307,7 @@ describe('without a recorder', () => {
 });
 
 describe('a slow recorder', () => {
-  it('is 503 within the patience, its late egress is stopped, and only then the room is free', async () => {
+  it('is 503 within the timeout, its late egress is stopped, and only then the room is free', async () => {
     embedded.control.setFaults({ recorder: 'slow' });
     const before = clock.now();
     expect(await start()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
@@ -321,7 +321,7 @@ describe('a slow recorder', () => {
     await stop();
   });
 
-  it('is waited for by a service that closes', async () => {
+  it('is awaited by a service that closes', async () => {
     const closing = await startInstance();
     embedded.control.setFaults({ recorder: 'slow' });
     expect((await start(closing)).httpStatus).toBe(503);
@@ -359,7 +359,7 @@ describe('a recorder that dies', () => {
     return started;
   }
 
-  it('is found out by a stop, which is 404, and then the room is free', async () => {
+  it('is noticed by a stop, which is 404, and then the room is free', async () => {
     const { egressId } = await startAndKill();
     // Until the media server puts it out of the room, it may only be slow.
     expect(await stop()).toMatchObject({ httpStatus: 503, code: 'media-worker-unavailable' });
@@ -377,7 +377,7 @@ describe('a recorder that dies', () => {
     await stop();
   });
 
-  it('is found out by a start or a look when it should long have joined', async () => {
+  it('is noticed by a start or a status request when it should have joined long ago', async () => {
     const { egressId, startedAt } = await startAndKill();
     await expect.poll(() => clock.now() - Date.parse(startedAt), { timeout: 20_000 }).toBeGreaterThan(60_000);
     expect(await status()).toEqual(NOT_RECORDING);
@@ -430,7 +430,7 @@ describe('an instance that was killed within a start', () => {
     return left;
   }
 
-  it('loses its claim when it runs out, and its egress is stopped', async () => {
+  it('loses its claim when the claim runs out, and its egress is stopped', async () => {
     enterAndPublish();
     const left = await leaveBehind(1);
     const taken = await start();
@@ -440,7 +440,7 @@ describe('an instance that was killed within a start', () => {
     await stop();
   });
 
-  it('keeps others waiting as long as its claim holds', async () => {
+  it('keeps others waiting while its claim is valid', async () => {
     await leaveBehind(60_000);
     const before = clock.now();
     expect(await start()).toMatchObject({ httpStatus: 503 });
@@ -449,7 +449,7 @@ describe('an instance that was killed within a start', () => {
     expect((await stop()).httpStatus).toBe(404);
   });
 
-  it('is cleaned up after without anyone starting again', async () => {
+  it('is cleaned up after without another start', async () => {
     enterAndPublish();
     const left = await leaveBehind(1);
     await expect.poll(async () => (await running()).length, { timeout: 20_000, interval: 100 }).toBe(0);
@@ -457,7 +457,7 @@ describe('an instance that was killed within a start', () => {
     await expect.poll(() => store.recordings.findActive(room), { timeout: 20_000 }).toBeUndefined();
   });
 
-  it('is given up, and what starts after that is stopped too', async () => {
+  it('has its start given up, and an egress that comes later is stopped too', async () => {
     enterAndPublish();
     const { id, filepath } = await claim(newPath(), 1);
     await expect
@@ -469,8 +469,8 @@ describe('an instance that was killed within a start', () => {
   });
 });
 
-describe('a start whose answer is lost', () => {
-  it('does not leave an egress that nobody knows', async () => {
+describe('a start whose response is lost', () => {
+  it('leaves no unknown egress running', async () => {
     const proxy = await startLosingProxy(embedded.url, 'StartRoomCompositeEgress');
     const service = await startInstance(proxy.url);
     try {

@@ -33,7 +33,7 @@ describe('ingress with Redis', () => {
     return { status: answer.status, code: (answer.json as Problem | undefined)?.type?.split(':').at(-1) };
   }
 
-  it('is made from nothing: RTMP, a default name and an identity of its own', async () => {
+  it('is created from an empty body with RTMP, a default name and an identity of its own', async () => {
     const room = `no such room ${randomUUID()}`;
     const [one, other] = [await create(room), await create(room, {})];
     expect(one).toMatchObject({ inputType: 'RTMP_INPUT', roomName: room, participantName: 'Ingress Stream' });
@@ -44,7 +44,7 @@ describe('ingress with Redis', () => {
     expect(other.streamKey).not.toBe(one.streamKey);
   });
 
-  it('is made as asked', async () => {
+  it('is created as requested', async () => {
     const room = `asked-${randomUUID()}`;
     const body = { type: 'whip', participantName: 'Camera è', participantIdentity: 'camera/1' };
     expect(await create(room, body)).toMatchObject({
@@ -67,13 +67,13 @@ describe('ingress with Redis', () => {
     expect((await list(room)).map((each) => each.ingressId)).toEqual([second.ingressId]);
   });
 
-  it('of an unknown id is 404, whatever the id', async () => {
+  it('is 404 for an unknown id, whatever the id', async () => {
     for (const id of ['IN_unknown', '../x', 'a b', '%', '😀']) {
       expect([id, await remove('any', id)]).toEqual([id, { status: 404, code: 'ingress-not-found' }]);
     }
   });
 
-  it('of a bad type is refused with the known ones', async () => {
+  it('is refused with the list of known types for a wrong one', async () => {
     const answer = await service.call('POST', pathOf('any'), { body: { type: 'srt' } });
     expect(answer.json as Problem).toMatchObject({
       status: 400,
@@ -109,7 +109,7 @@ describe('ingress without Redis', () => {
     });
   });
 
-  it('and recording without it is 503 too, with the reason, and blocks nothing', async () => {
+  it('makes a recording 503 too, with the reason, and blocks nothing', async () => {
     await service.call('POST', '/v1/rooms', { body: { name: 'demo' } });
     for (let times = 0; times < 2; times += 1) {
       const answer = await service.call('POST', '/v1/rooms/demo/recording/start');
@@ -122,6 +122,7 @@ describe('ingress without Redis', () => {
       isRecording: false,
       egressId: null,
       startedAt: null,
+      mediaStartedAt: null,
     });
     expect((await service.call('POST', '/v1/rooms/demo/recording/stop')).status).toBe(404);
   });

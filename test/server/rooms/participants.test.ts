@@ -71,7 +71,7 @@ describe('participants', () => {
     expect(record?.tracks).toMatchObject([{ sid, type: 'AUDIO', source: 'MICROPHONE', muted: false }]);
   });
 
-  it('are not listed when they are hidden, nor touched', async () => {
+  it('are neither listed nor removed when they are hidden', async () => {
     const room = `hidden-${randomUUID()}`;
     await enter(room, 'ada');
     const token = new AccessToken(livekit.apiKey, livekit.apiSecret, { identity: 'ghost' });
@@ -84,7 +84,7 @@ describe('participants', () => {
     });
   });
 
-  it('are none in a room without them', async () => {
+  it('are an empty list in an empty room', async () => {
     const name = `empty-${randomUUID()}`;
     await service.call('POST', '/v1/rooms', { body: { name } });
     expect(await list(name)).toEqual([]);
@@ -115,7 +115,7 @@ describe('removing a participant', () => {
     expect(await soon('DELETE', pathOf(room, 'ada'))).toEqual({ status: 404, code: 'participant-not-found' });
   });
 
-  it('of no such identity is 404 at once', async () => {
+  it('is 404 at once for an unknown identity', async () => {
     const room = `remove-${randomUUID()}`;
     await enter(room, 'ada');
     expect(await soon('DELETE', pathOf(room, 'nobody'))).toEqual({
@@ -126,7 +126,7 @@ describe('removing a participant', () => {
 });
 
 describe('muting a track', () => {
-  it('makes it silent for those who listen', async () => {
+  it('makes the track silent for those who listen', async () => {
     const room = `mute-${randomUUID()}`;
     const [speaker, listener] = [await enter(room, 'speaker'), await enter(room, 'listener')];
     const { sid } = await speaker.publishTone();
@@ -140,7 +140,7 @@ describe('muting a track', () => {
     expect((await soon('POST', `${pathOf(room, 'speaker')}/mute`, { trackSid: sid })).status).toBe(204);
   });
 
-  it('leaves the others alone', async () => {
+  it('leaves the other tracks alone', async () => {
     const room = `mute-${randomUUID()}`;
     const [one, other, listener] = [
       await enter(room, 'one'),
@@ -157,7 +157,7 @@ describe('muting a track', () => {
     );
   });
 
-  it('of an unknown participant, or of a track that is not theirs, is 404 at once', async () => {
+  it('is 404 at once for an unknown participant and for a track of somebody else', async () => {
     const room = `mute-${randomUUID()}`;
     const [ada] = [await enter(room, 'ada'), await enter(room, 'bob')];
     const { sid } = await ada.publishTone();

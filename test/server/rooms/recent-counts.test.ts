@@ -12,7 +12,7 @@ function stage() {
 }
 
 describe('the count of people in a room', () => {
-  it('is that of the events up to 5999 ms after one, and the media server’s from 6000 ms on', () => {
+  it('is the count by events up to 5999 ms after one, and the media server’s from 6000 ms on', () => {
     const { note, corrected, pass } = stage();
     note(new Map([['RM_a', 3]]));
     expect(corrected('RM_a', 2)).toBe(3);
@@ -22,14 +22,14 @@ describe('the count of people in a room', () => {
     expect(corrected('RM_a', 2)).toBe(2);
   });
 
-  it('is the media server’s in a room of which nothing was told', () => {
+  it('is the media server’s in a room without events', () => {
     const { note, corrected } = stage();
     expect(corrected('RM_a', 2)).toBe(2);
     note(new Map([['RM_b', 0]]));
     expect([corrected('RM_a', 2), corrected('RM_b', 1)]).toEqual([2, 0]);
   });
 
-  it('is that of the last event, whose time counts', () => {
+  it('is the count by the last event, whose time counts', () => {
     const { note, corrected, pass } = stage();
     note(
       new Map([

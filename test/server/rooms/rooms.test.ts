@@ -43,7 +43,7 @@ async function soon(method: string, path: string, body?: unknown) {
 }
 
 describe('creating a room', () => {
-  it("answers 201 with the media server's own record", async () => {
+  it("responds 201 with the media server's own record", async () => {
     const name = unique('made');
     const { room, existed, ignored } = await create({
       name,
@@ -74,12 +74,12 @@ describe('creating a room', () => {
     });
   });
 
-  it('leaves what is not said to the media server', async () => {
+  it('leaves settings that are not given to the media server', async () => {
     const { room } = await create({ name: unique('plain') });
     expect(room).toMatchObject({ maxParticipants: 0, emptyTimeout: 300, departureTimeout: 20, metadata: '' });
   });
 
-  it('of a name that is taken answers 201 with the room that is there', async () => {
+  it('responds 201 with the existing room when the name is taken', async () => {
     const name = unique('again');
     const first = await create({ name, maxParticipants: 7 });
     const second = await create({ name, maxParticipants: 7 });
@@ -87,7 +87,7 @@ describe('creating a room', () => {
     expect([second.existed, second.ignored]).toEqual(['true', undefined]);
   });
 
-  it('names the settings that a live room did not take on, and applies the metadata', async () => {
+  it('names the settings that an open room ignores, and applies the metadata', async () => {
     const name = unique('other');
     await create({ name, maxParticipants: 7, emptyTimeout: 100, metadata: 'old' });
     const { room, existed, ignored } = await create({
@@ -105,7 +105,7 @@ describe('creating a room', () => {
     expect([kept.room.metadata, kept.ignored]).toEqual(['', undefined]);
   });
 
-  it('many times at once makes one room', async () => {
+  it('creates one room for many requests at once', async () => {
     const name = unique('race');
     const made = await Promise.all(Array.from({ length: 20 }, () => create({ name, metadata: 'm' })));
     expect(new Set(made.map(({ room }) => room.sid)).size).toBe(1);
@@ -149,7 +149,7 @@ describe('a name', () => {
 });
 
 describe('listing rooms', () => {
-  it('answers all of them without a limit', async () => {
+  it('returns all rooms without a limit', async () => {
     const names = Array.from({ length: 5 }, (_, index) => unique(`all-${index}`));
     for (const name of names) await create({ name });
     const { rooms, ...rest } = await listAll();
@@ -158,7 +158,7 @@ describe('listing rooms', () => {
     expect(rooms.every((room) => !('turnPassword' in room))).toBe(true);
   });
 
-  it('pages by name: each room once, whatever comes and goes meanwhile', async () => {
+  it('pages by name and returns each room once, whatever opens and closes meanwhile', async () => {
     const prefix = unique('page');
     const names = ['a', 'b', 'c/ c', 'd', 'é', '😀'].map((letter) => `${prefix}-${letter}`);
     for (const name of names) await create({ name });
@@ -183,14 +183,14 @@ describe('listing rooms', () => {
     expect(new Set(seen).size).toBe(seen.length);
   });
 
-  it('ends with a null cursor, and a cursor beyond all is an empty page', async () => {
+  it('ends with a null cursor, and returns an empty page for a cursor beyond all rooms', async () => {
     await create({ name: unique('some') });
     expect(await listAll('?limit=1000')).toMatchObject({ nextCursor: null });
     const beyond = cursorOf('rooms', 'string').encode('\u{10ffff}');
     expect(await listAll(`?limit=5&cursor=${beyond}`)).toEqual({ rooms: [], nextCursor: null });
   });
 
-  it('goes on after a name that is as long as can be', async () => {
+  it('continues after the longest possible name', async () => {
     const name = `${unique('"')}${'"'.repeat(256)}`.slice(0, 256);
     await create({ name });
     const cursor = cursorOf('rooms', 'string').encode(name);

@@ -134,7 +134,12 @@ describe('a service that knows the Redis of its media server', () => {
       type: 'urn:problem-type:rtc:media-worker-unavailable',
       detail: expect.stringContaining('livekit/egress'),
     });
-    expect(await status()).toEqual({ isRecording: false, egressId: null, startedAt: null });
+    expect(await status()).toEqual({
+      isRecording: false,
+      egressId: null,
+      startedAt: null,
+      mediaStartedAt: null,
+    });
     const { recordings } = (await service.call('GET', '/v1/recordings')).json as { recordings: unknown[] };
     expect(recordings).toEqual([]);
   });
