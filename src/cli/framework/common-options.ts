@@ -20,9 +20,7 @@ export const CONNECTION_OPTIONS = {
   apiSecretFile: option(
     '--api-secret-file <file>',
     'read the API secret from a file, - for stdin (RTC_API_SECRET)',
-    {
-      parse: notEmpty,
-    },
+    { parse: notEmpty, completes: 'files' },
   ),
   curl: flag('--curl', 'print the signed request as a curl command instead of sending it'),
 };

@@ -3,7 +3,7 @@ import { didYouMean } from '../errors/did-you-mean.ts';
 import { parseDuration } from '../terminal/time.ts';
 
 /** Where completion finds values. */
-export type Completes = 'rooms' | 'profiles' | 'webhooks' | 'events';
+export type Completes = 'rooms' | 'profiles' | 'webhooks' | 'events' | 'files';
 
 /** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */
 export type Source = 'typed' | 'typed-or-stdin' | 'typed-or-file';

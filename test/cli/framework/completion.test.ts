@@ -60,6 +60,12 @@ describe('completion', () => {
       ['room_started,room_closed', 'room_started,room_created', 'room_started,room_finished'],
     ],
     ['webhooks create https://h --events *,room_c', ['*,room_closed', '*,room_created']],
+    ['tokens create --role=ho', ['--role=host']],
+    ['tokens create --room=de', ['--room=demo', '--room=dessert']],
+    ['rooms list --nope=x', []],
+    ['cf check --file ', [':files']],
+    ['recordings download EG_1 ', [':files']],
+    ['rooms create --empty-timeout ', []],
     ['nonsense ', []],
   ])('of "%s"', async (line, expected) => {
     expect((await complete(line)).toSorted()).toEqual(expected.toSorted());
@@ -120,6 +126,44 @@ describe('completion', () => {
       env: { ...process.env, CANDIDATES: candidates },
     });
     expect(stdout).toBe(HOSTILE);
+  });
+
+  it('offers no room whose name would be read as an option, or would show as another name', async () => {
+    const env = stack.environment;
+    for (const name of ['--yes', '--url=http://attacker', 'demo\u202etxt']) {
+      const body = JSON.stringify({ name });
+      expect((await run(['api', 'POST', '/v1/rooms', '--data', body], { env })).code).toBe(0);
+    }
+    expect(await complete('rooms delete --y')).toEqual(['--yes']);
+    expect(await complete('rooms get ')).not.toContain('--yes');
+    expect(await complete('rooms get --')).not.toContain('--url=http://attacker');
+    expect(await complete('rooms get -- --')).toEqual(['--yes', '--url=http://attacker']);
+    expect(await complete('rooms get demo')).toEqual(['demo']);
+  });
+
+  it.each([
+    ['a list that goes on', ['--events', 'room_started,room_fi'], 'room_started,room_finished'],
+    ['a value behind =', ['--role', '=', 'ho'], 'host'],
+    ['a name with a colon', ['team', ':', 're'], 'red'],
+    ['an open single quote', ["'my ro"], 'my room'],
+    ['an open double quote', ['"my ro'], 'my room'],
+  ])('in bash completes %s', async (_what, typed, expected) => {
+    const { stdout: script } = await run(['completion', 'bash']);
+    const candidates = ['room_started,room_finished', '--role=host', 'team:red', 'my room'];
+    const program = `
+      rtc() {
+        local current=\${!#}
+        while IFS= read -r each; do [[ $each == "\${current#--current=}"* ]] && echo "$each"; done <<< "$CANDIDATES"
+      }
+      ${script}
+      COMP_WORDS=(rtc x ${typed.map((_word, index) => `"$W${index}"`).join(' ')}) COMP_CWORD=${typed.length + 1}; _rtc
+      printf '%s' "\${COMPREPLY[0]}"`;
+    const words = Object.fromEntries(typed.map((word, index) => [`W${index}`, word]));
+    const { stdout } = spawnSync('bash', ['-c', program], {
+      encoding: 'utf8',
+      env: { ...process.env, ...words, CANDIDATES: candidates.join('\n') },
+    });
+    expect(stdout).toBe(expected);
   });
 
   it('of an unknown shell names the known ones', async () => {

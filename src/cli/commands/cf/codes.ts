@@ -28,9 +28,10 @@ export const CODES: Parameter<readonly string[]> = {
 
 /** Where a run over many comes from, and where what is bad goes. */
 export const STREAM_OPTIONS = {
-  file: option('--file <file>', 'read a file instead of stdin', { parse: notEmpty }),
+  file: option('--file <file>', 'read a file instead of stdin', { parse: notEmpty, completes: 'files' }),
   rejects: option('--rejects <file>', 'write bad lines into a file instead of naming them on stderr', {
     parse: notEmpty,
+    completes: 'files',
   }),
   delimiter: option('--delimiter <character>', 'what separates CSV columns; default: the first line tells', {
     parse: delimiterOf,

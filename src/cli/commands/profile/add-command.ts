@@ -26,6 +26,7 @@ export const add = defineCommand({
     secretStdin: flag('--secret-stdin', 'read the API secret from stdin and keep it'),
     secretFile: option('--secret-file <file>', 'read the API secret from this file at every use', {
       parse: notEmpty,
+      completes: 'files',
     }),
     secretCommand: option('--secret-command <command>', 'run this at every use; it prints the API secret', {
       parse: notEmpty,

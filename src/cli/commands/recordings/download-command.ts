@@ -18,7 +18,7 @@ export const download = defineCommand({
   fields: ['file', 'sizeBytes'],
   arguments: {
     id: argument('id of the recording'),
-    file: optionalArgument('file or folder to write, or - for stdout'),
+    file: optionalArgument('file or folder to write, or - for stdout', { completes: 'files' }),
   },
   options: { force: flag('-f, --force', 'overwrite the file, or write to a terminal') },
   examples: [

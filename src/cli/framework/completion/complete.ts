@@ -1,3 +1,4 @@
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Io } from '../../terminal/io.ts';
 import { type Command, matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
@@ -8,7 +9,10 @@ import type { Parameter } from '../parameters.ts';
 import { commonParameters } from '../program.ts';
 import { type Candidate, findNames } from './names.ts';
 
-/** `rtc __complete <words> --current=<word>`: never fails and says nothing but candidates. */
+/** The line that tells a shell's script to complete the names of files. */
+const FILES = ':files';
+
+/** `rtc __complete <words> --current=<word>`: never fails and prints nothing but candidates. */
 export async function complete(
   registry: readonly CommandGroup[],
   argv: readonly string[],
@@ -18,8 +22,11 @@ export async function complete(
   const typed = { words: argv.slice(0, -1), current };
   const candidates = await candidatesFor(registry, typed, io).catch(() => []);
   const lines = candidates
-    .filter(({ value }) => value.startsWith(current) && !/\p{Cc}/u.test(value))
-    .map(({ value, description }) => `${value}\t${description.replace(/\p{Cc}/gu, ' ')}\n`);
+    // A name with characters that act on a terminal would show another name than the one that is completed.
+    .filter(
+      ({ value }) => (value === FILES || value.startsWith(current)) && escapeForTerminal(value) === value,
+    )
+    .map(({ value, description }) => `${value}\t${escapeForTerminal(description)}\n`);
   io.stdout.write(lines.join(''));
 }
 
@@ -55,6 +62,12 @@ async function candidatesFor(
   return [...verbs, ...(await wordsOf(command, line, io))];
 }
 
+/** `--role` and `ho` of `--role=ho`. */
+function splitValue(word: string): readonly [flag: string, value: string | undefined] {
+  const at = word.indexOf('=');
+  return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
+}
+
 /** Of an option that stands before the verb, or before the noun. */
 async function valuesOfLeading(
   name: string,
@@ -83,13 +96,22 @@ async function wordsOf(
     (option) => takesValue(option) && flagNames(option).includes(given.at(-1) ?? ''),
   );
   if (pending !== undefined && !isOptional(pending)) return valuesOf(pending, { words, current }, io);
-  if (current.startsWith('-')) return options.flatMap(flagsOf);
+  if (current.startsWith('-') && !given.includes('--')) {
+    const [flag = '', typed] = splitValue(current);
+    const assigned = typed === undefined ? undefined : options.find((each) => flagNames(each).includes(flag));
+    if (typed === undefined) return options.flatMap(flagsOf);
+    if (assigned === undefined) return [];
+    const values = await valuesOf(assigned, { words, current: typed }, io);
+    return values.map(({ value, description }) => ({ value: `${flag}=${value}`, description }));
+  }
   const operands = operandsOf(given, options);
   const parameters = Object.values(command.arguments);
   const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
   if (parameter === undefined) return [];
   const values = await valuesOf(parameter, { words, current }, io);
-  return values.filter(({ value }) => !operands.includes(value));
+  // A room may be called `--yes`: before `--` it would be read as an option, so it is not offered.
+  const isOption = (value: string): boolean => value.startsWith('-') && !given.includes('--');
+  return values.filter(({ value }) => !operands.includes(value) && !isOption(value));
 }
 
 function optionsOf(command: Command): readonly Parameter<unknown>[] {
@@ -103,6 +125,7 @@ async function valuesOf(
 ): Promise<readonly Candidate[]> {
   const { choices = [], completes } = parameter;
   if (completes === undefined) return choices.map((value) => ({ value, description: '' }));
+  if (completes === 'files') return [{ value: FILES, description: '' }];
   return completes === 'events' ? eventLists(current) : findNames(completes, words, io);
 }
 

@@ -13,7 +13,7 @@ export type Candidate = { readonly value: string; readonly description: string }
 
 /** Names to complete with, from the profiles or from the service that the words so far choose. */
 export async function findNames(
-  kind: Exclude<Completes, 'events'>,
+  kind: Exclude<Completes, 'events' | 'files'>,
   given: readonly string[],
   io: Io,
 ): Promise<readonly Candidate[]> {

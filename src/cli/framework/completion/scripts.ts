@@ -1,18 +1,46 @@
 /*
  * Each script asks `rtc __complete <words before the cursor> --current=<word under the cursor>`, which answers one
- * candidate a line, `value<tab>description`. Values are names that strangers may have chosen: no script evaluates
+ * candidate a line, `value<tab>description`, or `:files` where the names of files are meant. Values are names that strangers may have chosen: no script evaluates
  * them, and each quotes them for its shell.
  */
 
 const BASH = `# bash completion of rtc
 _rtc() {
-  local value rest
+  local i word glue= current quote= prefix= value rest
+  local -a words=()
   COMPREPLY=()
+  # bash splits words at = and :, which are part of options and of names.
+  for ((i = 1; i <= COMP_CWORD; i++)); do
+    word=\${COMP_WORDS[i]}
+    if ((\${#words[@]})) && [[ $glue || $word == [=:]* ]]; then
+      words[\${#words[@]}-1]+=$word
+    else
+      words+=("$word")
+    fi
+    if [[ $word == *[=:] ]]; then glue=1; else glue=; fi
+  done
+  ((\${#words[@]})) || return 0
+  current=\${words[\${#words[@]}-1]}
+  case $current in
+    \\'* | \\"*) quote=\${current:0:1} current=\${current:1} ;;
+    *) current=\${current//\\\\/} ;;
+  esac
+  if [[ ! $quote && $current == *[=:]* ]]; then prefix=\${current%"\${current##*[=:]}"}; fi
   while IFS=$'\\t' read -r value rest; do
-    COMPREPLY+=("$(printf '%q' "$value")")
-  done < <(rtc __complete "\${COMP_WORDS[@]:1:COMP_CWORD-1}" "--current=\${COMP_WORDS[COMP_CWORD]}" 2>/dev/null)
+    if [[ $value == :files ]]; then
+      compopt -o default 2>/dev/null
+    elif [[ $quote == \\' ]]; then
+      [[ $value == *\\'* ]] || COMPREPLY+=("$value")
+    elif [[ $quote == \\" ]]; then
+      [[ $value == *[\\"\\$\\\`\\\\!]* ]] || COMPREPLY+=("$value")
+    elif [[ $value == *[!A-Za-z0-9_.,:=/@%+*-]* ]]; then
+      COMPREPLY+=("$(printf '%q' "\${value#"$prefix"}")")
+    else
+      COMPREPLY+=("\${value#"$prefix"}")
+    fi
+  done < <(rtc __complete "\${words[@]:0:\${#words[@]}-1}" "--current=$current" 2>/dev/null)
 }
-complete -o bashdefault -o default -o nosort -F _rtc rtc 2>/dev/null || complete -o bashdefault -o default -F _rtc rtc
+complete -o nosort -F _rtc rtc 2>/dev/null || complete -F _rtc rtc
 `;
 
 const ZSH = `#compdef rtc
@@ -20,14 +48,14 @@ _rtc() {
   local value rest
   local -a candidates
   while IFS=$'\\t' read -r value rest; do
+    if [[ $value == :files ]]; then
+      _files
+      return
+    fi
     value=\${value//\\\\/\\\\\\\\}
     candidates+=("\${value//:/\\\\:}:$rest")
   done < <(rtc __complete "\${(@)words[2,CURRENT-1]}" "--current=\${words[CURRENT]}" 2>/dev/null)
-  if (( \${#candidates} )); then
-    _describe -V rtc candidates
-  else
-    _files
-  fi
+  (( \${#candidates} )) && _describe -V rtc candidates
 }
 if [[ "\${funcstack[1]}" == _rtc ]]; then
   _rtc "$@"
@@ -40,7 +68,13 @@ const FISH = `# fish completion of rtc
 function __rtc_complete
     set -l words (commandline -opc)
     set -l current (commandline -ct)
-    rtc __complete $words[2..-1] "--current=$current" 2>/dev/null
+    for candidate in (rtc __complete $words[2..-1] "--current=$current" 2>/dev/null)
+        if string match -q ':files*' -- $candidate
+            __fish_complete_path $current
+        else
+            echo $candidate
+        end
+    end
 end
 complete -c rtc -f -k -a '(__rtc_complete)'
 `;
@@ -52,6 +86,7 @@ Register-ArgumentCompleter -Native -CommandName rtc -ScriptBlock {
     Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
   rtc __complete @words "--current=$wordToComplete" 2>$null | ForEach-Object {
     $value, $description = $_ -split "\`t", 2
+    if ($value -eq ':files') { return }
     if (-not $description) { $description = $value }
     $quoted = if ($value -match '[^\\w./:@=+-]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
     [System.Management.Automation.CompletionResult]::new($quoted, $value, 'ParameterValue', $description)
