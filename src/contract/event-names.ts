@@ -4,7 +4,7 @@
  * delivery table's name for `*` or when both are registered.
  */
 
-/** The delivery table's names, with room_created and transcription_completed, which only registration has. */
+/** The delivery table's names, with room_created, transcription_completed and transcription_failed, which it lacks. */
 export const EVENT_TYPES = [
   'room_created',
   'room_started',
@@ -18,6 +18,7 @@ export const EVENT_TYPES = [
   'ingress_started',
   'ingress_ended',
   'transcription_completed',
+  'transcription_failed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -23,6 +23,15 @@ const EventParticipantSchema = Type.Object(
     identity: Type.String({ examples: ['ada'] }),
     name: Type.String({ examples: ['Ada Lovelace'] }),
     joinedAt: Type.Optional(instantSchema('When the participant joined')),
+    metadata: Type.Optional(Type.String({ description: 'As in the token, or as it was changed since' })),
+    role: Type.Optional(
+      Type.String({ description: 'Role of the token; absent for tokens of others', examples: ['host'] }),
+    ),
+    leaveReason: Type.Optional(
+      Type.Enum(['left', 'removed', 'lost', 'room_closed', 'duplicate_identity'], {
+        description: 'Only with participant_left',
+      }),
+    ),
   },
   { additionalProperties: true },
 );

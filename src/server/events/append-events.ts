@@ -75,7 +75,7 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, events: NewEv
         present = Math.max(0, present + (PRESENCE_CHANGES[domainEvent.type] ?? 0));
         if (isKnown.get(domainEvent.sourceId)) continue;
         isKnown.set(domainEvent.sourceId, true);
-        const context = { session, roomName: scope.roomName, numParticipants: present };
+        const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };
         const id = `evt_${deps.ids.next()}`;
         events.push(toNewEvent(domainEvent, { ...context, id, createdAt: deps.clock.now() }));
         if (session !== undefined) session = { ...session, sequence: session.sequence + 1 };
@@ -100,6 +100,11 @@ async function storeWithDeliveries(
   );
   if (jobs.length > 0) await store.deliveries.insert(jobs.map((job) => job.delivery));
   return jobs;
+}
+
+/** The first participant starts the room, and is counted in it although participant_joined comes after it. */
+function countAt({ type }: DomainEvent, present: number): number {
+  return type === 'room_started' ? Math.max(1, present) : present;
 }
 
 const PRESENCE_CHANGES: Readonly<Record<string, number>> = { participant_joined: 1, participant_left: -1 };
@@ -130,6 +135,6 @@ function jobFor(deps: StoreEventsDeps, { event, webhook, leased }: JobSource): D
   return {
     delivery: { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null },
     webhook,
-    event: { id: event.id, payload: event.payload, occurredAt: event.occurredAt },
+    event: { id: event.id, roomSid: event.roomSid, payload: event.payload, occurredAt: event.occurredAt },
   };
 }

@@ -1,5 +1,5 @@
 import type { EventType } from '../../contract/event-names.ts';
-import type { MediaEventIngress } from '../platform/livekit/media-event.ts';
+import type { LeaveReason, MediaEventIngress } from '../platform/livekit/media-event.ts';
 import type { NewEvent, RoomSession } from './store.ts';
 
 /** What an event is about, beside its room: the members of its payload by kind. */
@@ -9,6 +9,9 @@ export type EventSubject = {
     readonly identity: string;
     readonly name: string;
     readonly joinedAt?: string;
+    readonly metadata?: string;
+    readonly role?: string;
+    readonly leaveReason?: LeaveReason;
   };
   readonly track?: Readonly<Record<string, unknown>>;
   readonly recording?: EventRecording;

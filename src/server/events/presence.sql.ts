@@ -105,6 +105,8 @@ async function saveParticipants(
       ...session,
       name: sanitizeText(session.name),
       identity: sanitizeText(session.identity),
+      metadata: session.metadata && sanitizeText(session.metadata),
+      accessRole: session.accessRole && sanitizeText(session.accessRole),
     })),
     {
       sid: 'text',
@@ -114,13 +116,16 @@ async function saveParticipants(
       role: 'text',
       joinedAt: 'integer',
       leftAt: 'integer',
+      metadata: 'text',
+      accessRole: 'text',
     },
   );
-  const columns = sql`sid, "roomSid", identity, name, role, "joinedAt", "leftAt"`;
+  const columns = sql`sid, "roomSid", identity, name, role, "joinedAt", "leftAt", metadata, "accessRole"`;
   await sql`
     insert into ${sql.table('participantSessions')} (${columns}) select ${columns} from ${rows} as listed where true
     on conflict (sid) do update set "roomSid" = excluded."roomSid", identity = excluded.identity,
-      name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt"
+      name = excluded.name, role = excluded.role, "joinedAt" = excluded."joinedAt", "leftAt" = excluded."leftAt",
+      metadata = excluded.metadata, "accessRole" = excluded."accessRole"
   `.execute(db);
 }
 

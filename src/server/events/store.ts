@@ -107,6 +107,10 @@ export type ParticipantSession = {
   /** Null for one whose leaving was told before its joining. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;
+  /** Of the last event that had it. */
+  readonly metadata: string | null;
+  /** The role of the token with which the participant joined; null for tokens of others. */
+  readonly accessRole: string | null;
 };
 
 /** The stores that a transaction which appends events works on: deliveries are stored with their event. */

@@ -1,6 +1,6 @@
 import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
 import type { ParticipantSession, PresenceStore, RoomSession } from '../events/store.ts';
-import type { MediaEvent, MediaEventParticipant } from '../platform/livekit/media-event.ts';
+import type { LeaveReason, MediaEvent, MediaEventParticipant } from '../platform/livekit/media-event.ts';
 
 /*
  * What an event of the media server means, given who is known to be in the room. Presence goes by participant sid:
@@ -46,7 +46,7 @@ export async function interpretMediaEvent(
       return told(await tellOfTrack(presence, event, event.type));
     case 'ingress_started':
     case 'ingress_ended':
-      return told([tellOfStream(event, event.type)]);
+      return told(isRefusedStream(event) ? [] : [tellOfStream(event, event.type)]);
     default:
       return told([]);
   }
@@ -62,22 +62,27 @@ export async function finishRoom(
   if (session.endedAt !== null) return { domainEvents: [], session };
   const present = await presence.listPresent(session.sid);
   const left: DomainEvent[] = [];
-  for (const participant of present) left.push(await leaveNow(presence, participant, endedAt, isReconciled));
+  for (const participant of present)
+    left.push(
+      await leaveNow(presence, participant, { occurredAt: endedAt, isReconciled, reason: 'room_closed' }),
+    );
   const lastAt = Math.max(endedAt, session.createdAt, ...left.map(({ occurredAt }) => occurredAt));
   const finished = { ...roomEvent('room_finished', session, lastAt), isReconciled };
   return { domainEvents: [...left, finished], session: { ...session, endedAt: lastAt } };
 }
 
-/** A participant who is known to be present is gone. */
+export type Leaving = Pick<DomainEvent, 'occurredAt' | 'isReconciled'> & { readonly reason: LeaveReason };
+
+/** Marks a participant who is present as gone. */
 export async function leaveNow(
   presence: Presence,
   participant: ParticipantSession,
-  toldAt: number,
-  isReconciled: boolean,
+  { occurredAt, isReconciled, reason }: Leaving,
 ): Promise<DomainEvent> {
-  const leftAt = Math.max(toldAt, participant.joinedAt ?? toldAt);
+  const leftAt = Math.max(occurredAt, participant.joinedAt ?? occurredAt);
   await presence.saveParticipant({ ...participant, leftAt });
-  return participantEvent('participant_left', participant, leftAt, isReconciled);
+  const event = { type: 'participant_left', occurredAt: leftAt, isReconciled } as const;
+  return participantEvent(participant, event, { leaveReason: reason });
 }
 
 /** A participant is there who was not known; the first one of a session starts the room. */
@@ -88,7 +93,11 @@ export async function joinNow(
   isReconciled: boolean,
 ): Promise<Interpretation> {
   await presence.saveParticipant(participant);
-  const joined = participantEvent('participant_joined', participant, participant.joinedAt, isReconciled);
+  const joined = participantEvent(
+    participant,
+    { type: 'participant_joined', occurredAt: participant.joinedAt, isReconciled },
+    {},
+  );
   if (session.startedAt !== null) return { domainEvents: [joined], session };
   // Stored only where the media server's own event did not come first.
   const created = { ...roomEvent('room_created', session, session.createdAt), isReconciled: true };
@@ -117,7 +126,11 @@ async function join(
   const leftAt = known?.leftAt ?? session.endedAt;
   if (leftAt === null) return joining;
   // It left before its joining was told: both are told now, in their order.
-  const left = await leaveNow(presence, joined, leftAt, false);
+  const left = await leaveNow(presence, joined, {
+    occurredAt: leftAt,
+    isReconciled: false,
+    reason: known === undefined ? 'room_closed' : 'lost',
+  });
   return { ...joining, domainEvents: [...joining.domainEvents, left] };
 }
 
@@ -138,7 +151,16 @@ async function leave(
     return [];
   }
   if (known.leftAt !== null) return [];
-  if (known.role === 'participant') return [await leaveNow(presence, known, event.createdAt, false)];
+  if (known.role === 'participant') {
+    const reason = info.leaveReason ?? 'lost';
+    return [
+      await leaveNow(
+        presence,
+        { ...known, ...detailsOf(info, known) },
+        { occurredAt: event.createdAt, isReconciled: false, reason },
+      ),
+    ];
+  }
   await presence.saveParticipant({ ...known, leftAt: event.createdAt });
   return [];
 }
@@ -155,6 +177,11 @@ async function tellOfTrack(
   const participant = { sid: info.sid, identity: info.identity, name: known?.name ?? info.name };
   const occurredAt = Math.max(event.createdAt, known?.joinedAt ?? event.createdAt);
   return [{ ...tell(event, type, { participant, track }), occurredAt }];
+}
+
+/** A stream that was refused never came into its room, and no ingress_started was sent for it. */
+function isRefusedStream({ type, room }: MediaEvent): boolean {
+  return type === 'ingress_ended' && room !== undefined && room.sid === '';
 }
 
 /** LiveKit's ingress tells that a stream begins with its sound, and again with its picture. */
@@ -177,17 +204,19 @@ function roomEvent(
 }
 
 function participantEvent(
-  type: 'participant_joined' | 'participant_left',
   participant: ParticipantSession,
-  occurredAt: number,
-  isReconciled: boolean,
+  { type, occurredAt, isReconciled }: Pick<DomainEvent, 'type' | 'occurredAt' | 'isReconciled'>,
+  leaving: { readonly leaveReason?: LeaveReason },
 ): DomainEvent {
-  const { sid, identity, name, joinedAt } = participant;
+  const { sid, identity, name, joinedAt, metadata, accessRole } = participant;
   const told = {
     sid,
     identity,
     name,
+    ...(metadata === null ? {} : { metadata }),
+    ...(accessRole === null ? {} : { role: accessRole }),
     ...(joinedAt === null ? {} : { joinedAt: new Date(joinedAt).toISOString() }),
+    ...leaving,
   };
   return { type, sourceId: `${type}:${sid}`, occurredAt, subject: { participant: told }, isReconciled };
 }
@@ -207,5 +236,13 @@ export function toSession(
     role: info.isHidden || MACHINERY_KINDS.includes(info.kind ?? '') ? 'machinery' : 'participant',
     joinedAt: info.joinedAt ?? joinedAt,
     leftAt: null,
+    ...detailsOf(info, { metadata: null, accessRole: null }),
   };
+}
+
+type Details = Pick<ParticipantSession, 'metadata' | 'accessRole'>;
+
+/** The event's metadata and role are the newest; some events do not have them. */
+function detailsOf({ metadata, role }: MediaEventParticipant, known: Details): Details {
+  return { metadata: metadata ?? known.metadata, accessRole: role ?? known.accessRole };
 }

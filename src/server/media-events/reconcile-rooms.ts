@@ -121,7 +121,13 @@ async function alignRoom(
       deps.missingSince.hasBeenMissing(gone.sid, deps.clock.now(), EVENT_ARRIVAL_MS) &&
       isSettled(gone.joinedAt ?? 0)
     )
-      domainEvents.push(await leaveNow(store.presence, gone, deps.clock.now(), true));
+      domainEvents.push(
+        await leaveNow(store.presence, gone, {
+          occurredAt: deps.clock.now(),
+          isReconciled: true,
+          reason: 'lost',
+        }),
+      );
   }
   for (const participant of participants) {
     const joined = sessionOf(participant, session.sid);
@@ -168,10 +174,13 @@ function openedAt({ creationTimeMs, creationTime }: Room): number {
 }
 
 function sessionOf(participant: Participant, roomSid: string) {
-  const { sid, identity, name, kind, permission } = participant;
+  const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
   const joinedAt = Number(participant.joinedAt) * 1000;
   return toSession(
-    { sid, identity, name, kind, joinedAt, isHidden: permission?.hidden === true },
+    {
+      ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
+      isHidden: permission?.hidden === true,
+    },
     roomSid,
     joinedAt,
   );

@@ -128,8 +128,13 @@ export type Delivery = NewDelivery & {
 export type DeliveryJob = {
   readonly delivery: Delivery;
   readonly webhook: Webhook;
-  /** The event's stored payload and when it happened. */
-  readonly event: { readonly id: string; readonly payload: string; readonly occurredAt: number };
+  /** The event's stored payload, the session of its room, and when it happened. */
+  readonly event: {
+    readonly id: string;
+    readonly roomSid: string | null;
+    readonly payload: string;
+    readonly occurredAt: number;
+  };
 };
 
 export type ClaimRequest = {

@@ -85,6 +85,6 @@ async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: stri
     };
     await inside.deliveries.insert([delivery]);
     const started = { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null } as const;
-    return { delivery: started, webhook, event: { id, payload, occurredAt: now } };
+    return { delivery: started, webhook, event: { id, roomSid: null, payload, occurredAt: now } };
   });
 }

@@ -111,7 +111,7 @@ describe('comparing with the media server after a start', () => {
     await compare();
     expect(await stage.summary()).toEqual([
       'room_created 0 reconciled',
-      'room_started 0 reconciled',
+      'room_started 1 reconciled',
       'participant_joined ada 1 reconciled',
     ]);
     expect((await stage.storedEvents())[0]).toMatchObject({

@@ -26,7 +26,7 @@ describe('a room', () => {
     await stage.receive(joined('bob1'));
     expect(await stage.summary()).toEqual([
       OPENED,
-      'room_started 0',
+      'room_started 1',
       'participant_joined ada 1',
       'participant_joined bob 2',
     ]);
@@ -81,7 +81,7 @@ describe('a room', () => {
     await stage.receive(joined('ada1'));
     expect(await stage.summary()).toEqual([
       'room_created 0 reconciled',
-      'room_started 0',
+      'room_started 1',
       'participant_joined ada 1',
     ]);
     await stage.receive(mediaEvent('room_started'));
@@ -106,7 +106,7 @@ describe('what comes twice', () => {
     await stage.receive(mediaEvent('room_finished'), mediaEvent('room_finished'));
     expect(await stage.summary()).toEqual([
       OPENED,
-      'room_started 0',
+      'room_started 1',
       'participant_joined ada 1',
       'participant_left ada 0',
       'room_finished 0',
@@ -141,7 +141,7 @@ describe('what comes late or in another order', () => {
     await stage.receive(mediaEvent('room_started'), left('ada1', { createdAt: NOW + 2_000 }));
     await stage.receive(joined('ada1'));
     expect((await stage.summary()).slice(1)).toEqual([
-      'room_started 0',
+      'room_started 1',
       'participant_joined ada 1',
       'participant_left ada 0',
     ]);
@@ -152,7 +152,7 @@ describe('what comes late or in another order', () => {
     await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished', { createdAt: NOW + 5_000 }));
     await stage.receive(joined('ada1'));
     expect((await stage.summary()).slice(2)).toEqual([
-      'room_started 0',
+      'room_started 1',
       'participant_joined ada 1',
       'participant_left ada 0',
     ]);
@@ -240,7 +240,7 @@ describe('recorders and agents', () => {
     }
     await stage.receive(mediaEvent('room_finished'));
     expect((await stage.summary()).slice(1)).toEqual([
-      'room_started 0',
+      'room_started 1',
       'participant_joined ada 1',
       'participant_left ada 0',
       'room_finished 0',
@@ -371,5 +371,47 @@ describe('recordings and streams', () => {
       'ingress_ended',
     ]);
     expect(JSON.stringify(told)).not.toContain('RT_');
+  });
+});
+
+describe('a participant', () => {
+  const ada = person('ada', { metadata: '{"team":1}', role: 'host' });
+
+  it('comes with metadata and role, and leaves with the reason', async () => {
+    await stage.receive(mediaEvent('participant_joined', { participant: ada }));
+    await stage.receive(
+      mediaEvent('participant_left', { participant: { ...ada, metadata: 'new', leaveReason: 'removed' } }),
+    );
+    const events = await stage.storedEvents();
+    expect(events.slice(-2)).toMatchObject([
+      { event: 'participant_joined', participant: { metadata: '{"team":1}', role: 'host' } },
+      { event: 'participant_left', participant: { metadata: 'new', role: 'host', leaveReason: 'removed' } },
+    ]);
+    expect(events.at(-2)?.participant).not.toHaveProperty('leaveReason');
+  });
+
+  it('who is there at the end of the room leaves because it was closed, with what is known', async () => {
+    await stage.receive(mediaEvent('participant_joined', { participant: ada }), mediaEvent('room_finished'));
+    expect((await stage.storedEvents()).at(-2)).toMatchObject({
+      event: 'participant_left',
+      participant: { metadata: '{"team":1}', role: 'host', leaveReason: 'room_closed' },
+    });
+  });
+});
+
+describe('a stream that is refused', () => {
+  it('emits no event, as it never came into its room', async () => {
+    const ingress = {
+      ...{ ingressId: 'IN_1', name: '', inputType: 'RTMP_INPUT', participantIdentity: 'cam' },
+      ...{ participantName: 'Cam', error: 'wrong key' },
+    };
+    await stage.receive(
+      mediaEvent('ingress_ended', {
+        sid: '',
+        room: { sid: '', name: 'demo', createdAt: undefined },
+        ingress,
+      }),
+    );
+    expect(await stage.storedEvents()).toEqual([]);
   });
 });

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { DisconnectReason } from '@livekit/protocol';
 import { type ParticipantInfo, TokenVerifier, WebhookEvent } from 'livekit-server-sdk';
 import { ServiceError } from '../../../contract/errors.ts';
 import type {
+  LeaveReason,
   MediaEvent,
   MediaEventIngress,
   MediaEventParticipant,
@@ -58,7 +60,7 @@ function toMediaEvent(event: WebhookEvent): MediaEvent {
     type: event.event,
     createdAt: toTime(Number(event.createdAt) * 1000),
     room: toRoom(event),
-    participant: event.participant && toParticipant(event.participant),
+    participant: event.participant && toParticipant(event.participant, event.event),
     track: event.track?.toJson({ emitDefaultValues: true }) as MediaEvent['track'],
     egress: event.egressInfo && toEgress(event.egressInfo),
     ingress: toIngress(event),
@@ -73,7 +75,7 @@ function toRoom({ room, egressInfo, ingressInfo }: WebhookEvent): MediaEventRoom
   return { sid, name, createdAt: toMilliseconds(room?.creationTimeMs, room?.creationTime) };
 }
 
-function toParticipant(info: ParticipantInfo): MediaEventParticipant {
+function toParticipant(info: ParticipantInfo, type: string): MediaEventParticipant {
   const { kind } = info.toJson({ emitDefaultValues: true }) as { readonly kind?: string };
   return {
     sid: info.sid,
@@ -82,8 +84,23 @@ function toParticipant(info: ParticipantInfo): MediaEventParticipant {
     kind: info.joinedAt === 0n ? undefined : kind,
     isHidden: info.permission?.hidden ?? false,
     joinedAt: toMilliseconds(info.joinedAtMs, info.joinedAt),
+    // Events of tracks carry only sid and identity.
+    metadata: info.joinedAt === 0n ? undefined : info.metadata,
+    role: info.attributes['rtc.role'],
+    leaveReason: type === 'participant_left' ? (LEAVE_REASONS[info.disconnectReason] ?? 'lost') : undefined,
   };
 }
+
+/** All other reasons are a connection that was lost. */
+const LEAVE_REASONS: Readonly<Partial<Record<DisconnectReason, LeaveReason>>> = {
+  [DisconnectReason.CLIENT_INITIATED]: 'left',
+  [DisconnectReason.USER_UNAVAILABLE]: 'left',
+  [DisconnectReason.USER_REJECTED]: 'left',
+  [DisconnectReason.DUPLICATE_IDENTITY]: 'duplicate_identity',
+  [DisconnectReason.PARTICIPANT_REMOVED]: 'removed',
+  [DisconnectReason.ROOM_DELETED]: 'room_closed',
+  [DisconnectReason.ROOM_CLOSED]: 'room_closed',
+};
 
 function toMilliseconds(milliseconds: bigint | undefined, seconds: bigint | undefined): number | undefined {
   if (milliseconds !== undefined && milliseconds > 0n) return toTime(Number(milliseconds));

@@ -38,7 +38,15 @@ export type MediaEventParticipant = {
   readonly kind: string | undefined;
   readonly isHidden: boolean;
   readonly joinedAt: number | undefined;
+  readonly metadata?: string | undefined;
+  /** The role of the token with which the participant joined; undefined for tokens of others. */
+  readonly role?: string | undefined;
+  /** Only with participant_left. */
+  readonly leaveReason?: LeaveReason | undefined;
 };
+
+/** lost: the connection ended without a word of the participant. */
+export type LeaveReason = 'left' | 'removed' | 'lost' | 'room_closed' | 'duplicate_identity';
 
 export type MediaEventIngress = {
   readonly ingressId: string;

@@ -142,7 +142,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     // The webhook was deleted, and its deliveries were cancelled with it.
     if (webhook === undefined) this.#release(webhookId, job.delivery.id);
     else this.#outcomes.add({ ...(await attemptDelivery(this.#deps, { ...job, webhook })), webhookId });
-    const isHalfEmpty = this.#inFlight.finish(webhookId);
+    const isHalfEmpty = this.#inFlight.finish(job);
     this.#startQueued(webhookId);
     // A backlog continues without waiting for the next claim or for the storing of what was sent.
     if (isHalfEmpty && this.#overflowing.includes(webhookId)) this.poll();

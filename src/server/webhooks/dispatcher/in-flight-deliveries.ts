@@ -17,6 +17,8 @@ export type ClaimCapacity = Pick<ClaimRequest, 'limit' | 'limitPerWebhook' | 'ex
 
 type WebhookQueue = {
   readonly queued: DeliveryJob[];
+  /** Rooms whose room_started is being sent: their other events wait for the end of that request. */
+  readonly startingRooms: Set<string>;
   running: number;
   /** Deliveries that are queued, running, or sent and not yet stored. */
   unreleased: number;
@@ -78,8 +80,11 @@ export class InFlightDeliveries {
   startNext(webhookId: string): DeliveryJob | undefined {
     const queue = this.#queues.get(webhookId);
     if (queue === undefined || queue.running >= CONCURRENCY_PER_WEBHOOK) return undefined;
-    const job = queue.queued.shift();
-    if (job !== undefined) queue.running += 1;
+    const index = queue.queued.findIndex(({ event }) => !queue.startingRooms.has(event.roomSid ?? ''));
+    const [job] = index === -1 ? [] : queue.queued.splice(index, 1);
+    if (job === undefined) return undefined;
+    queue.running += 1;
+    if (isFirstStart(job)) queue.startingRooms.add(job.event.roomSid ?? '');
     return job;
   }
 
@@ -95,10 +100,11 @@ export class InFlightDeliveries {
    * Ends a request; its delivery stays in flight until it is released. Returns true when the queue has just become
    * empty enough for a claim.
    */
-  finish(webhookId: string): boolean {
-    const queue = this.#queues.get(webhookId);
+  finish(job: DeliveryJob): boolean {
+    const queue = this.#queues.get(job.webhook.id);
     if (queue === undefined) return false;
     queue.running -= 1;
+    if (isFirstStart(job)) queue.startingRooms.delete(job.event.roomSid ?? '');
     return unsentIn(queue) === HALF_EMPTY;
   }
 
@@ -121,10 +127,15 @@ export class InFlightDeliveries {
   #queueOf(webhookId: string): WebhookQueue {
     const known = this.#queues.get(webhookId);
     if (known !== undefined) return known;
-    const queue: WebhookQueue = { queued: [], running: 0, unreleased: 0 };
+    const queue: WebhookQueue = { queued: [], startingRooms: new Set(), running: 0, unreleased: 0 };
     this.#queues.set(webhookId, queue);
     return queue;
   }
+}
+
+/** Retries hold up nothing: what waited for the first attempt has been sent by then. */
+function isFirstStart({ delivery, event }: DeliveryJob): boolean {
+  return delivery.eventName === 'room_started' && delivery.roundAttempts === 0 && event.roomSid !== null;
 }
 
 function unsentIn(queue: WebhookQueue | undefined): number {

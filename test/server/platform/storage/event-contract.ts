@@ -457,6 +457,8 @@ function newParticipant(sid: string, changes: Partial<ParticipantSession> = {}):
     role: 'participant',
     joinedAt: 10,
     leftAt: null,
+    metadata: null,
+    accessRole: null,
     ...changes,
   };
 }

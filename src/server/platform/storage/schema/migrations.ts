@@ -16,7 +16,14 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '003-transcriptions', up: createTranscriptionTables },
   { name: '004-recording-media-start', up: addMediaStart },
   { name: '005-interim-segments', up: createInterimSegments },
+  { name: '006-participant-details', up: addParticipantDetails },
 ];
+
+/** Metadata and role, for participant_left events that the media server did not send. */
+async function addParticipantDetails(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+  await db.schema.alterTable('participantSessions').addColumn('metadata', text).execute();
+  await db.schema.alterTable('participantSessions').addColumn('accessRole', text).execute();
+}
 
 async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
