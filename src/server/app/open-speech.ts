@@ -1,5 +1,5 @@
 import type { Log } from '../platform/log.ts';
-import { createVoiceActivityDetector } from '../transcription/audio/voice-activity.ts';
+import { createDetectorFactory } from '../transcription/audio/voice-activity.ts';
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
 import { installedModels, vadModelPath } from '../transcription/engines/model-store.ts';
 import { createOpenaiEngine } from '../transcription/engines/openai-engine.ts';
@@ -21,16 +21,11 @@ const INSTALL = 'Install the small English one: rtc stt install moonshine-tiny-e
 export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
   const sherpa = loadSherpa();
   const engine = openEngine(config, cacheDir, sherpa);
-  const modelPath = requireDetector(cacheDir);
+  const createDetector = createDetectorFactory({ sherpa, modelPath: requireDetector(cacheDir) });
   return {
     engine,
     createDetector: (minSilenceSeconds, language) =>
-      createVoiceActivityDetector({
-        sherpa,
-        modelPath,
-        minSilenceSeconds,
-        maxSegmentSeconds: engine.maxSegmentSecondsFor(language),
-      }),
+      createDetector({ minSilenceSeconds, maxSegmentSeconds: engine.maxSegmentSecondsFor(language) }),
   };
 }
 

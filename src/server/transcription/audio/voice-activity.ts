@@ -13,28 +13,48 @@ const TAIL_SAMPLES = SAMPLE_RATE * 0.1;
 /** The detector reports speech this long after it began. */
 const REPORT_SAMPLES = SAMPLE_RATE * 0.2;
 
-export type VoiceActivitySettings = {
-  readonly sherpa: Sherpa;
+export type VoiceActivityDeps = {
+  readonly sherpa: Pick<Sherpa, 'Vad'>;
   /** Silero's legacy model, which cuts more evenly than its successors. */
   readonly modelPath: string;
+};
+
+export type VoiceActivitySettings = {
   /** Longest input of the recogniser. */
   readonly maxSegmentSeconds: number;
   /** A pause of this length ends a segment. */
   readonly minSilenceSeconds: number;
 };
 
-export function createVoiceActivityDetector(settings: VoiceActivitySettings): VoiceActivityDetector {
-  const { sherpa, modelPath, maxSegmentSeconds, minSilenceSeconds } = settings;
-  const vad = new sherpa.Vad(
+/**
+ * Creates detectors, and reuses the native detector of one that was closed. Native memory is freed only when
+ * JavaScript's garbage collector runs, which knows nothing of its size: with a new native detector for each track, the
+ * memory of a worker would grow with every call.
+ */
+export function createDetectorFactory(
+  deps: VoiceActivityDeps,
+): (settings: VoiceActivitySettings) => VoiceActivityDetector {
+  const free = new Map<string, Vad[]>();
+  return (settings) => {
+    const key = `${settings.maxSegmentSeconds} ${settings.minSilenceSeconds}`;
+    const pool = free.get(key) ?? [];
+    free.set(key, pool);
+    const vad = pool.pop() ?? createVad(deps, settings);
+    return new SileroDetector(vad, { ...settings, onClosed: () => pool.push(vad) });
+  };
+}
+
+function createVad({ sherpa, modelPath }: VoiceActivityDeps, settings: VoiceActivitySettings): Vad {
+  return new sherpa.Vad(
     {
       sileroVad: {
         model: modelPath,
         threshold: 0.5,
-        minSilenceDuration: minSilenceSeconds,
+        minSilenceDuration: settings.minSilenceSeconds,
         minSpeechDuration: 0.1,
         windowSize: WINDOW,
         // Beyond this the detector accepts shorter pauses as an end. It is not a hard limit.
-        maxSpeechDuration: maxSegmentSeconds / 2,
+        maxSpeechDuration: settings.maxSegmentSeconds / 2,
       },
       sampleRate: SAMPLE_RATE,
       numThreads: 1,
@@ -42,8 +62,9 @@ export function createVoiceActivityDetector(settings: VoiceActivitySettings): Vo
     },
     BUFFER_SECONDS,
   );
-  return new SileroDetector(vad, settings);
 }
+
+type DetectorSettings = VoiceActivitySettings & { readonly onClosed: () => void };
 
 class SileroDetector implements VoiceActivityDetector {
   readonly #vad: Vad;
@@ -57,13 +78,19 @@ class SileroDetector implements VoiceActivityDetector {
   /** Start of the current utterance; undefined during silence. */
   #voicedFrom: number | undefined;
 
-  constructor(vad: Vad, { maxSegmentSeconds, minSilenceSeconds }: VoiceActivitySettings) {
+  readonly #onClosed: () => void;
+  /** A closed detector must not touch its native detector, which another track may use by then. */
+  #isClosed = false;
+
+  constructor(vad: Vad, { maxSegmentSeconds, minSilenceSeconds, onClosed }: DetectorSettings) {
     this.#vad = vad;
+    this.#onClosed = onClosed;
     this.#maxSamples = maxSegmentSeconds * SAMPLE_RATE;
     this.#pauseSamples = minSilenceSeconds * SAMPLE_RATE;
   }
 
   push(samples: Float32Array): readonly VoicedSegment[] {
+    if (this.#isClosed) return [];
     const all = new Float32Array(this.#rest.length + samples.length);
     all.set(this.#rest);
     all.set(samples, this.#rest.length);
@@ -88,6 +115,7 @@ class SileroDetector implements VoiceActivityDetector {
 
   /** Appends a pause to end the current utterance: the detector's own flush drops the last samples of it. */
   flush(): readonly VoicedSegment[] {
+    if (this.#isClosed) return [];
     const end = this.#history.length + this.#rest.length;
     const pause = new Float32Array(this.#pauseSamples + 4 * WINDOW);
     const segments = [...this.push(pause)];
@@ -102,7 +130,10 @@ class SileroDetector implements VoiceActivityDetector {
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#vad.reset();
+    this.#onClosed();
   }
 
   #take(): readonly VoicedSegment[] {

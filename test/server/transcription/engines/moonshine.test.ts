@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
+import { createDetectorFactory } from '../../../../src/server/transcription/audio/voice-activity.ts';
+import { vadModelPath } from '../../../../src/server/transcription/engines/model-store.ts';
 import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.ts';
 import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
 import { SAMPLE_RATE, type VoicedSegment } from '../../../../src/server/transcription/engines/speech.ts';
@@ -113,6 +115,33 @@ describe('the small English model', () => {
 });
 
 describe('the voice activity detector', () => {
+  it('is used again by the next track, whatever the last one said', () => {
+    const { Vad } = loadSherpa();
+    let created = 0;
+    const counted = class extends Vad {
+      constructor(config: object, bufferSeconds: number) {
+        super(config, bufferSeconds);
+        created += 1;
+      }
+    };
+    const modelPath = vadModelPath(defaultCacheDir(process.env)) ?? '';
+    const open = createDetectorFactory({ sherpa: { Vad: counted }, modelPath });
+    const settings = { minSilenceSeconds: 0.4, maxSegmentSeconds: 8 };
+    const first = detect(prose.subarray(0, 5 * SAMPLE_RATE), 0.4, open(settings));
+    for (let track = 0; track < 20; track += 1) {
+      const detector = open(settings);
+      detector.push(prose.subarray(0, 2 * SAMPLE_RATE));
+      detector.close();
+      detector.close();
+      expect([detector.push(prose.subarray(0, SAMPLE_RATE)), detector.flush()]).toEqual([[], []]);
+    }
+    expect(created).toBe(2);
+    const [one, other] = [open(settings), open(settings)];
+    expect(created).toBe(3);
+    expect(detect(prose.subarray(0, 5 * SAMPLE_RATE), 0.4, one)).toEqual(first);
+    other.close();
+  });
+
   it('has no sample in two segments, and all of them in order', () => {
     const segments = detect(prose, 0.3);
     let end = 0;
