@@ -22,15 +22,15 @@ afterEach(async () => {
 
 const sound = (length: number, level: number): Float32Array => new Float32Array(length).fill(level);
 
-describe('a spillFile for samples', () => {
-  it('gives back what was put on it, in any order', async () => {
+describe('an audio spill file', () => {
+  it('returns buffers in any order', async () => {
     const lengths = [16_000, 1, 0, 400_000, 7];
     const kept = await Promise.all(lengths.map((length, index) => spillFile.write(sound(length, index))));
     const taken = await Promise.all(kept.toReversed().map(({ read }) => read()));
     expect(taken.toReversed()).toEqual(lengths.map((length, index) => sound(length, index)));
   });
 
-  it('keeps what comes while the last one is being taken', async () => {
+  it('keeps a buffer that is written while the last one is read', async () => {
     let last = await spillFile.write(sound(5_000, 0));
     for (let round = 1; round < 300; round += 1) {
       const [taken, next] = await Promise.all([last.read(), spillFile.write(sound(5_000, round))]);
@@ -41,18 +41,18 @@ describe('a spillFile for samples', () => {
     }
   });
 
-  it('has a view of a larger buffer as it is', async () => {
+  it('stores a view of a larger buffer unchanged', async () => {
     const all = Float32Array.from({ length: 100 }, (_, index) => index);
     const { read } = await spillFile.write(all.subarray(10, 20));
     expect(await read()).toEqual(all.slice(10, 20));
   });
 
-  it('leaves nothing to be found in the folder', async () => {
+  it('leaves no file in the folder', async () => {
     await spillFile.write(sound(16_000, 0.5));
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('says so where nothing can be kept, and keeps again when it can', async () => {
+  it('rejects a write when the folder is missing, and works again when it exists', async () => {
     const later = createAudioSpillFile({ folder: join(folder, 'later') });
     await expect(later.write(sound(10, 1))).rejects.toThrow('ENOENT');
     await mkdir(join(folder, 'later'));
@@ -61,7 +61,7 @@ describe('a spillFile for samples', () => {
     await later.close();
   });
 
-  it.runIf(process.platform === 'linux')('takes no room on the disk once all is taken', async () => {
+  it.runIf(process.platform === 'linux')('frees the disk space when every buffer was read', async () => {
     const kept = await Promise.all([1, 2, 3].map((level) => spillFile.write(sound(100_000, level))));
     expect(await namelessBytes(folder)).toBe(1_200_000);
     kept[0]?.discard();
@@ -73,7 +73,7 @@ describe('a spillFile for samples', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'takes little more room than what waits, though it never empties',
+    'takes little more disk space than its content, even when it is never empty',
     async () => {
       const volumeBytes = 40_000;
       const narrow = createAudioSpillFile({ folder, volumeBytes });

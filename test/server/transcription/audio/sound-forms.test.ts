@@ -18,7 +18,7 @@ describe('splitSegment', () => {
   const lengths = (samples: Float32Array, maxSeconds = 8) =>
     splitSegment({ start: 100, samples }, maxSeconds * RATE).map((piece) => piece.samples.length);
 
-  it('leaves what fits in one piece, to the sample', () => {
+  it('keeps a segment that fits in one piece', () => {
     expect(lengths(speech(8, []))).toEqual([8 * RATE]);
     expect(lengths(new Float32Array(8 * RATE + 1))).toHaveLength(2);
     expect(lengths(new Float32Array(0))).toEqual([0]);
@@ -30,7 +30,7 @@ describe('splitSegment', () => {
     expect(first + second).toBe(12 * RATE);
   });
 
-  it('keeps each sample once, in order, in pieces that all fit', () => {
+  it('puts each sample into exactly one piece, in order, and every piece fits', () => {
     const samples = speech(61, [3, 9.5, 20, 33.3, 41, 55]);
     const pieces = splitSegment({ start: 100, samples }, 8 * RATE);
     let start = 100;
@@ -64,14 +64,14 @@ describe('moonshineTokens', () => {
         return Uint8Array.from(Buffer.from(base64, 'base64'));
       });
 
-  it('gives every token back, empty and long ones too', () => {
+  it('converts every token, including empty and long ones', () => {
     const tokens = [0, 1, 5, 127, 128, 129, 255, 256, 300].map((length) =>
       Uint8Array.from({ length }, (_, index) => (index * 7 + length) % 256),
     );
     expect(unpack(moonshineTokens(pack(tokens)))).toEqual(tokens);
   });
 
-  it('refuses a file that ends within a token', () => {
+  it('refuses a file that ends inside a token', () => {
     expect(() => moonshineTokens(Uint8Array.from([1, 65, 3, 66, 67]))).toThrow('damaged');
     expect(() => moonshineTokens(Uint8Array.from([1, 65, 130, 1, 66]))).toThrow('damaged');
   });
@@ -94,7 +94,7 @@ describe('matchLanguage', () => {
 });
 
 describe('toWav', () => {
-  it('is a RIFF file of 16 bits that any player reads', () => {
+  it('writes a RIFF file with 16 bits per sample', () => {
     const file = Buffer.from(toWav(Float32Array.from([0, 0.5, 1, -1, 2, -2]), RATE));
     expect(file.toString('latin1', 0, 4)).toBe('RIFF');
     expect(file.readUInt32LE(4)).toBe(file.length - 8);
@@ -107,13 +107,13 @@ describe('toWav', () => {
     expect(samples).toEqual([0, 16_384, 32_767, -32_767, 32_767, -32_767]);
   });
 
-  it('takes no sound at all', () => {
+  it('encodes an empty recording', () => {
     expect(Buffer.from(toWav(new Float32Array(0), RATE)).readUInt32LE(40)).toBe(0);
   });
 });
 
 describe('SampleRingBuffer', () => {
-  it('reads what is kept by its index in the stream, around the end of its ring', () => {
+  it('reads samples by their index in the stream, across the end of the ring', () => {
     const history = new SampleRingBuffer(10);
     for (let at = 0; at < 24; at += 4) history.push(Float32Array.from([at, at + 1, at + 2, at + 3]));
     expect(history.length).toBe(24);

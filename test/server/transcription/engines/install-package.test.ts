@@ -41,13 +41,13 @@ const install = (of: PackageRecipe, signal?: AbortSignal): Promise<void> =>
 const there = (): Promise<readonly string[]> => readdir(join(folder, 'models'), { recursive: true });
 
 describe('installPackage', () => {
-  it('puts the files in place, with what is made of them, and says how far it is', async () => {
+  it('installs the files and those made from them, and reports its progress', async () => {
     await install(recipe({ derive: (of) => writeFile(join(of, 'made.txt'), 'made') }));
     expect((await there()).toSorted()).toEqual(['model', 'model/copy.bin', 'model/made.txt']);
     expect(lines).toEqual(['fetching model, 0 MB', 'checking model', 'model is installed']);
   });
 
-  it('leaves what is there as it is', async () => {
+  it('leaves an installed package unchanged', async () => {
     await install(recipe());
     await writeFile(join(folder, 'models/model/copy.bin'), 'mine');
     await install(recipe({ commands: [['false']] }));
@@ -81,7 +81,7 @@ describe('installPackage', () => {
     expect(await there()).toEqual([]);
   });
 
-  it('is cancelled with what it runs', async () => {
+  it('ends the command that it runs when it is cancelled', async () => {
     const cancelling = new AbortController();
     const installing = install(recipe({ commands: [['sleep', '60']] }), cancelling.signal);
     cancelling.abort();
@@ -89,21 +89,21 @@ describe('installPackage', () => {
     expect(await there()).toEqual([]);
   });
 
-  it('may be asked twice at once', async () => {
+  it('may run twice at once', async () => {
     await Promise.all([install(recipe()), install(recipe())]);
     expect((await there()).toSorted()).toEqual(['model', 'model/copy.bin']);
   });
 });
 
 describe('installModel', () => {
-  it('has put the model and its detector where workers find them', () => {
+  it('installs the model and the detector where workers find them', () => {
     const cacheDir = defaultCacheDir(process.env);
     expect(vadModelPath(cacheDir)).toMatch(/silero_vad_legacy\.onnx$/);
     const installed = installedModels(cacheDir).find(({ name }) => name === TEST_MODEL);
     expect(installed).toEqual({ name: TEST_MODEL, folder: testModel(cacheDir), languages: ['en'] });
   });
 
-  it('names the models that there are when it does not know one', async () => {
+  it('lists the available models when it does not know one', async () => {
     const options = { cacheDir: folder, onProgress: () => {} };
     await expect(installModel('toString', options)).rejects.toThrow(
       'There is no model "toString"; there are moonshine-tiny-en.',

@@ -43,8 +43,8 @@ const pass = async (ms: number): Promise<void> => {
   await settled();
 };
 
-describe('patient recognition', () => {
-  it('tries again after each pause, and has the words then', async () => {
+describe('recogniseWithRetry', () => {
+  it('tries again after each pause and returns the text', async () => {
     const told: unknown[] = [];
     const words = recognise([busy(), busy()], { ...RETRY, onFailure: (error) => told.push(error) });
     await settled();
@@ -58,7 +58,7 @@ describe('patient recognition', () => {
     expect(told).toHaveLength(2);
   });
 
-  it('throws the last failure when there is no pause left', async () => {
+  it('throws the last error when there is no pause left', async () => {
     const last = busy();
     const failing = recognise([busy(), busy(), last]);
     failing.catch(() => {});
@@ -85,7 +85,7 @@ describe('patient recognition', () => {
     expect(triedAt).toEqual([0, ms]);
   });
 
-  it('does not try again what will not pass', async () => {
+  it('does not try again after an error that is not retryable', async () => {
     const refused = new ServiceError('media-server-error', 'refused');
     await expect(recognise([refused])).rejects.toBe(refused);
     const broken = new Error('broken');
@@ -94,7 +94,7 @@ describe('patient recognition', () => {
     expect(triedAt).toHaveLength(1);
   });
 
-  it('is cancelled within a pause', async () => {
+  it('is cancelled during a pause', async () => {
     const abort = new AbortController();
     const failing = recognise([busy()], { ...RETRY, signal: abort.signal });
     failing.catch(() => {});

@@ -75,7 +75,7 @@ function whileThere(transcriptions: Store['transcriptions']): Store['transcripti
   });
 }
 
-it('does not take the room back from who took it over when its lease had run out', async () => {
+it('does not join a room again that another worker took over after its lease expired', async () => {
   isAway = true;
   await letPass(clock, 9_000);
   const claim = { owner: 'b', now: clock.now(), leaseUntil: clock.now() + 60_000, limit: 1 };
@@ -88,7 +88,7 @@ it('does not take the room back from who took it over when its lease had run out
   expect(joins).toBe(1);
 });
 
-it('goes on in the room when the database is there again, and nobody took it over', async () => {
+it('joins the room again when the database is back and no other worker took it over', async () => {
   isAway = true;
   await letPass(clock, 9_000);
   disconnect();
@@ -99,7 +99,7 @@ it('goes on in the room when the database is there again, and nobody took it ove
   expect(joins).toBe(2);
 });
 
-it('joins again at once while its lease holds', async () => {
+it('joins again at once while its lease is valid', async () => {
   isAway = true;
   disconnect();
   await letPass(clock, 1_000, () => joins === 2);

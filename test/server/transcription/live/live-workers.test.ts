@@ -31,7 +31,7 @@ const isWorking = async (): Promise<boolean> => {
 };
 
 describe('a live worker', () => {
-  it('is replaced within 15 s when it is killed, and what was stored stays', HEARD_IN_TIME, async () => {
+  it('is replaced within 15 s when it is killed, and stored segments stay', HEARD_IN_TIME, async () => {
     const [first, second] = await Promise.all([stage.speech(CHILDREN), stage.speech(HOSPITAL)]);
     const killed = await stage.startWorkerProcess();
     const room = await stage.newRoom();
@@ -64,7 +64,7 @@ describe('a live worker', () => {
     await successor.close();
   });
 
-  it('prints its own log and nothing of what is said or written in the room', HEARD_IN_TIME, async () => {
+  it('prints its own log and no text that is spoken or written in the room', HEARD_IN_TIME, async () => {
     const worker = await stage.startWorkerProcess();
     const room = await stage.newRoom();
     const ada = await stage.enter(room, 'ada');
@@ -82,7 +82,7 @@ describe('a live worker', () => {
     expect(worker.output()).not.toMatch(/between us|children|ada\b/i);
   });
 
-  it('hands over at once when it is stopped in order, with what was just said', HEARD_IN_TIME, async () => {
+  it('stores its last utterances and hands over at once when it is stopped', HEARD_IN_TIME, async () => {
     const file = await stage.speech(`${CHILDREN}`);
     const leaving = await stage.startWorker();
     const room = await stage.newRoom();
@@ -101,7 +101,7 @@ describe('a live worker', () => {
     await staying.close();
   });
 
-  it('may be missing: what was said is read, stopped and deleted all the same', {
+  it('is not needed to read, stop and delete a transcription', {
     timeout: 60_000,
   }, async () => {
     const worker = await stage.startWorker(testSpeech());
@@ -129,7 +129,7 @@ describe('a live worker', () => {
     expect(deleted.status).toBe(204);
   });
 
-  it('shares rooms with others, and leaves languages to those who can do them', {
+  it('shares rooms with other workers, and leaves them the languages that it does not support', {
     timeout: 60_000,
   }, async () => {
     const prepared: string[] = [];
@@ -158,40 +158,36 @@ describe('a live worker', () => {
     await italian.close();
   });
 
-  it(
-    'tells of speech without text, which two tries in halves did not find either',
-    HEARD_IN_TIME,
-    async () => {
-      let isDeaf = true;
-      const speech = testSpeech({ recognise: ({ seconds }) => (isDeaf || seconds > 2 ? '' : 'half') });
-      const worker = await stage.startWorker(speech);
-      try {
-        const room = await stage.newRoom();
-        await stage.start(room);
-        await stage.untilListening(room);
-        const ada = await stage.enter(room, 'ada');
-        await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-        const isTold = ({ message }: { readonly message: string }) => message.includes('returned no text');
-        await vi.waitUntil(() => worker.logLines.filter(isTold).length >= 2, 20_000);
-        const told = worker.logLines.filter(isTold);
-        expect(told.map(({ level }) => level)).toEqual(told.map(() => 'warn'));
-        expect(Object.keys(told[0]?.fields ?? {}).toSorted()).toEqual([
-          'durationMs',
-          'trackId',
-          'transcriptionId',
-        ]);
-        expect((await stage.read(room)).segments).toEqual([]);
+  it('logs speech that has no text, also not in halves', HEARD_IN_TIME, async () => {
+    let isDeaf = true;
+    const speech = testSpeech({ recognise: ({ seconds }) => (isDeaf || seconds > 2 ? '' : 'half') });
+    const worker = await stage.startWorker(speech);
+    try {
+      const room = await stage.newRoom();
+      await stage.start(room);
+      await stage.untilListening(room);
+      const ada = await stage.enter(room, 'ada');
+      await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+      const isTold = ({ message }: { readonly message: string }) => message.includes('returned no text');
+      await vi.waitUntil(() => worker.logLines.filter(isTold).length >= 2, 20_000);
+      const told = worker.logLines.filter(isTold);
+      expect(told.map(({ level }) => level)).toEqual(told.map(() => 'warn'));
+      expect(Object.keys(told[0]?.fields ?? {}).toSorted()).toEqual([
+        'durationMs',
+        'trackId',
+        'transcriptionId',
+      ]);
+      expect((await stage.read(room)).segments).toEqual([]);
 
-        isDeaf = false;
-        await (await ada.publishWav(await stage.speech(CHILDREN))).played;
-        const segments = await stage.untilSegments(room, (all) => all.length >= 2);
-        const [one, two] = segments;
-        expect(segments.map(({ text }) => text)).toEqual(['half', 'half']);
-        expect(one?.end).toBeCloseTo(two?.start ?? 0, 2);
-        await stage.stop(room);
-      } finally {
-        await worker.close();
-      }
-    },
-  );
+      isDeaf = false;
+      await (await ada.publishWav(await stage.speech(CHILDREN))).played;
+      const segments = await stage.untilSegments(room, (all) => all.length >= 2);
+      const [one, two] = segments;
+      expect(segments.map(({ text }) => text)).toEqual(['half', 'half']);
+      expect(one?.end).toBeCloseTo(two?.start ?? 0, 2);
+      await stage.stop(room);
+    } finally {
+      await worker.close();
+    }
+  });
 });

@@ -71,8 +71,8 @@ const segment = (index: number): StoredSegment => ({
 const storedIds = async () => (await store.transcriptions.listSegments(ID)).map(({ id }) => id);
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
-describe('notes of a call', () => {
-  it('are stored as they come', async () => {
+describe('the segments of a call', () => {
+  it('are stored as they are added', async () => {
     for (let index = 0; index < 5; index += 1) writer.add(segment(index));
     await writer.flushed();
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2', 'seg_3', 'seg_4']);
@@ -80,7 +80,7 @@ describe('notes of a call', () => {
   });
 
   it.each([0, 1, 2, 3, 4, 5])(
-    'are stored also when they come %i turns after the last were',
+    'are stored when they are added %i ticks after the last ones were stored',
     async (turns) => {
       onStored = () => {
         onStored = () => {};
@@ -97,7 +97,7 @@ describe('notes of a call', () => {
     },
   );
 
-  it('wait while the database is away, in their order, and are told of without what was said', async () => {
+  it('wait in their order while the database is unavailable, and the log has none of their text', async () => {
     isAway = true;
     writer.add(segment(0));
     writer.add(segment(1));
@@ -116,7 +116,7 @@ describe('notes of a call', () => {
     expect(log.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('end with the first that is refused: the transcription was stopped', async () => {
+  it('are no longer stored once the transcription was stopped', async () => {
     writer.add(segment(0));
     await writer.flushed();
     await store.transcriptions.stopLive(ID, NOW + 1);
@@ -127,7 +127,7 @@ describe('notes of a call', () => {
     expect([await storedIds(), refusals]).toEqual([['seg_0'], 1]);
   });
 
-  it('are dropped when they are closed, also those that wait', async () => {
+  it('are dropped on close, including those that wait', async () => {
     isAway = true;
     writer.add(segment(0));
     await settled();

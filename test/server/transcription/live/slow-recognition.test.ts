@@ -100,7 +100,7 @@ async function speak(tracks: readonly TrackTranscriber[]): Promise<void> {
 const loudness = (turn: number): number => ((turn % 90) + 10) / 100;
 
 describe.runIf(process.platform === 'linux')('recognition that is slower than speech', () => {
-  it('takes little memory for what waits, and has all of it in the end', async () => {
+  it('keeps waiting segments out of memory and transcribes all of them in the end', async () => {
     told.length = 0;
     const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
     const before = heldBufferBytes();
@@ -120,7 +120,7 @@ describe.runIf(process.platform === 'linux')('recognition that is slower than sp
     await vi.waitUntil(async () => (await namelessBytes(folder)) === 0, 20_000);
   }, 60_000);
 
-  it('leaves nothing on the disk of a transcription that was stopped meanwhile', async () => {
+  it('leaves nothing on the disk when the transcription is stopped meanwhile', async () => {
     const tracks = openTracks(new Promise(() => {}));
     await speak(tracks);
     for (const track of tracks) track.close();

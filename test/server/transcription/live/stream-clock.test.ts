@@ -17,7 +17,7 @@ const steady = (count: number, from: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => from + (index + 1) * FRAME_MS);
 
 describe('StreamClock', () => {
-  it('puts the first sample before its arrival, and the others at the sample rate', () => {
+  it('places the first sample before its arrival and the others at the sample rate', () => {
     const { clock } = stream(steady(100, 5_000));
     expect([clock.at(0), clock.at(FRAME), clock.at(100 * FRAME)]).toEqual([5_000, 5_010, 6_000]);
   });
@@ -29,19 +29,19 @@ describe('StreamClock', () => {
     expect(clock.at(0)).toBe(5_000);
   });
 
-  it('moves with a first sample that was late itself', () => {
+  it('corrects its origin when the first sample was late', () => {
     const { clock } = stream([5_400, ...steady(200, 5_000)]);
     expect(clock.at(FRAME)).toBe(5_000);
   });
 
-  it('finds a gap by samples that stay late', () => {
+  it('detects a gap when samples stay late', () => {
     const late = (ms: number) =>
       stream([...steady(100, 5_000), ...steady(210, 6_000 + ms)]).accepted.includes(false);
     expect(late(GAP_MS - 20)).toBe(false);
     expect(late(GAP_MS + 20)).toBe(true);
   });
 
-  it('tells of samples that do not come, from the first one on', () => {
+  it('reports missing samples, but only after the first one', () => {
     const { clock } = stream(steady(3, 5_000));
     expect(new StreamClock().isInterrupted(9_000)).toBe(false);
     expect(clock.isInterrupted(5_030 + GAP_MS)).toBe(false);

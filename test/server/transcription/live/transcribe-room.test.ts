@@ -39,7 +39,7 @@ let listening: RoomTranscription | undefined;
 afterEach(() => listening?.end());
 
 // What nobody catches ends the process, and with it all rooms of the worker: the run fails with it.
-it('goes on when the voice detector cannot be made for a track, and says so', async () => {
+it('logs an error and continues when the detector of a track cannot be created', async () => {
   const log: LogLine[] = [];
   listening = startRoomTranscriber(
     {

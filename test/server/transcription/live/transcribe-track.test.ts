@@ -70,7 +70,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() =>
 const spans = () => told.map(({ startedAt, endedAt }) => [startedAt - START, endedAt - START]);
 
 describe('a track', () => {
-  it('becomes a segment at each pause, at the time of its words', async () => {
+  it('becomes a segment at each pause, with the time of its speech', async () => {
     const track = transcriber();
     hear(track, 1_000, HUM);
     hear(track, 2_000, VOICE);
@@ -86,7 +86,7 @@ describe('a track', () => {
     expect(new Set(told.map(({ segmentId }) => segmentId)).size).toBe(2);
   });
 
-  it('ends what is being said when no more samples come, and goes on at the time of those that come later', async () => {
+  it('ends the current utterance when samples stop arriving, and continues at the time of later ones', async () => {
     const track = transcriber();
     hear(track, 500, HUM);
     hear(track, 1_000, VOICE);
@@ -105,7 +105,7 @@ describe('a track', () => {
     expect(spans()[1]).toEqual([61_810, 62_810]);
   });
 
-  it('is not listened to while it is muted', async () => {
+  it('is not transcribed while it is muted', async () => {
     const track = transcriber({ recognise: () => 'words' });
     hear(track, 500, VOICE);
     hear(track, 1_500, 0);
@@ -118,14 +118,14 @@ describe('a track', () => {
     expect(spans()[1]).toEqual([62_000, 62_800]);
   });
 
-  it('tells its last words when it ends', async () => {
+  it('emits its last utterance when it ends', async () => {
     const track = transcriber();
     hear(track, 700, VOICE);
     await track.finish();
     expect(spans()).toEqual([[0, 700]]);
   });
 
-  it('shows what is being said under the id of the segment that it becomes', async () => {
+  it('emits interim results with the id that their final segment gets', async () => {
     const track = transcriber({}, { partialResults: true });
     for (let second = 0; second < 3; second += 1) {
       hear(track, 1_000, VOICE);
@@ -141,7 +141,7 @@ describe('a track', () => {
     expect(told.at(-1)?.segmentId).not.toBe(told[0]?.segmentId);
   });
 
-  it('tries speech without text again in halves, cut where it is quiet', async () => {
+  it('recognises speech without text again in halves, cut at a quiet point', async () => {
     const track = transcriber({
       recognise: ({ seconds }) => (seconds > 2.2 ? '' : `${seconds.toFixed(1)} s`),
     });
@@ -154,7 +154,7 @@ describe('a track', () => {
     expect(log).toEqual([]);
   });
 
-  it('warns of speech that has no text at all, and not of a short sound', async () => {
+  it('logs a warning for speech without any text, but not for a short sound', async () => {
     const track = transcriber({ recognise: () => '' });
     hear(track, 900, VOICE);
     hear(track, 1_000, HUM);
@@ -170,7 +170,7 @@ describe('a track', () => {
     expect(lost).toBeCloseTo(2_000, -2);
   });
 
-  it('goes on when a recogniser fails on a segment', async () => {
+  it('continues after a recogniser failed on a segment', async () => {
     const track = transcriber({
       recognise: ({ seconds }) => {
         if (seconds > 0.9) throw new Error('a fault within');
@@ -185,7 +185,7 @@ describe('a track', () => {
     expect(log.map(({ level }) => level)).toEqual(['warn']);
   });
 
-  it('sends each second of sound to a server at most twice', async () => {
+  it('sends each second of audio to a server at most twice', async () => {
     let sentSeconds = 0;
     const track = transcriber(
       {
@@ -212,7 +212,7 @@ describe('a track', () => {
     expect(sentSeconds).toBeLessThanOrEqual(2 * 21);
   });
 
-  it('loses no final, and shows no interim result, while recognition is slower than speech', async () => {
+  it('loses no final and emits no interim result while recognition is slower than speech', async () => {
     const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
     const track = transcriber(
       {
