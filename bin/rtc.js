@@ -95,7 +95,8 @@ function makeFolder(fs, path) {
   if (fs.existsSync(path)) return;
   const end = path.lastIndexOf('/');
   if (end > 0) makeFolder(fs, path.slice(0, end));
-  fs.mkdirSync(path);
+  // Compiled code of others must not be placed there.
+  fs.mkdirSync(path, 0o700);
 }
 
 // The first signal asks to stop, the second one does not wait.

@@ -27,7 +27,7 @@ export async function openStore({ database, clock, log }: StoreOptions): Promise
 }
 
 async function openEngine(database: StoreOptions['database'], clock: Clock, log: Log): Promise<Engine> {
-  if ('sqlitePath' in database) return openSqlite(database.sqlitePath, clock);
+  if ('sqlitePath' in database) return openSqlite(database.sqlitePath, { clock, log });
   const { databaseUrl, poolSize } = database;
   // Neither the URL nor the parser's error is shown, because both contain the password.
   if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:\/\//.test(databaseUrl)) {

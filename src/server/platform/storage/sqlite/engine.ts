@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import type { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
 import type { Engine } from '../engine.ts';
 import { migrate } from '../migrate.ts';
@@ -11,6 +12,7 @@ import { BUSY_TIMEOUT_MS, sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
 import { GroupCommit } from './group-commit.ts';
+import { maintainFile } from './maintain-file.ts';
 import { watchFile } from './watch-file.ts';
 
 /** Another process may be creating or recovering the same file. */
@@ -20,12 +22,23 @@ const OPEN_TIMEOUT_MS = 5000;
 const LOG_BYTES = 64 * 1024 * 1024;
 
 /** Opens or creates the database file, and migrates its schema. */
-export async function openSqlite(path: string, clock: Clock): Promise<Engine> {
+export async function openSqlite(
+  path: string,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<Engine> {
   await prepareSqliteFile(path);
-  const engine = createEngine(openFile(path), path, clock);
+  const database = openFile(path);
+  const engine = createEngine(database, path, clock);
   try {
     await migrate(engine, clock.now());
-    return engine;
+    const maintenance = maintainFile(database, { clock, log });
+    return {
+      ...engine,
+      close: async () => {
+        await maintenance.close();
+        await engine.close();
+      },
+    };
   } catch (error) {
     await engine.close();
     throw error;
@@ -40,10 +53,12 @@ function openFile(path: string): DatabaseSync {
   });
   try {
     database.open();
+    // Only a new file takes this setting: it must come before the first write.
+    database.exec('pragma auto_vacuum = incremental');
     const mode = database.prepare('pragma journal_mode = wal').get()?.journal_mode;
     if (mode !== 'wal') throw fileSystemError(path);
     database.exec(
-      `pragma synchronous = full; pragma journal_size_limit = ${LOG_BYTES}; pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
+      `pragma synchronous = full; pragma secure_delete = on; pragma journal_size_limit = ${LOG_BYTES}; pragma busy_timeout = ${BUSY_TIMEOUT_MS}`,
     );
     return database;
   } catch (error) {

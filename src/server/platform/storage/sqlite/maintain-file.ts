@@ -1,0 +1,30 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../clock.ts';
+import { type Loop, startLoop } from '../../jobs/loop.ts';
+import type { Log } from '../../log.ts';
+
+const INTERVAL_MS = 60_000;
+/** Bounds how long one round blocks the event loop. */
+const PAGES_PER_ROUND = 1000;
+
+/**
+ * Copies the write-ahead log into the file and truncates it once a minute, because deleted text stays readable in the
+ * log until then. Returns free pages of the file to the file system as well.
+ */
+export function maintainFile(
+  database: DatabaseSync,
+  { clock, log }: { clock: Clock; log: Pick<Log, 'warn'> },
+): Loop {
+  return startLoop({
+    clock,
+    log,
+    failureMessage: 'truncating the write-ahead log failed; trying again',
+    round: async () => {
+      // Within a transaction SQLite refuses a checkpoint. The next round does it.
+      if (database.isOpen && !database.isTransaction) {
+        database.exec(`pragma incremental_vacuum(${PAGES_PER_ROUND}); pragma wal_checkpoint(truncate)`);
+      }
+      return clock.now() + INTERVAL_MS;
+    },
+  });
+}
