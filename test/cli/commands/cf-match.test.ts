@@ -77,6 +77,20 @@ describe('rtc cf generate', () => {
   });
 });
 
+describe('rtc cf check of CSV without --column', () => {
+  it('stops after a hundred lines and names what was forgotten', async () => {
+    const file = join(folder, 'forgotten.csv');
+    writeFileSync(file, `id;cf\n${`1;${CODE}\n`.repeat(5000)}`);
+    const { code, stderr } = await run(['cf', 'check', '--file', file], { clock });
+    expect(code).toBe(2);
+    expect(stderr).toContain('100 lines in a row are CSV, not codes\nNext:  name the column of the codes');
+    expect(stderr.split('\n').length).toBeLessThan(110);
+    expect(await run(['cf', 'check', '--file', file, '--column', 'cf'], { clock })).toMatchObject({
+      code: 0,
+    });
+  });
+});
+
 describe('rtc cf check --accept any', () => {
   it('accepts every Italian tax code and tells its kind', async () => {
     expect(await cf('check 00743110157 --accept any')).toMatchObject({

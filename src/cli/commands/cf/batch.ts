@@ -1,4 +1,4 @@
-import { CancelledError, EXIT } from '../../errors/cli-error.ts';
+import { CancelledError, type CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { nothing, type Result } from '../../terminal/result.ts';
 import { printStatus } from '../../terminal/terminal.ts';
@@ -13,7 +13,12 @@ import { openSource, type StreamSource } from './stream-source.ts';
  * with what is in them, to be corrected and read again.
  */
 
-export type BatchOptions = { readonly file: string | undefined; readonly rejects: string | undefined };
+export type BatchOptions = {
+  readonly file: string | undefined;
+  readonly rejects: string | undefined;
+  /** Whether each line is to be a code: lines of CSV in a row then mean that --column was forgotten. */
+  readonly linesAreCodes?: boolean | undefined;
+};
 
 export type Batch = {
   /** Standard output. */
@@ -24,7 +29,7 @@ export type Batch = {
   readonly pause: (byteCount: number) => Promise<void>;
 };
 
-type Counts = { good: number; bad: number; bytes: number };
+type Counts = { good: number; bad: number; csvInARow: number; bytes: number };
 
 /** Runs `work` over the input; the exit code is 7 when a line was bad. */
 export async function runBatch(
@@ -39,10 +44,13 @@ export async function runBatch(
     await source.close();
     throw error;
   });
-  const counts: Counts = { good: 0, bad: 0, bytes: 0 };
+  const counts: Counts = { good: 0, bad: 0, csvInARow: 0, bytes: 0 };
   const startedMs = io.clock();
   try {
-    await work(createBatch(context, { source, outputs, bar, counts }), source);
+    await work(
+      createBatch(context, { source, outputs, bar, counts, linesAreCodes: options.linesAreCodes === true }),
+      source,
+    );
     bar.clear();
     printStatus(terminal, summary(counts, (io.clock() - startedMs) / 1000));
     return nothing({ exitCode: counts.bad > 0 ? EXIT.negative : EXIT.success });
@@ -68,17 +76,22 @@ type BatchParts = {
   readonly outputs: BatchOutputs;
   readonly bar: ProgressBar;
   readonly counts: Counts;
+  readonly linesAreCodes: boolean;
 };
 
-function createBatch({ io }: Context, { source, outputs, bar, counts }: BatchParts): Batch {
+function createBatch({ io }: Context, { source, outputs, bar, counts, linesAreCodes }: BatchParts): Batch {
   return {
     out: outputs.out,
     countGood: () => {
       counts.good += 1;
+      counts.csvInARow = 0;
     },
     reportBad: (bad) => {
       counts.bad += 1;
       outputs.reportBad(bad);
+      if (!linesAreCodes) return;
+      counts.csvInARow = CSV_DELIMITER.test(bad.input()) ? counts.csvInARow + 1 : 0;
+      if (counts.csvInARow >= MAX_CSV_IN_A_ROW) throw columnForgotten();
     },
     pause: async (byteCount) => {
       counts.bytes += byteCount;
@@ -88,6 +101,16 @@ function createBatch({ io }: Context, { source, outputs, bar, counts }: BatchPar
       bar.show({ lines, bad: counts.bad, bytes: counts.bytes, sizeBytes: source.sizeBytes });
     },
   };
+}
+
+const CSV_DELIMITER = /[,;\t|]/;
+const MAX_CSV_IN_A_ROW = 100;
+
+function columnForgotten(): CliError {
+  return usageError(
+    `${MAX_CSV_IN_A_ROW} lines in a row are CSV, not codes`,
+    'name the column of the codes, such as --column cf, or give its number',
+  );
 }
 
 /** Fewer lines, or less time, say nothing of the speed. */

@@ -27,31 +27,35 @@ export async function checkMany(
   const { terminal } = context;
   const { json } = terminal;
   const { check, checkBytes } = createChecker(rules);
-  return runBatch(context, options, async (batch, source) => {
-    const { out } = batch;
-    const visitText = (code: string, line: number, input: () => string): void => {
-      const result = check(code);
-      const verdict = validityAnswer(result, { withDetails: true, accept });
-      out.text(`${lineOf(terminal, { code, line, verdict })}\n`);
-      if (result.ok || verdict.valid) batch.countGood();
-      else batch.reportBad({ line, reason: result.reason, message: result.message, input });
-    };
-    // The fast lane: nearly all codes of a real list are valid, and none of them becomes a string.
-    const visitBytes = (bytes: Uint8Array, start: number, end: number, line: number): void => {
-      const isPlain = checkBytes(bytes, start, end) === CHECK_STATUS.valid;
-      if (!isPlain || Array.isArray(json)) {
-        const code = textOf(bytes, start, end);
-        visitText(code, line, () => code);
-        return;
-      }
-      const lineEnd = json === undefined ? VALID_LINE_END : VALID_JSON_END;
-      if (json !== undefined) out.text(`{"line":${line},"cf":"`);
-      out.bytes(bytes, start, end);
-      out.bytes(lineEnd, 0, lineEnd.length);
-      batch.countGood();
-    };
-    await eachCode(batch, source, options, { visitText, visitBytes });
-  });
+  return runBatch(
+    context,
+    { ...options, linesAreCodes: options.column === undefined },
+    async (batch, source) => {
+      const { out } = batch;
+      const visitText = (code: string, line: number, input: () => string): void => {
+        const result = check(code);
+        const verdict = validityAnswer(result, { withDetails: true, accept });
+        out.text(`${lineOf(terminal, { code, line, verdict })}\n`);
+        if (result.ok || verdict.valid) batch.countGood();
+        else batch.reportBad({ line, reason: result.reason, message: result.message, input });
+      };
+      // The fast lane: nearly all codes of a real list are valid, and none of them becomes a string.
+      const visitBytes = (bytes: Uint8Array, start: number, end: number, line: number): void => {
+        const isPlain = checkBytes(bytes, start, end) === CHECK_STATUS.valid;
+        if (!isPlain || Array.isArray(json)) {
+          const code = textOf(bytes, start, end);
+          visitText(code, line, () => code);
+          return;
+        }
+        const lineEnd = json === undefined ? VALID_LINE_END : VALID_JSON_END;
+        if (json !== undefined) out.text(`{"line":${line},"cf":"`);
+        out.bytes(bytes, start, end);
+        out.bytes(lineEnd, 0, lineEnd.length);
+        batch.countGood();
+      };
+      await eachCode(batch, source, options, { visitText, visitBytes });
+    },
+  );
 }
 
 function lineOf(terminal: Terminal, { code, line, verdict }: Verdict & { readonly line: number }): string {

@@ -46,7 +46,7 @@ async function lineForEach(
   options: ManyOptions,
   lineOf: (code: string) => string | CheckFailure,
 ): Promise<Result> {
-  return runBatch(context, options, (batch, source) =>
+  return runBatch(context, { ...options, linesAreCodes: options.column === undefined }, (batch, source) =>
     eachCode(batch, source, options, {
       visitText: (code, line, input) => writeLine(batch, lineOf(code), { line, input }),
     }),
