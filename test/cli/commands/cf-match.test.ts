@@ -91,6 +91,34 @@ describe('rtc cf check of CSV without --column', () => {
   });
 });
 
+describe('rtc cf generate --append', () => {
+  it('keeps every row and its columns, in order, with the code or why there is none', async () => {
+    const file = join(folder, 'append.csv');
+    writeFileSync(
+      file,
+      [
+        'id;Cognome;Nome;Sesso;Data di nascita;Comune;Prov.',
+        '1;Rossi;Mario;M;01/02/1980;Roma;RM',
+        '2;Bianchi;Anna;F;01/02/1980;Atlantide;RM',
+        '3;"Verdi; detto Gino";Luigi;M;01/02/1970;Mestre;VE',
+        '4;Neri;Ada',
+      ].join('\r\n'),
+    );
+    const { code, stdout, stderr } = await run(['cf', 'generate', '--file', file, '--append'], { clock });
+    const lines = stdout.trim().split('\n');
+    expect(code).toBe(7);
+    expect(lines.map((line) => line.split(';')[0])).toEqual(['id', '1', '2', '3', '4']);
+    expect(lines[0]).toBe(
+      'id;Cognome;Nome;Sesso;Data di nascita;Comune;Prov.;codice_fiscale;place;warning;reason',
+    );
+    expect(lines[1]).toBe(`1;Rossi;Mario;M;01/02/1980;Roma;RM;${CODE};ROMA;;`);
+    expect(lines[2]).toBe('2;Bianchi;Anna;F;01/02/1980;Atlantide;RM;;;;no place is known by this name');
+    expect(lines[4]).toMatch(/^4;Neri;Ada;;;;;;;;/);
+    expect(stderr).toContain('4 lines: 1 good, 3 bad');
+    expect(await cf('generate --append --name Mario')).toMatchObject({ code: 2 });
+  });
+});
+
 describe('rtc cf check --accept any', () => {
   it('accepts every Italian tax code and tells its kind', async () => {
     expect(await cf('check 00743110157 --accept any')).toMatchObject({

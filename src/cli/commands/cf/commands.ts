@@ -136,6 +136,10 @@ const generate = defineCommand({
     asOf: RULE_OPTIONS.asOf,
     csv: flag('--csv', 'the people are CSV with a header row'),
     ndjson: flag('--ndjson', 'the people are JSON objects, one a line'),
+    append: flag(
+      '--append',
+      'CSV: every row of the input in order, with code, place, warning and reason added',
+    ),
     ...STREAM_OPTIONS,
   },
   examples: [
@@ -145,6 +149,10 @@ const generate = defineCommand({
       does: 'Without questions',
     },
     { line: 'rtc cf generate - < person.json', does: 'One person, without showing them to other users' },
+    {
+      line: 'rtc cf generate --file people.csv --append > coded.csv',
+      does: 'Every row again with its code, or with the reason why there is none',
+    },
     {
       line: 'rtc cf generate --file people.csv --rejects bad.tsv > codes.txt',
       does: 'Many people; a header row names the columns, in English or Italian',

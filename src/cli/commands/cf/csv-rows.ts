@@ -11,7 +11,7 @@ export type CsvRow = {
 
 export type RowVisitor = {
   /** The first row, where it names the columns. */
-  readonly header?: (cells: readonly string[]) => void;
+  readonly header?: (cells: readonly string[], delimiter: string) => void;
   readonly visit: (row: CsvRow) => void;
   /** A row that is no CSV, such as a quote in the midst of a cell. */
   readonly visitBroken: (line: number, message: string, input: string) => void;
@@ -44,16 +44,13 @@ export async function eachRow(
     counter.bytes = 0;
     await visitor.afterRows(bytes);
   };
-  const rows = parseRows(
-    countBytes(input.chunks, counter),
-    delimiter ?? guessDelimiter(input.firstLine),
-    broken,
-  );
+  const separator = delimiter ?? guessDelimiter(input.firstLine);
+  const rows = parseRows(countBytes(input.chunks, counter), separator, broken);
   let count = 0;
   for await (const { record, raw, info } of rows) {
     count += 1;
     if (count === 1 && visitor.header !== undefined) {
-      visitor.header(record);
+      visitor.header(record, separator);
       continue;
     }
     const line = firstLine(info.lines, raw);
@@ -187,4 +184,12 @@ export function folded(name: string): string {
     .normalize('NFD')
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
+}
+
+/** A row of CSV; a cell is quoted where it has to be (RFC 4180). */
+export function csvLine(cells: readonly string[], delimiter: string): string {
+  const quoted = cells.map((cell) =>
+    cell.includes(delimiter) || /["\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
+  );
+  return `${quoted.join(delimiter)}\n`;
 }

@@ -32,6 +32,7 @@ export type GenerateInput = BatchOptions & {
   readonly province: string | undefined;
   readonly noName: boolean;
   readonly noSurname: boolean;
+  readonly append?: boolean | undefined;
   readonly csv: boolean;
   readonly ndjson: boolean;
   readonly delimiter: string | undefined;
@@ -57,6 +58,9 @@ export function isManyPeople(input: GenerateInput): boolean {
     throw usageError('people come from stdin or --file, not both', 'leave - or --file out');
   }
   const isMany = formatOf(input) !== 'json' && (isStreamed || input.csv || input.ndjson);
+  if (input.append === true && (!isMany || formatOf(input) !== 'csv')) {
+    throw usageError('--append is for people in CSV', 'add - and --csv, or --file with a .csv');
+  }
   if (!isMany && input.rejects !== undefined) {
     throw usageError('--rejects is for many people', 'add - and --csv or --ndjson');
   }
@@ -91,6 +95,10 @@ export async function generateMany(context: Context, input: GenerateInput, rules
     batch.out.text(json === undefined ? `${generated.cf}\n` : `${JSON.stringify({ cf: generated.cf })}\n`);
     batch.countGood();
   };
+  if (input.append === true) {
+    const { appendCodes } = await import('./append-codes.ts');
+    return appendCodes(context, input, rules);
+  }
   const isCsv = formatOf(input) === 'csv';
   return runBatch(context, input, (batch, source) =>
     isCsv
@@ -126,7 +134,7 @@ export async function eachCsvPerson(
   });
 }
 
-function readHeader(names: readonly string[]): readonly (RecordField | undefined)[] {
+export function readHeader(names: readonly string[]): readonly (RecordField | undefined)[] {
   const fields = names.map(fieldOfName);
   const missing = missingFields(new Set(fields));
   if (missing.length === 0) return fields;
