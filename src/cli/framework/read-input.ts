@@ -33,20 +33,22 @@ export async function readInput(
 
 /** All that is missing in one message, rather than one after the other. */
 function refuseMissing(parameters: Parameters, invocation: Invocation, prompter: Prompter): void {
-  const missing = Object.entries(parameters).filter(([name, parameter]) => {
+  const missing: string[] = [];
+  for (const [name, parameter] of Object.entries(parameters)) {
     const word = invocation.words[name];
-    return parameter.isRequired && (word === undefined || (Array.isArray(word) && word.length === 0));
-  });
+    const isMissing = word === undefined || (Array.isArray(word) && word.length === 0);
+    if (parameter.isRequired && isMissing) missing.push(labelOf(name, parameter));
+  }
   if (missing.length === 0 || prompter.isInteractive) return;
-  const names = missing.map(([name, parameter]) => labelOf(name, parameter));
-  throw usageError(`missing ${names.join(', ')}`);
+  throw usageError(`missing ${missing.join(', ')}`);
 }
 
 /** The second would find nothing, and be told that it is empty. */
 function refuseSecondReader(parameters: Parameters, { words, common }: Invocation): void {
-  const readers = Object.entries(parameters)
-    .filter(([name, { source }]) => source !== 'typed' && words[name] === '-')
-    .map(([name, parameter]) => labelOf(name, parameter));
+  const readers: string[] = [];
+  for (const [name, parameter] of Object.entries(parameters)) {
+    if (parameter.source !== 'typed' && words[name] === '-') readers.push(labelOf(name, parameter));
+  }
   if (common.apiSecretFile === '-') readers.push('--api-secret-file');
   if (readers.length < 2) return;
   throw usageError(`${readers.join(' and ')} cannot both read stdin`, 'give one of them in another way');

@@ -390,9 +390,10 @@ describe('a list that is longer than was asked for', () => {
       attempts: [],
       createdAt: '2026-01-01',
     };
-    server = await startHttpServer(({ url }, response) => {
+    server = await startHttpServer(({ url }, response, count) => {
       const limit = Number(new URL(url, server.url).searchParams.get('limit'));
-      json(response, 200, { deliveries: Array.from({ length: limit }, () => delivery), nextCursor: 'c' });
+      const deliveries = Array.from({ length: limit }, () => delivery);
+      json(response, 200, { deliveries, nextCursor: `c${count}` });
     });
   });
   afterAll(() => server.close());
