@@ -108,12 +108,12 @@ async function changeLeases(
   { db, dialect }: Connection,
   change: RawBuilder<unknown>,
   isMeant: RawBuilder<unknown>,
-): Promise<number> {
-  const changed = await sql`
+): Promise<readonly string[]> {
+  const changed = await sql<{ id: string }>`
     update deliveries set ${change} where id in (
       select id from deliveries where ${isMeant} ${dialect.lockFreeRows}
-    )`.execute(db);
-  return Number(changed.numAffectedRows ?? 0);
+    ) returning id`.execute(db);
+  return changed.rows.map(({ id }) => id);
 }
 
 /** Other instances take over at once what a closing one gives back. */
@@ -121,10 +121,10 @@ async function releaseLeases(connection: Connection, owner: string): Promise<num
   const { db, dialect, changes } = connection;
   const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
   const released = await changeLeases(connection, change, sql`"leaseOwner" = ${owner}`);
-  if (released === 0) return 0;
+  if (released.length === 0) return 0;
   await sql`select ${dialect.notification('events')}`.execute(db);
   changes.note(db, 'events');
-  return released;
+  return released.length;
 }
 
 /**

@@ -65,10 +65,10 @@ export interface DeliveryStore {
    */
   claim(request: ClaimRequest): Promise<readonly DeliveryJob[]>;
   /**
-   * Prolongs the leases of `ids` that `owner` holds, also one that ran out and that nobody took over; how many. What
+   * Prolongs the leases of `ids` that `owner` holds, also one that ran out and that nobody took over; which ones. What
    * it holds without knowing (the answer to a claim or a commit was lost) runs out, and is claimed again.
    */
-  renew(owner: string, ids: readonly string[], leaseUntil: number): Promise<number>;
+  renew(owner: string, ids: readonly string[], leaseUntil: number): Promise<readonly string[]>;
   /** Gives back every lease of `owner` at once, for a clean shutdown; how many. */
   release(owner: string): Promise<number>;
   /**

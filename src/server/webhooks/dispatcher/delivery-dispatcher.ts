@@ -139,9 +139,12 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   async #deliver(job: DeliveryJob): Promise<void> {
     const webhookId = job.webhook.id;
     const webhook = await this.#webhooks.get(webhookId);
-    // The webhook was deleted, and its deliveries were cancelled with it.
-    if (webhook === undefined) this.#release(webhookId, job.delivery.id);
+    // The webhook was deleted, and its deliveries were cancelled with it; or this process stood still until its lease
+    // ran out, and another instance has taken the delivery over.
+    const isOwned = this.#inFlight.isLeased(job.delivery.id, this.#deps.clock.now());
+    if (webhook === undefined || !isOwned) this.#release(webhookId, job.delivery.id);
     else this.#outcomes.add({ ...(await attemptDelivery(this.#deps, { ...job, webhook })), webhookId });
+    if (!isOwned) this.poll();
     const isHalfEmpty = this.#inFlight.finish(job);
     this.#startQueued(webhookId);
     // A backlog continues without waiting for the next claim or for the storing of what was sent.
@@ -178,8 +181,11 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
 
   async #renew(): Promise<number> {
     const { deliveries, clock, instanceId } = this.#deps;
-    if (this.#inFlight.size > 0)
-      await deliveries.renew(instanceId, this.#inFlight.deliveryIds, clock.now() + DELIVERY_LEASE_MS);
+    if (this.#inFlight.size > 0) {
+      const leaseUntil = clock.now() + DELIVERY_LEASE_MS;
+      const renewed = await deliveries.renew(instanceId, this.#inFlight.deliveryIds, leaseUntil);
+      this.#inFlight.renewed(renewed, leaseUntil);
+    }
     return clock.now() + RENEW_INTERVAL_MS;
   }
 }

@@ -27,18 +27,29 @@ type WebhookQueue = {
 /** The deliveries that this instance has leased: one first-in-first-out queue per webhook. */
 export class InFlightDeliveries {
   readonly #queues = new Map<string, WebhookQueue>();
-  readonly #ids = new Set<string>();
+  /** End of each delivery's lease, as this instance knows it. */
+  readonly #leaseEnds = new Map<string, number>();
 
   get size(): number {
-    return this.#ids.size;
+    return this.#leaseEnds.size;
   }
 
   get deliveryIds(): readonly string[] {
-    return [...this.#ids];
+    return [...this.#leaseEnds.keys()];
   }
 
   has(deliveryId: string): boolean {
-    return this.#ids.has(deliveryId);
+    return this.#leaseEnds.has(deliveryId);
+  }
+
+  /** Whether this instance still owns the delivery: another one may send it as soon as the lease has run out. */
+  isLeased(deliveryId: string, now: number): boolean {
+    return (this.#leaseEnds.get(deliveryId) ?? 0) > now;
+  }
+
+  /** Prolongs the leases that were renewed, as far as their deliveries are still in flight. */
+  renewed(deliveryIds: readonly string[], leaseUntil: number): void {
+    for (const id of deliveryIds) if (this.#leaseEnds.has(id)) this.#leaseEnds.set(id, leaseUntil);
   }
 
   capacityFor(webhookId: string): number {
@@ -73,7 +84,7 @@ export class InFlightDeliveries {
     const queue = this.#queueOf(job.webhook.id);
     queue.queued.push(job);
     queue.unreleased += 1;
-    this.#ids.add(job.delivery.id);
+    this.#leaseEnds.set(job.delivery.id, job.delivery.leaseUntil ?? 0);
   }
 
   /** Takes the webhook's next delivery from its queue, unless enough of them are running. */
@@ -112,7 +123,7 @@ export class InFlightDeliveries {
   release(webhookId: string, deliveryId: string): number {
     const queue = this.#queueOf(webhookId);
     queue.unreleased -= 1;
-    this.#ids.delete(deliveryId);
+    this.#leaseEnds.delete(deliveryId);
     if (queue.unreleased === 0) this.#queues.delete(webhookId);
     return queue.unreleased;
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
+import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
 import {
   CONCURRENCY_PER_WEBHOOK,
   InFlightDeliveries,
@@ -184,6 +185,28 @@ function jobOf(id: string, eventName: string, roomSid: string): DeliveryJob {
     event: { id, roomSid, payload: '{}', occurredAt: 1 },
   };
 }
+
+describe('a process that stood still until its leases ran out', () => {
+  it('does not send what another instance has taken over', async () => {
+    const clock = new ManualClock(Date.now());
+    const stage = await stageFor({ clock });
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    await stage.webhook('http://127.0.0.1:1/');
+    await instance.append(...Array.from({ length: 20 }, (_, index) => `event ${index}`));
+    await expect.poll(() => held.length).toBe(CONCURRENCY_PER_WEBHOOK);
+    const thawedAt = clock.now() + DELIVERY_LEASE_MS;
+    const taken = await stage.store.deliveries.claim({
+      ...{ owner: 'another', now: thawedAt, leaseUntil: thawedAt + 60_000 },
+      ...{ limit: 100, limitPerWebhook: 100, exceptWebhooks: [] },
+    });
+    expect(taken).toHaveLength(20);
+    clock.advance(DELIVERY_LEASE_MS);
+    for (const { answer } of held.slice()) answer();
+    await letPass(clock, 200);
+    expect(held).toHaveLength(CONCURRENCY_PER_WEBHOOK);
+  });
+});
 
 describe('receivers that hang', () => {
   it('delay no other receiver, however many they are', async () => {
