@@ -24,6 +24,8 @@ export type DevOptions = {
   readonly signal: AbortSignal;
   /** Receives progress lines for the user during the start. */
   readonly progress: (line: string) => void;
+  /** Receives what a long step is at; each text replaces the one before. */
+  readonly status: (text: string) => void;
   /** Called once, when everything is ready. */
   readonly announce: (ready: DevReady) => void | Promise<void>;
 };
@@ -92,6 +94,7 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
     clock: systemClock,
     ids: systemIds,
     progress: options.progress,
+    status: options.status,
     signal: options.signal,
   });
   try {

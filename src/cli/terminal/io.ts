@@ -104,6 +104,8 @@ export type DevOptions = {
   readonly signal: AbortSignal;
   /** Lines for the person in front of it, while things start. */
   readonly progress: (line: string) => void;
+  /** What a long step is at; replaces what it said before. */
+  readonly status: (text: string) => void;
   /** Called once, when everything answers. */
   readonly announce: (ready: DevReady) => Promise<void>;
 };

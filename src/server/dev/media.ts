@@ -39,6 +39,7 @@ export type DevMediaSettings = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly progress: (line: string) => void;
+  readonly status: (text: string) => void;
   readonly signal: AbortSignal;
 };
 
@@ -65,13 +66,14 @@ export async function startMedia(settings: DevMediaSettings): Promise<DevMedia> 
   return await startEmbedded(settings, ['no livekit-server on PATH, and no Go to build it with']);
 }
 
-async function findProgram({ environment, progress, signal }: DevMediaSettings): Promise<string | undefined> {
+async function findProgram(settings: DevMediaSettings): Promise<string | undefined> {
+  const { environment, progress, status, signal } = settings;
   const cacheDir = defaultCacheDir(environment);
   const found = await findLivekitServer({ env: environment, cacheDir });
   if (found !== undefined) return found;
   try {
     progress(`building livekit-server ${livekitServerVersion} with Go, once; about 2 minutes`);
-    return await buildLivekitServer({ cacheDir, env: environment, onProgress: progress, signal });
+    return await buildLivekitServer({ cacheDir, env: environment, onProgress: status, signal });
   } catch (error) {
     if (signal.aborted) throw error;
     progress(error instanceof Error ? error.message : String(error));

@@ -6,6 +6,7 @@ import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { done, nothing } from '../../terminal/result.ts';
+import { createStatusLine } from '../../terminal/status-line.ts';
 import { printStatus } from '../../terminal/terminal.ts';
 import { findParticipant } from '../participants/find-participant.ts';
 import type { ServedPage } from '../rooms/page/serve-page.ts';
@@ -39,6 +40,7 @@ const dev = defineCommand({
   ],
   async run(context, { media, host, port, with: workers }) {
     const { signal, loaders } = context.io;
+    const statusLine = createStatusLine(context.io);
     let page: ServedPage | undefined;
     try {
       const { dev: run } = await loaders.dev();
@@ -48,8 +50,13 @@ const dev = defineCommand({
         host,
         port,
         signal,
-        progress: (line) => printStatus(context.terminal, line),
+        progress: (line) => {
+          statusLine.clear();
+          printStatus(context.terminal, line);
+        },
+        status: statusLine.show,
         announce: async (ready) => {
+          statusLine.clear();
           page = await serveFirstRoom(context, ready);
           await announceDev(context, ready, page?.link);
         },
@@ -57,6 +64,7 @@ const dev = defineCommand({
     } catch (error) {
       throw startError(error, { exitCode: EXIT.failure, signal });
     } finally {
+      statusLine.clear();
       await page?.close();
     }
     return nothing();
