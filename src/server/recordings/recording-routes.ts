@@ -82,7 +82,7 @@ function downloadRoute(deps: RecordingLibraryDeps): Route {
     params: RecordingParams,
     success: DOWNLOADS,
     errors: DOWNLOAD_ERRORS,
-    handle: async ({ params, raw }) => answer(raw, await downloadRecording(deps, params.recordingId)),
+    handle: async ({ params, raw }) => toResponse(raw, await downloadRecording(deps, params.recordingId)),
   });
 }
 
@@ -123,7 +123,7 @@ function linkRoute(deps: RecordingLibraryDeps): Route {
     errors: ['invalid-signature', ...DOWNLOAD_ERRORS],
     handle: async ({ params, query, raw }) => {
       checkFileLink(deps, { id: params.recordingId, ...query });
-      const { headers, ...sent } = await answer(raw, await downloadRecording(deps, params.recordingId));
+      const { headers, ...sent } = await toResponse(raw, await downloadRecording(deps, params.recordingId));
       return { ...sent, headers: { ...headers, 'cache-control': 'private, no-cache' } };
     },
   });
@@ -153,7 +153,7 @@ const DOWNLOADS: Readonly<Record<number, SuccessResponse>> = {
   304: { description: 'Not changed since the version that the caller has', headers: VALIDATORS },
 };
 
-async function answer(request: FileRequest, download: Download): Promise<RouteResponse> {
+async function toResponse(request: FileRequest, download: Download): Promise<RouteResponse> {
   if ('url' in download) return { status: 302, headers: { location: download.url } };
   return await sendFile(request, download.file, { name: download.name, contentType: VIDEO });
 }

@@ -99,7 +99,7 @@ const NOTHING_KNOWN_YET = {
   error: null,
 } as const;
 
-/** Columns by which a row that somebody else has changed is told from the one that was read. */
+/** Columns that differ when somebody else has changed the row since it was read. */
 const VERSION = ['status', 'claimOwner', 'claimUntil', 'createdAt', 'stoppedAt', 'endedAt'] as const;
 
 function isAsRead(recording: Recording) {

@@ -130,7 +130,13 @@ describe('the exit code', () => {
     let reads = 0;
     answer = (request, response) => {
       const recording = { recordingId: 'EG_1', roomId: 'demo', status: 'stopped', error: null, file: null };
-      const times = { startedAt: null, stoppedAt: null, durationMs: null, sizeBytes: null };
+      const times = {
+        startedAt: null,
+        mediaStartedAt: null,
+        stoppedAt: null,
+        durationMs: null,
+        sizeBytes: null,
+      };
       if (request.method === 'POST') {
         json(response, 200, { egressId: 'EG_1', roomId: 'demo', status: 'stopped' });
         return;
@@ -194,7 +200,9 @@ describe('the exit code', () => {
       json(
         response,
         200,
-        request.method === 'POST' ? stopped : { isRecording: true, egressId: 'EG_1', startedAt: null },
+        request.method === 'POST'
+          ? stopped
+          : { isRecording: true, egressId: 'EG_1', startedAt: null, mediaStartedAt: null },
       );
       if (request.method === 'GET') setImmediate(() => stop.abort());
     };

@@ -348,7 +348,8 @@ describe('a command that a note proposes', () => {
   const QUOTED = `'the lion'\\''s den'`;
   let server: TestHttpServer;
   beforeAll(async () => {
-    const instants = { startedAt: '2026-01-01T00:00:00.000Z', stoppedAt: '2026-01-01T00:00:00.000Z' };
+    const instant = '2026-01-01T00:00:00.000Z';
+    const instants = { startedAt: instant, mediaStartedAt: instant, stoppedAt: instant };
     const answer = {
       name: NAME,
       creationTime: '1',

@@ -19,11 +19,11 @@ export type BucketFilesDeps = {
   readonly clock: Clock;
   /** Undefined when no bucket is configured. */
   readonly storage: ObjectStorage | undefined;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 };
 
 /** HEAD and DELETE of one object: an object storage that takes longer is as good as down. */
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 /** S3's error documents have a few hundred bytes. */
 const MAX_DOCUMENT_BYTES = 8192;
 const MISSING_CODES: readonly string[] = ['NoSuchKey', 'NoSuchVersion'];
@@ -36,21 +36,22 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
   const { storage } = deps;
   return {
     find: async (location) => {
-      const answer = await send(deps, 'HEAD', location);
-      if (answer.ok) return factsOf(answer);
-      // The answer to a HEAD has no body: only a GET tells a missing object from a missing bucket or right.
+      const response = await send(deps, 'HEAD', location);
+      if (response.ok) return factsOf(response);
+      // The response to a HEAD has no body: only a GET distinguishes a missing object from a missing bucket or permission.
       const refusal = await send(deps, 'GET', location, { range: 'bytes=0-0' });
-      if (refusal.ok) throw unavailable(new Error(`HEAD answered ${answer.status}, GET ${refusal.status}`));
+      if (refusal.ok)
+        throw unavailable(new Error(`HEAD responded with ${response.status}, GET ${refusal.status}`));
       return await undefinedOrThrow(refusal, location);
     },
     read: async (location, start, length) => {
-      const answer = await ask(deps, 'GET', location, { range: `bytes=${start}-${start + length - 1}` });
-      if (answer.status === 206 && answer.body !== null) return Readable.fromWeb(answer.body);
-      if (answer.ok) {
-        await discard(answer);
-        throw unavailable(new Error(`a part was asked for, and the answer is ${answer.status}`));
+      const response = await ask(deps, 'GET', location, { range: `bytes=${start}-${start + length - 1}` });
+      if (response.status === 206 && response.body !== null) return Readable.fromWeb(response.body);
+      if (response.ok) {
+        await discard(response);
+        throw unavailable(new Error(`a part was asked for, and the response is ${response.status}`));
       }
-      await undefinedOrThrow(answer, location);
+      await undefinedOrThrow(response, location);
       throw missingFile();
     },
     signedUrl: async (location, expiresInSeconds) => {
@@ -61,8 +62,8 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
       return signed.url.href;
     },
     delete: async (location) => {
-      const answer = await send(deps, 'DELETE', location);
-      if (!answer.ok) await undefinedOrThrow(answer, location);
+      const response = await send(deps, 'DELETE', location);
+      if (!response.ok) await undefinedOrThrow(response, location);
     },
   };
 }
@@ -76,18 +77,18 @@ function factsOf({ headers }: Response) {
 }
 
 /** Undefined for an object that is not there. */
-async function undefinedOrThrow(answer: Response, { bucket }: FileLocation): Promise<undefined> {
-  const code = errorCodeOf(await readDocument(answer));
-  if (answer.status === 404 && MISSING_CODES.includes(code ?? '')) return undefined;
-  throw refusedBy({ status: answer.status, code, bucket: bucket ?? '' });
+async function undefinedOrThrow(response: Response, { bucket }: FileLocation): Promise<undefined> {
+  const code = errorCodeOf(await readDocument(response));
+  if (response.status === 404 && MISSING_CODES.includes(code ?? '')) return undefined;
+  throw refusedBy({ status: response.status, code, bucket: bucket ?? '' });
 }
 
 /** The beginning of a body, as much as an error document may have. */
-export async function readDocument(answer: Response): Promise<string> {
+export async function readDocument(response: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
   try {
-    for await (const chunk of answer.body ?? []) {
+    for await (const chunk of response.body ?? []) {
       text += decoder.decode(chunk, { stream: true });
       if (text.length > MAX_DOCUMENT_BYTES) break;
     }
@@ -103,17 +104,17 @@ async function send(
   location: FileLocation,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const answer = await ask(deps, method, location, headers);
-  if (answer.ok) await discard(answer);
-  return answer;
+  const response = await ask(deps, method, location, headers);
+  if (response.ok) await discard(response);
+  return response;
 }
 
 /** Gives the body up with its connection, which may have broken meanwhile. */
-async function discard(answer: Response): Promise<void> {
-  await answer.body?.cancel().catch(() => {});
+async function discard(response: Response): Promise<void> {
+  await response.body?.cancel().catch(() => {});
 }
 
-/** The patience is for the head of an answer, and for the body of a refusal: that of an object may take its time. */
+/** The timeout covers the head of a response and the body of an error. The body of an object may take longer. */
 export async function ask(
   deps: BucketFilesDeps,
   method: 'HEAD' | 'GET' | 'PUT' | 'DELETE',
@@ -121,23 +122,23 @@ export async function ask(
   headers: Readonly<Record<string, string>> = {},
   body?: string,
 ): Promise<Response> {
-  const { storage, patienceMs = PATIENCE_MS } = deps;
+  const { storage, timeoutMs = TIMEOUT_MS } = deps;
   if (storage === undefined) throw notConfigured(location);
   const url = addressOf(storage, storage.endpoint, location);
   const signed = await sign(deps, storage, { method, url, headers });
-  const patience = new AbortController();
-  const timer = setTimeout(() => patience.abort(), patienceMs).unref();
-  const { signal } = patience;
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs).unref();
+  const { signal } = timeout;
   try {
-    const answer = await fetch(signed.url, {
+    const response = await fetch(signed.url, {
       method,
       headers: signed.headers,
       signal,
       redirect: 'manual',
       ...(body === undefined ? {} : { body }),
     });
-    if (answer.ok) clearTimeout(timer);
-    return answer;
+    if (response.ok) clearTimeout(timer);
+    return response;
   } catch (cause) {
     throw unavailable(cause);
   }

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /*
- * Which part of a file an answer carries: RFC 9110, sections 13 (conditions) and 14 (ranges). Several ranges at once
- * are answered with the whole, as is a range that cannot be read: a server may ignore either.
+ * The part of a file that a response carries: RFC 9110, sections 13 (conditions) and 14 (ranges). Several ranges at once
+ * get the whole file, as does a range that cannot be parsed: a server may ignore either.
  */
 
 export type Representation = {

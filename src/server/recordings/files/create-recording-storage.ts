@@ -5,7 +5,7 @@ import { tryBucket } from './try-bucket.ts';
 import { tryFolder } from './try-folder.ts';
 
 /** Five steps at most, and somebody waits for them. */
-const PATIENCE_MS = 4000;
+const TIMEOUT_MS = 4000;
 
 /** Where the next recording goes: the bucket, or the folder where there is none. */
 export function createRecordingStorage(
@@ -14,7 +14,7 @@ export function createRecordingStorage(
     readonly directory: string;
   },
 ): RecordingStorage {
-  const { bucket, directory, clock, patienceMs = PATIENCE_MS } = deps;
+  const { bucket, directory, clock, timeoutMs = TIMEOUT_MS } = deps;
   if (bucket === undefined) {
     return {
       kind: 'recording folder',
@@ -22,7 +22,7 @@ export function createRecordingStorage(
       tryOut: (filepath) => tryFolder(directory, filepath),
     };
   }
-  const trialDeps = { clock, storage: bucket, patienceMs };
+  const trialDeps = { clock, storage: bucket, timeoutMs };
   return {
     kind: 'bucket',
     makeReady: async () => {},

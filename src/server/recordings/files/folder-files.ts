@@ -24,7 +24,7 @@ export function createFolderFiles(directory: string): Pick<
 } {
   const folder = resolve(directory);
   const openWithin = (location: FileLocation): Promise<OpenFile | undefined> =>
-    translating(() => openFile(folder, location.filepath));
+    withServiceErrors(() => openFile(folder, location.filepath));
   return {
     open: openWithin,
     find: async (location) => {
@@ -32,8 +32,8 @@ export function createFolderFiles(directory: string): Pick<
       await file?.close();
       return file && { sizeBytes: file.sizeBytes, modifiedAt: file.modifiedAt };
     },
-    delete: ({ filepath }) => translating(() => deleteFile(folder, filepath)),
-    removeEmptyFolder: ({ filepath }) => translating(() => removeEmptyFolder(folder, filepath)),
+    delete: ({ filepath }) => withServiceErrors(() => deleteFile(folder, filepath)),
+    removeEmptyFolder: ({ filepath }) => withServiceErrors(() => removeEmptyFolder(folder, filepath)),
   };
 }
 
@@ -132,7 +132,7 @@ function outside(): ServiceError {
   );
 }
 
-async function translating<T>(work: () => Promise<T>): Promise<T> {
+async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Recording } from '../store.ts';
 
 /**
  * The files of recordings: objects of a bucket, or files of a folder. Every method rejects with a ServiceError:
- *   storage-unavailable        the object storage does not answer, or asks to come back later
+ *   storage-unavailable        the object storage does not respond, or asks to come back later
  *   recording-storage-error    it refuses us, or we are not set up for where the recording is
  */
 export interface RecordingFiles {

@@ -6,7 +6,7 @@ export interface RecordingStorage {
   makeReady(filepath: string): Promise<void>;
   /**
    * Whether recordings could be kept: tried with a small file of its own, which is deleted again.
-   * Never rejects: a fault is the answer. `filepath` is within the bucket or folder, and used by nobody else.
+   * Never rejects: the result reports a fault. `filepath` is within the bucket or folder, and used by nobody else.
    */
   tryOut(filepath: string): Promise<StorageTrial>;
 }

@@ -40,11 +40,11 @@ async function readBack(deps: BucketFilesDeps, location: FileLocation): StepResu
 }
 
 async function fetchSigned(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  const { storage, patienceMs } = deps;
+  const { storage, timeoutMs } = deps;
   const isElsewhere = storage?.publicEndpoint !== storage?.endpoint;
   const fetched = async (): Promise<Response> => {
     const url = await createBucketFiles(deps).signedUrl(location, 60);
-    return await fetch(`${url}`, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs ?? 10_000) });
+    return await fetch(`${url}`, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs ?? 10_000) });
   };
   return await step(location, isElsewhere ? FETCHING_ELSEWHERE : FETCHING, fetched, CONTENT);
 }
@@ -56,8 +56,8 @@ async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult
 /** A recording whose file was deleted in the bucket is told as such only where the keys may see what is missing. */
 async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): StepResult {
   return await step(location, MISSING, async () => {
-    const answer = await ask(deps, 'GET', location);
-    return answer.status === 404 ? new Response(null, { status: 200 }) : answer;
+    const response = await ask(deps, 'GET', location);
+    return response.status === 404 ? new Response(null, { status: 200 }) : response;
   });
 }
 
@@ -97,9 +97,9 @@ async function step(
   expected?: string,
 ): StepResult {
   try {
-    const answer = await send();
-    const text = await readDocument(answer);
-    if (!answer.ok) return refused(location, kind, { status: answer.status, code: errorCodeOf(text) });
+    const response = await send();
+    const text = await readDocument(response);
+    if (!response.ok) return refused(location, kind, { status: response.status, code: errorCodeOf(text) });
     if (expected === undefined || text === expected) return undefined;
     return {
       status: 'fault',

@@ -34,9 +34,9 @@ function storageOf(changed: Partial<ObjectStorage> = {}): ObjectStorage {
 }
 
 /** With the patience of the service, unless the test is about its end. */
-function filesOf(storage: ObjectStorage | undefined, clock: Clock = systemClock, patienceMs?: number) {
+function filesOf(storage: ObjectStorage | undefined, clock: Clock = systemClock, timeoutMs?: number) {
   const settings = { clock, storage, directory: '/nowhere' };
-  return createRecordingFiles(patienceMs === undefined ? settings : { ...settings, patienceMs });
+  return createRecordingFiles(timeoutMs === undefined ? settings : { ...settings, timeoutMs });
 }
 
 const at = (filepath: string, bucket = s3.bucket) => ({ filepath, bucket });
@@ -157,9 +157,9 @@ describe('what an object storage refuses', () => {
     storage: ObjectStorage | undefined,
     code: string,
     says: RegExp,
-    { bucket = s3.bucket, patienceMs }: { readonly bucket?: string; readonly patienceMs?: number } = {},
+    { bucket = s3.bucket, timeoutMs }: { readonly bucket?: string; readonly timeoutMs?: number } = {},
   ) {
-    const files = filesOf(storage, systemClock, patienceMs);
+    const files = filesOf(storage, systemClock, timeoutMs);
     for (const work of [
       () => files.find(at('demo/x.mp4', bucket)),
       () => files.delete(at('demo/x.mp4', bucket)),
@@ -211,7 +211,7 @@ describe('what an object storage refuses', () => {
     }
 
     it('that never answers, within the patience', async () => {
-      await expectFault(await serve(() => {}), DOWN, /does not answer/, { patienceMs: 500 });
+      await expectFault(await serve(() => {}), DOWN, /does not answer/, { timeoutMs: 500 });
     });
     it('that answers pages, by its endpoint', async () => {
       const storage = await serve((_request, response) => response.writeHead(404).end('<h1>Not here</h1>'));
@@ -235,7 +235,7 @@ describe('what an object storage refuses', () => {
         const timer = setInterval(() => response.write('x'.repeat(1000)), 5);
         response.once('close', () => clearInterval(timer));
       });
-      await expectFault(storage, DOWN, /does not answer/, { patienceMs: 500 });
+      await expectFault(storage, DOWN, /does not answer/, { timeoutMs: 500 });
     });
   });
 });

@@ -34,7 +34,7 @@ function tryOut(changed: BucketChange = {}, filepath = 'lesson/trial.txt') {
     clock: systemClock,
     bucket: { publicEndpoint: settings.endpoint, forcePathStyle: true, ...settings },
     directory: '/nowhere',
-    patienceMs: 500,
+    timeoutMs: 500,
   }).tryOut(filepath);
 }
 
