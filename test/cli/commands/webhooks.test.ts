@@ -364,7 +364,7 @@ describe('webhooks deliveries', () => {
       pages.push(size);
       json(response, 200, {
         deliveries: Array.from({ length: size }, () => ({ attempts: [] })),
-        nextCursor: 'c',
+        nextCursor: `c${pages.length}`,
       });
     });
     const { code, stdout } = await stack.rtc(`webhooks deliveries wh_1 --limit ${limit} --json`, {
