@@ -53,8 +53,9 @@ function openFile(path: string): DatabaseSync {
   });
   try {
     database.open();
-    // Only a new file takes this setting: it must come before the first write.
-    database.exec('pragma auto_vacuum = incremental');
+    // Only a new file takes this setting. In an existing one the pragma would write, which a full disk refuses.
+    const isNew = database.prepare('pragma page_count').get()?.page_count === 0;
+    if (isNew) database.exec('pragma auto_vacuum = incremental');
     const mode = database.prepare('pragma journal_mode = wal').get()?.journal_mode;
     if (mode !== 'wal') throw fileSystemError(path);
     database.exec(
