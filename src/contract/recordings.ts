@@ -52,6 +52,13 @@ export type RecordingStatus = Static<typeof RecordingStatusSchema>;
 
 export const RECORDING_WORDS = ['recording', 'stopped', 'aborted', 'failed'] as const;
 
+/** Named, since generators of clients would call it RecordingStatus, which is another schema. */
+const RecordingStateSchema = Type.Enum(RECORDING_WORDS, {
+  $id: 'RecordingState',
+  description:
+    'stopped: by a caller, the media server, or because the room ended; aborted: before any media came; failed: `error` says why',
+});
+
 /** A recording as the library keeps it, for as long as it is not deleted. */
 export const RecordingSchema = Type.Object(
   {
@@ -60,10 +67,7 @@ export const RecordingSchema = Type.Object(
       examples: ['EG_tH8vdkRoTDWY'],
     }),
     roomId: Type.String({ examples: ['demo'] }),
-    status: Type.Enum(RECORDING_WORDS, {
-      description:
-        'stopped: by a caller, the media server, or because the room ended; aborted: before any media came; failed: `error` says why',
-    }),
+    status: RecordingStateSchema,
     startedAt: orNull(instantSchema('When the recording was started'), 'Null when it never was'),
     mediaStartedAt,
     stoppedAt: orNull(instantSchema('When it was stopped'), 'Null while it runs'),

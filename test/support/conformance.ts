@@ -40,6 +40,7 @@ export function answerFaults(document: OpenApi, answer: WireAnswer): readonly st
     faults.push(`an error of type ${type || '(none)'}`);
   const operation = findOperation(document, answer.method, answer.path);
   if (operation === undefined) {
+    if (INTERNAL_PATH.test(answer.path)) return faults;
     if (!BEFORE_ANY_ROUTE.includes(status)) faults.push(`status ${status} on a path that is in no operation`);
     return faults;
   }
@@ -47,7 +48,8 @@ export function answerFaults(document: OpenApi, answer: WireAnswer): readonly st
 }
 
 function isDeclared(document: OpenApi, { method, path, status }: WireAnswer, type: string): boolean {
-  return findOperation(document, method, path)?.responses[status]?.content?.[type] !== undefined;
+  const response = findOperation(document, method, path)?.responses[status];
+  return response !== undefined && resolveReference(document, response).content?.[type] !== undefined;
 }
 
 function operationFaults(
@@ -57,7 +59,8 @@ function operationFaults(
   type: string,
 ): readonly string[] {
   const { status, text, headers } = answer;
-  const response = operation.responses[status];
+  const declared = operation.responses[status];
+  const response = declared && resolveReference(document, declared);
   if (response === undefined) return [`${operation.operationId} does not declare ${status}`];
   const undeclared = Object.keys(headers).filter(
     (name) =>
@@ -100,6 +103,17 @@ function schemaFaults(document: OpenApi, schema: object, value: unknown): readon
   const [isValid, errors] = Schema.Errors({ ...schema, components: document.components }, value);
   return isValid ? [] : errors.map((error) => `${error.instancePath || 'the answer'} ${error.message}`);
 }
+
+/** What a `$ref` stands for, or the value itself. */
+export function resolveReference<T>(document: OpenApi, value: T): T {
+  const { $ref } = value as { readonly $ref?: string };
+  if ($ref === undefined) return value;
+  const parts = $ref.replace(/^#\//, '').split('/');
+  return parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], document) as T;
+}
+
+/** Paths that are not for callers of the API: the document leaves them out. */
+const INTERNAL_PATH = /^\/(?:docs\/|livekit\/webhook$)/;
 
 /** HEAD is a GET without its body. Literal parts of a path win over parameters. */
 function findOperation(document: OpenApi, method: string, path: string): OperationObject | undefined {

@@ -40,6 +40,7 @@ export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
       description:
         "For LiveKit's `webhook.urls`. The Authorization header carries its JWT, which covers the body.",
       security: 'media-server',
+      isInternal: true,
       rawBody: { contentType: 'application/webhook+json', schema: MediaEventSchema },
       largeBodies: {
         limitBytes: MAX_EVENT_BYTES,

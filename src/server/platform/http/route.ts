@@ -90,8 +90,8 @@ export type Route = {
   readonly largeBodies?: LargeBodies | undefined;
   /** The handler validates the body by rules that no schema can express. The schema is for the document only. */
   readonly checksBodyItself?: boolean | undefined;
-  /** Marks files of the reference page, which the page does not list. */
-  readonly isPartOfPage?: true | undefined;
+  /** Not for callers of the API: the OpenAPI document leaves it out. */
+  readonly isInternal?: true | undefined;
   readonly success: Readonly<Record<number, SuccessResponse>>;
   /** Errors beside those that every route of the same security has. */
   readonly errors: readonly ErrorCode[];

@@ -2,7 +2,6 @@ import { ERROR_CODES, PROBLEMS, problemType } from '../../../contract/errors.ts'
 import type { Tag } from '../http/route.ts';
 
 export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
-  service: 'Whether the service runs and what it can do',
   tokens: 'Access tokens by role',
   rooms: "Rooms, as the media server's own objects",
   participants: 'Who is in a room',
@@ -12,6 +11,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   webhooks: 'Webhooks, their deliveries and every attempt',
   events: 'What happened in rooms, in order',
   'fiscal codes': 'Italian fiscal codes; public, open to pages of any origin, errors of a shape of their own',
+  service: 'Whether the service runs and what it can do',
   places: 'Italian regions, provinces, places and postal codes; public, as the fiscal codes',
 };
 

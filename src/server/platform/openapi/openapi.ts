@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import {
+  ERROR_CODES,
   type ErrorCode,
   PROBLEMS,
   problemType,
@@ -12,6 +13,7 @@ import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
 import { codeSamplesOf } from './code-samples.ts';
 import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './response-headers.ts';
 import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
+import { shareComponents } from './shared-components.ts';
 
 /** Errors of every signed route, before its handler runs. */
 const SIGNED_ERRORS: readonly ErrorCode[] = [
@@ -35,12 +37,14 @@ const ANY_ERRORS: readonly ErrorCode[] = [
 /** The OpenAPI 3.1 document of the routes: every operation, error, header and example. */
 export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
   const components: Components = new Map();
-  const paths: Record<string, Record<string, JsonObject>> = {};
-  for (const route of routes) {
+  const inline: Record<string, Record<string, JsonObject & { readonly operationId: string }>> = {};
+  const documented = routes.filter((route) => !route.isInternal);
+  for (const route of documented) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+    inline[path] = { ...inline[path], [route.method.toLowerCase()]: operation(route, components) };
   }
   toReference(ProblemSchema, components);
+  const { paths, parameters, responses } = shareComponents(inline, nameOfErrorResponse);
   return {
     openapi: '3.1.0',
     info: {
@@ -50,34 +54,33 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: usedTags(routes),
+    tags: usedTags(documented),
     paths,
     components: {
       schemas: Object.fromEntries(components),
+      parameters,
+      responses,
       headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
     },
   };
 }
 
+/** In the order of the descriptions, which begin with what a newcomer does first. */
 function usedTags(routes: readonly Route[]): readonly JsonObject[] {
-  const used = new Set(routes.map((route) => route.tag));
-  return [...used].map((name) => ({ name, description: TAG_DESCRIPTIONS[name] }));
+  const used = new Set<string>(routes.map((route) => route.tag));
+  return Object.entries(TAG_DESCRIPTIONS)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
 }
 
 const SECURITY: Readonly<Record<Security, readonly JsonObject[]>> = {
   signed: [{ apiKey: [], timestamp: [], signature: [] }],
-  'media-server': [{ mediaServer: [] }],
+  'media-server': [],
   public: [],
 };
 
 const SECURITY_SCHEMES = {
-  mediaServer: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: "The media server's JWT, whose sha256 claim covers the body",
-  },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The API key (API_KEY)' },
   timestamp: {
     type: 'apiKey',
@@ -93,7 +96,7 @@ const SECURITY_SCHEMES = {
   },
 };
 
-function operation(route: Route, components: Components): JsonObject {
+function operation(route: Route, components: Components): JsonObject & { readonly operationId: string } {
   const parameters = [
     ...parametersOf(route.params, 'path', components),
     ...parametersOf(route.query, 'query', components),
@@ -108,7 +111,6 @@ function operation(route: Route, components: Components): JsonObject {
     ...requestBody(route, components),
     responses: { ...successResponses(route, components), ...errorResponses(route, components) },
     'x-codeSamples': codeSamplesOf(route),
-    ...(route.isPartOfPage ? { 'x-scalar-ignore': true } : {}),
   };
 }
 
@@ -218,6 +220,24 @@ function errorResponse(status: number, codes: readonly ErrorCode[], shape: Error
       },
     },
   };
+}
+
+/** Component name of an error response, from the codes that not every route has; undefined for a success response. */
+function nameOfErrorResponse({ content }: JsonObject): string | undefined {
+  for (const [type, media] of Object.entries(content ?? {})) {
+    const { examples }: { readonly examples?: object } = media;
+    const codes = ERROR_CODES.filter((code) => Object.hasOwn(examples ?? {}, code));
+    const [first] = codes;
+    if (first === undefined) return undefined;
+    const own = codes.filter((code) => !ANY_ERRORS.includes(code) && !SIGNED_ERRORS.includes(code));
+    const words = own.length === 0 ? reasonPhrase(PROBLEMS[first].status) : own.join('-or-');
+    return (type === PROBLEM_SHAPE.contentType ? '' : 'Fiscal') + toPascalCase(words);
+  }
+  return undefined;
+}
+
+function toPascalCase(words: string): string {
+  return words.replaceAll(/(?:^|[ -])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 type ErrorShape = {

@@ -101,7 +101,7 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
 type Read = () => Pick<RouteResponse, 'body' | 'headers'>;
 
 function partOfPage(path: string, operationId: string, read: Read): Route {
-  return { ...file(path, operationId, 'A part of the page', 'text/javascript', read), isPartOfPage: true };
+  return { ...file(path, operationId, 'A part of the page', 'text/javascript', read), isInternal: true };
 }
 
 function file(

@@ -20,9 +20,21 @@ function referTo(value: unknown, components: Components): unknown {
   const converted = Object.fromEntries(
     Object.entries(rest).map(([key, part]) => [key, referTo(part, components)]),
   );
-  if (typeof id !== 'string') return converted;
-  if (!components.has(id)) components.set(id, { title: id, ...converted });
+  if (typeof id !== 'string') return withType(converted);
+  if (!components.has(id)) components.set(id, { title: titleOf(id), ...withType(converted) });
   return { $ref: `#/components/schemas/${id}` };
+}
+
+/** TypeBox gives an enum and a constant no type, and generators of clients then accept any value. */
+function withType(schema: JsonObject): JsonObject {
+  const values: readonly unknown[] = Array.isArray(schema.enum) ? schema.enum : [schema.const];
+  const areTexts = values.every((value) => typeof value === 'string');
+  return areTexts && schema.type === undefined ? { type: 'string', ...schema } : schema;
+}
+
+/** `RecordingList` as `Recording list`. */
+function titleOf(id: string): string {
+  return id.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** Builds an example value from the examples in the schema. */
