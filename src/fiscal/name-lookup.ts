@@ -34,12 +34,15 @@ export const provinceOf = (province: string): number => {
   if (text === '') return ANY_PROVINCE;
   if (text.length !== 2) return UNKNOWN_PROVINCE;
   const number = readProvince(text);
-  return KNOWN_PROVINCES[number] === 1 ? number : UNKNOWN_PROVINCE;
+  knownProvinces ??= readKnownProvinces();
+  return knownProvinces[number] === 1 ? number : UNKNOWN_PROVINCE;
 };
 
-/** By province number: 1 for those that any place was ever in. */
-const KNOWN_PROVINCES: Uint8Array = (() => {
+/** By province number: 1 for those that any place was ever in. Read at the first use, since a check of codes has none. */
+let knownProvinces: Uint8Array | undefined;
+
+function readKnownProvinces(): Uint8Array {
   const known = new Uint8Array(26 * 26);
   for (let at = 0; at < PROVINCES.length; at += 2) known[provinceNumber(PROVINCES.slice(at, at + 2))] = 1;
   return known;
-})();
+}
