@@ -9,7 +9,10 @@ let server: TestHttpServer;
 let home: string;
 let config: string;
 beforeAll(async () => {
-  server = await startHttpServer((_request, response) => json(response, 200, { rooms: [] }));
+  server = await startHttpServer(({ method }, response) => {
+    if (method === 'DELETE') response.writeHead(204).end();
+    else json(response, 200, { rooms: [] });
+  });
 });
 afterAll(() => server.close());
 beforeEach(async () => {

@@ -198,7 +198,9 @@ describe('a recording', () => {
     await media.createRoom({ name: room });
     expect((await start()).httpStatus).toBe(201);
     await stop();
-    expect(await readdir(recordingDir)).toEqual(before);
+    // The folder of the first recording, which was aborted, goes by itself.
+    const added = (await readdir(recordingDir)).filter((name) => !before.includes(name));
+    expect(added).toEqual([]);
   });
 
   it('is stopped and kept as aborted when it never got media', async () => {

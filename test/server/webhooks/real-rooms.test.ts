@@ -89,7 +89,7 @@ describe('events of the real media server', () => {
     const events = told(room);
     expect(events.slice(0, 4)).toEqual([
       ['room_created', 0],
-      ['room_started', 0],
+      ['room_started', 1],
       ['participant_joined', 'ada', 1],
       ['track_published', 'ada', 1],
     ]);

@@ -188,6 +188,13 @@ describe('a media server that refuses us', () => {
     }
   });
 
+  it('that has lost its Redis is 503, without the address of that Redis', async () => {
+    const service = await startWith(answerTwirp(500, 'internal', 'dial tcp 10.1.2.3:6379: refused'));
+    const answer = await call(service);
+    expect([answer.status, answer.code]).toEqual([503, UNAVAILABLE]);
+    expect(answer.text).not.toContain('10.1.2.3');
+  });
+
   it.each([
     [401, 'unauthenticated', 502, WRONG],
     [403, 'permission_denied', 502, WRONG],
@@ -200,7 +207,7 @@ describe('a media server that refuses us', () => {
   ])('with %i %s is %i %s', async (given, twirpCode, status, code) => {
     const secret = 'eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln';
     const service = await startWith(
-      answerTwirp(given, twirpCode, `dial tcp 10.1.2.3:6379: refused ${secret}`),
+      answerTwirp(given, twirpCode, `broken by 10.1.2.3:6379: refused ${secret}`),
     );
     const answer = await call(service);
     expect([answer.status, answer.code]).toEqual([status, code]);

@@ -181,7 +181,8 @@ describe('transcribing a recording', () => {
     });
     const seconds = (first?.end ?? 0) - (first?.start ?? 0);
     expect(Number.parseFloat(first?.text ?? '')).toBeCloseTo(seconds, 0);
-    const origin = Date.parse(recording.startedAt ?? '');
+    expect(recording.mediaStartedAt).toEqual(expect.any(String));
+    const origin = Date.parse(recording.mediaStartedAt ?? '');
     expect(Date.parse(first?.startedAt ?? '')).toBe(origin + Math.round((first?.start ?? 0) * 1000));
     const [told] = await receiver.waitFor(({ text }) => text.includes(queued.transcriptionId));
     expect(JSON.parse(told?.text ?? '')).toMatchObject({
