@@ -54,7 +54,7 @@ export async function openAdapters(
   const { log, clock, version } = parts;
   const { apiKey, apiSecret } = config.livekit;
   const metrics = config.metrics === 'off' ? undefined : createMetrics();
-  const store = await openStore({ database: databaseOf(config), clock, log });
+  const store = await openStore({ database: databaseOf(config), clock, log, isMaintained: true });
   closers.add(() => store.close());
   const mediaServer = createLivekitMediaServer({
     ...config.livekit,

@@ -13,6 +13,8 @@ export type StoreOptions = {
     | { readonly databaseUrl: string; readonly poolSize?: number };
   readonly clock: Clock;
   readonly log: Log;
+  /** Whether this process keeps a SQLite file small and clear of deleted text: the service does, its workers need not. */
+  readonly isMaintained?: boolean;
 };
 
 /**
@@ -22,12 +24,12 @@ export type StoreOptions = {
  *   paths and hosts, never a password. A newer, damaged or read-only database, and a file that is no database, are not
  *   changed. `retryable` is set when the database may become available by itself.
  */
-export async function openStore({ database, clock, log }: StoreOptions): Promise<Store> {
-  return createStore(await openEngine(database, clock, log));
+export async function openStore(options: StoreOptions): Promise<Store> {
+  return createStore(await openEngine(options));
 }
 
-async function openEngine(database: StoreOptions['database'], clock: Clock, log: Log): Promise<Engine> {
-  if ('sqlitePath' in database) return openSqlite(database.sqlitePath, { clock, log });
+async function openEngine({ database, ...options }: StoreOptions): Promise<Engine> {
+  if ('sqlitePath' in database) return openSqlite(database.sqlitePath, options);
   const { databaseUrl, poolSize } = database;
   // Neither the URL nor the parser's error is shown, because both contain the password.
   if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:\/\//.test(databaseUrl)) {
@@ -39,5 +41,5 @@ async function openEngine(database: StoreOptions['database'], clock: Clock, log:
   }
   // The driver takes 25 ms and 11 MB to load, so SQLite does not import it.
   const { openPostgres } = await import('../platform/storage/postgres/engine.ts');
-  return openPostgres({ url: databaseUrl, poolSize, clock, log });
+  return openPostgres({ url: databaseUrl, poolSize, ...options });
 }

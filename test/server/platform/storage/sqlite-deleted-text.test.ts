@@ -16,7 +16,7 @@ async function open() {
   cleanUps.push(() => rm(folder, { recursive: true }));
   const path = join(folder, 'rtc.sqlite');
   const clock = new ManualClock(0);
-  const engine = await openSqlite(path, { clock, log: keepingLog([]) });
+  const engine = await openSqlite(path, { clock, log: keepingLog([]), isMaintained: true });
   cleanUps.push(() => engine.close());
   return { engine, path, clock };
 }

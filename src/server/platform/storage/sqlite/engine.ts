@@ -21,16 +21,24 @@ const OPEN_TIMEOUT_MS = 5000;
 /** Size to which the write-ahead log shrinks after a burst. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
+export type SqliteOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether this process truncates the log and shrinks the file. One of those that share the file is enough. */
+  readonly isMaintained?: boolean;
+};
+
 /** Opens or creates the database file, and migrates its schema. */
 export async function openSqlite(
   path: string,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, isMaintained = false }: SqliteOptions,
 ): Promise<Engine> {
   await prepareSqliteFile(path);
   const database = openFile(path);
   const engine = createEngine(database, path, clock);
   try {
     await migrate(engine, clock.now());
+    if (!isMaintained) return engine;
     const maintenance = maintainFile(database, { clock, log });
     return {
       ...engine,

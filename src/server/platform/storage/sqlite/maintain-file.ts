@@ -15,16 +15,32 @@ export function maintainFile(
   database: DatabaseSync,
   { clock, log }: { clock: Clock; log: Pick<Log, 'warn'> },
 ): Loop {
+  let maintained: string | undefined;
   return startLoop({
     clock,
     log,
     failureMessage: 'truncating the write-ahead log failed; trying again',
     round: async () => {
       // Within a transaction SQLite refuses a checkpoint. The next round does it.
-      if (database.isOpen && !database.isTransaction) {
+      if (!database.isOpen || database.isTransaction) return clock.now() + INTERVAL_MS;
+      // An idle service takes no write lock: without a change since the last round there is nothing to do.
+      if (versionOf(database) !== maintained) {
         database.exec(`pragma incremental_vacuum(${PAGES_PER_ROUND}); pragma wal_checkpoint(truncate)`);
+        maintained = isShrunk(database) ? versionOf(database) : undefined;
       }
       return clock.now() + INTERVAL_MS;
     },
   });
+}
+
+/** Differs after a write of this connection, and after one of another. */
+function versionOf(database: DatabaseSync): string {
+  const { changes } = database.prepare('select total_changes() as changes').get() ?? {};
+  const version = database.prepare('pragma data_version').get()?.data_version;
+  return `${changes} ${version}`;
+}
+
+/** Whether no free page is left; a round returns only so many. */
+function isShrunk(database: DatabaseSync): boolean {
+  return database.prepare('pragma freelist_count').get()?.freelist_count === 0;
 }
