@@ -6,6 +6,7 @@ import { argument, flag, notEmpty, oneOf, option, wholeNumber } from '../../fram
 import { nothing } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { type OpenedBrowser, openBrowser } from './page/open-browser.ts';
+import { userIdentity } from './page/seats.ts';
 import { type ServedPage, servePage } from './page/serve-page.ts';
 
 const MAX_PORT = 65_535;
@@ -42,7 +43,7 @@ export const open = defineCommand({
   isStream: () => true,
   async run(context, input) {
     const { io } = context;
-    const identity = input.as ?? io.env.USER ?? io.env.USERNAME ?? 'operator';
+    const identity = input.as ?? userIdentity(io.env);
     const page = await servePage(io, {
       client: await context.client(),
       room: input.room,
@@ -50,8 +51,9 @@ export const open = defineCommand({
       port: input.port ?? 0,
       publicUrl: input.publicUrl,
     });
-    const browser = await present(context, page, input);
+    let browser: OpenedBrowser | undefined;
     try {
+      browser = await present(context, page, input);
       await untilAborted(io.signal);
     } finally {
       await browser?.close();

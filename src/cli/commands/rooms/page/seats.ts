@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { RtcClient } from '../../../../client/client.ts';
 import type { Role } from '../../../../contract/choices.ts';
+import type { Environment } from '../../../terminal/io.ts';
 
 /*
  * Who may use the page of a room. The link holds a code, which the page exchanges for a seat: a person in the room with
@@ -18,6 +19,11 @@ export type Invitation = {
   readonly url: string;
   readonly token: string;
 };
+
+/** Who joins when the command line names nobody: the user of this machine. */
+export function userIdentity({ USER, USERNAME }: Environment): string {
+  return USER ?? USERNAME ?? 'operator';
+}
 
 export type SeatsDeps = {
   readonly client: Pick<RtcClient, 'tokens'>;
