@@ -34,10 +34,11 @@ RUN node scripts/copy-packages.ts /native/node_modules @livekit/rtc-node sherpa-
 
 FROM service AS worker
 USER root
-RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg ca-certificates bzip2 && rm -rf /var/lib/apt/lists/*
 # The native packages are what the bundle leaves out, in the versions of the lock file.
 COPY --from=native /native/node_modules node_modules
 COPY --from=model /models /models
-ENV XDG_CACHE_HOME=/models
+# With two arenas, glibc returns the memory of calls that have ended; with its default of eight per core it keeps it.
+ENV XDG_CACHE_HOME=/models MALLOC_ARENA_MAX=2
 USER node
 CMD ["worker", "stt-post"]

@@ -35,23 +35,18 @@ export async function benchDeliveries(store: Store, settled: number): Promise<vo
 async function benchInserts(store: Store): Promise<void> {
   await report('one event with 1000 deliveries', 15, async () => {
     const event = newEvent();
-    await store.transaction(async (within) => {
-      await within.events.insert(event);
-      await within.deliveries.insert(WEBHOOKS.map((id) => newDelivery(event, id)));
-    });
+    await store.events.insertAll(
+      [event],
+      WEBHOOKS.map((id) => newDelivery(event, id)),
+    );
   });
-  await report('100 events with a delivery each, one by one in one transaction', 15, () =>
-    store.transaction(async (within) => {
-      for (let n = 0; n < 100; n++) await insertEvent(within, SECOND);
-    }),
-  );
-  await report('100 events with a delivery each, all at once', 15, () =>
-    store.transaction(async (within) => {
-      const events = Array.from({ length: 100 }, newEvent);
-      await within.events.insertAll(events);
-      await within.deliveries.insert(events.map((event) => newDelivery(event, SECOND)));
-    }),
-  );
+  await report('100 events with a delivery each, all at once', 15, async () => {
+    const events = Array.from({ length: 100 }, newEvent);
+    await store.events.insertAll(
+      events,
+      events.map((event) => newDelivery(event, SECOND)),
+    );
+  });
   const start = performance.now();
   const write = async () => {
     for (let n = 0; n < 20; n++) await store.transaction((within) => insertEvent(within, SECOND));
@@ -123,17 +118,13 @@ async function insertMany(
 ): Promise<readonly NewDelivery[]> {
   const event = newEvent();
   const deliveries = Array.from({ length: count }, (_, n) => newDelivery(event, webhookOf(n), changes));
-  await store.transaction(async (within) => {
-    await within.events.insert(event);
-    await within.deliveries.insert(deliveries);
-  });
+  await store.events.insertAll([event], deliveries);
   return deliveries;
 }
 
 async function insertEvent(store: Store, webhookId: string): Promise<void> {
   const event = newEvent();
-  await store.events.insert(event);
-  await store.deliveries.insert([newDelivery(event, webhookId)]);
+  await store.events.insertAll([event], [newDelivery(event, webhookId)]);
 }
 
 function insertWebhook(store: Store, id: string): Promise<void> {

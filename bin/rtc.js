@@ -30,8 +30,8 @@ if (isNodeNewEnough(process.versions.node)) {
 }
 
 async function runHere() {
-  const nodeModule = await import('node:module');
-  enableCompileCache(nodeModule.default, await import('node:fs'));
+  // An import of node:fs reads all that it exports, and so loads streams of files that most commands never need.
+  enableCompileCache(process.getBuiltinModule('node:module'), process.getBuiltinModule('node:fs'));
   const interruption = new AbortController();
   listenForSignals(interruption);
   whenParentIsGone(() => interruption.abort());
@@ -48,6 +48,7 @@ async function runHere() {
       env: process.env,
       workingDirectory: process.cwd(),
       launcher: process.argv[1],
+      processId: process.pid,
       runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
       signal: interruption.signal,
       clock: Date.now,
@@ -56,6 +57,7 @@ async function runHere() {
         dev: () => import('../dist/server/dev.js'),
         worker: () => import('../dist/server/worker.js'),
         stt: () => import('../dist/server/stt.js'),
+        admin: () => import('../dist/server/admin.js'),
         bundled: readBillOfMaterials,
       },
     });

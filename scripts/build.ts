@@ -6,7 +6,7 @@ import { writeDeclarations } from './build/declarations.ts';
 import { buildLibraries } from './build/libraries.ts';
 import { ROOT } from './build/output.ts';
 import { buildPages } from './build/pages.ts';
-import { writeReferenceScript } from './build/reference-script.ts';
+import { writeReference } from './build/reference.ts';
 import { softwareBillOfMaterials } from './build/sbom.ts';
 import { buildServer } from './build/server.ts';
 import { thirdPartyNotices } from './build/third-party-notices.ts';
@@ -14,7 +14,7 @@ import { buildUndici } from './build/undici.ts';
 
 /*
  * Builds dist/ from src/: the command line and the service bundled with their packages (start-up time, memory), the
- * libraries with npm packages left outside, their declarations, the script of the API reference page, and the notices
+ * libraries with npm packages left outside, their declarations, the parts of the API reference page, and the notices
  * and the bill of materials of everything that is bundled. The same sources and packages give the same bytes.
  */
 
@@ -28,7 +28,7 @@ try {
     buildServer(out),
     buildUndici(out),
     buildPages(out),
-    writeReferenceScript(out),
+    writeReference(out),
     buildLibraries(out),
     writeDeclarations(out),
   ]);

@@ -13,7 +13,11 @@ Environment variables of \`rtc serve\`, and of \`rtc dev\` where it does not cho
 (\`NODE_ENV=production\`) a \`.env\` file in the working directory counts too; the environment goes before it. A bad value
 stops the start with a message that names the variable, its value (secrets masked) and what is allowed.
 
-\`rtc serve --check\` validates and exits; \`rtc serve --print-config\` prints the effective values, secrets masked.
+Every secret may come from a file instead: \`API_SECRET_FILE=/run/secrets/api-secret\` sets API_SECRET to the content of the
+file, as Docker, Kubernetes and systemd hand out secrets. A line feed at its end does not count.
+
+\`rtc serve --check\` checks them and DATA_DIR, and exits; \`rtc serve --print-config\` prints the effective values,
+secrets masked.
 
 | variable | meaning | default | allowed |
 |---|---|---|---|

@@ -8,6 +8,8 @@ import { importCycles, parseModule, readSourceModules, type SourceModule } from 
  * dynamic and type imports count alike. Change a table only in a commit that says why.
  */
 
+/** What commands share: the context of a command, and the pages that some of them serve. */
+const CLI_FRAMEWORK = ['src/cli/framework/', 'src/cli/pages/'];
 const CLI_BELOW_FRAMEWORK = ['src/cli/connection/', 'src/cli/terminal/', 'src/cli/errors/'];
 
 /** A noun of the command line imports no other noun, but for these. */
@@ -16,9 +18,12 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/cli/commands/dev/': [
     'src/cli/commands/serve.ts',
     'src/cli/commands/participants/',
-    // It serves the page of a first room, as `rtc rooms open` does.
+    // It serves the page of a first room, as `rtc rooms open` does, and the console.
     'src/cli/commands/rooms/',
+    'src/cli/commands/console/',
   ],
+  // The console opens rooms, and runs the checks of `rtc doctor`.
+  'src/cli/commands/console/': ['src/cli/commands/rooms/', 'src/cli/commands/doctor/'],
   // Live transcripts and those of recordings are shown alike.
   'src/cli/commands/transcriptions/': ['src/cli/commands/transcription/'],
   // `rtc webhooks listen` forwards as `rtc events tail --forward-to` does.
@@ -41,6 +46,7 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
       'dist/server/dev.js',
       'dist/server/worker.js',
       'dist/server/stt.js',
+      'dist/server/admin.js',
     ],
   ],
   ['src/fiscal/', []],
@@ -48,8 +54,10 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ['src/folders/', []],
   ['src/contract/', []],
   ['src/client/', ['src/contract/']],
+  // People as tables and JSON name them, for the command line and its pages.
+  ['src/people/', ['src/contract/', 'src/fiscal/index.ts']],
   // Pages for browsers, which the command line serves.
-  ['src/web/', ['src/client/', 'src/contract/']],
+  ['src/web/', ['src/client/', 'src/contract/', 'src/people/', 'src/fiscal/index.ts']],
   ['src/cli/errors/', ['src/client/', 'src/contract/']],
   ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/']],
   [
@@ -58,14 +66,17 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ],
   // The context of a command opens its connection.
   ['src/cli/framework/', [...CLI_BELOW_FRAMEWORK, 'src/client/', 'src/contract/']],
+  // Servers of browser pages on this machine, and how a link is presented.
+  ['src/cli/pages/', ['src/cli/framework/', ...CLI_BELOW_FRAMEWORK, 'src/contract/']],
   ...nounPaths().map((path): readonly [string, readonly string[]] => [
     path,
     [
-      'src/cli/framework/',
+      ...CLI_FRAMEWORK,
       ...CLI_BELOW_FRAMEWORK,
       ...(CLI_NOUN_ARROWS[path] ?? []),
       'src/client/',
       'src/contract/',
+      'src/people/',
       'src/fiscal/index.ts',
     ],
   ]),
@@ -124,6 +135,7 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
     'src/server/health/',
     ['src/server/transcription/', 'src/server/recordings/', 'src/server/platform/', 'src/contract/'],
   ],
+  ['src/server/metrics/', ['src/server/platform/', 'src/contract/']],
   ['src/server/fiscal-api/', ['src/server/platform/', 'src/contract/', 'src/fiscal/index.ts']],
   // The embedded media server stands alone: it imports nothing of the service.
   ['src/server/media-simulator/', ['src/folders/']],
@@ -154,26 +166,32 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@livekit/rtc-node': ['src/server/platform/livekit/'],
   '@redis/client': ['src/server/platform/livekit/'],
   aws4fetch: ['src/server/recordings/files/', 'src/server/media-simulator/'],
+  '@tanstack/react-query': ['src/web/console/'],
+  '@tanstack/react-table': ['src/web/console/'],
+  '@tanstack/react-virtual': ['src/web/console/'],
   '@livekit/components-react': ['src/web/'],
   '@livekit/components-styles': ['src/web/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
   commander: ['src/cli/'],
-  'csv-parse': ['src/cli/'],
+  hucre: ['src/cli/commands/cf/files/'],
   fastify: ['src/server/app/', 'src/server/platform/http/'],
   'ipaddr.js': ['src/server/webhooks/sender/', 'src/server/app/config/'],
   // Beside platform/storage, only the stores' implementations write queries.
   kysely: ['src/server/platform/storage/', 'src/server/app/create-store.ts', '*.sql.ts'],
   'livekit-client': ['src/web/'],
+  'lucide-react': ['src/web/console/'],
   'livekit-server-sdk': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
   pg: ['src/server/platform/storage/postgres/'],
   pino: ['src/server/platform/pino-log.ts'],
-  'prom-client': ['src/server/platform/metrics.ts'],
+  'prom-client': ['src/server/metrics/'],
   react: ['src/web/'],
   'react-dom': ['src/web/'],
   typebox: ['src/contract/', 'src/server/platform/http/', 'src/server/platform/openapi/', '*-routes.ts'],
   // QR codes on a terminal.
   uqr: ['src/cli/commands/rooms/'],
+  uplot: ['src/web/console/'],
+  wouter: ['src/web/console/'],
   undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/recordings/files/'],
 };
 
@@ -196,6 +214,7 @@ const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
     'src/server/dev/',
     'src/server/transcription/audio/',
     'src/server/transcription/engines/',
+    'src/server/transcription/models/',
   ],
   'node:worker_threads': ['src/server/transcription/engines/'],
   'node:dns': ['src/server/webhooks/sender/'],
@@ -213,6 +232,7 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'src/server/dev.ts',
     'src/server/worker.ts',
     'src/server/stt.ts',
+    'src/server/admin.ts',
     // ffmpeg, which reads files of strangers, gets only what it needs of it.
     'src/server/transcription/audio/decode-audio.ts',
     // pip and npm find their own settings in it.
@@ -227,8 +247,13 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
 /** Modules that act on import, and what they do there; the launcher is there to act. */
 const ACTING_ON_IMPORT = [
   'bin/rtc.js',
-  // The page's entry point: it renders.
+  // The entry points of pages: they render.
   'src/web/room/main.tsx',
+  'src/web/console/main.tsx',
+  // A worker's entry point: it takes messages.
+  'src/web/console/fiscal/batch-worker.ts',
+  // The reference's: it starts the viewer.
+  'src/web/reference/start.ts',
   // A loop that fills a table of the module's own: that is to define it.
   'src/fiscal/characters.ts',
   'src/fiscal/place-records.ts',

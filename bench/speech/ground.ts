@@ -26,6 +26,7 @@ export type Ground = {
 export type BenchWorker = {
   /** The most memory that it has had, resident, in bytes. */
   readonly peakBytes: () => number;
+  readonly residentBytes: () => number;
   /** What it has had of the processors so far. */
   readonly processorSeconds: () => number;
   readonly close: () => Promise<void>;
@@ -61,12 +62,15 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
         env: environment,
         stdio: 'ignore',
       });
-      while (!(await store.transcriptions.isAlive(kind, Date.now()))) {
+      const isAlive = async (): Promise<boolean> =>
+        (await store.transcriptions.listAlive(Date.now())).some((worker) => worker.kind === kind);
+      while (!(await isAlive())) {
         if (child.exitCode !== null) throw new Error(`${kind} ended: is the project built?`);
         await delay(50);
       }
       return {
-        peakBytes: () => peakOf(child.pid),
+        peakBytes: () => memoryOf(child.pid, 'VmHWM'),
+        residentBytes: () => memoryOf(child.pid, 'VmRSS'),
         processorSeconds: () => processorSecondsOf(child.pid),
         close: async () => {
           child.kill();
@@ -89,7 +93,7 @@ function processorSecondsOf(pid: number | undefined): number {
 }
 
 /** Linux counts it. */
-function peakOf(pid: number | undefined): number {
+function memoryOf(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
 }

@@ -88,7 +88,7 @@ async function watch({ store }: Ground, id: string, signal: AbortSignal): Promis
 }
 
 /** Without the silence at its ends, so that the end of the sound is known. */
-async function synthesise({ folder }: Ground, text: string, index: number): Promise<Int16Array> {
+export async function synthesise({ folder }: Ground, text: string, index: number): Promise<Int16Array> {
   const path = join(folder, `${index}.wav`);
   await speakToFile({ text, path });
   const file = await readFile(path);
@@ -99,7 +99,11 @@ async function synthesise({ folder }: Ground, text: string, index: number): Prom
   return samples.subarray(samples.findIndex(isSound), samples.findLastIndex(isSound) + 1);
 }
 
-async function joinSpeaker({ url, apiKey, apiSecret }: Ground['livekit'], room: string, identity: string) {
+export async function joinSpeaker(
+  { url, apiKey, apiSecret }: Ground['livekit'],
+  room: string,
+  identity: string,
+) {
   const token = new AccessToken(apiKey, apiSecret, { identity });
   token.addGrant({ roomJoin: true, room });
   const joined = new Room();
@@ -116,6 +120,11 @@ async function joinSpeaker({ url, apiKey, apiSecret }: Ground['livekit'], room: 
     }
   };
   return {
+    say: async (samples: Int16Array): Promise<void> => {
+      await send(noise(PAUSE_MS));
+      await send(samples);
+      await send(noise(PAUSE_MS));
+    },
     /** When each utterance ended: the sound of its last frame is played once what is queued has been. */
     speak: async (sentences: readonly Int16Array[], offset: number): Promise<readonly number[]> => {
       const ends: number[] = [];

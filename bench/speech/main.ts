@@ -8,6 +8,7 @@ import { type Heard, measureSideBySide } from './side-by-side.ts';
 
 /*
  * What speech to text costs: `npm run bench:speech` after `npm run build`, or with --only live|recorded|side-by-side.
+ * The memory after many short calls is measured with --only calls [--calls 60] alone, at some six seconds a call.
  * Four hours from a bucket are heard with --only long alone: it takes up to ten minutes.
  * The workers are those of `rtc worker`, on the small English model. Everything runs on this machine, the media server
  * and the speakers included.
@@ -16,8 +17,11 @@ import { type Heard, measureSideBySide } from './side-by-side.ts';
 // The speakers' room client reads it when it is loaded; elsewhere than in production it prints a line for every caption.
 process.env.NODE_ENV = 'production';
 const { measureLive } = await import('./live.ts');
+const { measureCalls } = await import('./calls.ts');
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, calls: { type: 'string', default: '60' } },
+});
 const isWanted = (name: string): boolean => values.only === undefined || values.only === name;
 
 if (isWanted('live') || isWanted('recorded')) {
@@ -31,6 +35,7 @@ if (isWanted('live') || isWanted('recorded')) {
 }
 if (isWanted('side-by-side')) await sideBySide();
 if (values.only === 'long') await long();
+if (values.only === 'calls') await calls(Number(values.calls));
 // The room client keeps the process alive.
 process.exit();
 
@@ -44,6 +49,19 @@ async function live(on: Ground): Promise<void> {
     `    end of speech to stored segment: p50 ${at(0.5)} (at most 800), p95 ${at(0.95)} (at most 1500), worst ${at(1)}`,
   );
   console.log(`    memory of the worker: ${megabytes(peakBytes)} (at most 500 MB)`);
+}
+
+async function calls(count: number): Promise<void> {
+  const ground = await openGround();
+  try {
+    const { residentBytes, segments } = await measureCalls(ground, count);
+    const after = (call: number): string => `${call}: ${megabytes(residentBytes[call - 1] ?? Number.NaN)}`;
+    const marks = [1, 10, 20, 30, 40, 50, 100, 200, 300, 400].filter((call) => call < count);
+    console.log(`calls of three people: ${segments} segments of ${count * 3} sentences stored`);
+    console.log(`    memory of the worker after call ${[...marks, count].map(after).join(', ')}`);
+  } finally {
+    await ground.close();
+  }
 }
 
 async function recorded(on: Ground): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openStore, type StoreOptions } from '../../src/server/app/open-store.ts';
 import type { Store } from '../../src/server/app/store.ts';
 import { appendEvents } from '../../src/server/events/append-events.ts';
+import { startFanOut } from '../../src/server/events/fan-out.ts';
 import type { RoomSession } from '../../src/server/events/store.ts';
 import type { Log } from '../../src/server/platform/log.ts';
 import { systemClock, systemIds } from '../../src/server/platform/system.ts';
@@ -99,6 +100,8 @@ export async function openGround({ name, options, encryptionKey }: Database): Pr
     webhooks: store.webhooks,
     fileUrls: { urlOf: async () => undefined },
   });
+  const appendDeps = { ...deps, instanceId, dispatcher };
+  const fanOut = startFanOut({ ...appendDeps, changes: store.changes });
   return {
     name,
     database: options,
@@ -106,12 +109,19 @@ export async function openGround({ name, options, encryptionKey }: Database): Pr
     addWebhooks: async (url, count) => {
       const ids: string[] = [];
       for (let index = 0; index < count; index += 1) {
-        ids.push((await createWebhook({ ...deps, addressGuard: guard }, { url: `${url}/${index}` })).id);
+        ids.push(
+          (
+            await createWebhook(
+              { ...deps, addressGuard: guard, maxWebhooks: 100_000 },
+              { url: `${url}/${index}` },
+            )
+          ).id,
+        );
       }
       return ids;
     },
     append: (count) =>
-      appendEvents({ ...deps, instanceId, dispatcher: dispatcher }, async (_store, appender) => {
+      appendEvents(appendDeps, async (_store, appender) => {
         const domainEvents = Array.from({ length: count }, () => domainEvent());
         await appender.append({ session: SESSION, roomName: SESSION.name, present: 0 }, domainEvents);
       }),
@@ -120,6 +130,7 @@ export async function openGround({ name, options, encryptionKey }: Database): Pr
       return { ...sample, headers: { 'user-agent': USER_AGENT, ...sample.headers } };
     },
     close: async () => {
+      await fanOut.close();
       await dispatcher.close();
       await sender.close();
       await store.close();

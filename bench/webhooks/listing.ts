@@ -14,17 +14,22 @@ export type Listing = { readonly times: readonly number[]; readonly grownBytes: 
 export async function measureListing(database: Database, count: number): Promise<Listing> {
   const ground = await openGround(database);
   const [webhookId = ''] = await ground.addWebhooks('https://example.org', 1);
-  await ground.store.events.insert({
-    id: 'evt_bench',
-    sourceId: 'bench',
-    type: 'room_finished',
-    room: 'bench',
-    roomSid: null,
-    sequence: null,
-    payload: '{"room":null}',
-    occurredAt: 0,
-    createdAt: Date.now(),
-  });
+  await ground.store.events.insertAll(
+    [
+      {
+        id: 'evt_bench',
+        sourceId: 'bench',
+        type: 'room_finished',
+        room: 'bench',
+        roomSid: null,
+        sequence: null,
+        payload: '{"room":null}',
+        occurredAt: 0,
+        createdAt: Date.now(),
+      },
+    ],
+    [],
+  );
   for (let stored = 0; stored < count; stored += AT_ONCE) await store(ground.store, webhookId, stored);
   await gatherStatistics(database);
   const before = memory();

@@ -30,7 +30,7 @@ export function buildUndici(out: string): Promise<readonly string[]> {
     {
       input: { agent: 'undici-part:agent', proxy: 'undici-part:proxy' },
       platform: 'node',
-      plugins: [partsOfUndici(), asciiOnly()],
+      plugins: [partsOfUndici(), http2OnDemand(), asciiOnly()],
       preserveEntrySignatures: 'allow-extension',
     },
     { dir: `${out}/undici`, minify: true },
@@ -47,6 +47,21 @@ function partsOfUndici(): Plugin {
     },
   };
 }
+
+/** client.js requires the client of HTTP/2 for one call of a function. Node's http2 takes as long to load as its http. */
+function http2OnDemand(): Plugin {
+  return {
+    name: 'http2-on-demand',
+    resolveId: (source, importer) =>
+      source === './client-h2.js' && importer === `${LIB}/dispatcher/client.js` ? HTTP2_ON_DEMAND : null,
+    load: (id) =>
+      id === HTTP2_ON_DEMAND
+        ? `module.exports = (...call) => require('${LIB}/dispatcher/client-h2.js')(...call);`
+        : null,
+  };
+}
+
+const HTTP2_ON_DEMAND = '\0http2-on-demand.cjs';
 
 function partOf(id: string): Part | undefined {
   const part = ENTRY.exec(id)?.[1];

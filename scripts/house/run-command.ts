@@ -12,8 +12,9 @@ process.exitCode = await main(process.argv.slice(2), {
   env: process.env,
   workingDirectory: process.cwd(),
   launcher: 'rtc',
+  processId: process.pid,
   runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
   signal: new AbortController().signal,
   clock: Date.now,
-  loaders: { serve: absent, dev: absent, worker: absent, stt: absent, bundled: absent },
+  loaders: { serve: absent, dev: absent, worker: absent, stt: absent, admin: absent, bundled: absent },
 });

@@ -9,6 +9,7 @@ import {
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildIngress, findIngress } from './ingress.ts';
+import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
 import type { Part } from './part.ts';
 import { runQuietly } from './run-command.ts';
 import { areRuntimesThere, installRuntimes } from './runtimes.ts';
@@ -64,6 +65,27 @@ export const parts: readonly Part[] = [
     remedy: 'install Chromium so that chromium is on PATH',
   },
   {
+    name: 'prometheus',
+    fixtures: ['test/support/parts/prometheus.ts'],
+    isThere: () => isOnPath('promtool'),
+    debianPackages: ['prometheus'],
+    remedy: 'install Prometheus so that prometheus and promtool are on PATH',
+  },
+  {
+    name: 'PHP',
+    fixtures: ['test/support/parts/sample-languages.ts'],
+    isThere: () => isOnPath('php'),
+    debianPackages: ['php-cli'],
+    remedy: 'install PHP 8 so that php is on PATH',
+  },
+  {
+    name: 'Java',
+    fixtures: ['test/support/parts/sample-languages.ts', 'test/support/parts/openapi-tools.ts'],
+    isThere: () => isOnPath('java'),
+    debianPackages: ['default-jdk-headless'],
+    remedy: 'install a JDK from 17 so that java is on PATH',
+  },
+  {
     name: 'espeak-ng',
     fixtures: ['test/support/parts/speech.ts'],
     isThere: () => isOnPath('espeak-ng'),
@@ -78,6 +100,14 @@ export const parts: readonly Part[] = [
     remedy: 'install Python 3 with pip',
   },
   {
+    name: 'OpenAPI tools',
+    fixtures: ['test/support/parts/openapi-tools.ts'],
+    builtWith: ['pip'],
+    isThere: async () => (await findOpenApiTools()) !== undefined,
+    build: installOpenApiTools,
+    remedy: 'install Python 3 with pip: they are fetched from their registries, once',
+  },
+  {
     name: 'speech model',
     fixtures: ['test/support/parts/speech-model.ts'],
     builtWith: ['pip'],
@@ -87,7 +117,11 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'Go',
-    fixtures: ['test/support/parts/go.ts'],
+    fixtures: [
+      'test/support/parts/go.ts',
+      'test/support/parts/sample-languages.ts',
+      'test/support/parts/openapi-tools.ts',
+    ],
     isThere: async () => (await goEnvironment()) !== undefined,
     debianPackages: ['golang-go'],
     build: fetchToolchain,

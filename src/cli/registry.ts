@@ -6,7 +6,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'rooms',
     section: 'Rooms',
     summary: 'Rooms that are open now',
-    verbs: ['create', 'list', 'get', 'open', 'delete'],
+    verbs: ['create', 'list', 'get', 'update', 'open', 'delete'],
     load: () => import('./commands/rooms/commands.ts'),
   },
   {
@@ -102,8 +102,15 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'stt',
     section: 'Service',
     summary: 'Speech models of the workers on this machine',
-    verbs: ['models', 'install'],
-    load: () => import('./commands/stt.ts'),
+    verbs: ['models', 'install', 'bench'],
+    load: () => import('./commands/stt/commands.ts'),
+  },
+  {
+    noun: 'admin',
+    section: 'Service',
+    summary: 'Back up and restore the database',
+    verbs: ['backup', 'restore'],
+    load: () => import('./commands/admin.ts'),
   },
   {
     noun: 'doctor',
@@ -111,6 +118,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     summary: 'Check the whole chain, and say what to do about each fault',
     verbs: [],
     load: () => import('./commands/doctor/commands.ts'),
+  },
+  {
+    noun: 'console',
+    section: 'Service',
+    summary: 'See and run it all in the browser',
+    verbs: [],
+    load: () => import('./commands/console/commands.ts'),
   },
   {
     noun: 'api',

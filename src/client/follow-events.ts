@@ -1,6 +1,7 @@
 import { type EventName, LATEST_CURSOR } from '../contract/event-names.ts';
 import type { Event, EventList, EventListQuery } from '../contract/events.ts';
 import type { QueryOptions } from './client-options.ts';
+import { repeatedCursor } from './pages.ts';
 import { pause } from './retry.ts';
 import { retryUntilResponse, type WaitDeps, type WaitOptions } from './retry-until-response.ts';
 
@@ -29,6 +30,7 @@ export type FollowDeps = WaitDeps & {
   readonly list: (options: ListEventsOptions) => Promise<EventList>;
 };
 
+const PATH = '/v1/events';
 const WAIT_SECONDS = 25;
 const PAGE_SIZE = 200;
 const SHORTEST_WAIT_MS = 500;
@@ -36,7 +38,8 @@ const SHORTEST_WAIT_MS = 500;
 /**
  * The stored events in their order, and then each new one as it comes, by long poll. It waits for a service that goes
  * away, restarts or is overloaded, and sends the same cursor again: nothing is lost. The first call must succeed, and
- * an error that does not pass (credentials, a bad parameter) ends the iteration.
+ * an error that does not pass (credentials, a bad parameter) ends the iteration, as does a service that sends events
+ * under the cursor that it was asked with: they would come for ever.
  */
 export async function* followEvents(
   deps: FollowDeps,
@@ -48,6 +51,7 @@ export async function* followEvents(
   let cursor = isFromNow ? LATEST_CURSOR : options.cursor;
   let page = await deps.list({ ...query, cursor });
   for (;;) {
+    if (page.events.length > 0 && page.nextCursor === cursor) throw repeatedCursor(PATH);
     yield* page.events;
     cursor = page.nextCursor;
     options.onCursor?.(cursor);

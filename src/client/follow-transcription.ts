@@ -9,7 +9,11 @@ export type FollowTranscriptionOptions = WaitOptions & {
   readonly since?: string | undefined;
   /** Called with the transcription when the first response has come. */
   readonly onStart?: ((transcription: LiveTranscription) => void) | undefined;
+  /** Called with the transcription when it was stopped or has failed. */
+  readonly onEnd?: ((transcription: EndedTranscription) => void) | undefined;
 };
+
+export type EndedTranscription = Pick<LiveTranscription | PostTranscriptionDetail, 'status' | 'error'>;
 
 export type FollowTranscriptionDeps = WaitDeps & {
   readonly ofRoom: (
@@ -47,7 +51,7 @@ export async function* followTranscription(
   let latest = 0;
   for (;;) {
     yield* newOnes(response.segments);
-    if (response.status === 'stopped') return;
+    if (response.status !== 'active') return options.onEnd?.(response);
     latest = Math.max(latest, ...response.segments.map(({ endedAt }) => Date.parse(endedAt)));
     await wait(deps, options.signal);
     const since = latest === 0 ? options.since : new Date(latest - OVERLAP_MS).toISOString();
@@ -56,7 +60,7 @@ export async function* followTranscription(
     // The transcription was stopped, and another one started since.
     const last = await retryUntilResponse(deps, options, () => deps.ofId(transcriptionId, call));
     yield* newOnes(last.segments);
-    return;
+    return options.onEnd?.(last);
   }
 }
 

@@ -25,4 +25,5 @@ export type { RequestSigner } from './sign-request.ts';
 export type { Tokens } from './tokens.ts';
 export type { ReadTranscriptionOptions, TextFormat, Transcription } from './transcription.ts';
 export type { ListTranscriptionsOptions, Transcriptions } from './transcriptions.ts';
-export type { Webhooks } from './webhooks.ts';
+export { verifyWebhook, type WebhookDelivery, WebhookVerificationError } from './verify-webhook.ts';
+export type { ListWebhooksOptions, Webhooks } from './webhooks.ts';

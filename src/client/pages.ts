@@ -20,10 +20,12 @@ export async function* itemsOfPages<T>(
     const { items, nextCursor } = await fetchPage(cursor);
     yield* items;
     if (nextCursor === undefined || nextCursor === null) return;
-    if (nextCursor === cursor) {
-      const detail = 'the service repeats the cursor of the page before';
-      throw new RtcError({ method: 'GET', path, code: 'unexpected-answer', detail });
-    }
+    if (nextCursor === cursor) throw repeatedCursor(path);
     cursor = nextCursor;
   }
+}
+
+export function repeatedCursor(path: string): RtcError {
+  const detail = 'the service repeats the cursor of the page before';
+  return new RtcError({ method: 'GET', path, code: 'unexpected-answer', detail });
 }

@@ -1,3 +1,4 @@
+import { isOwnType } from '../contract/errors.ts';
 import type { ServiceResponse } from './client-options.ts';
 import type { HttpResponse } from './http-exchange.ts';
 import { parseRetryAfter } from './retry.ts';
@@ -56,7 +57,8 @@ export function parseResponse(response: ServiceResponse, line: RequestLine): unk
 /** The error that a response of 300 or more stands for. */
 export function errorOfResponse(response: ServiceResponse, line: RequestLine, nowMs: number): RtcError {
   const problem = isJson(response) ? tryParse(response.body) : undefined;
-  if (isProblem(problem)) {
+  const retryAfterSeconds = parseRetryAfter(response.headers['retry-after'], nowMs);
+  if (isProblem(problem) && isOwnType(problem.type)) {
     return new RtcError({
       ...line,
       code: codeOfProblem(problem, response.status),
@@ -65,8 +67,11 @@ export function errorOfResponse(response: ServiceResponse, line: RequestLine, no
       problem,
       body: response.body,
       requestId: response.headers['x-request-id'] ?? problem.instance?.replace(/^urn:uuid:/, ''),
-      retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], nowMs),
+      retryAfterSeconds,
     });
+  }
+  if (isProblem(problem)) {
+    return notTheService(response, line, { how: `with "${problem.detail}"`, retryAfterSeconds });
   }
   if (isPlainHttpToTls(response)) {
     return notTheService(response, line, {
@@ -101,7 +106,7 @@ function redirected(response: ServiceResponse, line: RequestLine, location: stri
 function notTheService(
   response: ServiceResponse,
   line: RequestLine,
-  { how, ...more }: { readonly how: string; readonly cause?: unknown; readonly hint?: Hint },
+  { how, ...more }: { readonly how: string } & Additions,
 ): RtcError {
   const where = line.origin ?? 'the address';
   const detail = isFromGateway(response)
@@ -110,10 +115,16 @@ function notTheService(
   return unexpected(response, line, { detail, ...more });
 }
 
+type Additions = {
+  readonly cause?: unknown;
+  readonly hint?: Hint;
+  readonly retryAfterSeconds?: number | undefined;
+};
+
 function unexpected(
   { status, body, headers }: ServiceResponse,
   line: RequestLine,
-  more: { readonly detail: string; readonly cause?: unknown; readonly hint?: Hint },
+  more: { readonly detail: string } & Additions,
 ): RtcError {
   const requestId = headers['x-request-id'];
   return new RtcError({ ...line, code: 'unexpected-answer', status, body, requestId, ...more });

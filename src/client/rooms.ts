@@ -1,4 +1,4 @@
-import type { Room, RoomCreate, RoomList, RoomListQuery } from '../contract/rooms.ts';
+import type { Room, RoomCreate, RoomList, RoomListQuery, RoomPatch } from '../contract/rooms.ts';
 import type { CallOptions, QueryOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
 import { queryOf, roomPath, splitList, withBody } from './request-parts.ts';
@@ -54,6 +54,11 @@ export class Rooms {
   /** GET /v1/rooms/:roomId. */
   async get(room: string, options?: CallOptions): Promise<Room> {
     return await this.#transport.call('GET', roomPath(room), options);
+  }
+
+  /** PATCH /v1/rooms/:roomId: changes the metadata, which clients in the room get at once. */
+  async update(room: string, patch: RoomPatch, options?: CallOptions): Promise<Room> {
+    return await this.#transport.call('PATCH', roomPath(room), withBody(patch, options));
   }
 
   /** DELETE /v1/rooms/:roomId: disconnects everybody. */

@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodeOfType, type FieldError } from '../contract/errors.ts';
+import { type Hint, hintOf, hintSentence } from '../contract/hint.ts';
 import type { Problem } from '../contract/problem.ts';
 
 /**
@@ -17,8 +18,7 @@ export type ClientErrorCode =
 /** @deprecated Use ClientErrorCode. */
 export type ClientFault = ClientErrorCode;
 
-/** What to do about an error, and the command that does it, if there is one. */
-export type Hint = { readonly text: string; readonly command?: string };
+export type { Hint };
 
 export type RtcErrorOptions = {
   readonly code: ErrorCode | ClientErrorCode;
@@ -66,8 +66,8 @@ export class RtcError extends Error {
     this.code = options.code;
     this.status = options.status;
     this.detail = detail;
-    this.reason = options.detail;
     this.hint = hint ?? hintOf(options.problem);
+    this.reason = withoutHint(options.detail, this.hint);
     this.problem = options.problem;
     this.body = options.body;
     this.requestId = options.requestId;
@@ -86,6 +86,12 @@ export class RtcError extends Error {
   get serverTime(): number | undefined {
     return this.problem?.serverTime;
   }
+}
+
+/** The detail of a problem ends with its hint, for clients that show the detail alone. */
+function withoutHint(detail: string, hint: Hint | undefined): string {
+  const ending = hint === undefined ? '' : ` ${hintSentence(hint)}`;
+  return ending !== '' && detail.endsWith(ending) ? detail.slice(0, -ending.length) : detail;
 }
 
 /** The catalogue's code of a problem; for a type that this version does not know, the nearest by status. */
@@ -123,17 +129,6 @@ export function isProblem(value: unknown): value is Problem {
     typeof status === 'number' &&
     typeof detail === 'string'
   );
-}
-
-/** A newer service may send one with its problem. */
-function hintOf(problem: object | undefined): Hint | undefined {
-  const value = problem !== undefined && 'hint' in problem ? problem.hint : undefined;
-  if (typeof value !== 'object' || value === null || !('text' in value)) return undefined;
-  const { text } = value;
-  if (typeof text !== 'string') return undefined;
-  return 'command' in value && typeof value.command === 'string'
-    ? { text, command: value.command }
-    : { text };
 }
 
 function isFieldError(value: unknown): value is FieldError {

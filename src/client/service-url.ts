@@ -1,25 +1,36 @@
 /** Where the service is: origin for the connection, prefix for every path (`` or `/rtc`). */
 export type ServiceUrl = { readonly origin: string; readonly prefix: string };
 
+/** A base address that cannot be used. `reason` follows the name of the setting that it comes from. */
+export class InvalidUrlError extends TypeError {
+  readonly reason: string;
+
+  constructor(reason: string, message = `the service's URL ${reason}`) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
 /**
  * Splits a base address such as `https://rtc.example.org` or `https://example.org/rtc/`. The prefix is sent and
  * signed: a proxy that strips it from the path breaks the signature.
- * @throws TypeError saying what is wrong with the address
+ * @throws InvalidUrlError
  */
 export function parseServiceUrl(text: string): ServiceUrl {
   const url = parseUrl(text);
-  if (url === undefined)
-    throw new TypeError(`${JSON.stringify(text)} is not a URL such as http://127.0.0.1:3000`);
+  if (url === undefined) {
+    const reason = `${JSON.stringify(text)} is not a URL`;
+    throw new InvalidUrlError(reason, `${reason} such as http://127.0.0.1:3000`);
+  }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new TypeError(`the service's URL must start with http:// or https://, not ${url.protocol}//`);
+    throw new InvalidUrlError(`must start with http:// or https://, not ${url.protocol}//`);
   }
   // The value itself stays out of the message: a password may be in it.
   if (url.username !== '' || url.password !== '') {
-    throw new TypeError("the service's URL must not contain a user name or password");
+    throw new InvalidUrlError('must not contain a user name or password');
   }
-  if (url.search !== '' || url.hash !== '') {
-    throw new TypeError("the service's URL must not contain a query or a fragment");
-  }
+  if (url.search !== '' || url.hash !== '')
+    throw new InvalidUrlError('must not contain a query or a fragment');
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '') };
 }
 

@@ -9,7 +9,7 @@ const encoder = new TextEncoder();
 export function createWebCryptoSigner(apiSecret: string): RequestSigner {
   let key: ReturnType<typeof importKey> | undefined;
   return async (request) => {
-    key ??= importKey(apiSecret);
+    key ??= importKey(encoder.encode(apiSecret));
     const body = request.body ?? '';
     const bytes = typeof body === 'string' ? encoder.encode(body) : new Uint8Array(body);
     const bodyHash = toHex(await crypto.subtle.digest('SHA-256', bytes));
@@ -18,9 +18,14 @@ export function createWebCryptoSigner(apiSecret: string): RequestSigner {
   };
 }
 
-async function importKey(secret: string) {
+/** HMAC-SHA256 by WebCrypto, for a key that is used once. */
+export async function hmacSha256(key: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.sign('HMAC', await importKey(key), new Uint8Array(message)));
+}
+
+async function importKey(secret: Uint8Array) {
   // HMAC pads a short key with zeros: one zero byte is the empty key, which WebCrypto refuses to import.
-  const bytes = secret === '' ? new Uint8Array(1) : encoder.encode(secret);
+  const bytes = secret.length === 0 ? new Uint8Array(1) : new Uint8Array(secret);
   return await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 }
 

@@ -1,15 +1,23 @@
+import type { Event } from '../contract/event-payloads.ts';
 import type {
   Webhook,
   WebhookCreate,
   WebhookList,
+  WebhookListQuery,
   WebhookPatch,
   WebhookPut,
   WebhookTest,
 } from '../contract/webhooks.ts';
-import type { CallOptions } from './client-options.ts';
+import type { CallOptions, QueryOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
-import { webhookPath, withBody } from './request-parts.ts';
+import { queryOf, webhookPath, withBody } from './request-parts.ts';
 import type { Transport } from './transport.ts';
+import { verifyWebhook, type WebhookDelivery } from './verify-webhook.ts';
+
+/** Page size at most 1000; without one, all webhooks. */
+export type ListWebhooksOptions = QueryOptions<WebhookListQuery>;
+
+const ALL_PAGE_SIZE = 200;
 
 /** Registered webhooks: `client.webhooks`. */
 export class Webhooks {
@@ -24,16 +32,17 @@ export class Webhooks {
     return await this.#transport.call('POST', '/v1/webhooks', withBody(webhook, options));
   }
 
-  /** GET /v1/webhooks: all of them, secrets masked. */
-  async list(options?: CallOptions): Promise<WebhookList> {
-    return await this.#transport.call('GET', '/v1/webhooks', options);
+  /** GET /v1/webhooks: all of them, or a page with `limit`; secrets masked. */
+  async list(options: ListWebhooksOptions = {}): Promise<WebhookList> {
+    const query = queryOf({ limit: options.limit, cursor: options.cursor });
+    return await this.#transport.call('GET', `/v1/webhooks${query}`, options);
   }
 
-  /** Each webhook, its secret masked. */
-  all(options?: CallOptions): AsyncGenerator<Webhook, void, undefined> {
-    return itemsOfPages('/v1/webhooks', undefined, async () => {
-      const { webhooks } = await this.list(options);
-      return { items: webhooks, nextCursor: undefined };
+  /** Each webhook, page by page, its secret masked. */
+  all(options: ListWebhooksOptions = {}): AsyncGenerator<Webhook, void, undefined> {
+    return itemsOfPages('/v1/webhooks', options.cursor, async (cursor) => {
+      const { webhooks, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: webhooks, nextCursor };
     });
   }
 
@@ -60,5 +69,10 @@ export class Webhooks {
   /** POST /v1/webhooks/:webhookId/test: sends one event and reports the outcome; it may take 10 s. */
   async test(id: string, options?: CallOptions): Promise<WebhookTest> {
     return await this.#transport.call('POST', webhookPath(id, 'test'), options);
+  }
+
+  /** The event of a genuine delivery. It calls nothing: receivers without a client use `verifyWebhook`. */
+  async verify(delivery: WebhookDelivery): Promise<Event> {
+    return await verifyWebhook(delivery);
   }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { idParameter } from './ids.ts';
 import { instantSchema } from './names.ts';
-import { pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 import { webhookIdParameter } from './webhooks.ts';
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'cancelled'] as const;
@@ -33,9 +33,9 @@ export const ReplayQuery = Type.Object(
 );
 
 const AttemptSchema = Type.Object({
-  number: Type.Integer({ examples: [1] }),
+  number: Type.Integer({ description: 'Counts the attempts from 1', examples: [1] }),
   startedAt: instantSchema('When it was sent'),
-  durationMs: Type.Integer({ examples: [85] }),
+  durationMs: Type.Integer({ description: 'How long it took, in milliseconds', examples: [85] }),
   statusCode: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Null when nobody answered',
     examples: [200],
@@ -49,28 +49,33 @@ const AttemptSchema = Type.Object({
 export const DeliverySchema = Type.Object(
   {
     id: Type.String({ description: 'Form dlv_<id>', examples: ['dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    webhookId: Type.String({ examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    eventId: Type.String({ examples: ['evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    event: Type.String({ examples: ['room_finished'] }),
-    status: Type.Enum(DELIVERY_STATES),
+    webhookId: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    eventId: Type.String({
+      description: 'Id of the event, form evt_<id>',
+      examples: ['evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+    }),
+    event: Type.String({ description: 'Event name, as it is delivered', examples: ['room_finished'] }),
+    status: Type.Enum(DELIVERY_STATES, {
+      description: 'failed: after the last try; cancelled: its webhook was deleted first',
+    }),
     createdAt: instantSchema('When the event was stored'),
     nextAttemptAt: Type.Union([instantSchema('When it will be tried'), Type.Null()], {
       description: 'Null when it is not pending',
     }),
-    attempts: Type.Array(AttemptSchema),
+    attempts: Type.Array(AttemptSchema, { description: 'Every attempt, oldest first' }),
   },
-  { $id: 'Delivery' },
+  { $id: 'Delivery', description: 'One event for one webhook' },
 );
 export type Delivery = Static<typeof DeliverySchema>;
 
 export const DeliveryListSchema = Type.Object(
-  { deliveries: Type.Array(DeliverySchema), nextCursor: Type.Union([Type.String(), Type.Null()]) },
-  { $id: 'DeliveryList' },
+  { deliveries: Type.Array(DeliverySchema, { description: 'The deliveries' }), nextCursor },
+  { $id: 'DeliveryList', description: 'A page of deliveries' },
 );
 export type DeliveryList = Static<typeof DeliveryListSchema>;
 
 export const ReplaySchema = Type.Object(
   { replayed: Type.Integer({ description: 'Deliveries that are pending again', examples: [3] }) },
-  { $id: 'Replay' },
+  { $id: 'Replay', description: 'What is sent again' },
 );
 export type Replay = Static<typeof ReplaySchema>;

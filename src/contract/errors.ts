@@ -1,3 +1,4 @@
+import { type Hint, messageWithHint } from './hint.ts';
 import { REASON_PHRASES } from './reason-phrases.ts';
 
 /**
@@ -40,6 +41,10 @@ export const PROBLEMS = {
   'method-not-allowed': { status: 405, meaning: 'The path exists, but not for this method; see Allow.' },
   'request-timeout': { status: 408, meaning: 'The request did not arrive in time.' },
   conflict: { status: 409, meaning: 'The state of the resource does not allow this now.' },
+  'webhook-limit-reached': {
+    status: 409,
+    meaning: 'There are MAX_WEBHOOKS webhooks already; delete one that is not needed.',
+  },
   'recording-not-finished': {
     status: 409,
     meaning: 'The recording is still running, or its file is still being written.',
@@ -107,8 +112,13 @@ export function problemType(code: ErrorCode): string {
 
 /** The code behind a problem's `type`; undefined for one that this catalogue does not know. */
 export function errorCodeOfType(type: string): ErrorCode | undefined {
-  const slug = type.startsWith(TYPE_PREFIX) ? type.slice(TYPE_PREFIX.length) : '';
+  const slug = isOwnType(type) ? type.slice(TYPE_PREFIX.length) : '';
   return Object.hasOwn(PROBLEMS, slug) ? (slug as ErrorCode) : undefined;
+}
+
+/** Whether a problem is of this service, of this version or another one. */
+export function isOwnType(type: string): boolean {
+  return type.startsWith(TYPE_PREFIX);
 }
 
 /** The HTTP reason phrase, which RFC 9457 problems of this service carry as `title`. */
@@ -123,6 +133,7 @@ export type FieldError =
 
 export type ServiceErrorOptions = {
   readonly cause?: unknown;
+  readonly hint?: Hint;
   /** Whether the same call may succeed later without anything being changed. */
   readonly retryable?: boolean;
   readonly errors?: readonly FieldError[];
@@ -132,18 +143,27 @@ export type ServiceErrorOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** An expected failure. `message` is shown to the caller: what is wrong, with which value, and what to do. */
+/**
+ * An expected failure. `message` is shown to the caller: what is wrong, with which value, and what to do, which `hint` has
+ * as data.
+ */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
+  /** The message without the hint. */
+  readonly reason: string;
+  readonly hint: Hint | undefined;
   readonly retryable: boolean;
   readonly errors: readonly FieldError[] | undefined;
   readonly extensions: Readonly<Record<string, string | number | boolean>>;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    const { cause, hint } = options;
+    super(messageWithHint(message, hint), cause === undefined ? undefined : { cause });
     this.code = code;
+    this.reason = message;
+    this.hint = hint;
     this.retryable = options.retryable ?? false;
     this.errors = options.errors;
     this.extensions = options.extensions ?? {};

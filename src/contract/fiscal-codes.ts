@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { MAX_TEXT_LENGTH } from './person-reading.ts';
+import { MAX_TEXT_LENGTH } from './parsed-person.ts';
 import { PlacePeriodSchema, PlaceRecordSchema } from './places.ts';
 
 /*
@@ -47,7 +47,7 @@ export const PersonSchema = Type.Object(
       Type.Boolean({ description: 'The person has no given name: `name` is empty, and the code has XXX' }),
     ),
   },
-  { $id: 'Person' },
+  { $id: 'Person', description: 'Whose code it is' },
 );
 
 export const CodeAndPersonSchema = Type.Object(
@@ -55,7 +55,7 @@ export const CodeAndPersonSchema = Type.Object(
     cf: Type.String({ description: 'The fiscal code', examples: ['RSSMRA80B01H501T'] }),
     ...PersonSchema.properties,
   },
-  { $id: 'CodeAndPerson' },
+  { $id: 'CodeAndPerson', description: 'A code, and the person to whom it may belong' },
 );
 
 const GeneratedDetailsSchema = Type.Object(
@@ -77,7 +77,7 @@ export const GeneratedCodeSchema = Type.Object(
     cf: Type.String({ description: 'The fiscal code, 16 characters', examples: ['RSSMRA80B01H501T'] }),
     details: Type.Optional(GeneratedDetailsSchema),
   },
-  { $id: 'GeneratedCode' },
+  { $id: 'GeneratedCode', description: 'The code of a person' },
 );
 
 const textOrNumber = (description: string, example: string | number) =>
@@ -89,20 +89,22 @@ export const MatchSchema = Type.Object(
     parts: Type.Array(
       Type.Object(
         {
-          part: Type.Enum(['surname', 'name', 'gender', 'day', 'month', 'year', 'place']),
-          matches: Type.Boolean(),
+          part: Type.Enum(['surname', 'name', 'gender', 'day', 'month', 'year', 'place'], {
+            description: 'Which part',
+          }),
+          matches: Type.Boolean({ description: 'Whether it matches' }),
           expected: textOrNumber(
             "By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code",
             'RSS',
           ),
           found: textOrNumber('In the code', 'RSS'),
         },
-        { $id: 'MatchPart' },
+        { $id: 'MatchPart', description: 'A part of the code, compared' },
       ),
       { description: 'In the order of the code' },
     ),
   },
-  { $id: 'Match' },
+  { $id: 'Match', description: 'Whether a code fits a person, part by part' },
 );
 
 const CodeWarnings = Type.Array(Type.Enum(['place-not-in-force', 'names-not-derivable']), {
@@ -130,10 +132,10 @@ export const DecodedCodeSchema = Type.Object(
   {
     name: Type.String({ description: 'The three letters of the name', examples: ['MRA'] }),
     surname: Type.String({ description: 'The three letters of the surname', examples: ['RSS'] }),
-    gender: Type.Enum(['F', 'M'], { examples: ['M'] }),
-    day: Type.Integer({ examples: [1] }),
-    month: Type.Integer({ examples: [2] }),
-    year: Type.Integer({ examples: [1980] }),
+    gender: Type.Enum(['F', 'M'], { description: 'Sex', examples: ['M'] }),
+    day: Type.Integer({ description: 'Day of the birth date', examples: [1] }),
+    month: Type.Integer({ description: 'Month of the birth date', examples: [2] }),
+    year: Type.Integer({ description: 'Year of the birth date', examples: [1980] }),
     birthday: Type.String({ description: 'YYYY-MM-DD', examples: ['1980-02-01'] }),
     birthplace: Type.String({
       description: 'Place or country, upper case, by its name on the birth date',
@@ -146,7 +148,7 @@ export const DecodedCodeSchema = Type.Object(
     cf: Type.String({ description: 'The code, upper case', examples: ['RSSMRA80B01H501T'] }),
     details: Type.Optional(DecodedDetailsSchema),
   },
-  { $id: 'DecodedCode' },
+  { $id: 'DecodedCode', description: 'What a code tells' },
 );
 
 export const OmocodieSchema = Type.Array(Type.String({ examples: ['RSSMRA80B01H50ML'] }), {
@@ -156,17 +158,20 @@ export const OmocodieSchema = Type.Array(Type.String({ examples: ['RSSMRA80B01H5
 
 const CodeFaultSchema = Type.Object(
   {
-    reason: Type.String({ examples: ['check-character'] }),
+    reason: Type.String({ description: 'A word for it', examples: ['check-character'] }),
     start: Type.Integer({ description: 'Index of the first character at fault, from 0', examples: [15] }),
     end: Type.Integer({ description: 'Index after the last one', examples: [16] }),
-    message: Type.String({ examples: ['the check character does not fit the fifteen before it'] }),
+    message: Type.String({
+      description: 'A sentence for it',
+      examples: ['the check character does not fit the fifteen before it'],
+    }),
   },
-  { $id: 'CodeFault' },
+  { $id: 'CodeFault', description: 'Something wrong with a code' },
 );
 
 export const ValiditySchema = Type.Object(
   {
-    valid: Type.Boolean({ examples: [true] }),
+    valid: Type.Boolean({ description: 'Whether it is valid', examples: [true] }),
     kind: Type.Union([Type.Enum(['person', 'provisional', 'vat', 'organisation']), Type.Null()], {
       description:
         'What the code is by its own check digit: of a person, provisional, a VAT number (which is also the code of most organisations), of an organisation without VAT number; null when it is none',
@@ -194,7 +199,7 @@ export const ValiditySchema = Type.Object(
     ),
     warnings: Type.Optional(CodeWarnings),
   },
-  { $id: 'Validity' },
+  { $id: 'Validity', description: 'Whether a code is valid' },
 );
 
 /** The shape of every error under /cf and /it. */
@@ -222,7 +227,7 @@ export const FiscalErrorSchema = Type.Object(
 export type GeneratedCode = Static<typeof GeneratedCodeSchema>;
 export type DecodedCode = Static<typeof DecodedCodeSchema>;
 export type Validity = Static<typeof ValiditySchema>;
-export type MatchAnswer = Static<typeof MatchSchema>;
+export type MatchResponse = Static<typeof MatchSchema>;
 export type FiscalError = Static<typeof FiscalErrorSchema>;
 
 export const CodeParams = Type.Object({

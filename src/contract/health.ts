@@ -1,25 +1,55 @@
 import { type Static, Type } from 'typebox';
+import { instantSchema } from './names.ts';
+
+const languagesByKind = (description: string) =>
+  Type.Object(
+    {
+      live: Type.Array(Type.String(), { description: 'Of live transcription', examples: [['en', 'it']] }),
+      post: Type.Array(Type.String(), {
+        description: 'Of transcribing recordings',
+        examples: [['en', 'it']],
+      }),
+    },
+    { description },
+  );
 
 export const HealthSchema = Type.Object(
   {
-    status: Type.Literal('ok'),
-    version: Type.String({ examples: ['0.1.0'] }),
-    capabilities: Type.Object({
-      transcriptionLive: Type.Boolean({ description: 'A stt-live worker is alive' }),
-      transcriptionPost: Type.Boolean({ description: 'A stt-post worker is alive' }),
-    }),
+    status: Type.Literal('ok', { description: 'Always ok: a service that does not run answers nothing' }),
+    version: Type.String({ description: 'Version of the service', examples: ['0.1.0'] }),
+    capabilities: Type.Object(
+      {
+        transcriptionLive: Type.Boolean({ description: 'A stt-live worker is alive' }),
+        transcriptionPost: Type.Boolean({ description: 'A stt-post worker is alive' }),
+        languages: Type.Optional(languagesByKind('BCP 47 tags that the living workers transcribe')),
+        failedLanguages: Type.Optional(
+          languagesByKind(
+            'Those for which a living worker has a model that it cannot use; rtc doctor says why',
+          ),
+        ),
+      },
+      { description: 'What the add-ons that run can do' },
+    ),
   },
-  { $id: 'Health' },
+  { $id: 'Health', description: 'That the service runs, and what it can do' },
 );
 export type Health = Static<typeof HealthSchema>;
 
 export const ReadinessSchema = Type.Object(
   {
-    ready: Type.Boolean(),
-    checks: Type.Object({
-      mediaServer: Type.Boolean({ description: 'The media server answers and accepts our key' }),
-      database: Type.Boolean(),
-    }),
+    ready: Type.Boolean({ description: 'Whether everything that is needed answers' }),
+    checks: Type.Object(
+      {
+        mediaServer: Type.Boolean({ description: 'The media server answers and accepts our key' }),
+        database: Type.Boolean({ description: 'The database answers' }),
+      },
+      { description: 'What is needed, one by one' },
+    ),
+    eventsRefusedSince: Type.Optional(
+      instantSchema(
+        "Since when this instance has refused the media server's events, as it could not store them; absent when nothing is missing",
+      ),
+    ),
   },
   { $id: 'Readiness', description: 'Whether the service can do its work; 503 when it cannot' },
 );

@@ -3,6 +3,7 @@ export * from './choices.ts';
 export * from './deliveries.ts';
 export * from './errors.ts';
 export * from './event-names.ts';
+export * from './event-payloads.ts';
 export * from './events.ts';
 export * from './fiscal-codes.ts';
 export * from './health.ts';

@@ -18,26 +18,29 @@ export const IngressCreateSchema = Type.Object(
       nameSchema('Unique identity; generated as ingress_<id> when absent', 'camera-1'),
     ),
   },
-  { $id: 'IngressCreate', additionalProperties: false },
+  { $id: 'IngressCreate', description: 'The ingress to create', additionalProperties: false },
 );
 export type IngressCreate = Static<typeof IngressCreateSchema>;
 
 /** LiveKit's IngressInfo in protobuf JSON. `streamKey` lets its holder publish into the room. */
 export const IngressSchema = Type.Object(
   {
-    ingressId: Type.String({ examples: ['IN_wnBrCvKPXSSm'] }),
-    name: Type.String(),
-    streamKey: Type.String(),
-    url: Type.String({ examples: ['rtmp://media.example.org:1935/live'] }),
-    inputType: Type.String({ examples: ['RTMP_INPUT'] }),
-    roomName: Type.String({ examples: ['demo'] }),
-    participantIdentity: Type.String(),
-    participantName: Type.String(),
-    reusable: Type.Boolean(),
+    ingressId: Type.String({ description: 'Form IN_<id>', examples: ['IN_wnBrCvKPXSSm'] }),
+    name: Type.String({ description: 'Name of the ingress' }),
+    streamKey: Type.String({ description: 'What the streaming program is given; whoever has it can stream' }),
+    url: Type.String({ description: 'Where to stream to', examples: ['rtmp://media.example.org:1935/live'] }),
+    inputType: Type.String({ description: 'RTMP_INPUT or WHIP_INPUT', examples: ['RTMP_INPUT'] }),
+    roomName: Type.String({ description: 'The room into which the stream goes', examples: ['demo'] }),
+    participantIdentity: Type.String({ description: 'Identity of the stream in the room' }),
+    participantName: Type.String({ description: 'Display name of the stream in the room' }),
+    reusable: Type.Boolean({ description: 'Whether it can be used again after a stream has ended' }),
   },
   { $id: 'Ingress', additionalProperties: true, description: "LiveKit's IngressInfo object" },
 );
 export type Ingress = Static<typeof IngressSchema>;
 
-export const IngressListSchema = Type.Object({ ingress: Type.Array(IngressSchema) }, { $id: 'IngressList' });
+export const IngressListSchema = Type.Object(
+  { ingress: Type.Array(IngressSchema, { description: 'The ingress endpoints' }) },
+  { $id: 'IngressList', description: 'Ingress endpoints of a room' },
+);
 export type IngressList = Static<typeof IngressListSchema>;

@@ -10,32 +10,52 @@ export const ParticipantParams = Type.Object({
 /** LiveKit's ParticipantInfo in protobuf JSON. */
 export const ParticipantSchema = Type.Object(
   {
-    sid: Type.String({ examples: ['PA_4bPp8Vi9S6Dd'] }),
-    identity: Type.String({ examples: ['ada'] }),
-    name: Type.String({ examples: ['Ada Lovelace'] }),
-    state: Type.String({ examples: ['ACTIVE'] }),
-    kind: Type.String({ examples: ['STANDARD'] }),
-    metadata: Type.String(),
-    joinedAt: Type.String({ description: 'Unix seconds, int64 as a string' }),
-    isPublisher: Type.Boolean(),
-    attributes: Type.Record(Type.String(), Type.String(), { examples: [{ 'rtc.role': 'host' }] }),
+    sid: Type.String({
+      description: "The media server's id of this connection",
+      examples: ['PA_4bPp8Vi9S6Dd'],
+    }),
+    identity: Type.String({ description: 'Identity of the token (userId)', examples: ['ada'] }),
+    name: Type.String({ description: 'Display name', examples: ['Ada Lovelace'] }),
+    state: Type.String({ description: 'JOINING, JOINED, ACTIVE or DISCONNECTED', examples: ['ACTIVE'] }),
+    kind: Type.String({
+      description: 'STANDARD for people, INGRESS for streams, SIP for telephones',
+      examples: ['STANDARD'],
+    }),
+    metadata: Type.String({ description: 'JSON text of the token; empty for nothing' }),
+    joinedAt: Type.String({ description: 'When it joined: Unix seconds, int64 as a string' }),
+    isPublisher: Type.Boolean({ description: 'Whether it publishes a track' }),
+    attributes: Type.Record(Type.String(), Type.String(), {
+      description: 'Signed attributes of the token: rtc.role and rtc.canMuteOthers',
+      examples: [{ 'rtc.role': 'host' }],
+    }),
     permission: Type.Optional(
       Type.Object(
-        { canPublish: Type.Boolean(), canSubscribe: Type.Boolean(), hidden: Type.Boolean() },
-        { additionalProperties: true },
+        {
+          canPublish: Type.Boolean({ description: 'May publish tracks' }),
+          canSubscribe: Type.Boolean({ description: 'May receive the tracks of others' }),
+          hidden: Type.Boolean({ description: 'Others do not see it' }),
+        },
+        { additionalProperties: true, description: 'What the token allows' },
       ),
     ),
     tracks: Type.Array(
       Type.Object(
         {
-          sid: Type.String({ examples: ['TR_AMDuaW8eDvbDmz'] }),
-          type: Type.String({ examples: ['AUDIO'] }),
-          name: Type.String(),
-          muted: Type.Boolean(),
-          source: Type.String({ examples: ['MICROPHONE'] }),
+          sid: Type.String({
+            description: 'Id of the track, to mute it by',
+            examples: ['TR_AMDuaW8eDvbDmz'],
+          }),
+          type: Type.String({ description: 'AUDIO, VIDEO or DATA', examples: ['AUDIO'] }),
+          name: Type.String({ description: 'Name that the publisher gave it' }),
+          muted: Type.Boolean({ description: 'Whether it is muted' }),
+          source: Type.String({
+            description: 'CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN',
+            examples: ['MICROPHONE'],
+          }),
         },
         { additionalProperties: true },
       ),
+      { description: 'Tracks that it publishes' },
     ),
   },
   { $id: 'Participant', additionalProperties: true, description: "LiveKit's ParticipantInfo object" },
@@ -43,8 +63,8 @@ export const ParticipantSchema = Type.Object(
 export type Participant = Static<typeof ParticipantSchema>;
 
 export const ParticipantListSchema = Type.Object(
-  { participants: Type.Array(ParticipantSchema) },
-  { $id: 'ParticipantList' },
+  { participants: Type.Array(ParticipantSchema, { description: 'The participants' }) },
+  { $id: 'ParticipantList', description: 'Who is in a room' },
 );
 export type ParticipantList = Static<typeof ParticipantListSchema>;
 
@@ -57,6 +77,6 @@ export const MuteSchema = Type.Object(
       examples: ['TR_AMDuaW8eDvbDmz'],
     }),
   },
-  { $id: 'Mute', additionalProperties: false },
+  { $id: 'Mute', description: 'What to mute', additionalProperties: false },
 );
 export type Mute = Static<typeof MuteSchema>;

@@ -12,7 +12,7 @@ export const PlaceRecordSchema = Type.Object(
     province: Type.String({ description: 'Province abbreviation, EE for a state', examples: ['RM'] }),
     name: Type.String({ description: 'Upper case', examples: ['ROMA'] }),
   },
-  { $id: 'PlaceRecord' },
+  { $id: 'PlaceRecord', description: 'A place' },
 );
 
 /** A place record with its dates. */
@@ -27,7 +27,7 @@ export const PlacePeriodSchema = Type.Object(
     }),
     current: Type.Boolean({ description: 'Whether it is in force today' }),
   },
-  { $id: 'PlacePeriod' },
+  { $id: 'PlacePeriod', description: 'A place with its dates' },
 );
 
 export const PlaceListSchema = Type.Array(PlacePeriodSchema);
@@ -39,15 +39,17 @@ export const FoundPlaceListSchema = Type.Array(
       history: Type.Array(
         Type.Object({
           ...PlacePeriodSchema.properties,
-          source: Type.Enum(['ministero-interno', 'codice-fiscale-js']),
+          source: Type.Enum(['ministero-interno', 'codice-fiscale-js'], {
+            description: 'What tells of the record',
+          }),
         }),
         { description: 'Its names and provinces over time, oldest first' },
       ),
       successors: Type.Array(
         Type.Object({
-          code: Type.String({ examples: ['L736'] }),
-          province: Type.String({ examples: ['VE'] }),
-          name: Type.String({ examples: ['VENEZIA'] }),
+          code: Type.String({ description: 'Belfiore code', examples: ['L736'] }),
+          province: Type.String({ description: 'Province abbreviation', examples: ['VE'] }),
+          name: Type.String({ description: 'Upper case', examples: ['VENEZIA'] }),
           source: Type.Enum(['istat', 'istat-same-code', 'istat-seat', 'istat-divided', 'by-hand'], {
             description: 'What tells of the successor',
           }),
@@ -55,24 +57,25 @@ export const FoundPlaceListSchema = Type.Array(
         { description: 'The places that took it over in turn, or all that it was divided among' },
       ),
     },
-    { $id: 'FoundPlace' },
+    { $id: 'FoundPlace', description: 'A place with its history' },
   ),
 );
 
 export const RegionSchema = Type.Object(
   {
-    name: Type.String({ examples: ['Lazio'] }),
+    name: Type.String({ description: 'Name in Italian', examples: ['Lazio'] }),
     provinces: Type.Array(
       Type.Object(
         {
-          name: Type.String({ examples: ['Roma'] }),
+          name: Type.String({ description: 'Name in Italian', examples: ['Roma'] }),
           abbreviation: Type.String({ description: 'Two letters', examples: ['RM'] }),
         },
-        { $id: 'Province' },
+        { $id: 'Province', description: 'A province' },
       ),
+      { description: 'Its provinces' },
     ),
   },
-  { $id: 'Region' },
+  { $id: 'Region', description: 'A region with its provinces' },
 );
 
 export const RegionListSchema = Type.Array(RegionSchema);
@@ -81,6 +84,21 @@ export const CapListSchema = Type.Array(Type.Integer({ examples: [118] }), {
   description: 'Postal codes as integers: 00118 is 118',
 });
 
+const DatedCapsSchema = Type.Object(
+  {
+    place: PlaceRecordSchema,
+    caps: Type.Array(Type.String({ examples: ['00118'] }), { description: 'Five digits each, in order' }),
+    asOf: Type.String({ description: 'Year and month that they are of', examples: ['2026-11'] }),
+    replacedBy: Type.Union([Type.String(), Type.Null()], {
+      description: 'The code that will replace the others of this comune; null for nearly all',
+    }),
+  },
+  { $id: 'DatedCaps', description: 'With details=true' },
+);
+
+export const CapsResponseSchema = Type.Union([CapListSchema, DatedCapsSchema]);
+
+export type DatedCaps = Static<typeof DatedCapsSchema>;
 export type PlaceRecord = Static<typeof PlaceRecordSchema>;
 export type PlacePeriod = Static<typeof PlacePeriodSchema>;
 export type FoundPlace = Static<typeof FoundPlaceListSchema>[number];
@@ -124,8 +142,21 @@ export const CitiesQuery = Type.Object({
   offset: numberOf('Leaves out so many records'),
 });
 
+export const CapsQuery = Type.Object({
+  details: Type.Optional(
+    Type.Enum(['true', 'false'], {
+      description: 'Return an object with the place, its codes as text, their month and what replaces them',
+    }),
+  ),
+});
+
 export const PlacesQuery = Type.Object({
-  q: Type.String({ maxLength: 100, description: 'What somebody has typed of a name', examples: ['san giu'] }),
+  q: Type.String({
+    maxLength: 100,
+    description:
+      'What somebody has typed of a name, a Belfiore code, or a postal code, also one of some years ago',
+    examples: ['san giu'],
+  }),
   province: Type.Optional(provinceAbbreviation),
   date,
   limit: numberOf('At most so many places, 100 at the most (default 10)'),

@@ -6,7 +6,7 @@ const FieldErrorSchema = Type.Object(
       Type.String({ description: 'JSON pointer into the body, as a URI fragment: #/name' }),
     ),
     parameter: Type.Optional(Type.String({ description: 'Name of the query or path parameter' })),
-    detail: Type.String(),
+    detail: Type.String({ description: 'What is wrong with it' }),
   },
   { $id: 'FieldError', description: 'One bad field or parameter' },
 );
@@ -27,6 +27,15 @@ export const ProblemSchema = Type.Object(
     ),
     errorsTruncated: Type.Optional(
       Type.Literal(true, { description: 'There are more bad fields than `errors` names' }),
+    ),
+    hint: Type.Optional(
+      Type.Object(
+        {
+          text: Type.String({ description: 'Text of it, in lower case and without a full stop' }),
+          command: Type.Optional(Type.String({ description: 'The command that does it' })),
+        },
+        { description: 'What to do about it, which `detail` says too' },
+      ),
     ),
     serverTime: Type.Optional(Type.Integer({ description: "The server's clock, Unix seconds" })),
   },

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { idParameter } from './ids.ts';
 import { instantSchema, nameSchema } from './names.ts';
-import { pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
 export const RecordingParams = Type.Object({
   recordingId: idParameter("The recording's egress id", 'EG_tH8vdkRoTDWY'),
@@ -12,22 +12,24 @@ const egressId = Type.String({ description: 'Form EG_<id>', examples: ['EG_tH8vd
 export const RecordingStartSchema = Type.Object(
   {
     egressId,
-    roomId: Type.String({ examples: ['demo'] }),
-    status: Type.Enum(['recording', 'already_recording']),
+    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+    status: Type.Enum(['recording', 'already_recording'], {
+      description: 'already_recording: another call started it, and it is told here',
+    }),
     startedAt: instantSchema('When the recording was started'),
   },
-  { $id: 'RecordingStart' },
+  { $id: 'RecordingStart', description: 'The recording that runs' },
 );
 export type RecordingStart = Static<typeof RecordingStartSchema>;
 
 export const RecordingStopSchema = Type.Object(
   {
     egressId,
-    roomId: Type.String({ examples: ['demo'] }),
-    status: Type.Literal('stopped'),
+    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+    status: Type.Literal('stopped', { description: 'Always stopped' }),
     stoppedAt: instantSchema('When the recording was stopped'),
   },
-  { $id: 'RecordingStop' },
+  { $id: 'RecordingStop', description: 'The recording that was stopped' },
 );
 export type RecordingStop = Static<typeof RecordingStopSchema>;
 
@@ -41,12 +43,15 @@ const mediaStartedAt = orNull(
 
 export const RecordingStatusSchema = Type.Object(
   {
-    isRecording: Type.Boolean(),
-    egressId: Type.Union([egressId, Type.Null()]),
-    startedAt: Type.Union([instantSchema('When the recording was started'), Type.Null()]),
+    isRecording: Type.Boolean({ description: 'Whether a recording runs' }),
+    egressId: orNull(egressId, 'Form EG_<id>; null while none runs'),
+    startedAt: orNull(
+      instantSchema('When the recording was started'),
+      'When the recording was started; null while none runs',
+    ),
     mediaStartedAt,
   },
-  { $id: 'RecordingStatus' },
+  { $id: 'RecordingStatus', description: 'Whether a room is being recorded' },
 );
 export type RecordingStatus = Static<typeof RecordingStatusSchema>;
 
@@ -66,7 +71,7 @@ export const RecordingSchema = Type.Object(
       description: "The recording's egress id; of the form rec_<id> when no egress ever came",
       examples: ['EG_tH8vdkRoTDWY'],
     }),
-    roomId: Type.String({ examples: ['demo'] }),
+    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
     status: RecordingStateSchema,
     startedAt: orNull(instantSchema('When the recording was started'), 'Null when it never was'),
     mediaStartedAt,
@@ -75,8 +80,8 @@ export const RecordingSchema = Type.Object(
       instantSchema('When its file was complete'),
       'When its file was complete, or it was known that there will be none; null before',
     ),
-    durationMs: orNull(Type.Integer({ examples: [61_500] }), 'milliseconds'),
-    sizeBytes: orNull(Type.Integer({ examples: [7_340_032] }), 'bytes'),
+    durationMs: orNull(Type.Integer({ examples: [61_500] }), 'Length in milliseconds; null until known'),
+    sizeBytes: orNull(Type.Integer({ examples: [7_340_032] }), 'Size of the file in bytes; null until known'),
     error: orNull(Type.String(), 'Why it failed or was aborted'),
     file: orNull(
       Type.Object({
@@ -89,13 +94,13 @@ export const RecordingSchema = Type.Object(
       'Null while there is none',
     ),
   },
-  { $id: 'Recording' },
+  { $id: 'Recording', description: 'A recording in the library, for as long as it is not deleted' },
 );
 export type Recording = Static<typeof RecordingSchema>;
 
 export const RecordingListSchema = Type.Object(
-  { recordings: Type.Array(RecordingSchema), nextCursor: Type.Union([Type.String(), Type.Null()]) },
-  { $id: 'RecordingList' },
+  { recordings: Type.Array(RecordingSchema, { description: 'The recordings' }), nextCursor },
+  { $id: 'RecordingList', description: 'A page of recordings' },
 );
 export type RecordingList = Static<typeof RecordingListSchema>;
 
@@ -113,8 +118,17 @@ export type RecordingListQuery = Static<typeof RecordingListQuery>;
 /** Of a link to a local file, which the service signs. */
 export const RecordingLinkQuery = Type.Object(
   {
-    expires: Type.Integer({ minimum: 0, description: 'Unix seconds' }),
-    signature: Type.String({ minLength: 1, maxLength: 128, description: 'As given with the link' }),
+    expires: Type.Integer({
+      minimum: 0,
+      description: 'When the link ends, in Unix seconds',
+      examples: [1_769_938_263],
+    }),
+    signature: Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'As given with the link',
+      examples: ['pB0wHlGq2Zc'],
+    }),
   },
   { additionalProperties: false },
 );

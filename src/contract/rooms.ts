@@ -44,9 +44,23 @@ export const RoomCreateSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'RoomCreate', additionalProperties: false },
+  { $id: 'RoomCreate', description: 'The room to open', additionalProperties: false },
 );
 export type RoomCreate = Static<typeof RoomCreateSchema>;
+
+export const RoomPatchSchema = Type.Object(
+  {
+    metadata: Type.Optional(
+      Type.String({
+        format: 'livekit-metadata',
+        description:
+          'Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is told',
+      }),
+    ),
+  },
+  { $id: 'RoomPatch', description: 'What to change in the room', additionalProperties: false },
+);
+export type RoomPatch = Static<typeof RoomPatchSchema>;
 
 /**
  * LiveKit's Room in protobuf JSON: camelCase names, enum names, int64 as decimal strings, zero values present;
@@ -54,17 +68,24 @@ export type RoomCreate = Static<typeof RoomCreateSchema>;
  */
 export const RoomSchema = Type.Object(
   {
-    sid: Type.String({ examples: ['RM_hycBMAjmt6Ub'] }),
-    name: Type.String({ examples: ['demo'] }),
-    emptyTimeout: Type.Integer({ description: 'seconds' }),
-    departureTimeout: Type.Integer({ description: 'seconds' }),
-    maxParticipants: Type.Integer({ description: '0: no cap' }),
-    creationTime: Type.String({ description: 'Unix seconds, int64 as a string' }),
-    creationTimeMs: Type.String({ description: 'Unix milliseconds, int64 as a string' }),
-    metadata: Type.String(),
-    numParticipants: Type.Integer(),
-    numPublishers: Type.Integer(),
-    activeRecording: Type.Boolean(),
+    sid: Type.String({
+      description: "The media server's id of this session of the room",
+      examples: ['RM_hycBMAjmt6Ub'],
+    }),
+    name: Type.String({ description: 'Room name, which is also its id', examples: ['demo'] }),
+    emptyTimeout: Type.Integer({ description: 'Seconds before a room that nobody joined is closed' }),
+    departureTimeout: Type.Integer({
+      description: 'Seconds before a room is closed after the last one left',
+    }),
+    maxParticipants: Type.Integer({ description: 'Most participants at a time; 0: no limit' }),
+    creationTime: Type.String({ description: 'When it was opened: Unix seconds, int64 as a string' }),
+    creationTimeMs: Type.String({ description: 'When it was opened: Unix milliseconds, int64 as a string' }),
+    metadata: Type.String({ description: 'What the room was created or updated with; empty for nothing' }),
+    numParticipants: Type.Integer({
+      description: 'Participants in the room, recorders and agents not counted',
+    }),
+    numPublishers: Type.Integer({ description: 'Participants who publish a track' }),
+    activeRecording: Type.Boolean({ description: 'Whether the media server records the room' }),
   },
   { $id: 'Room', additionalProperties: true, description: "LiveKit's Room object" },
 );
@@ -72,11 +93,13 @@ export type Room = Static<typeof RoomSchema>;
 
 export const RoomListSchema = Type.Object(
   {
-    rooms: Type.Array(RoomSchema),
+    rooms: Type.Array(RoomSchema, { description: 'The rooms' }),
     nextCursor: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: 'Only when `limit` was given' }),
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'Where the next page begins, null after the last; only when `limit` was given',
+      }),
     ),
   },
-  { $id: 'RoomList' },
+  { $id: 'RoomList', description: 'Open rooms' },
 );
 export type RoomList = Static<typeof RoomListSchema>;

@@ -6,17 +6,22 @@ export const SELF_CHECK_STATUSES = ['ok', 'warning', 'fault', 'unknown'] as cons
 /** One thing that the service can find out about what stands behind it, for people to read. */
 export const SelfCheckSchema = Type.Object(
   {
-    check: Type.String({ examples: ['bucket'] }),
-    status: Type.Enum(SELF_CHECK_STATUSES),
-    detail: Type.String({ examples: ['the object storage refuses the signature'] }),
+    check: Type.String({ description: 'Name of the check', examples: ['bucket'] }),
+    status: Type.Enum(SELF_CHECK_STATUSES, {
+      description: 'unknown: the service cannot tell; `next` may say how to find out',
+    }),
+    detail: Type.String({
+      description: 'What was found',
+      examples: ['the object storage refuses the signature'],
+    }),
     next: Type.String({ description: 'What to do; empty for nothing', examples: ['check S3_SECRET_KEY'] }),
   },
-  { $id: 'SelfCheck' },
+  { $id: 'SelfCheck', description: 'One thing that was checked' },
 );
 export type SelfCheck = Static<typeof SelfCheckSchema>;
 
 export const SelfCheckListSchema = Type.Object(
-  { checks: Type.Array(SelfCheckSchema) },
-  { $id: 'SelfCheckList' },
+  { checks: Type.Array(SelfCheckSchema, { description: 'Every check' }) },
+  { $id: 'SelfCheckList', description: 'What the service found out about itself' },
 );
 export type SelfCheckList = Static<typeof SelfCheckListSchema>;

@@ -2,7 +2,10 @@ import { type Static, Type } from 'typebox';
 import { ROLES } from './choices.ts';
 import { instantSchema, nameSchema } from './names.ts';
 
-export const RoleSchema = Type.Enum(ROLES, { description: 'Determines the grants of the token' });
+export const RoleSchema = Type.Enum(ROLES, {
+  description:
+    'Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.',
+});
 
 export const TokenRequestSchema = Type.Object(
   {
@@ -17,7 +20,7 @@ export const TokenRequestSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'TokenRequest', additionalProperties: false },
+  { $id: 'TokenRequest', description: 'Who may join which room, and as what', additionalProperties: false },
 );
 export type TokenRequest = Static<typeof TokenRequestSchema>;
 
@@ -30,6 +33,6 @@ export const TokenSchema = Type.Object(
     }),
     expiresAt: instantSchema("The JWT's own exp"),
   },
-  { $id: 'Token' },
+  { $id: 'Token', description: 'What a participant needs to join a room' },
 );
 export type Token = Static<typeof TokenSchema>;

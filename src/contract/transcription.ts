@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
 import { idParameter } from './ids.ts';
 import { instantSchema, nameSchema } from './names.ts';
-import { pageCursor, pageLimit } from './paging.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
 
 /** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
 const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
@@ -46,7 +46,7 @@ export const TranscriptionOptionsSchema = Type.Object(
       Type.Boolean({ description: 'Mask profanity with asterisks; default false' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: 'How to transcribe' },
 );
 
 export const LiveStartSchema = Type.Object(
@@ -55,7 +55,7 @@ export const LiveStartSchema = Type.Object(
     participants: Type.Optional(participants),
     options: Type.Optional(TranscriptionOptionsSchema),
   },
-  { $id: 'TranscriptionStart', additionalProperties: false },
+  { $id: 'TranscriptionStart', description: 'How to transcribe a room', additionalProperties: false },
 );
 export type LiveStart = Static<typeof LiveStartSchema>;
 
@@ -67,23 +67,23 @@ const transcriptionId = Type.String({
 export const LiveStartedSchema = Type.Object(
   {
     transcriptionId,
-    roomId: Type.String({ examples: ['demo'] }),
-    status: Type.Literal('active'),
-    language: Type.String({ examples: ['en-US'] }),
+    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+    status: Type.Literal('active', { description: 'Always active' }),
+    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
     startedAt: instantSchema('When the transcription was started'),
   },
-  { $id: 'TranscriptionStarted' },
+  { $id: 'TranscriptionStarted', description: 'The transcription that runs' },
 );
 export type LiveStarted = Static<typeof LiveStartedSchema>;
 
 export const LiveStoppedSchema = Type.Object(
   {
     transcriptionId,
-    status: Type.Literal('stopped'),
+    status: Type.Literal('stopped', { description: 'Always stopped' }),
     stoppedAt: instantSchema('When the transcription was stopped'),
     segmentCount: Type.Integer({ description: 'Final segments' }),
   },
-  { $id: 'TranscriptionStopped' },
+  { $id: 'TranscriptionStopped', description: 'The transcription that was stopped' },
 );
 export type LiveStopped = Static<typeof LiveStoppedSchema>;
 
@@ -95,19 +95,25 @@ export const SpeakerUpdateSchema = Type.Object(
       examples: [{ ada: 'Ada' }],
     }),
   },
-  { $id: 'SpeakerUpdate', additionalProperties: false },
+  { $id: 'SpeakerUpdate', description: 'Names to give, or to take away', additionalProperties: false },
 );
 export type SpeakerUpdate = Static<typeof SpeakerUpdateSchema>;
 
 export const SegmentSchema = Type.Object(
   {
-    id: Type.String({ examples: ['seg_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    id: Type.String({ description: 'Form seg_<id>', examples: ['seg_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     transcriptionId,
-    trackId: Type.Union([Type.String(), Type.Null()]),
-    participantIdentity: Type.Union([Type.String(), Type.Null()]),
-    speaker: Type.Union([Type.String(), Type.Null()], { description: 'Resolved when read' }),
-    text: Type.String(),
-    language: Type.String(),
+    trackId: Type.Union([Type.String(), Type.Null()], {
+      description: 'The track that was heard; null for a recording, which is one mixed track',
+    }),
+    participantIdentity: Type.Union([Type.String(), Type.Null()], {
+      description: 'Who was heard; null for a recording',
+    }),
+    speaker: Type.Union([Type.String(), Type.Null()], {
+      description: 'Name of the speaker, as it is when this is read; null where it is not known',
+    }),
+    text: Type.String({ description: 'What was said' }),
+    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
     start: Type.Number({ description: "Seconds from the transcription's start" }),
     end: Type.Number({ description: "Seconds from the transcription's start" }),
     startedAt: instantSchema('When it was begun to be said'),
@@ -115,29 +121,39 @@ export const SegmentSchema = Type.Object(
     final: Type.Boolean({
       description: 'False for an interim result, which keeps its id when it becomes final',
     }),
-    confidence: Type.Union([Type.Number(), Type.Null()]),
+    confidence: Type.Union([Type.Number(), Type.Null()], {
+      description: '0 to 1; null where the engine does not say',
+    }),
   },
-  { $id: 'Segment' },
+  { $id: 'Segment', description: 'A piece of speech of one speaker' },
 );
 export type Segment = Static<typeof SegmentSchema>;
+
+const errorMembers = {
+  code: Type.String({ description: 'A word for it', examples: ['recording-not-media'] }),
+  message: Type.String({ description: 'What is wrong, and what to do' }),
+};
 
 export const LiveTranscriptionSchema = Type.Object(
   {
     transcriptionId,
-    roomId: Type.String(),
-    status: Type.Enum(['active', 'stopped']),
-    language: Type.String(),
+    roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+    status: Type.Enum(['active', 'stopped', 'failed'], { description: 'Whether it still runs' }),
+    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
     startedAt: instantSchema('When the transcription was started'),
-    stoppedAt: Type.Union([instantSchema('When it was stopped'), Type.Null()]),
-    segments: Type.Array(SegmentSchema),
+    stoppedAt: Type.Union([instantSchema('When it was stopped'), Type.Null()], {
+      description: 'When it was stopped, or failed; null while it runs',
+    }),
+    error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
+    segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
   },
-  { $id: 'LiveTranscription' },
+  { $id: 'LiveTranscription', description: 'The live transcription of a room' },
 );
 export type LiveTranscription = Static<typeof LiveTranscriptionSchema>;
 
 export const PostQueueSchema = Type.Object(
   { language: Type.Optional(language), participants: Type.Optional(participants) },
-  { $id: 'TranscriptionQueue', additionalProperties: false },
+  { $id: 'TranscriptionQueue', description: 'How to transcribe a recording', additionalProperties: false },
 );
 export type PostQueue = Static<typeof PostQueueSchema>;
 
@@ -145,14 +161,14 @@ export const PostQueuedSchema = Type.Object(
   {
     transcriptionId,
     recordingId: Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] }),
-    status: Type.Enum(['queued', 'processing', 'completed']),
+    status: Type.Enum(['queued', 'processing', 'completed'], { description: 'How far it is' }),
     queuedAt: instantSchema('When it was queued'),
   },
-  { $id: 'TranscriptionQueued' },
+  { $id: 'TranscriptionQueued', description: 'The transcription that was queued' },
 );
 export type PostQueued = Static<typeof PostQueuedSchema>;
 
-/** Why a post-call transcription failed: its `error.code`. */
+/** Why a transcription failed: its `error.code`. A live one fails only with worker-lost. */
 export const TRANSCRIPTION_FAULTS = {
   'recording-not-found': 'The recording was deleted before it was transcribed.',
   'recording-file-not-found': 'The file of the recording is not where it was stored.',
@@ -164,50 +180,52 @@ export const TRANSCRIPTION_FAULTS = {
   'storage-unavailable': 'The object storage or the database did not answer, three times.',
   'speech-not-recognised': 'The recogniser gave no text for speech.',
   'speech-engine-error': 'The speech engine failed.',
-  'worker-lost': 'Three workers died while they had it in hand.',
+  'worker-lost': 'Workers died while they transcribed it, one after the other.',
   'internal-error': 'A fault of the worker; its log has the id of the transcription.',
 } as const satisfies Readonly<Record<string, string>>;
 export type TranscriptionFault = keyof typeof TRANSCRIPTION_FAULTS;
 
 const postFields = {
   transcriptionId,
-  recordingId: Type.String({ examples: ['EG_tH8vdkRoTDWY'] }),
-  roomId: Type.String({ examples: ['demo'] }),
-  status: Type.Enum(POST_STATUSES),
-  language: Type.String({ examples: ['en-US'] }),
-  participants: Type.Record(Type.String(), Type.String()),
+  recordingId: Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] }),
+  roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+  status: Type.Enum(POST_STATUSES, { description: 'How far it is' }),
+  language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
+  participants: Type.Record(Type.String(), Type.String(), { description: 'Names of speakers' }),
   progress: Type.Number({ description: 'Share of the audio that has been transcribed, 0 to 1' }),
   queuedAt: instantSchema('When it was queued'),
-  startedAt: Type.Union([instantSchema('When a worker took it up'), Type.Null()]),
-  completedAt: Type.Union([instantSchema('When it was completed or failed'), Type.Null()]),
-  durationMs: Type.Union([Type.Integer(), Type.Null()], { description: 'Length of the audio' }),
-  error: Type.Union(
-    [
-      Type.Object({
-        code: Type.String({ examples: ['recording-not-media'] }),
-        message: Type.String({ description: 'What is wrong, and what to do' }),
-      }),
-      Type.Null(),
-    ],
-    { description: 'Why it failed, or why its last try did' },
-  ),
+  startedAt: Type.Union([instantSchema('When a worker took it up'), Type.Null()], {
+    description: 'When a worker took it up; null before',
+  }),
+  completedAt: Type.Union([instantSchema('When it was completed or failed'), Type.Null()], {
+    description: 'When it was completed or failed; null before',
+  }),
+  durationMs: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Length of the audio in milliseconds; null until known',
+  }),
+  error: Type.Union([Type.Object(errorMembers), Type.Null()], {
+    description: 'Why it failed, or why its last try did',
+  }),
 };
 
-export const PostTranscriptionSchema = Type.Object(postFields, { $id: 'PostTranscription' });
+export const PostTranscriptionSchema = Type.Object(postFields, {
+  $id: 'PostTranscription',
+  description: 'The transcription of a recording',
+});
 export type PostTranscription = Static<typeof PostTranscriptionSchema>;
 
 export const PostTranscriptionDetailSchema = Type.Object(
-  { ...postFields, segments: Type.Array(SegmentSchema) },
-  { $id: 'PostTranscriptionDetail' },
+  { ...postFields, segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }) },
+  { $id: 'PostTranscriptionDetail', description: 'The transcription of a recording with its segments' },
 );
 export type PostTranscriptionDetail = Static<typeof PostTranscriptionDetailSchema>;
 
 export const PostTranscriptionListSchema = Type.Object(
   {
-    transcriptions: Type.Array(PostTranscriptionSchema),
-    nextCursor: Type.Union([Type.String(), Type.Null()]),
+    transcriptions: Type.Array(PostTranscriptionSchema, { description: 'The transcriptions' }),
+    nextCursor,
   },
-  { $id: 'PostTranscriptionList' },
+  { $id: 'PostTranscriptionList', description: 'A page of transcriptions' },
 );
 export type PostTranscriptionList = Static<typeof PostTranscriptionListSchema>;
 

@@ -7,14 +7,7 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
  * secret is being rotated. A secret of another form keys both with its UTF-8 bytes.
  */
 
-export const WEBHOOK_SIGNATURE_HEADER = 'x-service-webhook-signature';
-export const WEBHOOK_EVENT_HEADER = 'x-service-webhook-event';
-export const WEBHOOK_ID_HEADER = 'webhook-id';
-export const WEBHOOK_TIMESTAMP_HEADER = 'webhook-timestamp';
-export const STANDARD_SIGNATURE_HEADER = 'webhook-signature';
-
-/** How far webhook-timestamp may be from the receiver's clock, in seconds: Standard Webhooks' own tolerance. */
-export const WEBHOOK_TOLERANCE_SECONDS = 300;
+export * from './webhook-headers.ts';
 
 const SECRET_PREFIX = 'whsec_';
 

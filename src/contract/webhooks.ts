@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EVENT_NAMES } from './event-names.ts';
 import { idParameter } from './ids.ts';
 import { instantSchema, isLongerThan } from './names.ts';
+import { pageCursor, pageLimit } from './paging.ts';
 
 const MAX_URL_LENGTH = 2048;
 /** Stands for the secret in every answer but the one to the creation. */
@@ -36,13 +37,13 @@ export const WebhookParams = Type.Object({ webhookId: webhookIdParameter });
 
 export const WebhookCreateSchema = Type.Object(
   { url, events: Type.Optional(events), secret: Type.Optional(secret) },
-  { $id: 'WebhookCreate', additionalProperties: false },
+  { $id: 'WebhookCreate', description: 'The webhook to register', additionalProperties: false },
 );
 export type WebhookCreate = Static<typeof WebhookCreateSchema>;
 
 export const WebhookPatchSchema = Type.Object(
   { url: Type.Optional(url), events: Type.Optional(events) },
-  { $id: 'WebhookPatch', additionalProperties: false },
+  { $id: 'WebhookPatch', description: 'What to change', additionalProperties: false },
 );
 export type WebhookPatch = Static<typeof WebhookPatchSchema>;
 
@@ -63,7 +64,7 @@ export const WebhookPutSchema = Type.Object(
     id: Type.Optional(Type.Unknown(IGNORED)),
     createdAt: Type.Optional(Type.Unknown(IGNORED)),
   },
-  { $id: 'WebhookPut', additionalProperties: false },
+  { $id: 'WebhookPut', description: 'What to change, the secret too', additionalProperties: false },
 );
 export type WebhookPut = Static<typeof WebhookPutSchema>;
 
@@ -79,17 +80,17 @@ const WebhookWarningSchema = Type.Object(
       ],
     }),
   },
-  { $id: 'WebhookWarning' },
+  { $id: 'WebhookWarning', description: 'Something odd about a webhook' },
 );
 export type WebhookWarning = Static<typeof WebhookWarningSchema>;
 
 export const WebhookSchema = Type.Object(
   {
     id: Type.String({ description: 'Form wh_<id>', examples: ['wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    url: Type.String({ examples: ['https://example.org/hooks/rtc'] }),
-    events: Type.Array(Type.String(), { examples: [['*']] }),
+    url: Type.String({ description: 'Where deliveries go', examples: ['https://example.org/hooks/rtc'] }),
+    events: Type.Array(Type.String(), { description: 'Events that it gets; * for all', examples: [['*']] }),
     secret: Type.String({
-      description: 'Masked, but for the answer to the creation',
+      description: 'The secret in the response to the creation, and a mask ever after',
       examples: [WEBHOOK_SECRET_MASK],
     }),
     createdAt: instantSchema('When it was registered'),
@@ -99,11 +100,27 @@ export const WebhookSchema = Type.Object(
       }),
     ),
   },
-  { $id: 'Webhook' },
+  { $id: 'Webhook', description: 'A URL that gets events' },
 );
 export type Webhook = Static<typeof WebhookSchema>;
 
-export const WebhookListSchema = Type.Object({ webhooks: Type.Array(WebhookSchema) }, { $id: 'WebhookList' });
+export const WebhookListQuery = Type.Object(
+  { limit: pageLimit(1000, 'without it, all webhooks'), cursor: pageCursor(512) },
+  { additionalProperties: false },
+);
+export type WebhookListQuery = Static<typeof WebhookListQuery>;
+
+export const WebhookListSchema = Type.Object(
+  {
+    webhooks: Type.Array(WebhookSchema, { description: 'The webhooks, oldest first' }),
+    nextCursor: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'Where the next page begins, null after the last; only with `limit` or `cursor`',
+      }),
+    ),
+  },
+  { $id: 'WebhookList', description: 'Every webhook, or a page of them' },
+);
 export type WebhookList = Static<typeof WebhookListSchema>;
 
 export const WebhookTestSchema = Type.Object(
@@ -115,7 +132,7 @@ export const WebhookTestSchema = Type.Object(
     }),
     error: Type.Optional(Type.String({ description: 'Why nobody answered, or not to the end' })),
   },
-  { $id: 'WebhookTest' },
+  { $id: 'WebhookTest', description: 'How the test delivery went' },
 );
 export type WebhookTest = Static<typeof WebhookTestSchema>;
 

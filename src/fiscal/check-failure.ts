@@ -2,6 +2,7 @@ import { daysInMonth } from './calendar-date.ts';
 import { DIGITS, isAlphanumeric, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
 import { type CheckReason, type CheckStatus, reasonOfStatus } from './check-status.ts';
+import { type CheckDetail, englishCodeMessages } from './code-messages.ts';
 import { isKnownCode, slotOfCode } from './code-table.ts';
 import { CODE_LENGTH, IS_DIGIT_POSITION } from './inspect-code.ts';
 import { checkDigit } from './numeric-code.ts';
@@ -9,11 +10,12 @@ import { checkDigit } from './numeric-code.ts';
 /** One thing that is wrong with a code, and where: `code.slice(start, end)`. */
 export type CheckFault = {
   readonly reason: CheckReason;
+  readonly detail: CheckDetail;
   /** Index of the first character at fault, from 0; the code's own length when something is missing at its end. */
   readonly start: number;
   /** Index after the last character at fault; equal to `start` when something is missing. */
   readonly end: number;
-  /** For people; holds nothing of the code. */
+  /** For people, in English; holds nothing of the code. `messages` has it in other languages. */
   readonly message: string;
   /** For a wrong check character: the right one. */
   readonly expected?: string;
@@ -57,20 +59,23 @@ const findFaults = (text: string, reason: CheckReason): CheckFault[] => {
   );
 };
 
-const fault = (reason: CheckReason, start: number, end: number, message: string): CheckFault => ({
+type Stretch = { readonly start: number; readonly end: number };
+
+const fault = (reason: CheckReason, detail: CheckDetail, { start, end }: Stretch): CheckFault => ({
   reason,
+  detail,
   start,
   end,
-  message,
+  message: englishCodeMessages[detail]({ start, end }),
 });
+
+const characterAt = (at: number): Stretch => ({ start: at, end: at + 1 });
 
 const strayCharacters = (text: string): CheckFault[] => {
   const faults: CheckFault[] = [];
   for (let at = 0; at < text.length && faults.length < CODE_LENGTH; at++) {
     if (isAlphanumeric(text.charCodeAt(at))) continue;
-    faults.push(
-      fault('characters', at, at + 1, `character ${at + 1} is neither a letter from A to Z nor a digit`),
-    );
+    faults.push(fault('characters', 'stray-character', characterAt(at)));
   }
   return faults;
 };
@@ -79,14 +84,11 @@ const strayCharacters = (text: string): CheckFault[] => {
 const otherLengthFaults = (text: string, reason: CheckReason): CheckFault[] => {
   if (reason === 'check-character') {
     const expected = String(checkDigit((at) => text.charCodeAt(at)));
-    const message = 'the last of the eleven digits does not fit the others';
-    return [{ ...fault('check-character', 10, 11, message), expected }];
+    return [{ ...fault('check-character', 'check-digit', characterAt(10)), expected }];
   }
   if (reason !== 'length') return [];
   const start = Math.min(text.length, CODE_LENGTH);
-  return [
-    fault('length', start, text.length, `a codice fiscale has 16 characters, this one has ${text.length}`),
-  ];
+  return [fault('length', 'length', { start, end: text.length })];
 };
 
 const misplacedCharacters = function* (text: string): Generator<CheckFault> {
@@ -94,17 +96,10 @@ const misplacedCharacters = function* (text: string): Generator<CheckFault> {
     const character = text.charCodeAt(at);
     const wantsDigit = IS_DIGIT_POSITION[at] === 1;
     if (((wantsDigit ? DIGITS : LETTERS)[character] ?? NOT_ALLOWED) !== NOT_ALLOWED) continue;
-    if (!wantsDigit)
-      yield fault('characters', at, at + 1, `character ${at + 1} must be a letter from A to Z`);
+    if (!wantsDigit) yield fault('characters', 'letter-expected', characterAt(at));
     else if ((LETTERS[character] ?? NOT_ALLOWED) === NOT_ALLOWED)
-      yield fault('characters', at, at + 1, `character ${at + 1} must be a digit`);
-    else
-      yield fault(
-        'omocodia',
-        at,
-        at + 1,
-        `character ${at + 1} must be a digit or, by omocodia, one of LMNPQRSTUV`,
-      );
+      yield fault('characters', 'digit-expected', characterAt(at));
+    else yield fault('omocodia', 'omocodia-letter', characterAt(at));
   }
 };
 
@@ -113,20 +108,23 @@ const checkCharacterFault = (text: string): CheckFault | undefined => {
   const expected = checkLetterIndex(bytes, 0);
   if (expected === LETTERS[bytes[15] ?? 0]) return undefined;
   return {
-    ...fault('check-character', 15, 16, 'the check character does not fit the fifteen before it'),
+    ...fault('check-character', 'check-character', characterAt(15)),
     expected: String.fromCharCode(65 + expected),
   };
 };
 
 const digitAt = (text: string, at: number): number => (DIGITS[text.charCodeAt(at)] ?? 0) & 15;
 
+const DAY: Stretch = { start: 9, end: 11 };
+const PLACE: Stretch = { start: 11, end: 15 };
+
 const dateFault = (text: string): CheckFault | undefined => {
   const month = MONTHS[text.charCodeAt(8)] ?? 0;
-  if (month === 0) return fault('date', 8, 9, 'character 9 is the letter of no month');
+  if (month === 0) return fault('date', 'month', characterAt(8));
   const written = digitAt(text, 9) * 10 + digitAt(text, 10);
   const day = written > 40 ? written - 40 : written;
-  if (day === 0 || day > 31) return fault('date', 9, 11, 'the day must be 01 to 31, or 41 to 71 for women');
-  if (day > daysInMonth(2000, month)) return fault('date', 9, 11, 'the month does not have so many days');
+  if (day === 0 || day > 31) return fault('date', 'day', DAY);
+  if (day > daysInMonth(2000, month)) return fault('date', 'day-of-month', DAY);
   // The caller knows from the status when 29 February is wrong by the year.
   return undefined;
 };
@@ -134,34 +132,21 @@ const dateFault = (text: string): CheckFault | undefined => {
 const placeFault = (text: string): CheckFault | undefined => {
   const digits = `${digitAt(text, 12)}${digitAt(text, 13)}${digitAt(text, 14)}`;
   const slot = slotOfCode(text.charAt(11).toUpperCase() + digits);
-  if (isKnownCode(slot)) return undefined;
-  return fault('place', 11, 15, 'no comune and no state ever had this place code');
+  return isKnownCode(slot) ? undefined : fault('place', 'place', PLACE);
 };
 
 /** Faults that only the whole code shows, or its reading by a given day. */
 const wholeCodeFault = (text: string, reason: CheckReason): CheckFault => {
   switch (reason) {
     case 'date':
-      return fault('date', 6, 11, 'the birth date is not on the calendar of its year, or still to come');
+      return fault('date', 'birth-date', { start: 6, end: 11 });
     case 'place-not-in-force':
-      return fault(reason, 11, 15, 'the place was not in force on the birth date');
+      return fault(reason, reason, PLACE);
     case 'provisional-code':
-      return fault(
-        reason,
-        0,
-        11,
-        "this is a provisional codice fiscale of eleven digits, not a person's final one",
-      );
     case 'vat-number':
-      return fault(
-        reason,
-        0,
-        11,
-        'this is a VAT number, or the codice fiscale of an organisation, not of a person',
-      );
     case 'organisation-code':
-      return fault(reason, 0, 11, 'this is the codice fiscale of an organisation, not of a person');
+      return fault(reason, reason, { start: 0, end: 11 });
     default:
-      return fault(reason, 0, text.length, `a codice fiscale has 16 characters, this one has ${text.length}`);
+      return fault(reason, 'length', { start: 0, end: text.length });
   }
 };

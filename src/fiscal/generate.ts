@@ -5,7 +5,8 @@ import { PLACE_LETTERS } from './code-table.ts';
 import { inspected, inspectPerson, personFaults, personLetters, personWarnings } from './inspect-person.ts';
 import { lastMatch, type PlaceMatch } from './look-up-place.ts';
 import { textOf } from './omocodia.ts';
-import type { Person, PersonFault, PersonWarning } from './person.ts';
+import type { Person, PersonWarning } from './person.ts';
+import type { PersonFault } from './person-fault.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 
 export type GenerateOptions = {

@@ -20,6 +20,7 @@ export {
   reasonOfStatus,
 } from './check-status.ts';
 export { checkTaxCode, type TaxCodeKind, type TaxCodeResult } from './check-tax-code.ts';
+export type { CheckDetail } from './code-messages.ts';
 export { type DataSource, type DataSources, dataSources } from './data-sources.ts';
 export { type DecodedCode, type DecodeResult, decode } from './decode.ts';
 export { type FoundPlace, findPlace, type PlaceFilter, type PlaceNotFound } from './find-place.ts';
@@ -32,8 +33,11 @@ export {
   type MatchPartName,
   match,
 } from './match.ts';
+export type { Language, Messages, PlaceHint } from './message-catalogue.ts';
+export { messages } from './messages.ts';
 export { type OmocodiaDetail, type OmocodieResult, omocodie } from './omocodia.ts';
-export type { Person, PersonFault, PersonFaultReason, PersonWarning } from './person.ts';
+export type { Person, PersonWarning } from './person.ts';
+export type { PersonFault, PersonFaultFacts, PersonFaultReason, PersonField } from './person-fault.ts';
 export type { Birthplace, Place, PlaceToday } from './place.ts';
 export {
   type NameSource,
@@ -56,3 +60,4 @@ export {
   type Region,
   regions,
 } from './territory.ts';
+export { translateFailure, translateFaults } from './translate.ts';

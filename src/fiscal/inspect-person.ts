@@ -12,11 +12,11 @@ import {
   NOT_IN_FORCE,
   nameFault,
   type Person,
-  type PersonFault,
   type PersonWarning,
   placeFault,
   sexFault,
 } from './person.ts';
+import type { PersonFault } from './person-fault.ts';
 
 type NameProblem = NameFault | 'missing' | 'contradiction' | undefined;
 

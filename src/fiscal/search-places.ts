@@ -2,6 +2,7 @@ import { codeKind, codeOfSlot, slotOfCode, UNDATED_CODE } from './code-table.ts'
 import { type Place, type PlaceToday, placeHistoryOfSlot, placeOfRecord } from './place.ts';
 import { recordAt, recordsOf } from './place-records.ts';
 import { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
+import { placesOfCap } from './territory.ts';
 
 /** Where a name and its dates come from: the registry of the Ministero dell'Interno, or a list without dates. */
 export type NameSource = 'ministero-interno' | 'codice-fiscale-js';
@@ -25,12 +26,13 @@ export type PlaceWithHistory = {
 };
 
 /**
- * As `suggestPlaces`, with the history of each place.
+ * As `suggestPlaces`, with the history of each place. A postal code, also one that was replaced some years ago, leads to
+ * its comuni.
  *
  * @throws TypeError when the date is no date.
  */
 export const searchPlaces = (typed: string, options?: SuggestOptions | null): PlaceWithHistory[] =>
-  suggestPlaces(typed, options).map((place) => {
+  placesFor(typed, options).map((place) => {
     const slot = slotOfCode(place.codiceCatastale);
     const source = codeKind(slot) === UNDATED_CODE ? 'codice-fiscale-js' : 'ministero-interno';
     return {
@@ -39,6 +41,16 @@ export const searchPlaces = (typed: string, options?: SuggestOptions | null): Pl
       successors: successorsOf(slot),
     };
   });
+
+const placesFor = (typed: string, options: SuggestOptions | null | undefined): Place[] => {
+  const ofCap = typeof typed === 'string' ? placesOfCap(typed.trim()) : [];
+  if (ofCap.length === 0) return suggestPlaces(typed, options);
+  const { province, date, limit = ofCap.length } = options ?? {};
+  return ofCap
+    .filter((place) => province === undefined || place.province === province.trim().toUpperCase())
+    .slice(0, limit)
+    .flatMap(({ codiceCatastale }) => suggestPlaces(codiceCatastale, { date }));
+};
 
 const successorsOf = (slot: number): Successor[] => {
   const records = recordsOf(slot);

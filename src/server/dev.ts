@@ -1,12 +1,14 @@
 import { join, resolve } from 'node:path';
 import { type Config, type Environment, loadConfig, readEnvironment } from './app/config/config.ts';
+import { untilEnd } from './app/failure.ts';
 import { requireModels } from './app/open-speech.ts';
 import { findPackageRoot } from './app/package-root.ts';
 import { type RunningService, startService } from './app/service.ts';
+import { childError } from './dev/binaries/child-process.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { developmentCredentials } from './dev/credentials.ts';
 import { holdFreePort } from './dev/free-port.ts';
-import { type DevMedia, startMedia } from './dev/media.ts';
+import { type DevMedia, externalUrl, startMedia } from './dev/media.ts';
 import { openProcessSupervisor, type ProcessSupervisor } from './dev/process-supervisor.ts';
 import { type DevWorkersSettings, startDevWorkers } from './dev/workers.ts';
 import { createLog } from './platform/pino-log.ts';
@@ -78,8 +80,7 @@ type DevEnvironment = ServiceEnvironment & {
 
 async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<void> {
   const { environment, dataDir, supervisor } = dev;
-  const credentials = await developmentCredentials(environment, dataDir);
-  const own = { ...environment, API_KEY: credentials.apiKey, API_SECRET: credentials.apiSecret };
+  const { own, areCredentialsNew } = await withCredentials(options, environment, dataDir);
   const draft = loadConfig(own);
   if (options.workers.length > 0) requireModels(draft.speech, defaultCacheDir(environment));
   const media = await startMedia({
@@ -102,11 +103,24 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
     const config = loadConfig(settings);
     await runService(options, {
       ...{ config, settings, media, supervisor, releasePort: dev.releasePort },
-      areCredentialsNew: credentials.areNew,
+      areCredentialsNew,
     });
   } finally {
     await media.close();
   }
+}
+
+/** An external media server has keys already: those of the environment, which are our API's where it names no others. */
+async function withCredentials(
+  { media }: DevOptions,
+  environment: Environment,
+  dataDir: string,
+): Promise<{ readonly own: Environment; readonly areCredentialsNew: boolean }> {
+  const { service, mediaServer, areNew } = await developmentCredentials(environment, dataDir);
+  const own = { ...environment, API_KEY: service.apiKey, API_SECRET: service.apiSecret };
+  if (externalUrl(environment, media) !== undefined) return { own, areCredentialsNew: areNew };
+  const { apiKey: LIVEKIT_API_KEY, apiSecret: LIVEKIT_API_SECRET } = mediaServer;
+  return { own: { ...own, LIVEKIT_API_KEY, LIVEKIT_API_SECRET }, areCredentialsNew: areNew };
 }
 
 /** Reserves the default port or the next free one, and reports it. A port that was asked for is used as it is. */
@@ -153,7 +167,10 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
       dataDir: config.dataDir,
       media: { kind: media.kind, url: media.url, notes: media.notes },
     });
-    await waitForEnd(options.signal, media.children);
+    await Promise.race([
+      waitForEnd(options.signal, media.children),
+      untilEnd(options.signal, service.failed),
+    ]);
   } finally {
     await workers.close();
     await service.close();
@@ -175,5 +192,5 @@ async function waitForEnd(signal: AbortSignal, children: DevMedia['children']): 
     signal.addEventListener('abort', () => done(undefined), { once: true }),
   );
   const end = await Promise.race([stopped, ...children.map((child) => child.ended)]);
-  if (end !== undefined) throw new Error(end);
+  if (end !== undefined) throw childError(end);
 }

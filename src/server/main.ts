@@ -1,11 +1,13 @@
+import { checkDataFolder } from './app/check-data-folder.ts';
 import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
 import { warningsOf } from './app/config/warnings.ts';
+import { untilEnd } from './app/failure.ts';
 import { startService } from './app/service.ts';
 import { createLog } from './platform/pino-log.ts';
 import { systemClock, systemIds } from './platform/system.ts';
 
 export type ServeOptions = {
-  /** Only validates the settings. */
+  /** Only validates the settings, and that DATA_DIR can be used. */
   readonly check: boolean;
   /** Override HOST and PORT. */
   readonly host: string | undefined;
@@ -16,23 +18,27 @@ export type ServeOptions = {
 
 /**
  * Runs the service until the signal. Rejects with a ConfigError for bad settings, and with a ServiceError for a
- * database that cannot be used.
+ * database that cannot be used, or that is taken away while the service runs.
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(options);
   const warnings = warningsOf(config);
   if (options.check) {
     for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`);
+    await checkDataFolder(config);
     return;
   }
   const log = createLog(config.values.LOG_LEVEL);
   for (const warning of warnings) log.warn({ setting: warning }, 'a setting is unwise');
   const service = await startService(config, { log, clock: systemClock, ids: systemIds });
   log.info({ url: service.url }, 'listening');
-  await aborted(options.signal);
-  log.info({}, 'closing');
-  await service.close();
-  log.info({}, 'closed');
+  try {
+    await untilEnd(options.signal, service.failed);
+  } finally {
+    log.info({}, 'closing');
+    await service.close();
+    log.info({}, 'closed');
+  }
 }
 
 /** Returns the effective settings by variable name, with secrets masked. Throws a ConfigError for bad settings. */
@@ -48,9 +54,4 @@ function readConfig({ host, port }: Address): Config {
     ...(host === undefined ? {} : { HOST: host }),
     ...(port === undefined ? {} : { PORT: String(port) }),
   });
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

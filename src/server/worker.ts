@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Closers } from './app/closers.ts';
 import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
+import { createFailure, untilEnd } from './app/failure.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
 import { openCheckedSpeech, type Speech } from './app/open-speech.ts';
@@ -18,9 +19,10 @@ import { checkFfmpeg, createFfmpegAudio } from './transcription/audio/ffmpeg-aud
 import { SAMPLE_RATE } from './transcription/engines/speech.ts';
 import { startHeartbeat } from './transcription/heartbeat.ts';
 import { startLiveTranscriber } from './transcription/live/live-transcriber.ts';
+import { startMemoryRelease } from './transcription/live/release-native-memory.ts';
 import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
 import type { WorkerKind } from './transcription/store.ts';
-import type { DeliveryDispatcher } from './webhooks/dispatcher/dispatcher.ts';
+import { NO_DISPATCHER } from './webhooks/dispatcher/no-dispatcher.ts';
 
 export type WorkerOptions = {
   readonly kind: WorkerKind;
@@ -47,32 +49,40 @@ export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> 
   const parts = { log, clock: systemClock, ids: systemIds };
   const worker = await startWorker(config, { ...parts, kind, speech });
   log.info({ kind, languages: speech.engine.languages, engine: speech.engine.name }, 'working');
-  if (!signal.aborted) {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  try {
+    await untilEnd(signal, worker.failed);
+  } finally {
+    log.info({ kind }, 'closing');
+    await worker.close();
+    log.info({ kind }, 'closed');
   }
-  log.info({ kind }, 'closing');
-  await worker.close();
-  log.info({ kind }, 'closed');
 }
 
 export type WorkerParts = ServiceParts & { readonly kind: WorkerKind; readonly speech: Speech };
 
-export type RunningWorker = { readonly close: () => Promise<void> };
+export type RunningWorker = {
+  /** Resolves when the worker cannot go on, because its database is gone. Close it then. */
+  readonly failed: Promise<Error>;
+  readonly close: () => Promise<void>;
+};
 
 /** Closes everything that was opened when a later step fails. */
 export async function startWorker(config: Config, parts: WorkerParts): Promise<RunningWorker> {
   const closers = new Closers(parts.log);
+  const failure = createFailure(parts.log);
   try {
-    const store = await openStore({ ...parts, database: databaseOf(config) });
+    const store = await openStore({ ...parts, database: databaseOf(config), onLost: failure.report });
     closers.add(() => store.close());
     closers.add(() => parts.speech.engine.close());
-    await start(config, { ...parts, store, instanceId: parts.ids.next() }, closers);
-    return { close: () => closers.close() };
+    await start(config, { ...parts, store, clock: store.clock, instanceId: parts.ids.next() }, closers);
+    return { failed: failure.reported, close: () => closers.close() };
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
+
+type RunningTranscriber = Pick<RunningWorker, 'close'> & { readonly wake: () => void };
 
 type OpenParts = WorkerParts & { readonly store: Store; readonly instanceId: string };
 
@@ -80,20 +90,27 @@ async function start(config: Config, parts: OpenParts, closers: Closers): Promis
   const { kind, speech, instanceId: workerId } = parts;
   const transcriber = kind === 'stt-post' ? await startPost(config, parts) : await startLive(config, parts);
   closers.add(() => transcriber.close());
-  const heartbeat = await startHeartbeat({ ...parts, kind, workerId, languages: speech.engine.languages });
+  const languages = () => speech.engine.languages;
+  const heartbeat = await startHeartbeat({ ...parts, ...speech, kind, workerId, languages });
   closers.add(() => heartbeat.close());
+  speech.onModelsChecked(() => {
+    parts.log.info({ kind, languages: languages() }, 'a model was tried');
+    heartbeat.wake();
+    transcriber.wake();
+  });
 }
 
 /** Latency does not matter for recordings, and shorter pauses give shorter captions. */
 const POST_PAUSE_SECONDS = 0.3;
 
-async function startPost(config: Config, parts: OpenParts): Promise<RunningWorker> {
+async function startPost(config: Config, parts: OpenParts): Promise<RunningTranscriber> {
   const program = config.values.STT_FFMPEG;
   await checkFfmpeg(program);
   const { clock, speech } = parts;
   const files = createRecordingFiles({ clock, storage: config.bucket, directory: config.recordingDir });
   return startPostTranscriber({
     ...parts,
+    changes: parts.store.changes,
     dispatcher: NO_DISPATCHER,
     audio: createFfmpegAudio({ ...parts, files, program }),
     engine: speech.engine,
@@ -101,29 +118,24 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningWorke
   });
 }
 
-/** Workers store deliveries and leave them to the service, which finds them within a moment. */
-const NO_DISPATCHER: DeliveryDispatcher = {
-  capacityFor: () => 0,
-  dispatch: () => {},
-  poll: () => {},
-  overflow: () => {},
-  invalidateWebhook: () => {},
-};
-
 /** Text appears this long after the end of speech at the earliest. Shorter pauses would split sentences. */
 const LIVE_PAUSE_SECONDS = 0.4;
 /** Requests to a speech server at once, which others may use too. */
 const SERVER_REQUESTS = 8;
 
-async function startLive(config: Config, parts: OpenParts): Promise<RunningWorker> {
+async function startLive(config: Config, parts: OpenParts): Promise<RunningTranscriber> {
   const { log, clock, speech, instanceId: workerId } = parts;
   const { url, apiKey, apiSecret } = config.livekit;
   const tokenSigner = createTokenSigner(apiKey, apiSecret);
   const subscriber = await createRoomAudioSubscriber({ url, tokenSigner, clock, sampleRate: SAMPLE_RATE });
   const mediaServer = createLivekitMediaServer({ ...config.livekit, log });
   const spillFile = createAudioSpillFile();
+  const memory = startMemoryRelease(parts);
   const transcriber = startLiveTranscriber({
     ...parts,
+    changes: parts.store.changes,
+    dispatcher: NO_DISPATCHER,
+    onRoomLeft: memory.release,
     workerId,
     subscriber,
     mediaServer,
@@ -133,8 +145,10 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningWorke
     spillFile,
   });
   return {
+    wake: transcriber.wake,
     close: async () => {
       await transcriber.close();
+      await memory.close();
       await spillFile.close();
       await mediaServer.close();
       await subscriber.close();

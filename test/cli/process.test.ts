@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/parts/run-part.ts';
 import { json, startHttpServer, type TestHttpServer } from './support/http-server.ts';
 import { LAUNCHER, rtcProcess, startRtc } from './support/process.ts';
 import { type Stack, startStack } from './support/stack.ts';
@@ -90,6 +91,43 @@ describe('a reader of a recording', () => {
   });
 });
 
+describe('a stream into a pipe of the shell', () => {
+  const EVENT = { id: 'EV_1', event: 'room_started', createdAt: 1_700_000_000, room: { name: 'demo' } };
+  let server: TestHttpServer;
+  beforeAll(async () => {
+    // One event, one room, and nothing ever after.
+    server = await startHttpServer(({ url }, response) => {
+      if (url.includes('cursor=c1')) return;
+      json(response, 200, { events: [EVENT], nextCursor: 'c1', rooms: [{ name: 'demo' }] });
+    });
+  });
+  afterAll(() => server.close());
+
+  const pipeline = (words: string, reader: string) => {
+    const rtc = `{ echo $BASHPID >&2; exec "${process.execPath}" "${LAUNCHER}" ${words}; }`;
+    const env = { PATH: process.env.PATH, RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    return spawn('bash', ['--norc', '-c', `${rtc} | ${reader}; exit \${PIPESTATUS[0]}`], { env });
+  };
+
+  it.each(['events tail --since 1h', 'rooms list --watch'])(
+    'ends when its reader has gone, before there is more to print: %s',
+    async (words) => {
+      const child = pipeline(words, 'head -n 1');
+      const [code] = await once(child, 'close');
+      expect(code).toBe(0);
+    },
+  );
+
+  it('ends for its reader when rtc is killed', async () => {
+    const child = pipeline('events tail --since 1h', 'cat');
+    const isFollowing = once(child.stdout, 'data');
+    const [processId] = await once(child.stderr.setEncoding('utf8'), 'data');
+    await isFollowing;
+    process.kill(Number.parseInt(processId, 10), 'SIGKILL');
+    await once(child, 'close');
+  });
+});
+
 describe('a signal', () => {
   it('cancels a request with 130', async () => {
     let asked = (): void => undefined;
@@ -131,6 +169,31 @@ describe('a signal', () => {
 });
 
 describe('rtc serve', () => {
+  it('ends with 1 when its DATA_DIR is moved away, and names the file', async () => {
+    const dataDir = join(directory, 'moving');
+    const port = await freePort();
+    const settings = { PORT: `${port}`, DATA_DIR: dataDir, LOG_LEVEL: 'info' };
+    const env = { API_KEY: 'k', API_SECRET: 's', ...settings };
+    const { seen, ended } = startRtc(['serve'], { env, cwd: directory });
+    await seen(/listening/);
+    await rename(dataDir, `${dataDir}-away`);
+    expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(503);
+    const { code, stderr } = await ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(`Error: ${join(dataDir, 'rtc.sqlite')} was moved, deleted or replaced`);
+    expect(stderr).toContain('Next:  put the files of the database back');
+  });
+
+  it('finds by --check that DATA_DIR is no folder', async () => {
+    const dataDir = join(directory, 'a-file');
+    await writeFile(dataDir, '');
+    const env = { API_KEY: 'k', API_SECRET: 's', DATA_DIR: dataDir };
+    expect(await rtcProcess(['serve', '--check'], { env, cwd: directory })).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining(`Error: ${dataDir} cannot be written (ENOTDIR)`),
+    });
+  });
+
   it('checks the settings, and names each bad one', async () => {
     const env = { API_KEY: 'k', API_SECRET: 'hush', DATA_DIR: directory };
     expect(await rtcProcess(['serve', '--check'], { env, cwd: directory })).toMatchObject({

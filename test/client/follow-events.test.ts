@@ -19,7 +19,7 @@ afterEach(async () => {
 const event = (id: string): Event => ({
   id,
   event: 'room_started',
-  room: null,
+  room: { id: 'RM_hycBMAjmt6Ub', name: 'demo', numParticipants: 1 },
   timestamp: '2026-01-31T09:30:00.000Z',
   sequence: 1,
 });
@@ -89,6 +89,16 @@ describe('following events', () => {
       'cursor=c0&room=a%20b&limit=200',
       'since=2026-01-31T09%3A30%3A00.000Z&types=room_closed%2Croom_started&limit=200',
     ]);
+  });
+
+  it('ends with an error where the service repeats cursor and events', async () => {
+    await script(page('c1', 'a'), page('c1', 'a'), page('c1', 'a'));
+    const ids: string[] = [];
+    const following = async () => {
+      for await (const { id } of client.events.follow({ cursor: 'c0' })) ids.push(id);
+    };
+    expect((await failure(following())).detail).toContain('repeats the cursor');
+    expect(ids).toEqual(['a']);
   });
 
   it('tells a cursor only when all before it has been handled', async () => {

@@ -14,7 +14,7 @@ const segment = (id: string, endSeconds: number) => ({
 });
 
 const transcription = (
-  status: 'active' | 'stopped',
+  status: 'active' | 'stopped' | 'failed',
   segments: readonly object[],
   transcriptionId = 'tr_1',
 ) => ({
@@ -39,17 +39,29 @@ async function followed(answers: readonly (object | number)[], since?: string) {
     },
   });
   const told: string[] = [];
+  const ends: unknown[] = [];
   const options = {
+    onEnd: (transcription: unknown) => ends.push(transcription),
     ...(since === undefined ? {} : { since }),
     onInterruption: () => news.push('away'),
     onResumption: () => news.push('back'),
   };
   for await (const { id } of client.transcription.follow('demo', options)) told.push(id);
   await client.close();
-  return { told, pauses, news, asked: server.received.map(({ url }) => url) };
+  return { told, ends, pauses, news, asked: server.received.map(({ url }) => url) };
 }
 
 describe('followTranscription', () => {
+  it('ends with a transcription that has failed, and hands it on', async () => {
+    const failed = {
+      ...transcription('failed', [segment('a', 1)]),
+      error: { code: 'worker-lost', message: '' },
+    };
+    const { told, ends } = await followed([transcription('active', []), failed]);
+    expect(told).toEqual(['a']);
+    expect(ends).toMatchObject([{ status: 'failed', error: { code: 'worker-lost' } }]);
+  });
+
   it('leaves out interim results until they are final', async () => {
     const { told } = await followed([
       transcription('active', [segment('a', 1), { ...segment('b', 2), final: false }]),

@@ -263,6 +263,13 @@ describe('a noun of the client', () => {
     const sent = server.received.map(({ method, url, body }) => `${method} ${url} ${body}`.trim());
     expect(sent).toEqual([request, request]);
   });
+
+  it('sends rooms.update', async () => {
+    await client.rooms.update('r', { metadata: 'm' });
+    expect(server.received).toMatchObject([
+      { method: 'PATCH', url: '/v1/rooms/r', body: '{"metadata":"m"}' },
+    ]);
+  });
 });
 
 describe('iterating over all', () => {
@@ -286,6 +293,7 @@ describe('iterating over all', () => {
       '/v1/recordings?roomId=r&limit=200',
     ],
     ['transcriptions', 'transcriptions', () => client.transcriptions.all(), '/v1/transcriptions?limit=200'],
+    ['webhooks', 'webhooks', () => client.webhooks.all(), '/v1/webhooks?limit=200'],
     [
       'deliveries',
       'deliveries',
@@ -304,7 +312,6 @@ describe('iterating over all', () => {
   const WHOLE: readonly (readonly [name: string, member: string, all: () => AsyncIterable<unknown>])[] = [
     ['participants', 'participants', () => client.participants.all('r')],
     ['ingress', 'ingress', () => client.ingress.all('r')],
-    ['webhooks', 'webhooks', () => client.webhooks.all()],
   ];
 
   it.each(WHOLE)('%s takes the list that comes whole', async (_name, member, all) => {

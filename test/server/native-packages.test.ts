@@ -32,8 +32,11 @@ describe('the packages of the workers', () => {
     const root = await install('global', { isProject: false });
     expect(() => requireNativePackages('stt-live', { ...nothing, root })).toThrow(
       new MissingPackagesError(
-        'stt-live needs packages that are not installed: @livekit/rtc-node, sherpa-onnx-node. ' +
-          'Install 65 MB with: npm install -g @livekit/rtc-node@1.2.3 sherpa-onnx-node@4.5.6',
+        'stt-live needs packages that are not installed: @livekit/rtc-node, sherpa-onnx-node',
+        {
+          text: 'install 65 MB with',
+          command: 'npm install -g @livekit/rtc-node@1.2.3 sherpa-onnx-node@4.5.6',
+        },
       ),
     );
   });
@@ -41,10 +44,10 @@ describe('the packages of the workers', () => {
   it('are only those of speech for a worker that reads recordings', async () => {
     const root = await install('project', { isProject: true });
     expect(() => requireNativePackages('stt-post', { ...nothing, root })).toThrow(
-      new MissingPackagesError(
-        'stt-post needs a package that is not installed: sherpa-onnx-node. ' +
-          'Install 33 MB with: npm install sherpa-onnx-node@4.5.6',
-      ),
+      new MissingPackagesError('stt-post needs a package that is not installed: sherpa-onnx-node', {
+        text: 'install 33 MB with',
+        command: 'npm install sherpa-onnx-node@4.5.6',
+      }),
     );
   });
 

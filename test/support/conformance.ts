@@ -12,7 +12,14 @@ export type WireAnswer = {
 type ResponseObject = {
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<
-    Record<string, { readonly schema: object; readonly examples?: Readonly<Record<string, unknown>> }>
+    Record<
+      string,
+      {
+        readonly schema: object;
+        readonly example?: unknown;
+        readonly examples?: Readonly<Record<string, unknown>>;
+      }
+    >
   >;
 };
 export type OperationObject = {
@@ -65,6 +72,7 @@ function operationFaults(
   const undeclared = Object.keys(headers).filter(
     (name) =>
       (name.startsWith('x-') || name === 'retry-after') &&
+      name !== 'x-content-type-options' &&
       !Object.keys(response.headers ?? {}).some((declared) => declared.toLowerCase() === name),
   );
   const faults = undeclared.map((name) => `${operation.operationId} does not declare the header ${name}`);
@@ -113,7 +121,7 @@ export function resolveReference<T>(document: OpenApi, value: T): T {
 }
 
 /** Paths that are not for callers of the API: the document leaves them out. */
-const INTERNAL_PATH = /^\/(?:docs\/|livekit\/webhook$)/;
+const INTERNAL_PATH = /^\/(?:$|docs\/|livekit\/webhook$)/;
 
 /** HEAD is a GET without its body. Literal parts of a path win over parameters. */
 function findOperation(document: OpenApi, method: string, path: string): OperationObject | undefined {

@@ -4,6 +4,7 @@ import {
   type VoiceActivityDetector,
   type VoicedSegment,
 } from '../../src/server/transcription/engines/speech.ts';
+import type { FailedModel } from '../../src/server/transcription/store.ts';
 
 /** Loudness of a window from which on it is voiced. */
 const THRESHOLD = 0.01;
@@ -12,6 +13,7 @@ const MAX_SAMPLES = 8 * SAMPLE_RATE;
 
 export type TestSpeechOptions = {
   readonly languages?: readonly string[];
+  readonly failedModels?: readonly FailedModel[];
   readonly isRemote?: boolean;
   readonly prepare?: (language: string) => void;
   /** What a segment says; default how long it is. */
@@ -21,6 +23,7 @@ export type TestSpeechOptions = {
 /** Speech without a model: what is loud is voiced, and its text is its length. */
 export function testSpeech({
   languages = ['en'],
+  failedModels = [],
   isRemote = false,
   prepare,
   recognise,
@@ -40,6 +43,8 @@ export function testSpeech({
       }),
       close: async () => {},
     },
+    failedModels: () => failedModels,
+    onModelsChecked: () => {},
     createDetector: (minSilenceSeconds) => loudnessDetector(minSilenceSeconds * SAMPLE_RATE),
   };
 }

@@ -1,23 +1,24 @@
-/** Words as they are compared: lower case, without punctuation; numbers and spellings stay as they are. */
-function wordsOf(text: string): readonly string[] {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\s']/gu, ' ')
-    .split(/\s+/)
-    .filter((word) => word !== '');
+import { expect } from 'vitest';
+import { countWordErrors } from '../../src/server/transcription/models/word-errors.ts';
+
+/** Word error rate: the errors as a share of the words that were said. */
+export function wordErrorRate(said: string, heard: string): number {
+  const { words, errors } = countWordErrors(said, heard);
+  return errors / words;
 }
 
-/** Word error rate: the least substitutions, insertions and deletions, as a share of the words that were said. */
-export function wordErrorRate(said: string, heard: string): number {
-  const reference = wordsOf(said);
-  let row = Array.from({ length: reference.length + 1 }, (_, index) => index);
-  for (const word of wordsOf(heard)) {
-    const next = [(row[0] ?? 0) + 1];
-    for (const [index, expected] of reference.entries()) {
-      const substituted = (row[index] ?? 0) + (word === expected ? 0 : 1);
-      next.push(Math.min(substituted, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return (row.at(-1) ?? 0) / reference.length;
+/** Whether the long run holds what a machine that does other work cannot: word error rates and times of live speech. */
+export const isMachineQuiet = process.env.MEASURE_ACCURACY !== undefined;
+
+/** More errors than this are of other speech. */
+const UNDERSTOOD_AT_ALL = 0.6;
+
+/**
+ * That live speech was heard with at most this word error rate. On a machine that does other work, sound is lost on its
+ * way through the room, and words with it. Therefore the rate itself is held by the long run alone, which sets
+ * MEASURE_ACCURACY; every run holds that the speech was understood at all.
+ */
+export function expectLiveAccuracy(said: string, heard: string, atMost: number): void {
+  const bound = isMachineQuiet ? atMost : UNDERSTOOD_AT_ALL;
+  expect(wordErrorRate(said, heard), heard).toBeLessThanOrEqual(bound);
 }

@@ -35,7 +35,7 @@ describe('a room in a real browser', () => {
 
   const openWindow = async () => {
     const window = await browser.openWindow();
-    await window.addInitScript({ path: joinPath(import.meta.dirname, 'probes.js') });
+    await window.addInitScript({ path: joinPath(import.meta.dirname, 'support/probes.js') });
     return window;
   };
 
@@ -150,6 +150,6 @@ describe('a room in a real browser', () => {
   });
 });
 
-/** See probes.js. */
+/** See support/probes.js. */
 const moving = (page: Page): Promise<number> => page.evaluate('probes.moving()');
 const loudness = (page: Page): Promise<number> => page.evaluate('probes.loudness()');

@@ -1,7 +1,7 @@
 import { INGRESS_TYPES } from '../../contract/choices.ts';
 import type { Ingress, IngressCreate } from '../../contract/ingress.ts';
+import { shellQuote } from '../../contract/shell-quote.ts';
 import { acceptsConnections } from '../connection/accepts-connections.ts';
-import { shellQuote } from '../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH, YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';

@@ -19,7 +19,7 @@ const serve = defineCommand({
   fields: ({ printConfig }) => (printConfig ? 'of-response' : []),
   arguments: {},
   options: {
-    check: flag('--check', 'check the settings and stop; exit code 7 when one is bad'),
+    check: flag('--check', 'check the settings and DATA_DIR, and stop; exit code 7 when one is bad'),
     printConfig: flag('--print-config', 'print the effective settings, secrets masked, and stop'),
     host: HOST,
     port: PORT,
@@ -41,7 +41,7 @@ const serve = defineCommand({
     } catch (error) {
       throw startError(error, { exitCode: check ? EXIT.negative : EXIT.failure, signal });
     }
-    return check ? done('The settings are good.') : nothing();
+    return check ? done('The settings are good, and DATA_DIR can be used.') : nothing();
   },
 });
 

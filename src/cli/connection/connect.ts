@@ -2,6 +2,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { RtcClient } from '../../client/client.ts';
 import type { Observer, RtcClientOptions } from '../../client/client-options.ts';
 import type { HttpDispatcher } from '../../client/dispatcher-exchange.ts';
+import { InvalidUrlError } from '../../client/service-url.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
@@ -11,9 +12,9 @@ import { keepingUnmarked, type SeenResponses } from './seen-responses.ts';
 import {
   type ConnectionFlags,
   DEFAULT_URL,
+  profileSource,
   readCredentials,
   type Settings,
-  type Sourced,
 } from './settings.ts';
 import { openAgent } from './undici-agent.ts';
 
@@ -64,17 +65,16 @@ async function openWith(
       observer: keepingUnmarked(context.responses, observer),
     });
   } catch (error) {
-    if (error instanceof TypeError) throw badUrl(error, (await context.settings()).url);
+    if (error instanceof InvalidUrlError) throw badUrl(error, await context.settings());
     throw error;
   }
 }
 
 /** Names where the address comes from: a variable that was forgotten is looked for everywhere else first. */
-function badUrl({ message }: TypeError, { source }: Sourced): Error {
-  const rest = message.replace("the service's URL ", '').replace(/ such as \S+$/, '');
-  const profile = /^profile (.*)$/.exec(source)?.[1];
-  if (profile === undefined) return usageError(`${source} ${rest}`, `write it such as ${DEFAULT_URL}`);
-  return usageError(`the URL of ${source}: ${rest}`, `put it right: rtc profile add ${profile}`);
+function badUrl({ reason }: InvalidUrlError, { url: { source }, profile }: Settings): Error {
+  if (profile === undefined || source !== profileSource(profile))
+    return usageError(`${source} ${reason}`, `write it such as ${DEFAULT_URL}`);
+  return usageError(`the URL of ${source}: ${reason}`, `put it right: rtc profile add ${profile}`);
 }
 
 function observerOf(context: Connecting): Observer | undefined {

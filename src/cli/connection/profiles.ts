@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { shellQuote } from '../../contract/shell-quote.ts';
 import { makeFolder } from '../../folders/make-folder.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
-import { shellQuote } from '../errors/shell-quote.ts';
 import type { Environment, Io } from '../terminal/io.ts';
 
 /** A named service. The secret itself, or where to get it: exactly one of the three. */
@@ -19,6 +19,8 @@ export type Profile = {
   readonly apiSecretFile?: string;
   /** The data folder of the `rtc dev` that keeps this profile. */
   readonly devDataDir?: string;
+  /** A service to be careful with, such as that of production. */
+  readonly isProtected?: boolean;
 };
 
 export type ProfileStore = {

@@ -16,7 +16,7 @@ export type ConnectionFlags = {
 };
 
 /** A value with where it comes from, for doctor and for messages. */
-export type Sourced = { readonly value: string; readonly source: string };
+type Sourced = { readonly value: string; readonly source: string };
 
 export type Settings = {
   readonly url: Sourced;
@@ -24,6 +24,8 @@ export type Settings = {
   /** Read only when a request is signed: a command may ask for a passphrase. */
   readonly apiSecret: { readonly source: string; readonly read: () => Promise<string> } | undefined;
   readonly profile: string | undefined;
+  /** Whether the profile asks for care: pages show it in red. */
+  readonly isProtected: boolean;
 };
 
 /**
@@ -38,7 +40,7 @@ export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<S
   const store = needsProfile ? await readProfiles(io) : undefined;
   const name = store === undefined ? undefined : (flags.profile ?? filled(env.RTC_PROFILE) ?? store.current);
   const profile = name === undefined ? undefined : pickProfile(io, store, name);
-  const origin = `profile ${name}`;
+  const origin = profileSource(name ?? '');
   const named = flags.profile === undefined ? undefined : profile;
 
   const url = sourced(flags.url, '--url') ??
@@ -55,7 +57,7 @@ export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<S
     secretFromProfile(io, named, origin) ??
     secretFromEnvironment(env) ??
     secretFromProfile(io, profile, origin);
-  return { url, apiKey, apiSecret, profile: name };
+  return { url, apiKey, apiSecret, profile: name, isProtected: profile?.isProtected === true };
 }
 
 /** Key and secret, or what is missing and how to set it. */
@@ -134,6 +136,10 @@ function fromEnvironment(env: Environment, names: readonly string[]): Sourced | 
 
 function hasAny(env: Environment, names: readonly string[]): boolean {
   return fromEnvironment(env, names) !== undefined;
+}
+
+export function profileSource(name: string): string {
+  return `profile ${name}`;
 }
 
 function sourced(value: string | undefined, source: string): Sourced | undefined {

@@ -76,6 +76,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'method-not-allowed': EXIT.failure,
   'request-timeout': EXIT.unavailable,
   conflict: EXIT.conflict,
+  'webhook-limit-reached': EXIT.conflict,
   'recording-not-finished': EXIT.conflict,
   'payload-too-large': EXIT.usage,
   'uri-too-long': EXIT.failure,

@@ -26,8 +26,7 @@ export function describeError(error: unknown, nowMs: number, command?: string): 
   const description = describeAny(error, nowMs);
   if (description.next !== SEE_HELP || command === undefined) return description;
   const next = `see: rtc ${command} --help`;
-  const problem = 'next' in description.problem ? { ...description.problem, next } : description.problem;
-  return { ...description, next, problem };
+  return { ...description, next };
 }
 
 function describeAny(error: unknown, nowMs: number): ErrorDescription {
@@ -78,7 +77,6 @@ function describeOwnError(exitCode: ExitCode, cause: string, next: string | unde
     type: `urn:problem-type:rtc:cli:${NAME_OF_EXIT[exitCode]}`,
     title: TITLE_OF_EXIT[exitCode],
     detail: cause,
-    ...(next === undefined ? {} : { next }),
   };
   return { exitCode, cause, details: [], next, problem };
 }

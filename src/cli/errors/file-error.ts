@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
+import { shellQuote } from '../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
-import { shellQuote } from './shell-quote.ts';
 
 export type FileUse = {
   /** As the user gave it; default that of the error. */

@@ -1,26 +1,27 @@
 import type { ClientErrorCode, RtcError } from '../../client/rtc-error.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
+import type { Hint } from '../../contract/hint.ts';
+import { shellQuote } from '../../contract/shell-quote.ts';
 import { SEE_HELP } from './cli-error.ts';
-import { shellQuote } from './shell-quote.ts';
 
 type Step = (error: RtcError, nowMs: number) => string | undefined;
 
 /** What to do about a failed call, in one line. */
 export function hintFor(error: RtcError, nowMs: number): string | undefined {
   const { hint } = error;
-  if (hint !== undefined) return hint.command === undefined ? hint.text : `${hint.text}: ${hint.command}`;
-  return HINT_OF_ERROR[error.code](error, nowMs);
+  if (hint !== undefined) return hintLine(hint);
+  const step = HINT_OF_ERROR[error.code];
+  return typeof step === 'string' ? step : step(error, nowMs);
+}
+
+export function hintLine({ text, command }: Hint): string {
+  return command === undefined ? text : `${text}: ${command}`;
 }
 
 /** "your clock is 412 s behind the server's"; `aheadBySeconds` may be negative. */
 export function describeSkew(aheadBySeconds: number): string {
   return `your clock is ${Math.abs(aheadBySeconds)} s ${aheadBySeconds > 0 ? 'ahead of' : 'behind'} the server's`;
 }
-
-const always =
-  (text: string): Step =>
-  () =>
-    text;
 
 /** `rtc participants list <room>` with the room of the request, quoted for a shell where it needs to be. */
 const inRoom =
@@ -48,9 +49,9 @@ function segmentAfter(path: string, collection: string): string | undefined {
   }
 }
 
-const LOG_HAS_IT = always("look up the request id in the service's log");
-const HELP = always(SEE_HELP);
-const LIST_ROOMS = always('see which rooms are open: rtc rooms list');
+const LOG_HAS_IT = "look up the request id in the service's log";
+const HELP = SEE_HELP;
+const LIST_ROOMS = 'see which rooms are open: rtc rooms list';
 
 const clockStep: Step = (error, nowMs) => {
   if (error.serverTime === undefined) return 'compare your clock with the server’s (rtc doctor)';
@@ -63,18 +64,17 @@ const retryStep: Step = (error) =>
     ? 'try again in a moment'
     : `try again in ${error.retryAfterSeconds} s`;
 
-const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Step>> = {
+const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>> = {
   'invalid-request': HELP,
-  'missing-credentials': always('run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET'),
-  'invalid-api-key': always("compare the API key with the service's API_KEY: rtc profile show"),
+  'missing-credentials': 'run: rtc profile add NAME, or set RTC_API_KEY and RTC_API_SECRET',
+  'invalid-api-key': "compare the API key with the service's API_KEY: rtc profile show",
   'timestamp-out-of-window': clockStep,
-  'invalid-signature': always(
+  'invalid-signature':
     "compare the API secret with the service's API_SECRET; a proxy that rewrites the path has the same effect",
-  ),
   'room-not-found': LIST_ROOMS,
   'participant-not-found': inRoom('see who is there', 'rtc participants list'),
   'track-not-found': inRoom("see everybody's tracks", 'rtc participants list --json identity,tracks'),
-  'recording-not-found': always('see which there are: rtc recordings list'),
+  'recording-not-found': 'see which there are: rtc recordings list',
   'recording-file-not-found': (error) =>
     `look at its status and error: rtc recordings get ${idOf(error.path, 'recordings')}`,
   'no-active-recording': inRoom('start one', 'rtc recordings start'),
@@ -83,39 +83,40 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Step>> = {
     error.path.startsWith('/v1/rooms/')
       ? `start one: rtc transcription start ${roomOf(error.path)}; after its end, get reads it`
       : 'see which there are: rtc transcriptions list',
-  'webhook-not-found': always('see which there are: rtc webhooks list'),
+  'webhook-not-found': 'see which there are: rtc webhooks list',
   'delivery-not-found': (error) =>
     `see which there are: rtc webhooks deliveries ${idOf(error.path, 'webhooks')}`,
-  'route-not-found': always('the service may be older than this rtc, or its URL wrong: rtc doctor'),
+  'route-not-found': 'the service may be older than this rtc, or its URL wrong: rtc doctor',
   'method-not-allowed': HELP,
   'request-timeout': retryStep,
-  conflict: always('look at its state, then try again'),
-  'recording-not-finished': always(
+  conflict: 'look at its state, then try again',
+  'webhook-limit-reached':
+    "delete those that are not needed (rtc webhooks list, rtc webhooks delete ID), or raise the service's MAX_WEBHOOKS",
+  'recording-not-finished':
     'stop it if it runs (rtc recordings stop ROOM); else its file is complete in a moment',
-  ),
-  'payload-too-large': always("send less, or raise the service's BODY_LIMIT"),
-  'uri-too-long': always('use a shorter name'),
-  'unsupported-media-type': always('the body must be JSON'),
-  'headers-too-large': always('a proxy in between adds headers: try without it'),
-  'range-not-satisfiable': always('download it anew'),
-  'precondition-failed': always('download it anew'),
+  'payload-too-large': "send less, or raise the service's BODY_LIMIT",
+  'uri-too-long': 'use a shorter name',
+  'unsupported-media-type': 'the body must be JSON',
+  'headers-too-large': 'a proxy in between adds headers: try without it',
+  'range-not-satisfiable': 'download it anew',
+  'precondition-failed': 'download it anew',
   'rate-limited': retryStep,
   'server-busy': retryStep,
-  'transfer-coding-unknown': always('a proxy in between changes the request: try without it'),
+  'transfer-coding-unknown': 'a proxy in between changes the request: try without it',
   'internal-error': LOG_HAS_IT,
-  'media-server-error': always("check the service's LIVEKIT_URL and its key: rtc doctor"),
-  'recording-storage-error': always("check the service's S3_ settings, or RECORDING_DIR"),
-  'media-server-unavailable': always('check that the media server runs: rtc doctor'),
+  'media-server-error': "check the service's LIVEKIT_URL and its key: rtc doctor",
+  'recording-storage-error': "check the service's S3_ settings, or RECORDING_DIR",
+  'media-server-unavailable': 'check that the media server runs: rtc doctor',
   'media-worker-unavailable': (error) => {
     const worker = error.path.includes('/ingress') ? 'ingress worker' : 'recorder (egress)';
     return `start the ${worker}, on the Redis of the media server; rtc doctor --probe tries it`;
   },
-  'addon-unavailable': always('start a worker of that add-on: rtc worker stt-live, or stt-post'),
+  'addon-unavailable': 'start a worker of that add-on: rtc worker stt-live, or stt-post',
   'shutting-down': retryStep,
-  'storage-unavailable': always('check the database and the disk of the service: rtc doctor'),
-  unreachable: always('is the service running, and is this its address? rtc doctor checks the whole chain'),
-  'timed-out': always('try again; rtc doctor checks the whole chain'),
+  'storage-unavailable': 'check the database and the disk of the service: rtc doctor',
+  unreachable: 'is the service running, and is this its address? rtc doctor checks the whole chain',
+  'timed-out': 'try again; rtc doctor checks the whole chain',
   aborted: () => undefined,
-  'unexpected-answer': always('a proxy in between, or a wrong URL: rtc doctor, or --debug to see the answer'),
-  'answer-too-large': always('ask for less'),
+  'unexpected-answer': 'a proxy in between, or a wrong URL: rtc doctor, or --debug to see the answer',
+  'answer-too-large': 'ask for less',
 };

@@ -158,13 +158,11 @@ export function jsonObject(text: string): Record<string, unknown> {
 
 const OBJECT_EXAMPLE = 'write it such as \'{"team":"blue"}\', in single quotes; or @file, or - for stdin';
 
-/** The value may be personal: it stays out of the message, which only says where it is broken. */
+/** The value may be personal: it stays out of the message. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const at = /at position (\d+)/.exec(error instanceof Error ? error.message : '')?.[1];
-    const where = at === undefined ? '' : ` at character ${Number(at) + 1}`;
-    throw usageError(`is not well-formed JSON${where}`, OBJECT_EXAMPLE);
+  } catch {
+    throw usageError('is not well-formed JSON', OBJECT_EXAMPLE);
   }
 }

@@ -4,7 +4,7 @@ import { option, wholeNumber } from './parameters.ts';
 /** The API's own largest page. */
 const PAGE_SIZE = 200;
 const DEFAULT_LIMIT = 50;
-const MAX_LIMIT = 10_000;
+export const MAX_LIMIT = 10_000;
 
 export const LIMIT = option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
   parse: wholeNumber(1, MAX_LIMIT),

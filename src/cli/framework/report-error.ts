@@ -26,7 +26,7 @@ export async function reportError(io: Io, { error, argv, command, target }: Repo
   const { exitCode, details, next, problem, ...rest } = describeError(error, io.clock(), command);
   const cause = target === undefined ? rest.cause : `${target}: ${rest.cause}`;
   if (argv.some((word) => word === '--json' || word.startsWith('--json='))) {
-    const json = JSON.stringify(problem);
+    const json = JSON.stringify({ ...problem, ...(next === undefined ? {} : { next }), exitCode });
     io.stderr.write(`${io.stderr.isTTY === true ? escapeJsonForTerminal(json) : json}\n`);
     return exitCode;
   }

@@ -6,6 +6,7 @@ import { helpWidth, type Io } from '../terminal/io.ts';
 import { checkFields, fieldsOf, printResult } from '../terminal/output.ts';
 import type { Result } from '../terminal/result.ts';
 import { type JsonChoice, openTerminal, type Terminal } from '../terminal/terminal.ts';
+import type { ReaderWatch } from '../terminal/watch-reader.ts';
 import { commandName, type Fields } from './command.ts';
 import type { CommandGroup } from './command-group.ts';
 import type { Context } from './context.ts';
@@ -56,6 +57,8 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
     const input = await readInput(io, invocation, opened.context.prompter);
     const fields = typeof command.fields === 'function' ? command.fields(input) : (command.fields ?? []);
     if (fields !== 'of-response') checkFields(json, fields);
+    const isStream = command.isStream?.(input) === true;
+    const watch = isStream ? await watchReader(io) : undefined;
     try {
       const result = await command.run(opened.context, input);
       if (isOfAnotherService(opened.context.responses, result, fields))
@@ -64,13 +67,20 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
       return result.exitCode ?? EXIT.success;
     } catch (error) {
       // Ending by a signal is how a stream ends.
-      if (io.signal.aborted && command.isStream?.(input) === true) return EXIT.success;
+      if (io.signal.aborted && isStream) return EXIT.success;
       const isMisread = isProgrammingError(error) && opened.context.responses.unmarked !== undefined;
       throw isMisread ? await notThisService(opened.context) : error;
+    } finally {
+      watch?.close();
     }
   } finally {
     await opened.close();
   }
+}
+
+async function watchReader(io: Io): Promise<ReaderWatch | undefined> {
+  const module = await import('../terminal/watch-reader.ts');
+  return await module.watchReader(io);
 }
 
 /** Whether a response that nothing marks as the service's is not of the shape that the command expects. */

@@ -10,6 +10,7 @@ export type Io = {
   readonly workingDirectory: string;
   /** The launcher's own file: how to call it where `rtc` is not installed. */
   readonly launcher: string;
+  readonly processId: number;
   readonly runtime: { readonly node: string; readonly platform: string; readonly arch: string };
   /** Aborted by Ctrl-C and by a request to terminate. */
   readonly signal: AbortSignal;
@@ -22,6 +23,8 @@ export type Io = {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type TerminalStream = Writable & {
+  /** The file descriptor of a stream of the process. */
+  readonly fd?: number;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
@@ -46,6 +49,7 @@ export type ServiceLoaders = {
   readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
   readonly worker: () => Promise<{ runWorker(options: WorkerOptions): Promise<unknown> }>;
   readonly stt: () => Promise<SpeechModels>;
+  readonly admin: () => Promise<ServiceAdmin>;
   /** The bill of materials of the build, as CycloneDX has it. */
   readonly bundled: () => Promise<BillOfMaterials>;
 };
@@ -62,24 +66,73 @@ export type BillOfMaterials = {
   }[];
 };
 
+/** `rtc admin`: the database of the service on this machine. */
+export type ServiceAdmin = {
+  backup(folder: string): Promise<Backup>;
+  restore(folder: string): Promise<Restoration>;
+};
+
+export type Backup = {
+  readonly folder: string;
+  readonly sizeBytes: number;
+  /** Where the key of the webhook secrets is. */
+  readonly key: 'file' | 'setting';
+};
+
+export type Restoration = {
+  readonly dataDir: string;
+  /** When the backup was made. */
+  readonly createdAt: string;
+  readonly key: 'file' | 'setting';
+  /** What was there before, under the names that it has now. */
+  readonly keptAside: readonly string[];
+};
+
 /** `rtc stt`: what is on this machine. */
 export type SpeechModels = {
   listModels(): readonly SpeechModel[];
   /** Resolves with the folder. */
-  install(
-    name: string,
-    installation: { readonly onProgress: (line: string) => void; readonly signal: AbortSignal },
-  ): Promise<string>;
+  install(name: string, installation: ModelInstallation): Promise<string>;
+  bench(nameOrFolder: string, options: ModelBench): Promise<readonly BenchedFile[]>;
+};
+
+export type ModelBench = {
+  readonly language: string | undefined;
+  readonly audioFolder: string;
+  readonly referenceFolder: string;
+  readonly ffmpeg: string;
+  readonly signal: AbortSignal;
+  readonly onFile: (file: BenchedFile) => void;
+};
+
+export type BenchedFile = {
+  readonly file: string;
+  readonly words: number;
+  readonly errors: number;
+  readonly audioSeconds: number;
+  readonly processorSeconds: number;
+  readonly text: string;
+};
+
+export type ModelInstallation = {
+  readonly from: string | undefined;
+  readonly acceptUnverified: boolean;
+  readonly onProgress: (line: string) => void;
+  readonly onBytes: (progress: { readonly received: number; readonly total: number | undefined }) => void;
+  readonly signal: AbortSignal;
 };
 
 export type SpeechModel = {
   readonly name: string;
-  readonly status: 'installed' | 'installable';
+  readonly status: 'installed' | 'unverified' | 'installable';
   /** BCP 47. */
   readonly languages: readonly string[];
   readonly licence: string;
   readonly about: string;
-  readonly downloadBytes: number;
+  readonly downloadBytes: number | null;
+  readonly diskBytes: number | null;
+  readonly accuracy: string;
+  readonly isVerifiable: boolean;
   readonly folder: string | null;
 };
 

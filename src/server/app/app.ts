@@ -5,13 +5,13 @@ import { type AccessLogDeps, logRequest } from '../platform/http/access-log.ts';
 import {
   type AuthenticateRequest,
   createAuthenticateRequest,
-} from '../platform/http/authenticate-request.ts';
-import { checkHost } from '../platform/http/check-host.ts';
+} from '../platform/http/authentication/authenticate-request.ts';
+import { checkHost } from '../platform/http/authentication/check-host.ts';
+import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
-import type { AuthenticationDeps } from '../platform/http/credentials.ts';
 import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
-import { limitPipelining } from '../platform/http/limit-pipelining.ts';
-import { createRefusalLimit, limitRates, type RateLimits } from '../platform/http/rate-limits.ts';
+import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
+import { createRefusalLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { registerRoute } from '../platform/http/register-route.ts';
 import { requestIdOf } from '../platform/http/request-id.ts';
 import type { Route } from '../platform/http/route.ts';

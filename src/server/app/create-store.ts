@@ -1,34 +1,50 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { createEventStore } from '../events/events.sql.ts';
+import { createFanOutStore } from '../events/fan-outs.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
+import { createFigureStore } from '../metrics/figures.sql.ts';
+import type { StoreCall } from '../metrics/metrics.ts';
 import { createLeaseStore } from '../platform/jobs/leases.sql.ts';
 import type { Connection, Engine } from '../platform/storage/engine.ts';
 import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
-import { withinSavepoint } from '../platform/storage/savepoint.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
+import { RegistrationCache } from '../webhooks/registration-cache.ts';
 import { createWebhookStore } from '../webhooks/webhooks.sql.ts';
 import type { Store } from './store.ts';
 
-export function createStore(engine: Engine): Store {
-  const { db, dialect, changes } = engine;
-  const calls = new InFlightCounter();
-  const storeOf = transactionStores(engine);
+export type CallObserver = (call: StoreCall) => void;
+
+export function createStore(engine: Engine, onCall?: CallObserver): Store {
+  const { db, dialect, changes, runAtCommit } = engine;
+  const calls = new ObservedCalls(onCall);
+  const registrations = new RegistrationCache(engine.clock);
+  const storeOf = transactionStores(engine, registrations);
   let closing: Promise<void> | undefined;
-  const stores = createStores({ db, dialect, changes, atomically: (work) => engine.transaction(work) });
+  const connection = { db, dialect, changes, runAtCommit };
+  const stores = createStores(
+    { ...connection, atomically: (work) => engine.transaction(work) },
+    registrations,
+  );
   return {
     changes,
-    recordings: countCalls(stores.recordings, calls),
-    events: countCalls(stores.events, calls),
-    presence: countCalls(stores.presence, calls),
-    webhooks: countCalls(stores.webhooks, calls),
-    deliveries: countCalls(stores.deliveries, calls),
-    leases: countCalls(stores.leases, calls),
-    transcriptions: countCalls(stores.transcriptions, calls),
-    transaction: (work) => calls.run(() => engine.transaction((transaction) => work(storeOf(transaction)))),
-    ping: () => calls.run(() => ping(db)),
+    clock: engine.clock,
+    recordings: calls.observe('recordings', stores.recordings),
+    events: calls.observe('events', stores.events),
+    fanOuts: calls.observe('fanOuts', stores.fanOuts),
+    presence: calls.observe('presence', stores.presence),
+    webhooks: calls.observe('webhooks', stores.webhooks),
+    deliveries: calls.observe('deliveries', stores.deliveries),
+    leases: calls.observe('leases', stores.leases),
+    transcriptions: calls.observe('transcriptions', stores.transcriptions),
+    figures: calls.observe('figures', stores.figures),
+    transaction: (work) =>
+      calls.run({ store: 'all', method: 'transaction' }, () =>
+        engine.transaction((transaction) => work(storeOf(transaction))),
+      ),
+    ping: () => calls.run({ store: 'all', method: 'ping' }, () => ping(db)),
     close: () => {
       closing ??= calls.close().then(() => engine.close());
       return closing;
@@ -36,46 +52,80 @@ export function createStore(engine: Engine): Store {
   };
 }
 
-function createStores(connection: Connection) {
+function createStores(connection: Connection, registrations: RegistrationCache) {
   return {
     recordings: createRecordingStore(connection.db),
     events: createEventStore(connection),
+    fanOuts: createFanOutStore(connection),
     presence: createPresenceStore(connection),
-    webhooks: createWebhookStore(connection),
+    webhooks: createWebhookStore(connection, registrations),
     deliveries: createDeliveryStore(connection),
     leases: createLeaseStore(connection),
     transcriptions: createTranscriptionStore(connection),
+    figures: createFigureStore(connection),
   };
 }
 
-/** Counts each call as in flight from its start to its end, however many statements it takes. */
-function countCalls<Methods extends object>(methods: Methods, calls: InFlightCounter): Methods {
-  const counted = Object.entries(methods).map(([name, method]: [string, Method]) => [
-    name,
-    (...parameters: readonly unknown[]) => calls.run(() => method(...parameters)),
-  ]);
-  return Object.fromEntries(counted) as Methods;
-}
-
+type CallName = { readonly store: string; readonly method: string };
 type Method = (...parameters: readonly unknown[]) => Promise<unknown>;
+
+/** Counts each call as in flight from its start to its end, however many statements it takes, and reports its duration. */
+class ObservedCalls {
+  readonly #inFlight = new InFlightCounter();
+  readonly #onCall: CallObserver | undefined;
+
+  constructor(onCall: CallObserver | undefined) {
+    this.#onCall = onCall;
+  }
+
+  async run<T>(name: CallName, call: () => Promise<T>): Promise<T> {
+    const onCall = this.#onCall;
+    if (onCall === undefined) return await this.#inFlight.run(call);
+    const startedAt = performance.now();
+    let isSuccess = false;
+    try {
+      const value = await this.#inFlight.run(call);
+      isSuccess = true;
+      return value;
+    } finally {
+      onCall({ ...name, isSuccess, durationMs: performance.now() - startedAt });
+    }
+  }
+
+  /** The same methods, each of whose calls is counted. */
+  observe<Methods extends object>(store: string, methods: Methods): Methods {
+    const counted = Object.entries(methods).map(([method, call]: [string, Method]) => [
+      method,
+      (...parameters: readonly unknown[]) => this.run({ store, method }, () => call(...parameters)),
+    ]);
+    return Object.fromEntries(counted) as Methods;
+  }
+
+  /** Refuses new calls, and resolves when the running ones have ended. */
+  async close(): Promise<void> {
+    await this.#inFlight.close();
+  }
+}
 
 /**
  * Builds the store of a transaction once: nested transactions, and those that share a commit on SQLite, use the same
  * database object and get the same store. Its calls are not counted, because the counted transaction includes them and
  * must be able to end while the store closes.
  */
-function transactionStores({
-  dialect,
-  changes,
-}: Pick<Engine, 'dialect' | 'changes'>): (db: Transaction<Tables>) => Store {
+function transactionStores(
+  engine: Engine,
+  registrations: RegistrationCache,
+): (db: Transaction<Tables>) => Store {
+  const { dialect, changes, runAtCommit } = engine;
   const built = new WeakMap<Transaction<Tables>, Store>();
   return (db) => {
     const known = built.get(db);
     if (known !== undefined) return known;
     const store: Store = {
-      ...createStores({ db, dialect, changes, atomically: (work) => work(db) }),
+      ...createStores({ db, dialect, changes, runAtCommit, atomically: (work) => work(db) }, registrations),
       changes,
-      transaction: (work) => withinSavepoint(db, () => work(store)),
+      clock: engine.clock,
+      transaction: (work) => engine.nestedTransaction(db, () => work(store)),
       ping: () => ping(db),
       close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),
     };

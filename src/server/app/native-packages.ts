@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { HintedError } from '../../contract/hint.ts';
 import type { WorkerKind } from '../transcription/store.ts';
 import { findPackageRoot } from './package-root.ts';
 
@@ -23,7 +24,7 @@ export type Installation = {
 };
 
 /** A worker lacks packages. The message ends with the command that installs them. */
-export class MissingPackagesError extends Error {
+export class MissingPackagesError extends HintedError {
   override readonly name = 'MissingPackagesError';
   readonly code = 'ERR_MISSING_PACKAGES';
 }
@@ -40,9 +41,10 @@ export function requireNativePackages(
   if (missing.length === 0) return;
   const megabytes = missing.reduce((sum, name) => sum + PACKAGES[name].megabytes, 0);
   const what = missing.length === 1 ? 'a package that is' : 'packages that are';
-  throw new MissingPackagesError(
-    `${kind} needs ${what} not installed: ${missing.join(', ')}. Install ${megabytes} MB with: ${installCommand(installation.root, missing)}`,
-  );
+  throw new MissingPackagesError(`${kind} needs ${what} not installed: ${missing.join(', ')}`, {
+    text: `install ${megabytes} MB with`,
+    command: installCommand(installation.root, missing),
+  });
 }
 
 function isPackageName(name: string): name is PackageName {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createMediaWorkers } from '../platform/livekit/count-media-workers.ts';
 import { createTokenSigner } from '../platform/livekit/create-token-signer.ts';
@@ -9,7 +10,6 @@ import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
 import type { TokenSigner } from '../platform/livekit/token-signer.ts';
 import type { Log } from '../platform/log.ts';
-import { createMetrics, type Metrics } from '../platform/metrics.ts';
 import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
 import { createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
 import { deriveLinkKeys } from '../recordings/files/file-link.ts';
@@ -28,7 +28,7 @@ import type { Store } from './store.ts';
 
 export type ServiceParts = { readonly log: Log; readonly clock: Clock; readonly ids: IdGenerator };
 
-/** Every adapter of the service. */
+/** Every adapter of the service. Its clock is the store's. */
 export type Adapters = ServiceParts & {
   readonly metrics: Metrics | undefined;
   readonly store: Store;
@@ -48,13 +48,24 @@ export type Adapters = ServiceParts & {
 
 export async function openAdapters(
   config: Config,
-  parts: ServiceParts & { readonly version: string; readonly serviceUrl: () => string },
+  parts: ServiceParts & {
+    readonly version: string;
+    readonly serviceUrl: () => string;
+    readonly onStoreLost: (error: Error) => void;
+  },
   closers: Closers,
 ): Promise<Adapters> {
   const { log, clock, version } = parts;
   const { apiKey, apiSecret } = config.livekit;
-  const metrics = config.metrics === 'off' ? undefined : createMetrics();
-  const store = await openStore({ database: databaseOf(config), clock, log, isMaintained: true });
+  const metrics = config.metrics === 'off' ? undefined : createMetrics({ version, clock });
+  const store = await openStore({
+    database: databaseOf(config),
+    clock,
+    log,
+    isMaintained: true,
+    onLost: parts.onStoreLost,
+    onCall: metrics?.observeStoreCall,
+  });
   closers.add(() => store.close());
   const mediaServer = createLivekitMediaServer({
     ...config.livekit,
@@ -74,6 +85,7 @@ export async function openAdapters(
   });
   return {
     ...parts,
+    clock: store.clock,
     metrics,
     store,
     mediaServer,
@@ -90,7 +102,7 @@ export async function openAdapters(
       directory: config.recordingDir,
     }),
     linkKeys,
-    fileUrls: createFileUrls({ ...parts, store, recordingFiles, linkKeys }),
+    fileUrls: createFileUrls({ ...parts, clock: store.clock, store, recordingFiles, linkKeys }),
   };
 }
 

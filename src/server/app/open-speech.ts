@@ -1,11 +1,14 @@
+import { watch } from 'node:fs';
+import { type Hint, HintedError } from '../../contract/hint.ts';
 import type { Log } from '../platform/log.ts';
 import { createDetectorFactory } from '../transcription/audio/voice-activity.ts';
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
-import { installedModels, vadModelPath } from '../transcription/engines/model-store.ts';
+import { installedModels, modelsFolder, vadModelPath } from '../transcription/engines/model-store.ts';
 import { createOpenaiEngine } from '../transcription/engines/openai-engine.ts';
 import { loadSherpa, type Sherpa } from '../transcription/engines/sherpa.ts';
 import { createSherpaEngine } from '../transcription/engines/sherpa-engine.ts';
 import type { SpeechEngine, VoiceActivityDetector } from '../transcription/engines/speech.ts';
+import type { FailedModel } from '../transcription/store.ts';
 import type { SpeechConfig } from './config/config.ts';
 
 /** The speech engine and voice activity detection of a worker. */
@@ -13,40 +16,66 @@ export type Speech = {
   readonly engine: SpeechEngine;
   /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
   readonly createDetector: (minSilenceSeconds: number, language: string) => VoiceActivityDetector;
+  /** Models that cannot be used, as far as is known by now. */
+  readonly failedModels: () => readonly FailedModel[];
+  /** Calls the listener when the engine has one more language, or one more model has failed. */
+  readonly onModelsChecked: (listener: () => void) => void;
 };
 
-const INSTALL = 'Install the small English one: rtc stt install moonshine-tiny-en';
+const INSTALL: Hint = { text: 'install the small English one', command: 'rtc stt install moonshine-tiny-en' };
+
+const NOTHING_TO_CHECK = { failedModels: () => [], onModelsChecked: () => {} } as const;
 
 /** Loads the native speech package. Only workers call it. Throws with installation advice when something is missing. */
 export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
   const sherpa = loadSherpa();
-  const engine = openEngine(config, cacheDir, sherpa);
-  const createDetector = createDetectorFactory({ sherpa, modelPath: requireDetector(cacheDir) });
-  return {
-    engine,
-    createDetector: (minSilenceSeconds, language) =>
-      createDetector({ minSilenceSeconds, maxSegmentSeconds: engine.maxSegmentSecondsFor(language) }),
-  };
+  if (config.engine === 'openai') {
+    return { ...withDetector(createOpenaiEngine(config), sherpa, cacheDir), ...NOTHING_TO_CHECK };
+  }
+  const models = requireSpeechModels(config, cacheDir);
+  const engine = createSherpaEngine({ sherpa, models: () => models, threads: config.threads });
+  return { ...withDetector(engine, sherpa, cacheDir), ...NOTHING_TO_CHECK };
 }
 
 /**
- * As openSpeech, but first tries every local model in a process of its own, and leaves out those that fail. Throws when
- * none is left.
+ * As openSpeech, but tries every local model in a process of its own, and leaves out those that fail. Resolves as soon
+ * as one works, and rejects when none does.
  */
 export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, log: Log): Promise<Speech> {
   if (config.engine === 'openai') return openSpeech(config, cacheDir);
   const models = requireSpeechModels(config, cacheDir);
-  const working = await checkModels({ log, tryModel: tryModelInProcess }, models);
-  return openSpeech({ ...config, models: working }, cacheDir);
+  requireDetector(cacheDir);
+  const sherpa = loadSherpa();
+  let listener = (): void => {};
+  const deps = { log, tryModel: tryModelInProcess, onChecked: () => listener() };
+  const { working, failed, add } = await checkModels(deps, models);
+  if (config.models === undefined) watchInstalledModels(cacheDir, () => void add(modelsByLanguage(cacheDir)));
+  const engine = createSherpaEngine({ sherpa, models: working, threads: config.threads });
+  return {
+    ...withDetector(engine, sherpa, cacheDir),
+    failedModels: failed,
+    onModelsChecked: (wanted) => {
+      listener = wanted;
+    },
+  };
 }
 
-function openEngine(config: SpeechConfig, cacheDir: string, sherpa: Sherpa): SpeechEngine {
-  if (config.engine === 'openai') return createOpenaiEngine(config);
-  return createSherpaEngine({
-    sherpa,
-    models: requireSpeechModels(config, cacheDir),
-    threads: config.threads,
-  });
+/** Installations put a model's folder into place as a whole. A file system without watches needs a restart of the worker. */
+function watchInstalledModels(cacheDir: string, onChange: () => void): void {
+  try {
+    watch(modelsFolder(cacheDir), { persistent: false }, onChange).on('error', () => {});
+  } catch {
+    // The folder cannot be watched.
+  }
+}
+
+function withDetector(engine: SpeechEngine, sherpa: Sherpa, cacheDir: string) {
+  const createDetector = createDetectorFactory({ sherpa, modelPath: requireDetector(cacheDir) });
+  return {
+    engine,
+    createDetector: (minSilenceSeconds: number, language: string) =>
+      createDetector({ minSilenceSeconds, maxSegmentSeconds: engine.maxSegmentSecondsFor(language) }),
+  };
 }
 
 /** Throws with installation advice when a model is missing. It loads nothing. */
@@ -57,7 +86,7 @@ export function requireModels(config: SpeechConfig, cacheDir: string): void {
 
 function requireDetector(cacheDir: string): string {
   const path = vadModelPath(cacheDir);
-  if (path === undefined) throw new Error(`There is no voice activity detector yet. ${INSTALL}`);
+  if (path === undefined) throw new HintedError('There is no voice activity detector yet', INSTALL);
   return path;
 }
 
@@ -65,7 +94,7 @@ type SherpaConfig = Extract<SpeechConfig, { readonly engine: 'sherpa' }>;
 
 function requireSpeechModels(config: SherpaConfig, cacheDir: string): Readonly<Record<string, string>> {
   const models = config.models ?? modelsByLanguage(cacheDir);
-  if (Object.keys(models).length === 0) throw new Error(`There is no speech model yet. ${INSTALL}`);
+  if (Object.keys(models).length === 0) throw new HintedError('There is no speech model yet', INSTALL);
   return models;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Engine } from '../platform/storage/engine.ts';
 import { openSqlite } from '../platform/storage/sqlite/engine.ts';
-import { createStore } from './create-store.ts';
+import { type CallObserver, createStore } from './create-store.ts';
 import type { Store } from './store.ts';
 
 export type StoreOptions = {
@@ -15,6 +15,10 @@ export type StoreOptions = {
   readonly log: Log;
   /** Whether this process keeps a SQLite file small and clear of deleted text: the service does, its workers need not. */
   readonly isMaintained?: boolean;
+  /** Called once when the SQLite file was moved, deleted or replaced: the process must end, or it loses what it stores. */
+  readonly onLost?: (error: ServiceError) => void;
+  /** Called after each call of a store. */
+  readonly onCall?: CallObserver | undefined;
 };
 
 /**
@@ -24,11 +28,11 @@ export type StoreOptions = {
  *   paths and hosts, never a password. A newer, damaged or read-only database, and a file that is no database, are not
  *   changed. `retryable` is set when the database may become available by itself.
  */
-export async function openStore(options: StoreOptions): Promise<Store> {
-  return createStore(await openEngine(options));
+export async function openStore({ onCall, ...options }: StoreOptions): Promise<Store> {
+  return createStore(await openEngine(options), onCall);
 }
 
-async function openEngine({ database, ...options }: StoreOptions): Promise<Engine> {
+async function openEngine({ database, ...options }: Omit<StoreOptions, 'onCall'>): Promise<Engine> {
   if ('sqlitePath' in database) return openSqlite(database.sqlitePath, options);
   const { databaseUrl, poolSize } = database;
   // Neither the URL nor the parser's error is shown, because both contain the password.

@@ -4,14 +4,15 @@ import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code
 import { placeRoutes } from '../fiscal-api/place-routes.ts';
 import type { SelfCheckDeps } from '../health/check-self.ts';
 import { type HealthDeps, healthRoutes } from '../health/health-routes.ts';
-import { type MetricsDeps, metricsRoutes } from '../health/metrics-routes.ts';
 import { selfCheckRoutes } from '../health/self-check-routes.ts';
 import { type MediaEventDeps, mediaEventRoutes } from '../media-events/media-event-routes.ts';
+import { type MetricsDeps, metricsRoutes } from '../metrics/metrics-routes.ts';
 import type { Route } from '../platform/http/route.ts';
 import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/reference-page.ts';
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
 import { recordingRoutes } from '../recordings/room-recording-routes.ts';
 import type { RecordingDeps } from '../recordings/start-recording.ts';
+import type { ParticipantDeps } from '../rooms/find-participant.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import type { IssueTokenDeps } from '../rooms/issue-token.ts';
 import { participantRoutes } from '../rooms/participant-routes.ts';
@@ -27,6 +28,7 @@ import type { WebhookDeps } from '../webhooks/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
   RoomRouteDeps &
+  ParticipantDeps &
   SelfCheckDeps &
   IssueTokenDeps &
   RecordingDeps &

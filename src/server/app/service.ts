@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { HintedError } from '../../contract/hint.ts';
+import { startFanOut } from '../events/fan-out.ts';
 import { startPurge } from '../events/purge.ts';
 import { createEventBatcher } from '../media-events/event-batcher.ts';
+import { EventIntake } from '../media-events/event-intake.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
-import { recordMediaEvents } from '../media-events/record-media-events.ts';
+import { recordEventsOfFreeRooms, recordMediaEvents } from '../media-events/record-media-events.ts';
+import { serveMetrics } from '../metrics/metrics-port.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts';
@@ -19,7 +23,8 @@ import { requestCloser } from './close-requests.ts';
 import { Closers } from './closers.ts';
 import { type Config, serviceUrl } from './config/config.ts';
 import { isLoopback, secretWarnings } from './config/warnings.ts';
-import { serveMetrics } from './metrics-port.ts';
+import { createFailure } from './failure.ts';
+import { createFindLeft } from './find-left.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
@@ -27,6 +32,8 @@ import { serviceRoutes } from './routes.ts';
 export type RunningService = {
   /** The address on which the service listens, such as http://127.0.0.1:3000. */
   readonly url: string;
+  /** Resolves when the service cannot go on, because its database is gone. Close it then. */
+  readonly failed: Promise<Error>;
   /** Waits SHUTDOWN_DELAY, finishes running requests, then closes everything in reverse order within 10 s. */
   readonly close: () => Promise<void>;
 };
@@ -35,34 +42,45 @@ export type RunningService = {
 export async function startService(config: Config, parts: ServiceParts): Promise<RunningService> {
   const closers = new Closers(parts.log);
   const shutdown = new AbortController();
+  const failure = createFailure(parts.log);
   const close = async (): Promise<void> => {
     const isFirst = !shutdown.signal.aborted;
     shutdown.abort();
-    const delayMs = config.values.SHUTDOWN_DELAY * 1000;
+    const delayMs = failure.isReported() ? 0 : config.values.SHUTDOWN_DELAY * 1000;
     if (isFirst && delayMs > 0) await parts.clock.sleep(delayMs);
     await closers.close();
   };
   try {
-    return { url: await start(config, { ...parts, shutdown: shutdown.signal }, closers), close };
+    const url = await start(
+      config,
+      { ...parts, shutdown: shutdown.signal, onStoreLost: failure.report },
+      closers,
+    );
+    return { url, failed: failure.reported, close };
   } catch (error) {
     await closers.close();
     throw error;
   }
 }
 
-async function start(
-  config: Config,
-  { shutdown, ...parts }: ServiceParts & { readonly shutdown: AbortSignal },
-  closers: Closers,
-): Promise<string> {
+type StartParts = ServiceParts & {
+  readonly shutdown: AbortSignal;
+  readonly onStoreLost: (error: Error) => void;
+};
+
+async function start(config: Config, { shutdown, ...parts }: StartParts, closers: Closers): Promise<string> {
   const root = findPackageRoot(import.meta.dirname);
   const version = packageVersion(root);
   let listeningPort = config.port;
   const ownUrl = (): string => serviceUrl(config, listeningPort);
   const adapters = await openAdapters(config, { ...parts, version, serviceUrl: ownUrl }, closers);
-  const { metrics } = adapters;
-  if (metrics !== undefined && typeof config.metrics === 'object') {
-    closers.add(await serveMetrics(metrics, config.metrics));
+  const { metrics, store } = adapters;
+  const page = metrics && {
+    contentType: metrics.contentType,
+    render: () => metrics.render(store.figures),
+  };
+  if (page !== undefined && typeof config.metrics === 'object') {
+    closers.add(await serveMetrics(page, config.metrics));
   }
   const work = startWork(config, adapters, closers);
   const isShuttingDown = (): boolean => shutdown.aborted;
@@ -78,8 +96,8 @@ async function start(
         ...recordingSettings(config),
         webhookUrl: () => `${ownUrl()}/livekit/webhook`,
       },
-      metrics: config.metrics === 'signed' ? metrics : undefined,
-      reference: { version, scriptPath: join(root, 'dist', 'reference', 'scalar.js') },
+      metrics: config.metrics === 'signed' ? page : undefined,
+      reference: { version, folder: join(root, 'dist', 'reference') },
     }),
     authentication: {
       clock: parts.clock,
@@ -107,7 +125,7 @@ const DAY_MS = 86_400_000;
 
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
 function startWork(config: Config, adapters: Adapters, closers: Closers) {
-  const { log, ids, store } = adapters;
+  const { log, ids, store, metrics } = adapters;
   const instanceId = ids.next();
   const background = createBackground((error) => log.error({ err: error }, 'background work failed'));
   closers.add(() => background.settled());
@@ -117,13 +135,36 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     changes: store.changes,
     deliveries: store.deliveries,
     webhooks: store.webhooks,
+    onAttempt: metrics?.observeAttempt,
   });
   closers.add(() => dispatcher.close());
-  const appendDeps = { ...adapters, instanceId, dispatcher };
+  const appendDeps = { ...adapters, instanceId, dispatcher, onStored: metrics?.observeEvents };
+  const fanOut = startFanOut({ ...appendDeps, changes: store.changes });
+  closers.add(() => fanOut.close());
   const publishEnd = (end: RecordingEnd): Promise<void> => publishRecordingEnd(appendDeps, end);
   const releaseFolder = (recording: Recording): void =>
     background.add(removeUnusedFolder(adapters, recording));
-  const reconciler = startReconciler({ ...appendDeps, publishEnd, releaseFolder });
+  const recentCounts = createRecentCounts(adapters.clock);
+  const recordDeps = { ...appendDeps, recentCounts, releaseFolder };
+  const eventBatcher = createEventBatcher({
+    recordFree: (events) => recordEventsOfFreeRooms(recordDeps, events),
+    record: (events) => recordMediaEvents(recordDeps, events),
+  });
+  const intake = new EventIntake({
+    clock: adapters.clock,
+    record: (event) => eventBatcher.add(event),
+    onRefused: () => {
+      adapters.metrics?.countRefusedEvent();
+      reconciler.compareAll();
+    },
+  });
+  adapters.metrics?.watchRefusedEvents(() => intake.refusedSince);
+  const reconciler = startReconciler({
+    ...appendDeps,
+    publishEnd,
+    releaseFolder,
+    onCompared: (startedAt) => intake.makeUp(startedAt),
+  });
   closers.add(() => reconciler.close());
   const { EVENT_RETENTION: eventDays, DELIVERY_RETENTION: deliveryDays } = config.values;
   const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
@@ -131,11 +172,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   closers.add(() => purge.close());
   const resealing = startReencryption(adapters);
   closers.add(() => resealing.close());
-  const recentCounts = createRecentCounts(adapters.clock);
   const roomNames = createRoomNames(adapters.clock);
-  const eventBatcher = createEventBatcher((events) =>
-    recordMediaEvents({ ...appendDeps, recentCounts, releaseFolder }, events),
-  );
   const closing = new AbortController();
   return {
     instanceId,
@@ -145,7 +182,9 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     publishEnd,
     releaseFolder,
     background: background.add,
-    ingest: (event: MediaEvent) => eventBatcher.add(event),
+    ingest: (event: MediaEvent) => intake.ingest(event),
+    eventsRefusedSince: () => intake.refusedSince,
+    findLeft: createFindLeft(store.presence),
     closing: closing.signal,
     stopWaiting: () => closing.abort(),
   };
@@ -155,6 +194,7 @@ function settingsOf(config: Config) {
   return {
     tokenTtlSeconds: config.tokenTtlSeconds,
     mediaUrl: config.livekit.publicUrl,
+    maxWebhooks: config.values.MAX_WEBHOOKS,
     isFiscalApiOn: config.values.FISCAL_API,
     secretWarnings: isLoopback(config.host) ? [] : secretWarnings(config),
   };
@@ -170,14 +210,19 @@ function recordingSettings(config: Config) {
 }
 
 function listenError(error: unknown, { host, port }: Config): unknown {
-  const reason = LISTEN_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
-  if (reason === undefined) return error;
-  return new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const listed = LISTEN_ERRORS[code];
+  if (listed === undefined) return error;
+  const { reason, hint } = listed;
+  return new HintedError(`Cannot listen on ${host}:${port}: ${reason}`, { text: hint }, { cause: error });
 }
 
-const LISTEN_ERRORS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process does. Stop it, or choose another PORT (0 picks a free one).',
-  EADDRNOTAVAIL: 'this machine has no such address. Correct HOST.',
-  ENOTFOUND: 'the name is not known. Correct HOST.',
-  EACCES: 'that is not allowed. Choose a PORT above 1023.',
+const LISTEN_ERRORS: Readonly<Record<string, { readonly reason: string; readonly hint: string }>> = {
+  EADDRINUSE: {
+    reason: 'another process does',
+    hint: 'stop it, or choose another PORT (0 picks a free one)',
+  },
+  EADDRNOTAVAIL: { reason: 'this machine has no such address', hint: 'correct HOST' },
+  ENOTFOUND: { reason: 'the name is not known', hint: 'correct HOST' },
+  EACCES: { reason: 'that is not allowed', hint: 'choose a PORT above 1023' },
 };

@@ -1,4 +1,6 @@
 import type { MediaEventStores } from '../media-events/stores.ts';
+import type { FigureStore } from '../metrics/figures.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 
 /**
@@ -8,7 +10,10 @@ import type { ChangeFeed } from '../platform/storage/changes.ts';
  */
 export interface Store extends MediaEventStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  readonly figures: FigureStore;
   readonly changes: ChangeFeed;
+  /** The time by which leases and due times go, for everything that works on the store: see Engine. */
+  readonly clock: Clock;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
   /** Refuses new calls, waits for the running ones, then closes. A second call returns the first one's promise. */

@@ -1,30 +1,86 @@
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { type Hint, HintedError } from '../../contract/hint.ts';
 import { makeFolder } from '../../folders/make-folder.ts';
 import type { Environment } from '../app/config/config.ts';
 
-export type Credentials = { readonly apiKey: string; readonly apiSecret: string; readonly areNew: boolean };
+export type KeyPair = { readonly apiKey: string; readonly apiSecret: string };
 
-/** Returns API_KEY and API_SECRET of the environment, or the stored pair of the data directory, or a new stored pair. */
+export type Credentials = {
+  /** Callers of our API sign with it. */
+  readonly service: KeyPair;
+  /**
+   * The media server's. Every participant holds a token that is signed by it, and can guess a short secret offline;
+   * a pair of its own keeps such a guess away from our API.
+   */
+  readonly mediaServer: KeyPair;
+  readonly areNew: boolean;
+};
+
+/**
+ * Returns the two pairs of the environment. A pair that the environment does not have comes from the data directory,
+ * where a new one is stored if there is none.
+ */
 export async function developmentCredentials(
   environment: Environment,
   dataDir: string,
 ): Promise<Credentials> {
-  const { API_KEY: apiKey, API_SECRET: apiSecret } = environment;
-  if (apiKey && apiSecret) return { apiKey, apiSecret, areNew: false };
-  if (apiKey || apiSecret) throw new Error('Set both API_KEY and API_SECRET, or neither.');
+  const service = pairOf(environment, PAIRS.service);
+  const mediaServer = pairOf(environment, PAIRS.mediaServer);
+  if (service !== undefined && mediaServer !== undefined) return { service, mediaServer, areNew: false };
   const file = join(dataDir, 'credentials.json');
   const stored = await readStored(file);
-  if (stored !== undefined) return { ...stored, areNew: false };
-  const created = {
-    apiKey: `dev${randomBytes(8).toString('hex')}`,
+  const chosen = {
+    service: service ?? stored?.service ?? createPair('dev'),
+    mediaServer: mediaServer ?? stored?.mediaServer ?? createPair('media'),
+  };
+  // A pair of the environment is not copied to the file.
+  await store(file, {
+    service: stored?.service ?? (service ? undefined : chosen.service),
+    mediaServer: stored?.mediaServer ?? (mediaServer ? undefined : chosen.mediaServer),
+  });
+  return { ...chosen, areNew: service === undefined && stored?.service === undefined };
+}
+
+/** The names of each pair in the environment. */
+const PAIRS = {
+  service: { key: 'API_KEY', secret: 'API_SECRET' },
+  mediaServer: { key: 'LIVEKIT_API_KEY', secret: 'LIVEKIT_API_SECRET' },
+} as const;
+
+function pairOf(
+  environment: Environment,
+  { key, secret }: (typeof PAIRS)[keyof typeof PAIRS],
+): KeyPair | undefined {
+  const apiKey = environment[key];
+  const apiSecret = environment[secret];
+  if (apiKey && apiSecret) return { apiKey, apiSecret };
+  if (apiKey || apiSecret)
+    throw new HintedError(`Only one of ${key} and ${secret} is set`, { text: 'set both or neither' });
+  return undefined;
+}
+
+function createPair(prefix: string): KeyPair {
+  return {
+    apiKey: `${prefix}${randomBytes(8).toString('hex')}`,
     apiSecret: randomBytes(32).toString('base64url'),
   };
-  await makeFolder(dataDir, 0o700);
-  await ignoreInGit(dataDir);
-  await writeFile(file, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  return { ...created, areNew: true };
+}
+
+type StoredPairs = { readonly service: KeyPair | undefined; readonly mediaServer: KeyPair | undefined };
+
+async function store(file: string, { service, mediaServer }: StoredPairs): Promise<void> {
+  const folder = join(file, '..');
+  await makeFolder(folder, 0o700);
+  await ignoreInGit(folder);
+  const content = {
+    ...service,
+    ...(mediaServer && { livekitApiKey: mediaServer.apiKey, livekitApiSecret: mediaServer.apiSecret }),
+  };
+  const draft = `${file}.new`;
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(draft, file);
 }
 
 /** The default folder lies within a project, and the next commit would include the secrets. Other folders are left alone. */
@@ -39,21 +95,35 @@ async function ignoreInGit(dataDir: string): Promise<void> {
 
 const DEFAULT_FOLDER = '.rtc';
 
-async function readStored(file: string): Promise<Omit<Credentials, 'areNew'> | undefined> {
+async function readStored(file: string): Promise<StoredPairs | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (text === undefined) return undefined;
-  const { apiKey, apiSecret } = parse(text, file);
+  const { apiKey, apiSecret, livekitApiKey, livekitApiSecret } = parse(text, file);
+  const service = storedPair(apiKey, apiSecret);
+  const mediaServer = storedPair(livekitApiKey, livekitApiSecret);
+  if (service === 'incomplete' || mediaServer === 'incomplete' || (service ?? mediaServer) === undefined) {
+    throw new HintedError(`${file} does not hold pairs of a key and a secret`, DELETE_IT);
+  }
+  return { service, mediaServer };
+}
+
+const DELETE_IT: Hint = { text: 'delete it to have new credentials made' };
+
+function storedPair(apiKey: unknown, apiSecret: unknown): KeyPair | 'incomplete' | undefined {
   if (typeof apiKey === 'string' && typeof apiSecret === 'string') return { apiKey, apiSecret };
-  throw new Error(`${file} does not hold an apiKey and an apiSecret; delete it to have new ones made.`);
+  return apiKey === undefined && apiSecret === undefined ? undefined : 'incomplete';
 }
 
 function parse(text: string, file: string): Readonly<Record<string, unknown>> {
+  const broken = `${file} is not JSON`;
   try {
-    return JSON.parse(text) as Readonly<Record<string, unknown>>;
-  } catch {
-    throw new Error(`${file} is not JSON; delete it to have new credentials made.`);
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null) return { ...parsed };
+  } catch (cause) {
+    throw new HintedError(broken, DELETE_IT, { cause });
   }
+  throw new HintedError(broken, DELETE_IT);
 }

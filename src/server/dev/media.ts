@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { HintedError } from '../../contract/hint.ts';
 import type { Environment } from '../app/config/config.ts';
 import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-server.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
@@ -44,8 +45,8 @@ export type DevMediaSettings = {
 };
 
 export async function startMedia(settings: DevMediaSettings): Promise<DevMedia> {
-  const { LIVEKIT_URL: external } = settings.environment;
-  if (external && settings.choice !== 'embedded') {
+  const external = externalUrl(settings.environment, settings.choice);
+  if (external !== undefined) {
     return {
       kind: 'external',
       url: external,
@@ -59,11 +60,19 @@ export async function startMedia(settings: DevMediaSettings): Promise<DevMedia> 
   const program = await findProgram(settings);
   if (program !== undefined) return await startLivekit(settings, program);
   if (settings.choice === 'livekit') {
-    throw new Error(
-      'There is no livekit-server on PATH, and no Go to build it with. Install either, or set LIVEKIT_URL.',
-    );
+    throw new HintedError('There is no livekit-server on PATH, and no Go to build it with', {
+      text: 'install either, or set LIVEKIT_URL',
+    });
   }
   return await startEmbedded(settings, ['no livekit-server on PATH, and no Go to build it with']);
+}
+
+/** The media server that is not started here. */
+export function externalUrl(
+  { LIVEKIT_URL: url }: Environment,
+  choice: DevMediaSettings['choice'],
+): string | undefined {
+  return choice === 'embedded' || url === '' ? undefined : url;
 }
 
 async function findProgram(settings: DevMediaSettings): Promise<string | undefined> {
@@ -184,7 +193,8 @@ function livekitNotes(redisAddress: string | undefined): readonly string[] {
   if (redisAddress !== undefined) {
     return [
       `Redis on ${redisAddress}`,
-      "recordings need LiveKit's egress worker on it, streams its ingress worker",
+      "recordings need LiveKit's egress worker on it, streams its ingress worker,",
+      'with livekitApiKey and livekitApiSecret of credentials.json in the data folder',
     ];
   }
   return ['no redis-server on PATH: recording and ingress answer 503'];

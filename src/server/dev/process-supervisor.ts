@@ -3,6 +3,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { HintedError } from '../../contract/hint.ts';
 import { type ChildSettings, type RunningChild, startChild } from './binaries/child-process.ts';
 
 /*
@@ -100,9 +101,9 @@ async function stopOrphans(dataDir: string, progress: (line: string) => void): P
   if (pidFile === undefined) return;
   const { owner, started } = pidFile;
   if (owner.pid !== process.pid && (await isRunning(owner))) {
-    throw new Error(
-      `rtc dev already runs with ${dataDir} (process ${owner.pid}). Stop it, or set another DATA_DIR for this one.`,
-    );
+    throw new HintedError(`rtc dev already runs with ${dataDir} (process ${owner.pid})`, {
+      text: 'stop it, or set another DATA_DIR for this one',
+    });
   }
   await Promise.all(
     started.map(async (orphan) => {

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunningChild } from './binaries/child-process.ts';
+import { type ChildEnd, childError, type RunningChild } from './binaries/child-process.ts';
 
 const START_TIMEOUT_MS = 20_000;
 const POLL_INTERVAL_MS = 50;
 
 /** Waits until `isReady` returns true. Throws when the program ends first, or is not ready in time. */
 export async function waitForReady(child: RunningChild, isReady: () => Promise<boolean>): Promise<void> {
-  let end: string | undefined;
+  let end: ChildEnd | undefined;
   void child.ended.then((how) => {
     end = how;
   });
   const deadline = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < deadline) {
-    if (end !== undefined) throw new Error(end);
+    if (end !== undefined) throw childError(end);
     if (await isReady()) return;
     await sleep(POLL_INTERVAL_MS);
   }

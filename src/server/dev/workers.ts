@@ -60,9 +60,9 @@ async function restartWhenEnded(
   const { clock, progress } = settings;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const startedAt = clock.now();
-    const end = await worker.child.ended;
+    const { reason } = await worker.child.ended;
     if (clock.now() - startedAt > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
-    if (!closing.aborted) progress(`${end}; it is started again in ${pauseMs / 1000} s`);
+    if (!closing.aborted) progress(`${reason}; it is started again in ${pauseMs / 1000} s`);
     await clock.sleep(pauseMs, closing).catch(() => {});
     if (closing.aborted) return;
     worker.child = startWorker(settings, worker.kind, 'append');
@@ -81,8 +81,10 @@ function startWorker(
     // The process sets its title to this name, by which a later run recognises an orphan.
     name: kind,
     program: process.execPath,
-    args: [launcher, 'worker', kind],
-    env: Object.fromEntries(given),
+    // With --json its error is data in the last line of its log.
+    args: [launcher, 'worker', kind, '--json'],
+    // glibc keeps the memory of calls that have ended unless it has few arenas.
+    env: { MALLOC_ARENA_MAX: '2', ...Object.fromEntries(given) },
     logFile: workerLog(dataDir, kind),
     logMode,
   });

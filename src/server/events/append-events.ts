@@ -1,11 +1,11 @@
-import { deliveredName, type EventType } from '../../contract/event-names.ts';
 import { isProbeRoom } from '../../contract/probe-rooms.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import { DELIVERY_LEASE_MS, type DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
-import type { DeliveryJob, NewDelivery, Webhook } from '../webhooks/store.ts';
+import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
+import type { DeliveryJob } from '../webhooks/store.ts';
 import { type DomainEvent, toNewEvent } from './event-payload.ts';
-import type { EventStores, NewEvent, RoomSession, StoredEvent } from './store.ts';
+import { dispatchJobs, planDeliveries, toFanOut } from './plan-deliveries.ts';
+import type { EventStores, NewEvent, RoomSession } from './store.ts';
 
 export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
   readonly store: UnitOfWork<Stores>;
@@ -13,7 +13,17 @@ export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
   readonly ids: IdGenerator;
   readonly instanceId: string;
   readonly dispatcher: DeliveryDispatcher;
+  /** Called after the commit with the events that were stored. */
+  readonly onStored?: ((events: readonly CountedEvent[]) => void) | undefined;
 };
+
+/** An event as the metrics count it. */
+export type CountedEvent = { readonly type: string; readonly isReconciled: boolean };
+
+type AddedEvent = { readonly event: NewEvent; readonly isReconciled: boolean };
+
+/** With fewer webhooks no usual transaction has more deliveries than it may store, and nothing queues. */
+const MIN_WEBHOOKS_OF_FAN_OUT = 5;
 
 type StoreEventsDeps = Omit<AppendEventsDeps, 'store'>;
 
@@ -22,7 +32,7 @@ export type EventAppender = {
   /**
    * Adds the events that are not stored yet, in order, and returns the session with its sequence advanced.
    * `scope.present` is the number of participants before the first event. All events are stored together at the end
-   * of the transaction, because on PostgreSQL every statement is a round trip during which other instances may wait.
+   * of the transaction.
    */
   readonly append: (
     scope: AppendScope,
@@ -40,25 +50,34 @@ export type AppendScope = {
 
 /**
  * Runs `work` in one transaction and returns its value. Its events and their deliveries are stored whole or not at
- * all; after the commit the dispatcher tries the deliveries at once.
+ * all; after the commit the dispatcher tries the deliveries at once. Deliveries beyond those that one transaction may
+ * store follow: see fan-out.ts.
  */
 export async function appendEvents<Stores extends EventStores, T>(
   deps: AppendEventsDeps<Stores>,
   work: (store: UnitOfWork<Stores>, appender: EventAppender) => Promise<T>,
 ): Promise<T> {
-  const { value, jobs } = await deps.store.transaction(async (store) => {
-    const events: NewEvent[] = [];
-    const result = await work(store, createAppender(deps, store, events));
-    return { value: result, jobs: await storeWithDeliveries(deps, store, events) };
+  const { value, events, jobs, known } = await deps.store.transaction(async (store) => {
+    const added: AddedEvent[] = [];
+    const result = await work(store, createAppender(deps, store, added));
+    const events = added.map(({ event }) => event);
+    return { value: result, events: added, ...(await storeWithDeliveries(deps, store, events)) };
   });
-  deps.dispatcher.dispatch(jobs.filter((job) => job.delivery.leaseOwner !== null));
-  const overflow = jobs.filter((job) => job.delivery.leaseOwner === null);
-  if (overflow.length > 0) deps.dispatcher.overflow([...new Set(overflow.map((job) => job.webhook.id))]);
+  deps.onStored?.(
+    events
+      .filter(({ event }) => !known.has(event.id))
+      .map(({ event, isReconciled }) => ({ type: event.type, isReconciled })),
+  );
+  const stored = jobs.filter((job) => !known.has(job.event.id));
+  dispatchJobs(deps.dispatcher, stored);
   return value;
 }
 
-/** The rooms are locked: nobody else can store an event that this transaction has found to be unknown. */
-function createAppender(deps: StoreEventsDeps, store: EventStores, events: NewEvent[]): EventAppender {
+/**
+ * The rooms are locked: nobody else can store an event of theirs that this transaction has found to be unknown. What
+ * belongs to no room is looked at once more when it is stored.
+ */
+function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedEvent[]): EventAppender {
   const isKnown = new Map<string, boolean>();
   const preloadKnownIds = async (sourceIds: readonly string[]) => {
     const unseen = sourceIds.filter((sourceId) => !isKnown.has(sourceId));
@@ -77,7 +96,8 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, events: NewEv
         isKnown.set(domainEvent.sourceId, true);
         const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };
         const id = `evt_${deps.ids.next()}`;
-        events.push(toNewEvent(domainEvent, { ...context, id, createdAt: deps.clock.now() }));
+        const event = toNewEvent(domainEvent, { ...context, id, createdAt: deps.clock.now() });
+        added.push({ event, isReconciled: domainEvent.isReconciled });
         if (session !== undefined) session = { ...session, sequence: session.sequence + 1 };
       }
       return session;
@@ -89,17 +109,19 @@ async function storeWithDeliveries(
   deps: StoreEventsDeps,
   store: EventStores,
   events: readonly NewEvent[],
-): Promise<readonly DeliveryJob[]> {
-  if (events.length === 0) return [];
-  const webhooks = await store.webhooks.list();
-  const stored = await store.events.insertAll(events);
-  const leased = new Map<string, number>();
-  const delivered = stored.filter(({ room }) => room === null || !isProbeRoom(room));
-  const jobs = delivered.flatMap((event) =>
-    webhooks.flatMap((webhook) => jobFor(deps, { event, webhook, leased }) ?? []),
+): Promise<{ readonly jobs: readonly DeliveryJob[]; readonly known: ReadonlySet<string> }> {
+  if (events.length === 0) return { jobs: [], known: new Set() };
+  const webhooks = await store.webhooks.listRegistrations();
+  const delivered = events.filter(({ room }) => room === null || !isProbeRoom(room));
+  const open = delivered.map((event) => ({ event, after: undefined }));
+  const mustQueue = webhooks.length >= MIN_WEBHOOKS_OF_FAN_OUT && (await store.fanOuts.isAnyOpen());
+  const { jobs, rest } = mustQueue ? { jobs: [], rest: open } : planDeliveries(deps, webhooks, open);
+  await store.fanOuts.insert(rest.map(toFanOut));
+  const known = await store.events.insertAll(
+    events,
+    jobs.map((job) => job.delivery),
   );
-  if (jobs.length > 0) await store.deliveries.insert(jobs.map((job) => job.delivery));
-  return jobs;
+  return { jobs, known };
 }
 
 /** The first participant starts the room, and is counted in it although participant_joined comes after it. */
@@ -108,33 +130,3 @@ function countAt({ type }: DomainEvent, present: number): number {
 }
 
 const PRESENCE_CHANGES: Readonly<Record<string, number>> = { participant_joined: 1, participant_left: -1 };
-
-type JobSource = {
-  readonly event: StoredEvent;
-  readonly webhook: Webhook;
-  /** Number of leases that this transaction has given out, by webhook. */
-  readonly leased: Map<string, number>;
-};
-
-function jobFor(deps: StoreEventsDeps, { event, webhook, leased }: JobSource): DeliveryJob | undefined {
-  const eventName = deliveredName(event.type as EventType, webhook.events);
-  if (eventName === undefined) return undefined;
-  const count = leased.get(webhook.id) ?? 0;
-  const hasCapacity = count < deps.dispatcher.capacityFor(webhook.id);
-  if (hasCapacity) leased.set(webhook.id, count + 1);
-  const delivery: NewDelivery = {
-    id: `dlv_${deps.ids.next()}`,
-    webhookId: webhook.id,
-    eventId: event.id,
-    eventName,
-    dueAt: event.createdAt,
-    createdAt: event.createdAt,
-    leaseOwner: hasCapacity ? deps.instanceId : null,
-    leaseUntil: hasCapacity ? event.createdAt + DELIVERY_LEASE_MS : null,
-  };
-  return {
-    delivery: { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null },
-    webhook,
-    event: { id: event.id, roomSid: event.roomSid, payload: event.payload, occurredAt: event.occurredAt },
-  };
-}

@@ -2,7 +2,7 @@ import type { EventType } from '../../contract/event-names.ts';
 import type { LeaveReason, MediaEventIngress } from '../platform/livekit/media-event.ts';
 import type { NewEvent, RoomSession } from './store.ts';
 
-/** What an event is about, beside its room: the members of its payload by kind. */
+/** The subject of an event besides its room: the members of its payload, by kind. */
 export type EventSubject = {
   readonly participant?: {
     readonly sid: string;
@@ -28,14 +28,16 @@ export type EventRecording = {
   readonly durationMs?: number | undefined;
   readonly sizeBytes?: number | undefined;
   readonly error?: string | undefined;
+  /** An earlier egress_ended reported the recording as failed. */
+  readonly corrected?: boolean;
   /** Our id of the recording; absent when it is not known here. */
   readonly recordingId?: string | undefined;
 };
 
-/** A happening, before it is stored. */
+/** An event before it is stored. */
 export type DomainEvent = {
   readonly type: EventType;
-  /** Names this happening and no other: what is told twice is stored once. */
+  /** Names what happened, and nothing else: an event that comes twice is stored once. */
   readonly sourceId: string;
   readonly occurredAt: number;
   readonly subject: EventSubject;

@@ -6,13 +6,17 @@ import {
   eventTypeOf,
   isEventName,
 } from '../../contract/event-names.ts';
-import { EventListQuery, EventListSchema } from '../../contract/events.ts';
+import { type EventList, EventListQuery, EventListSchema } from '../../contract/events.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { type ListEventsDeps, listEvents } from './list-events.ts';
+import { createEventLister, type ListEventsDeps } from './list-events.ts';
 
 const DEFAULT_LIMIT = 100;
 
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
 export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
+  const listEvents = createEventLister(deps);
+  const encode = encodeOnce();
   return [
     defineRoute({
       method: 'GET',
@@ -28,17 +32,32 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
       errors: ['storage-unavailable'],
       handle: async ({ query }) => ({
         status: 200,
-        body: await listEvents(deps, {
-          cursor: query.cursor,
-          since: query.since === undefined ? undefined : Date.parse(query.since),
-          room: query.room,
-          types: query.types === undefined ? undefined : parseTypes(query.types),
-          limit: query.limit ?? DEFAULT_LIMIT,
-          waitSeconds: query.wait ?? 0,
-        }),
+        headers: JSON_TYPE,
+        body: encode(
+          await listEvents({
+            cursor: query.cursor,
+            since: query.since === undefined ? undefined : Date.parse(query.since),
+            room: query.room,
+            types: query.types === undefined ? undefined : parseTypes(query.types),
+            limit: query.limit ?? DEFAULT_LIMIT,
+            waitSeconds: query.wait ?? 0,
+          }),
+        ),
       }),
     }),
   ];
+}
+
+/** Readers who wait for the same events get the same page: its JSON is made once. */
+function encodeOnce(): (page: EventList) => string {
+  const encoded = new WeakMap<EventList, string>();
+  return (page) => {
+    const known = encoded.get(page);
+    if (known !== undefined) return known;
+    const json = JSON.stringify(page);
+    encoded.set(page, json);
+    return json;
+  };
 }
 
 /** Names of either table; `*` is all. Throws invalid-request for an unknown one. */

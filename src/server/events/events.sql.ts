@@ -2,13 +2,14 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Connection, SqlDialect } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
+import { insertDeliveries } from '../webhooks/insert-deliveries.sql.ts';
+import type { NewDelivery } from '../webhooks/store.ts';
 import type { EventQuery, EventStore, NewEvent, StoredEvent } from './store.ts';
 
 /** Clocks of servers that are kept in time are much closer; a reader may then miss nothing by asking since an instant. */
 const CLOCKS_APART_MS = 60_000;
 
 const EVENT_TYPES = {
-  position: 'integer',
   id: 'text',
   sourceId: 'text',
   type: 'text',
@@ -25,10 +26,15 @@ const columns = sql.join(EVENT_COLUMNS.map((column) => sql.ref(column)));
 export function createEventStore(connection: Connection): EventStore {
   const { db } = connection;
   return {
-    insert: (event) => insertEvent(connection, event),
-    insertAll: (events) => insertEvents(connection, events),
+    insertAll: (events, deliveries) => insertEvents(connection, events, deliveries),
     findKnown: (sourceIds) => findKnown(db, connection.dialect, sourceIds),
     find: (id) => db.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst(),
+    findAll: (ids) =>
+      db
+        .selectFrom('events')
+        .selectAll()
+        .where(sql<boolean>`id ${connection.dialect.oneOf(ids)}`)
+        .execute(),
     list: (query) => listEvents(connection, query),
     lastPosition: async () => {
       const counter = db.selectFrom('counters').select('value').where('name', '=', 'events');
@@ -39,62 +45,46 @@ export function createEventStore(connection: Connection): EventStore {
 }
 
 /**
- * The counter's row is locked until the transaction ends, so that positions become visible in their order. A known
- * event does not touch it; one that becomes known at this very moment leaves its number unused.
+ * The events and their deliveries are stored at the very end of the transaction. The counter's row is locked from the
+ * first of these statements until the commit, which makes positions visible in their order. On PostgreSQL all of that
+ * happens within the server, so that an instance that stops in the middle of a transaction holds up no other.
+ *
+ * An event that somebody else has stored in the meantime is left out with its deliveries, and its number stays unused.
  */
-function insertEvent(
-  { atomically, dialect, changes }: Connection,
-  event: NewEvent,
-): Promise<StoredEvent | undefined> {
-  return atomically(async (db) => {
-    const counted = await sql<{ value: number }>`
-      update counters set value = value + 1
-      where name = 'events' and not exists (select 1 from events where "sourceId" = ${event.sourceId})
-      returning value`.execute(db);
-    const position = counted.rows[0]?.value;
-    if (position === undefined) return undefined;
-    const stored = { ...event, room: event.room && sanitizeText(event.room), position };
-    const { rows } = await sql`
-      insert into events (${columns})
-      values (${sql.join(EVENT_COLUMNS.map((column) => stored[column]))})
-      on conflict ("sourceId") do nothing returning position, ${dialect.notification('events')}`.execute(db);
-    if (rows.length === 0) return undefined;
-    changes.note(db, 'events');
-    return stored;
-  });
-}
-
-/** The same in three statements, however many events there are. */
-function insertEvents(
-  { atomically, dialect, changes }: Connection,
+async function insertEvents(
+  { atomically, dialect, changes, runAtCommit }: Connection,
   events: readonly NewEvent[],
-): Promise<readonly StoredEvent[]> {
-  return atomically(async (db) => {
-    const known = await findKnown(db, dialect, [...new Set(events.map((event) => event.sourceId))]);
-    const fresh = new Map<string, NewEvent>();
-    for (const event of events) {
-      if (!known.has(event.sourceId) && !fresh.has(event.sourceId)) fresh.set(event.sourceId, event);
-    }
-    if (fresh.size === 0) return [];
-    const { value } = await db
-      .updateTable('counters')
-      .set((row) => ({ value: row('value', '+', fresh.size) }))
-      .where('name', '=', 'events')
-      .returning('value')
-      .executeTakeFirstOrThrow();
-    const stored = [...fresh.values()].map((event, index) => ({
-      ...event,
-      room: event.room && sanitizeText(event.room),
-      position: value - fresh.size + index + 1,
-    }));
+  deliveries: readonly NewDelivery[],
+): Promise<ReadonlySet<string>> {
+  const known = new Set<string>();
+  if (events.length === 0) return known;
+  const numbered = events.map((event, index) => ({
+    ...event,
+    room: event.room && sanitizeText(event.room),
+    number: index + 1,
+  }));
+  const rows = dialect.rows(numbered, { ...EVENT_TYPES, number: 'integer' });
+  const isStored = (id: RawBuilder<unknown>) => sql`exists (select 1 from events where events.id = ${id})`;
+  const statements: readonly RawBuilder<{ id: string }>[] = [
+    sql`update counters set value = value + ${events.length} where name = 'events'`,
     // `where true` tells SQLite that the `on` which follows belongs to no join.
-    const inserted = await sql<{ position: number }>`
-      insert into events (${columns}) select ${columns} from ${dialect.rows(stored, EVENT_TYPES)} as listed where true
-      on conflict ("sourceId") do nothing returning position, ${dialect.notification('events')}`.execute(db);
+    sql`
+      insert into events (position, ${columns})
+      select (select value from counters where name = 'events') - ${events.length} + number, ${columns}
+      from ${rows} as listed where true on conflict ("sourceId") do nothing`,
+    ...(deliveries.length === 0
+      ? []
+      : [insertDeliveries(dialect, deliveries, isStored(sql`listed."eventId"`))]),
+    sql`
+      select id from ${dialect.rows(events, { id: 'text' })} as listed where not ${isStored(sql`listed.id`)}`,
+  ];
+  await atomically(async (db) => {
+    await runAtCommit(db, statements, (rows) => {
+      for (const { id } of rows) known.add(id);
+    });
     changes.note(db, 'events');
-    const positions = new Set(inserted.rows.map((row) => row.position));
-    return stored.filter(({ position }) => positions.has(position));
   });
+  return known;
 }
 
 async function findKnown(

@@ -6,6 +6,7 @@ import { type ChangeFeed, nextChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
 import type { FileUrls } from '../webhooks/sender/sender.ts';
+import { SharedReads } from './shared-reads.ts';
 import type { EventStores, StoredEvent } from './store.ts';
 
 export type ListEventsDeps = {
@@ -32,13 +33,36 @@ const CURSOR = cursorOf('events', 'number');
 /** A waiting reader looks again after this, in case a notification was lost. */
 const MAX_SLEEP_MS = 10_000;
 
-/** Stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
-export async function listEvents(deps: ListEventsDeps, query: EventsQuery): Promise<EventList> {
+/** Lists stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
+export type EventLister = (query: EventsQuery) => Promise<EventList>;
+
+export function createEventLister(deps: ListEventsDeps): EventLister {
+  const pages = new SharedReads<EventList>(deps.store.changes);
+  const positions = new SharedReads<number>(deps.store.changes);
+  const shared: SharedDeps = {
+    ...deps,
+    readPage: (query, afterPosition) =>
+      pages.get(keyOf(query, afterPosition), () => readPage(deps, query, afterPosition)),
+    lastPosition: () => positions.get('last', () => deps.store.events.lastPosition()),
+  };
+  return (query) => listEvents(shared, query);
+}
+
+type SharedDeps = ListEventsDeps & {
+  readonly readPage: (query: EventsQuery, afterPosition: number) => Promise<EventList>;
+  readonly lastPosition: () => Promise<number>;
+};
+
+function keyOf({ room, since, types, limit }: EventsQuery, afterPosition: number): string {
+  return JSON.stringify([afterPosition, room, since, types, limit]);
+}
+
+async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventList> {
   const start = await startOf(deps, query.cursor);
   const deadline = deps.clock.now() + query.waitSeconds * 1000;
   let afterPosition = start;
   for (;;) {
-    const page = await readPage(deps, query, afterPosition);
+    const page = await deps.readPage(query, afterPosition);
     const isOver = deps.clock.now() >= deadline || deps.closing.aborted;
     if (page.events.length > 0 || isOver) return page;
     afterPosition = CURSOR.decode(page.nextCursor)[0];
@@ -81,7 +105,7 @@ async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition:
 }
 
 async function waitForNewEvents(
-  { store, clock, closing }: ListEventsDeps,
+  { store, clock, closing, lastPosition }: SharedDeps,
   position: number,
   deadline: number,
 ): Promise<void> {
@@ -89,7 +113,7 @@ async function waitForNewEvents(
     const sleeping = new AbortController();
     // Subscribed before the read: an event that is stored between them ends the sleep.
     const changed = nextChange(store.changes, 'events', AbortSignal.any([closing, sleeping.signal]));
-    if ((await store.events.lastPosition()) > position) return sleeping.abort();
+    if ((await lastPosition()) > position) return sleeping.abort();
     const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.now());
     await Promise.race([changed, clock.sleep(sleepMs, sleeping.signal).catch(() => {})]);
     sleeping.abort();
@@ -97,5 +121,5 @@ async function waitForNewEvents(
 }
 
 async function toEvent(fileUrls: FileUrls, { type, payload }: StoredEvent): Promise<Event> {
-  return { event: type, ...(JSON.parse(await withFileUrl(fileUrls, payload)) as Omit<Event, 'event'>) };
+  return { event: type, ...JSON.parse(await withFileUrl(fileUrls, payload)) };
 }

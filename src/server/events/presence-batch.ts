@@ -1,31 +1,51 @@
-import type { MediaEvent } from '../platform/livekit/media-event.ts';
-import type { ParticipantSession, PresenceStore } from './store.ts';
+import type { ParticipantSession, PresenceStore, PublishedTrack } from './store.ts';
+
+/** The sids that a transaction is about. */
+export type PresenceSubjects = {
+  readonly rooms: readonly string[];
+  readonly participants: readonly string[];
+  readonly tracks: readonly string[];
+};
 
 /**
- * Who is where, for the events of one transaction: read at once before the first of them and saved at once after the
- * last, as on PostgreSQL every statement is a round trip. The rooms are locked, so that nobody else changes them.
+ * Presence for the events of one transaction, read before the first event and saved after the last, because on
+ * PostgreSQL every statement is a round trip. The rooms are locked, so that nobody else changes it meanwhile.
  */
 export class PresenceBatch {
   readonly #store: PresenceStore;
   readonly #participants = new Map<string, ParticipantSession | undefined>();
+  readonly #tracks = new Map<string, PublishedTrack>();
+  /** Sids of the tracks of each participant. */
+  readonly #tracksOf = new Map<string, Set<string>>();
   readonly #counts = new Map<string, number>();
   readonly #changed = new Set<string>();
+  readonly #changedTracks = new Set<string>();
+  /** Rooms of which everyone who is present has been read. */
+  readonly #wholeRooms = new Set<string>();
 
   private constructor(store: PresenceStore) {
     this.#store = store;
   }
 
-  static async read(store: PresenceStore, events: readonly MediaEvent[]): Promise<PresenceBatch> {
+  static async read(store: PresenceStore, subjects: PresenceSubjects): Promise<PresenceBatch> {
     const batch = new PresenceBatch(store);
-    const sids = unique(events.map(({ participant }) => participant?.sid));
-    for (const sid of sids) batch.#participants.set(sid, undefined);
-    for (const known of sids.length === 0 ? [] : await store.findParticipants(sids)) {
-      batch.#participants.set(known.sid, known);
-    }
-    const rooms = unique(events.map(({ room }) => room?.sid));
+    await batch.#readParticipants(unique(subjects.participants));
+    await batch.#readTracks(unique(subjects.tracks));
+    const rooms = unique(subjects.rooms);
     for (const [sid, count] of rooms.length === 0 ? [] : await store.countPresentOf(rooms)) {
       batch.#counts.set(sid, count);
     }
+    return batch;
+  }
+
+  /** The same with everyone who is present in these rooms and all that they publish. */
+  static async readWhole(store: PresenceStore, subjects: PresenceSubjects): Promise<PresenceBatch> {
+    const batch = await PresenceBatch.read(store, subjects);
+    const rooms = unique(subjects.rooms);
+    if (rooms.length === 0) return batch;
+    for (const one of await store.listPresentOf(rooms)) batch.#participants.set(one.sid, one);
+    for (const one of await store.listPublishedTracks(rooms)) batch.#keepTrack(one);
+    for (const sid of rooms) batch.#wholeRooms.add(sid);
     return batch;
   }
 
@@ -46,24 +66,61 @@ export class PresenceBatch {
   /** In the order in which they joined. */
   async listPresent(roomSid: string): Promise<readonly ParticipantSession[]> {
     if (this.countPresent(roomSid) === 0) return [];
-    for (const stored of await this.#store.listPresent(roomSid)) {
-      if (this.#participants.get(stored.sid) === undefined) this.#participants.set(stored.sid, stored);
+    if (!this.#wholeRooms.has(roomSid)) {
+      for (const stored of await this.#store.listPresent(roomSid)) {
+        if (this.#participants.get(stored.sid) === undefined) this.#participants.set(stored.sid, stored);
+      }
     }
-    const ofRoom = [...this.#participants.values()].filter(
-      (one) => one !== undefined && one.roomSid === roomSid && isPresent(one),
-    ) as readonly ParticipantSession[];
-    return ofRoom.toSorted(
-      (one, other) => (one.joinedAt ?? 0) - (other.joinedAt ?? 0) || (one.sid < other.sid ? -1 : 1),
-    );
+    return defined(this.#participants)
+      .filter((one) => one.roomSid === roomSid && isPresent(one))
+      .toSorted(
+        (one, other) => (one.joinedAt ?? 0) - (other.joinedAt ?? 0) || (one.sid < other.sid ? -1 : 1),
+      );
   }
 
   countPresent(roomSid: string): number {
     return this.#counts.get(roomSid) ?? 0;
   }
 
+  /** A track that the batch was read with, or that was published in it. */
+  findTrack(sid: string): PublishedTrack | undefined {
+    return this.#tracks.get(sid);
+  }
+
+  saveTrack(track: PublishedTrack): void {
+    this.#keepTrack(track);
+    this.#changedTracks.add(track.sid);
+  }
+
+  /** What a participant of a whole room publishes now. */
+  listPublished(participantSid: string): readonly PublishedTrack[] {
+    return [...(this.#tracksOf.get(participantSid) ?? [])]
+      .flatMap((sid) => this.#tracks.get(sid) ?? [])
+      .filter(({ unpublishedAt }) => unpublishedAt === null);
+  }
+
   async save(): Promise<void> {
-    const changed = [...this.#changed].flatMap((sid) => this.#participants.get(sid) ?? []);
-    await this.#store.saveParticipants(changed);
+    await this.#store.saveParticipants(
+      [...this.#changed].flatMap((sid) => this.#participants.get(sid) ?? []),
+    );
+    await this.#store.saveTracks([...this.#changedTracks].flatMap((sid) => this.#tracks.get(sid) ?? []));
+  }
+
+  async #readParticipants(sids: readonly string[]): Promise<void> {
+    for (const sid of sids) this.#participants.set(sid, undefined);
+    for (const known of sids.length === 0 ? [] : await this.#store.findParticipants(sids)) {
+      this.#participants.set(known.sid, known);
+    }
+  }
+
+  async #readTracks(sids: readonly string[]): Promise<void> {
+    for (const known of sids.length === 0 ? [] : await this.#store.findTracks(sids)) this.#keepTrack(known);
+  }
+
+  #keepTrack(track: PublishedTrack): void {
+    this.#tracks.set(track.sid, track);
+    const ofParticipant = this.#tracksOf.get(track.participantSid) ?? new Set();
+    this.#tracksOf.set(track.participantSid, ofParticipant.add(track.sid));
   }
 }
 
@@ -71,6 +128,10 @@ function isPresent(participant: ParticipantSession | undefined): boolean {
   return participant?.role === 'participant' && participant.joinedAt !== null && participant.leftAt === null;
 }
 
-function unique(sids: readonly (string | undefined)[]): readonly string[] {
-  return [...new Set(sids.filter((sid) => sid !== undefined && sid !== ''))] as readonly string[];
+function defined<Value>(values: ReadonlyMap<string, Value | undefined>): readonly Value[] {
+  return [...values.values()].filter((one) => one !== undefined);
+}
+
+function unique(sids: readonly string[]): readonly string[] {
+  return [...new Set(sids)].filter((sid) => sid !== '');
 }

@@ -1,16 +1,15 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
-import type { ParticipantSession, PresenceStore, RoomSession } from './store.ts';
-
-/** Bounds how long one deletion keeps others waiting. */
-const PARTICIPANTS_AT_ONCE = 1000;
+import { createTrackQueries, deleteTracks, ROWS_AT_ONCE } from './published-tracks.sql.ts';
+import type { LockedRooms, ParticipantSession, PresenceStore, RoomSession } from './store.ts';
 
 export function createPresenceStore(connection: Connection): PresenceStore {
   const { db } = connection;
   return {
-    lockRoom: (sid) => lockRoom(connection, sid),
+    lockRoom: async (sid) => (await lockRooms(connection, [sid]))[0],
     lockRooms: (sids) => lockRooms(connection, sids),
+    lockFreeRooms: (sids) => lockFreeRooms(connection, sids),
     saveRoom: (session) => saveRooms(connection, [session]),
     saveRooms: (sessions) => saveRooms(connection, sessions),
     listOpenRooms: () =>
@@ -41,25 +40,21 @@ export function createPresenceStore(connection: Connection): PresenceStore {
       return (await count.executeTakeFirstOrThrow()).count;
     },
     countPresentOf: (roomSids) => countPresentOf(connection, roomSids),
+    listPresentOf: (roomSids) =>
+      presentOf(connection, sql<boolean>`"roomSid" ${connection.dialect.oneOf(roomSids)}`)
+        .selectAll()
+        .orderBy('joinedAt')
+        .orderBy('sid')
+        .execute(),
+    ...createTrackQueries(connection),
     purge: (before, limit) => purgeRooms(connection, before, limit),
   };
 }
 
-/** A room that has no row yet is locked by its name: two instances may see its first events at once. */
-async function lockRoom({ db, dialect }: Connection, sid: string): Promise<RoomSession | undefined> {
-  const known = await selectLocked();
-  if (known !== undefined) return known;
-  await dialect.lockName(db, sid);
-  return selectLocked();
-
-  async function selectLocked() {
-    const found = await sql<RoomSession>`
-      select * from ${sql.table('roomSessions')} where sid = ${sid} ${dialect.lockRows}`.execute(db);
-    return found.rows[0];
-  }
-}
-
-/** By their names first, all of them: a room that is stored meanwhile is waited for like the others. */
+/**
+ * Rooms are locked by their names, since one that is not stored yet has no row: two instances may get its first events
+ * at once. Their rows are locked too, against a purge.
+ */
 async function lockRooms(
   { db, dialect }: Connection,
   sids: readonly string[],
@@ -67,8 +62,22 @@ async function lockRooms(
   if (sids.length === 0) return [];
   const ordered = [...sids].sort();
   await dialect.lockNames(db, ordered);
+  return await selectLocked({ db, dialect }, ordered);
+}
+
+async function lockFreeRooms({ db, dialect }: Connection, sids: readonly string[]): Promise<LockedRooms> {
+  if (sids.length === 0) return { sessions: [], busy: new Set() };
+  const free = new Set(await dialect.lockFreeNames(db, [...sids].sort()));
+  const busy = new Set(sids.filter((sid) => !free.has(sid)));
+  return { sessions: await selectLocked({ db, dialect }, [...free]), busy };
+}
+
+async function selectLocked(
+  { db, dialect }: Pick<Connection, 'db' | 'dialect'>,
+  sids: readonly string[],
+): Promise<readonly RoomSession[]> {
   const found = await sql<RoomSession>`
-    select * from ${sql.table('roomSessions')} where sid ${dialect.oneOf(ordered)} order by sid ${dialect.lockRows}
+    select * from ${sql.table('roomSessions')} where sid ${dialect.oneOf(sids)} order by sid ${dialect.lockRows}
   `.execute(db);
   return found.rows;
 }
@@ -140,10 +149,14 @@ async function countPresentOf(
   return new Map(rows.map(({ roomSid, count }) => [roomSid, count]));
 }
 
-function present({ db }: Connection, roomSid: string) {
+function present(connection: Connection, roomSid: string) {
+  return presentOf(connection, sql<boolean>`"roomSid" = ${roomSid}`);
+}
+
+function presentOf({ db }: Connection, rooms: RawBuilder<boolean>) {
   return db
     .selectFrom('participantSessions')
-    .where('roomSid', '=', roomSid)
+    .where(rooms)
     .where('role', '=', 'participant')
     .where('leftAt', 'is', null)
     .where('joinedAt', 'is not', null);
@@ -159,7 +172,8 @@ async function purgeRooms(connection: Connection, before: number, limit: number)
     .limit(limit)
     .execute();
   const sids = ended.map((room) => room.sid);
-  while ((await deleteParticipants(connection, sids)) === PARTICIPANTS_AT_ONCE);
+  while ((await deleteTracks(connection, sids)) === ROWS_AT_ONCE);
+  while ((await deleteParticipants(connection, sids)) === ROWS_AT_ONCE);
   return deleteRooms(connection, sids, before);
 }
 
@@ -167,7 +181,7 @@ async function deleteParticipants({ db, dialect }: Connection, roomSids: readonl
   const deleted = await sql`
     delete from ${sql.table('participantSessions')} where sid in (
       select sid from ${sql.table('participantSessions')} where "roomSid" ${dialect.oneOf(roomSids)}
-      limit ${PARTICIPANTS_AT_ONCE}
+      limit ${ROWS_AT_ONCE}
     )`.execute(db);
   return Number(deleted.numAffectedRows ?? 0);
 }

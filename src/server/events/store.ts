@@ -1,28 +1,31 @@
-import type { WebhookStores } from '../webhooks/store.ts';
+import type { NewDelivery, WebhookStores } from '../webhooks/store.ts';
 
 /*
- * Events: what happened in rooms, kept in the order in which it was stored.
+ * Events record what happened in rooms, in the order in which they were stored.
  *
- *   position   counts all events of the store, in the order in which they became visible: who has read up to a
- *              position has missed nothing before it, also with several instances. It is what cursors carry. Storing
- *              an event therefore makes the other instances' events wait until its transaction ends.
+ *   position   numbers all events of the store, in the order in which they became visible: a reader who has read up
+ *              to a position has missed nothing before it, also with several instances. Cursors carry it. Numbers may
+ *              be left out.
  *   sequence   counts the events of one room session (sid), from 1; null for an event without a room session.
- *   sourceId   the media server's own id of the event (`EV_…`), or another name that only this happening can have;
- *              unique, so that what comes twice is stored once.
+ *   sourceId   the media server's own id of the event (`EV_…`), or another name that only this event can have. It is
+ *              unique, so that an event that is received twice is stored once.
  */
 export interface EventStore {
-  /** Undefined when the sourceId is known already: then nothing is stored. */
-  insert(event: NewEvent): Promise<StoredEvent | undefined>;
-  /** Many at a few statements' cost: those that were stored, in their order; the known ones are left out. */
-  insertAll(events: readonly NewEvent[]): Promise<readonly StoredEvent[]>;
-  /** Which of them are stored already. */
+  /**
+   * Stores events of different sourceIds in their order, with their deliveries, as the last thing of the transaction:
+   * nothing of it can be read before the commit. The result has the ids of events whose sourceId turned out to be
+   * stored already; those and their deliveries are left out. It is complete once the transaction has resolved.
+   */
+  insertAll(events: readonly NewEvent[], deliveries: readonly NewDelivery[]): Promise<ReadonlySet<string>>;
+  /** Returns those sourceIds that are stored already. */
   findKnown(sourceIds: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<StoredEvent | undefined>;
+  findAll(ids: readonly string[]): Promise<readonly StoredEvent[]>;
   /** By position, after `afterPosition`. */
   list(query: EventQuery): Promise<readonly StoredEvent[]>;
-  /** Of the last event ever stored, also when it was purged; 0 when there was none. */
+  /** Returns the position of the last event that was ever stored, also when it was purged; 0 when there was none. */
   lastPosition(): Promise<number>;
-  /** Deletes at most `limit` of the oldest, stored before `before`, that no pending delivery needs; how many. */
+  /** Deletes at most `limit` of the oldest events stored before `before` that no pending delivery needs; returns how many. */
   purge(before: number, limit: number): Promise<number>;
 }
 
@@ -53,8 +56,8 @@ export type EventQuery = {
 };
 
 /*
- * Presence: who is in which room session, by the media server's sids, as its events told. A row stays after the
- * end, so that what comes late is known for late; old ended ones are purged.
+ * Presence: who is in which room session and publishes which tracks, by the media server's sids, as its events said.
+ * A row stays after the end, so that a late event is recognised as late; old ended rows are purged.
  */
 export interface PresenceStore {
   /**
@@ -63,8 +66,10 @@ export interface PresenceStore {
    * inserted: otherwise two transactions could wait for each other.
    */
   lockRoom(sid: string): Promise<RoomSession | undefined>;
-  /** Several at a few statements' cost, in the order that they have to be locked in; those that are stored. */
+  /** Locks several in the order that they have to be locked in, and returns those that are stored. */
   lockRooms(sids: readonly string[]): Promise<readonly RoomSession[]>;
+  /** The same without waiting: sessions that another transaction has locked are left out, and named. */
+  lockFreeRooms(sids: readonly string[]): Promise<LockedRooms>;
   saveRoom(session: RoomSession): Promise<void>;
   /** Of different sids. */
   saveRooms(sessions: readonly RoomSession[]): Promise<void>;
@@ -77,14 +82,27 @@ export interface PresenceStore {
   saveParticipant(session: ParticipantSession): Promise<void>;
   /** Of different sids. */
   saveParticipants(sessions: readonly ParticipantSession[]): Promise<void>;
-  /** Participants (not machinery) who have joined and not left. */
+  /** Participants who have joined and not left; no recorders and agents. */
   listPresent(roomSid: string): Promise<readonly ParticipantSession[]>;
   countPresent(roomSid: string): Promise<number>;
   /** By room; one with nobody in it is not among them. */
   countPresentOf(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Deletes room sessions that ended before `before`, with their participants; how many rooms. */
+  /** Those who are present in several rooms, in the order in which they joined. */
+  listPresentOf(roomSids: readonly string[]): Promise<readonly ParticipantSession[]>;
+  findTracks(sids: readonly string[]): Promise<readonly PublishedTrack[]>;
+  /** The tracks of these rooms that are published and not unpublished. */
+  listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;
+  /** Of different sids. */
+  saveTracks(tracks: readonly PublishedTrack[]): Promise<void>;
+  /** Deletes room sessions that ended before `before`, with participants and tracks; returns the number of rooms. */
   purge(before: number, limit: number): Promise<number>;
 }
+
+export type LockedRooms = {
+  readonly sessions: readonly RoomSession[];
+  /** Sids of the sessions that another transaction has locked. */
+  readonly busy: ReadonlySet<string>;
+};
 
 export type RoomSession = {
   readonly sid: string;
@@ -102,9 +120,9 @@ export type ParticipantSession = {
   readonly roomSid: string;
   readonly identity: string;
   readonly name: string;
-  /** Recorders and agents are machinery: known, but neither told of nor counted. */
+  /** Recorders and agents are machinery: stored, but no event reports them, and they are not counted. */
   readonly role: 'participant' | 'machinery';
-  /** Null for one whose leaving was told before its joining. */
+  /** Null where participant_left came without participant_joined before it. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;
   /** Of the last event that had it. */
@@ -113,8 +131,40 @@ export type ParticipantSession = {
   readonly accessRole: string | null;
 };
 
+/** A track for which track_published was stored. LiveKit gives each publication a sid of its own. */
+export type PublishedTrack = {
+  readonly sid: string;
+  readonly participantSid: string;
+  readonly roomSid: string;
+  /** LiveKit's TrackInfo in protobuf JSON, for a track_unpublished that LiveKit did not send. */
+  readonly track: string;
+  readonly publishedAt: number;
+  readonly unpublishedAt: number | null;
+};
+
+/** Events whose deliveries are not all stored yet: see fan-out.ts. */
+export interface FanOutStore {
+  isAnyOpen(): Promise<boolean>;
+  /** Returns at most `limit`, the oldest first. Until the transaction ends nobody else goes on with any. */
+  lockNext(limit: number): Promise<readonly FanOut[]>;
+  insert(fanOuts: readonly FanOut[]): Promise<void>;
+  /** Stores how far it has come. */
+  advance(fanOut: FanOut): Promise<void>;
+  delete(eventIds: readonly string[]): Promise<void>;
+}
+
+export type FanOut = {
+  readonly eventId: string;
+  /** When the event was stored. */
+  readonly createdAt: number;
+  /** The last webhook, in the order of registrations, that has its delivery; null when none has. */
+  readonly afterCreatedAt: number | null;
+  readonly afterId: string | null;
+};
+
 /** The stores that a transaction which appends events works on: deliveries are stored with their event. */
 export interface EventStores extends WebhookStores {
   readonly events: EventStore;
+  readonly fanOuts: FanOutStore;
   readonly presence: PresenceStore;
 }

@@ -1,5 +1,4 @@
 import type { Static } from 'typebox';
-import { decodedAnswer, faultsAnswer, validityAnswer } from '../../contract/fiscal-answers.ts';
 import {
   CodeCheckQuery,
   CodeParams,
@@ -8,29 +7,30 @@ import {
   OmocodieSchema,
   ValiditySchema,
 } from '../../contract/fiscal-codes.ts';
+import { decodedResponse, faultsResponse, validityResponse } from '../../contract/fiscal-responses.ts';
 import { todayInItaly } from '../../contract/today-in-italy.ts';
-import { type CheckFailure, check, decode, omocodie } from '../../fiscal/index.ts';
+import {
+  type CheckFailure,
+  check,
+  decode,
+  type Language,
+  omocodie,
+  translateFailure,
+} from '../../fiscal/index.ts';
 import type { Clock } from '../platform/clock.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
-import {
-  describeFiscalError,
-  FISCAL_ERROR_FORMAT,
-  fiscalError,
-  fiscalErrorResponse,
-} from './fiscal-errors.ts';
-
-import { INVALID_CODE, NOT_STORED, personRoutes } from './person-routes.ts';
+import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
+import { FISCAL_CODE_ROUTE, NOT_STORED } from './fiscal-route.ts';
+import { FISCAL_TEXTS } from './fiscal-texts.ts';
+import { languageHeaders, languageOf } from './language.ts';
+import { personRoutes } from './person-routes.ts';
 
 export type FiscalCodeDeps = { readonly clock: Clock };
 
-const COMMON = {
-  tag: 'fiscal codes',
-  security: 'public',
-  errorFormat: FISCAL_ERROR_FORMAT,
-  errors: [],
-} as const;
-
-const INVALID_CODE_ANSWER = describeFiscalError('The code is invalid', fiscalError(400, INVALID_CODE));
+const INVALID_CODE_RESPONSE = describeFiscalError(
+  'The code is invalid',
+  fiscalError(400, FISCAL_TEXTS.en.invalidCode),
+);
 
 export function fiscalCodeRoutes(deps: FiscalCodeDeps): readonly Route[] {
   const today = (): string => todayInItaly(deps.clock.now());
@@ -39,38 +39,41 @@ export function fiscalCodeRoutes(deps: FiscalCodeDeps): readonly Route[] {
 
 function decodeRoute(today: () => string): Route {
   return defineRoute({
-    ...COMMON,
+    ...FISCAL_CODE_ROUTE,
     method: 'GET',
     path: '/cf/:fiscal_code',
     operationId: 'decodeFiscalCode',
     summary: 'Decode a fiscal code',
+    description:
+      'Reads sex, birth date and birthplace; of the names it tells the letters that the code has of them.',
     params: CodeParams,
     query: CodeQuery,
     success: {
       200: { description: 'What the code tells', schema: DecodedCodeSchema, example: DECODED_EXAMPLE },
-      400: INVALID_CODE_ANSWER,
+      400: INVALID_CODE_RESPONSE,
     },
-    handle: ({ params, query }) => {
+    handle: ({ params, query, raw }) => {
       const decoded = decode(params.fiscal_code, { asOf: today() });
-      if (!decoded.ok) return invalidCodeResponse(decoded, query);
-      return { status: 200, body: decodedAnswer(decoded, wanted(query)), headers: NOT_STORED };
+      if (!decoded.ok) return invalidCodeResponse(decoded, query, languageOf(raw.headers));
+      return { status: 200, body: decodedResponse(decoded, wanted(query)), headers: NOT_STORED };
     },
   });
 }
 
 function omocodieRoute(today: () => string): Route {
   return defineRoute({
-    ...COMMON,
+    ...FISCAL_CODE_ROUTE,
     method: 'GET',
     path: '/cf/omocodie/:fiscal_code',
     operationId: 'listOmocodie',
     summary: 'List the other 127 forms of a fiscal code (omocodia)',
+    description: 'Where two people would have the same code, the tax office replaces digits by letters.',
     params: CodeParams,
     query: CodeQuery,
-    success: { 200: { description: 'The other forms', schema: OmocodieSchema }, 400: INVALID_CODE_ANSWER },
-    handle: ({ params, query }) => {
+    success: { 200: { description: 'The other forms', schema: OmocodieSchema }, 400: INVALID_CODE_RESPONSE },
+    handle: ({ params, query, raw }) => {
       const found = omocodie(params.fiscal_code, { asOf: today() });
-      if (!found.ok) return invalidCodeResponse(found, query);
+      if (!found.ok) return invalidCodeResponse(found, query, languageOf(raw.headers));
       return { status: 200, body: found.omocodie, headers: NOT_STORED };
     },
   });
@@ -78,12 +81,13 @@ function omocodieRoute(today: () => string): Route {
 
 function checkRoute(today: () => string): Route {
   return defineRoute({
-    ...COMMON,
+    ...FISCAL_CODE_ROUTE,
     method: 'GET',
     path: '/cf/check/:fiscal_code',
     operationId: 'checkFiscalCode',
     summary: 'Check a fiscal code',
-    description: 'An invalid code is an answer, not an error.',
+    description:
+      'An invalid code is a result, not an error. The messages of `faults` are in English, or in Italian for `Accept-Language: it`.',
     params: CodeParams,
     query: CodeCheckQuery,
     success: {
@@ -93,12 +97,14 @@ function checkRoute(today: () => string): Route {
         example: { valid: true, kind: 'person' },
       },
     },
-    handle: ({ params, query }) => {
+    handle: ({ params, query, raw }) => {
+      const language = languageOf(raw.headers);
       const checked = check(params.fiscal_code, { asOf: today(), strict: query.strict === 'true' });
+      const translated = checked.ok ? checked : translateFailure(checked, language);
       return {
         status: 200,
-        body: validityAnswer(checked, { ...wanted(query), accept: query.accept ?? 'person' }),
-        headers: NOT_STORED,
+        body: validityResponse(translated, { ...wanted(query), accept: query.accept ?? 'person' }),
+        headers: { ...NOT_STORED, ...languageHeaders(language) },
       };
     },
   });
@@ -123,7 +129,11 @@ function wanted(query: Details): { readonly withDetails: boolean } {
   return { withDetails: query.details === 'true' };
 }
 
-function invalidCodeResponse(failure: CheckFailure, query: Details): RouteResponse {
-  const faults = query.details === 'true' ? { faults: faultsAnswer(failure) } : {};
-  return { ...fiscalErrorResponse(400, INVALID_CODE, faults), headers: NOT_STORED };
+function invalidCodeResponse(failure: CheckFailure, query: Details, language: Language): RouteResponse {
+  const translated = translateFailure(failure, language);
+  const faults = query.details === 'true' ? { faults: faultsResponse(translated) } : {};
+  return {
+    ...fiscalErrorResponse(400, FISCAL_TEXTS[language].invalidCode, faults),
+    headers: { ...NOT_STORED, ...languageHeaders(language) },
+  };
 }

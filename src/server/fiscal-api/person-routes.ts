@@ -1,5 +1,3 @@
-import type { Static } from 'typebox';
-import { generatedAnswer, matchAnswer, placeAnswer } from '../../contract/fiscal-answers.ts';
 import {
   CodeAndPersonSchema,
   CodeQuery,
@@ -9,31 +7,25 @@ import {
   MatchSchema,
   PersonSchema,
 } from '../../contract/fiscal-codes.ts';
-import { nameFaults, readPerson } from '../../contract/person-reading.ts';
-import { generate, match, type PersonFault, type Place } from '../../fiscal/index.ts';
-import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
+import { generatedResponse, matchResponse, placeResponse } from '../../contract/fiscal-responses.ts';
+import { errorMessages, parsePerson, personErrors } from '../../contract/parsed-person.ts';
 import {
-  describeFiscalError,
-  FISCAL_ERROR_FORMAT,
-  fiscalError,
-  fiscalErrorResponse,
-} from './fiscal-errors.ts';
-import { belfioreCode } from './place-routes.ts';
+  generate,
+  type Language,
+  match,
+  messages,
+  type PersonFault,
+  type Place,
+  translateFaults,
+} from '../../fiscal/index.ts';
+import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
+import { describeFiscalError, fiscalError, fiscalErrorResponse } from './fiscal-errors.ts';
+import { FISCAL_CODE_ROUTE, NOT_STORED } from './fiscal-route.ts';
+import { FISCAL_TEXTS } from './fiscal-texts.ts';
+import { languageHeaders, languageOf } from './language.ts';
+import { belfioreCode } from './place-route.ts';
 
 /* The routes that take a person's data: a code for the person, and whether a code is that person's. */
-
-/** In the specification's words. */
-export const INVALID_CODE = 'Not a valid Codice Fiscale';
-
-/** Personal data, and the response depends on today. */
-export const NOT_STORED = { 'cache-control': 'no-store' } as const;
-
-const COMMON = {
-  tag: 'fiscal codes',
-  security: 'public',
-  errorFormat: FISCAL_ERROR_FORMAT,
-  errors: [],
-} as const;
 
 export function personRoutes(today: () => string): readonly Route[] {
   return [generateRoute(today), matchRoute(today)];
@@ -41,13 +33,13 @@ export function personRoutes(today: () => string): readonly Route[] {
 
 function generateRoute(today: () => string): Route {
   return defineRoute({
-    ...COMMON,
+    ...FISCAL_CODE_ROUTE,
     method: 'POST',
     path: '/cf',
     operationId: 'generateFiscalCode',
     summary: "Generate the fiscal code of a person's data",
     description:
-      'Only the tax office gives out codes: where two people would get the same, theirs has letters in place of digits (omocodia). Fields that are not known here are ignored.',
+      'Only the tax office gives out codes: where two people would get the same, theirs has letters in place of digits (omocodia). Fields that are not known here are ignored. Messages are in English, or in Italian for `Accept-Language: it`.',
     query: CodeQuery,
     body: PersonSchema,
     checksBodyItself: true,
@@ -61,19 +53,24 @@ function generateRoute(today: () => string): Route {
         }),
       ),
     },
-    handle: ({ body, query }) => generateResponse(body, query, today()),
+    handle: ({ body, query, raw }) =>
+      generateFor(body, {
+        today: today(),
+        language: languageOf(raw.headers),
+        withDetails: query.details === 'true',
+      }),
   });
 }
 
 function matchRoute(today: () => string): Route {
   return defineRoute({
-    ...COMMON,
+    ...FISCAL_CODE_ROUTE,
     method: 'POST',
     path: '/cf/match',
     operationId: 'matchFiscalCode',
     summary: 'Tell whether a fiscal code is that of a person',
     description:
-      'And if not, which part differs. Omocodia does not count; names match in every way that the tax office has written them, and a birthplace by any place that its name may mean. A code that does not match is an answer, not an error.',
+      'And if not, which part differs. Omocodia does not count; names match in every way that the tax office has written them, and a birthplace by any place that its name may mean. A code that does not match is a result, not an error.',
     query: FiscalQuery,
     body: CodeAndPersonSchema,
     checksBodyItself: true,
@@ -81,53 +78,73 @@ function matchRoute(today: () => string): Route {
       200: { description: 'Each part of the code beside the data', schema: MatchSchema },
       400: describeFiscalError(
         'The code is invalid, or the data are; `errors` tells of each bad field',
-        fiscalError(400, INVALID_CODE, {
+        fiscalError(400, FISCAL_TEXTS.en.invalidCode, {
           errors: { cf: 'the check character does not fit the fifteen before it' },
         }),
       ),
     },
-    handle: ({ body }) => matchResponse(body, today()),
+    handle: ({ body, raw }) => matchFor(body, { today: today(), language: languageOf(raw.headers) }),
   });
 }
 
-function generateResponse(body: unknown, query: Static<typeof CodeQuery>, today: string): RouteResponse {
-  if (!isObject(body)) return NO_OBJECT;
-  const reading = readPerson(body);
-  const generated = generate(reading.person, { asOf: today });
-  const faults = generated.ok ? [] : generated.faults;
-  const errors = nameFaults(reading, faults, today);
+type Reader = { readonly today: string; readonly language: Language };
+
+function generateFor(
+  body: unknown,
+  { withDetails, ...reader }: Reader & { readonly withDetails: boolean },
+): RouteResponse {
+  if (!isObject(body)) return noObject(reader.language);
+  const parsed = parsePerson(body);
+  const generated = generate(parsed.person, { asOf: reader.today });
+  const faults = generated.ok ? [] : translateFaults(generated.faults, reader.language);
+  const errors = errorMessages(personErrors(parsed, faults, reader));
   if (generated.ok && Object.keys(errors).length === 0) {
-    const answer = generatedAnswer(generated, { withDetails: query.details === 'true' });
-    return { status: 200, body: answer, headers: NOT_STORED };
+    return { status: 200, body: generatedResponse(generated, { withDetails }), headers: NOT_STORED };
   }
-  return invalidPerson(errors, faults);
+  return invalidPerson(errors, faults, reader.language);
 }
 
-function matchResponse(body: unknown, today: string): RouteResponse {
-  if (!isObject(body)) return NO_OBJECT;
+function matchFor(body: unknown, reader: Reader): RouteResponse {
+  if (!isObject(body)) return noObject(reader.language);
   const { cf = '', ...data } = body;
-  const reading = readPerson(data);
-  const matched = match(typeof cf === 'string' ? cf : '', reading.person, { asOf: today });
-  const faults = matched.ok ? [] : matched.faults;
-  const errors = nameFaults(reading, faults, today);
+  const parsed = parsePerson(data);
+  const matched = match(typeof cf === 'string' ? cf : '', parsed.person, { asOf: reader.today });
+  const faults = matched.ok ? [] : translateFaults(matched.faults, reader.language);
+  const errors = errorMessages(personErrors(parsed, faults, reader));
   const isPersonGood = Object.keys(errors).length === 0;
-  if (matched.ok && isPersonGood) return { status: 200, body: matchAnswer(matched), headers: NOT_STORED };
-  const codeError = matched.ok ? undefined : matched.code?.message;
-  if (codeError === undefined) return invalidPerson(errors, faults);
-  const all = { cf: typeof cf === 'string' ? codeError : 'the cf must be text', ...errors };
-  const rest = { errors: all, ...meantPlaces(faults) };
-  return { ...fiscalErrorResponse(400, INVALID_CODE, rest), headers: NOT_STORED };
+  if (matched.ok && isPersonGood) return { status: 200, body: matchResponse(matched), headers: NOT_STORED };
+  const [codeFault] = matched.ok ? [] : (matched.code?.faults ?? []);
+  if (codeFault === undefined) return invalidPerson(errors, faults, reader.language);
+  const texts = FISCAL_TEXTS[reader.language];
+  const codeError =
+    typeof cf === 'string' ? messages[reader.language].codeFault(codeFault) : texts.codeIsNoText;
+  return {
+    ...fiscalErrorResponse(400, texts.invalidCode, {
+      errors: { cf: codeError, ...errors },
+      ...meantPlaces(faults),
+    }),
+    headers: { ...NOT_STORED, ...languageHeaders(reader.language) },
+  };
 }
 
 function invalidPerson(
   errors: Readonly<Record<string, string>>,
   faults: readonly PersonFault[],
+  language: Language,
 ): RouteResponse {
-  const message = `The person is not valid: ${Object.values(errors).join('; ')}`;
-  return { ...fiscalErrorResponse(400, message, { errors, ...meantPlaces(faults) }), headers: NOT_STORED };
+  const message = FISCAL_TEXTS[language].invalidPerson(Object.values(errors).join('; '));
+  return {
+    ...fiscalErrorResponse(400, message, { errors, ...meantPlaces(faults) }),
+    headers: { ...NOT_STORED, ...languageHeaders(language) },
+  };
 }
 
-const NO_OBJECT = fiscalErrorResponse(400, 'The body must be a JSON object.');
+function noObject(language: Language): RouteResponse {
+  return {
+    ...fiscalErrorResponse(400, FISCAL_TEXTS[language].bodyIsNoObject),
+    headers: languageHeaders(language),
+  };
+}
 
 function isObject(body: unknown): body is Readonly<Record<string, unknown>> {
   return typeof body === 'object' && body !== null && !Array.isArray(body);
@@ -136,7 +153,7 @@ function isObject(body: unknown): body is Readonly<Record<string, unknown>> {
 function meantPlaces(faults: readonly PersonFault[]): Pick<FiscalError, 'candidates' | 'suggestions'> {
   const { candidates = [], suggestions = [] } = faults.find(({ field }) => field === 'birthplace') ?? {};
   const records = (places: readonly Place[]) =>
-    places.map((place) => placeAnswer(place, belfioreCode(place.codiceCatastale)));
+    places.map((place) => placeResponse(place, belfioreCode(place.codiceCatastale)));
   return {
     ...(candidates.length === 0 ? {} : { candidates: records(candidates) }),
     ...(suggestions.length === 0 ? {} : { suggestions: records(suggestions) }),

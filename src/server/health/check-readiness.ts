@@ -1,7 +1,7 @@
 import type { Readiness } from '../../contract/health.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { LeaseStore } from '../platform/jobs/leases.ts';
-import type { MediaServer } from '../platform/livekit/media-server.ts';
+import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
 
 export type ReadinessDeps = {
@@ -10,8 +10,6 @@ export type ReadinessDeps = {
   readonly clock: Clock;
 };
 
-/** A name that no room can have. Looking it up is the cheapest call that verifies our key. */
-const NO_ROOM = '\u0000ready';
 /** Readiness is public, so its calls of the media server and its writes do not follow the number of requests. */
 const MAX_AGE_MS = 1000;
 /** Load balancers expect a response within a second. */

@@ -3,6 +3,7 @@ import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { MediaWorkers, UnknownWorkers, WorkerCount } from '../platform/livekit/media-workers.ts';
 import type { RecordingStorage } from '../recordings/files/recording-storage.ts';
 import { recordingPath } from '../recordings/recording-path.ts';
+import type { TranscriptionStores } from '../transcription/store.ts';
 
 export type SelfCheckDeps = {
   readonly recordingStorage: RecordingStorage;
@@ -10,19 +11,39 @@ export type SelfCheckDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly recordings: { readonly pathTemplate: string };
+  readonly store: Pick<TranscriptionStores, 'transcriptions'>;
   /** Warnings about secrets, one sentence each. */
   readonly secretWarnings: readonly string[];
 };
 
 /** Checks for `rtc doctor` that only the service can make, because it has the keys. */
 export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck[]> {
-  const [storage, workers] = await Promise.all([checkStorage(deps), deps.mediaWorkers.count()]);
+  const [storage, workers, models] = await Promise.all([
+    checkStorage(deps),
+    deps.mediaWorkers.count(),
+    checkSpeechModels(deps),
+  ]);
   return [
     storage,
     checkWorkers('recorder', workers),
     checkWorkers('ingress worker', workers),
+    ...models,
     ...deps.secretWarnings.map(toSecretCheck),
   ];
+}
+
+/** Reports what workers could not load. Workers without a fault, and none at all, are reported by the health response. */
+async function checkSpeechModels({ store, clock }: SelfCheckDeps): Promise<readonly SelfCheck[]> {
+  const workers = await store.transcriptions.listAlive(clock.now()).catch(() => []);
+  const faults = workers.flatMap(({ kind, failedModels }) =>
+    failedModels.map(({ language, reason }) => `${kind} cannot transcribe ${language}: ${reason}`),
+  );
+  return [...new Set(faults)].map((detail) => ({
+    check: 'speech model',
+    status: 'fault',
+    detail,
+    next: 'correct STT_MODELS, or install another model: rtc stt models; then restart the worker',
+  }));
 }
 
 function toSecretCheck(warning: string): SelfCheck {

@@ -8,6 +8,8 @@ export type HealthDeps = ReadinessDeps &
     readonly version: string;
     /** True from the signal to shut down on, while the service still serves requests. */
     readonly isShuttingDown: () => boolean;
+    /** Since when the media server's events have been refused (Unix milliseconds). */
+    readonly eventsRefusedSince: () => number | undefined;
   };
 
 export function healthRoutes(deps: HealthDeps): readonly Route[] {
@@ -20,6 +22,8 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       operationId: 'getHealth',
       tag: 'service',
       summary: 'Say that the service runs, and what it can do',
+      description:
+        'Needs no signature. The capabilities are those of transcription workers that are alive now.',
       security: 'public',
       success: { 200: { description: 'The service runs', schema: HealthSchema } },
       errors: [],
@@ -34,15 +38,26 @@ export function healthRoutes(deps: HealthDeps): readonly Route[] {
       operationId: 'getReadiness',
       tag: 'service',
       summary: 'Check what the service needs: the media server and the database',
+      description:
+        'For load balancers: needs no signature. From the signal to shut down on, it is not ready.',
       security: 'public',
       success: {
         200: { description: 'Everything that the service needs answers', schema: ReadinessSchema },
-        503: { description: 'Something does not answer; `checks` says what', schema: ReadinessSchema },
+        503: {
+          description: 'Something does not answer; `checks` says what',
+          schema: ReadinessSchema,
+          example: { ready: false, checks: { mediaServer: false, database: true } },
+        },
       },
       errors: [],
       handle: async () => {
         const { ready, checks } = await checkReadiness();
-        const readiness = { ready: ready && !deps.isShuttingDown(), checks };
+        const refusedSince = deps.eventsRefusedSince();
+        const readiness = {
+          ready: ready && !deps.isShuttingDown(),
+          checks,
+          ...(refusedSince === undefined ? {} : { eventsRefusedSince: new Date(refusedSince).toISOString() }),
+        };
         return { status: readiness.ready ? 200 : 503, body: readiness };
       },
     }),

@@ -1,14 +1,16 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Health } from '../../contract/health.ts';
 import type { Clock } from '../platform/clock.ts';
 import { withTimeout } from '../platform/with-timeout.ts';
-import { isWorkerAlive } from '../transcription/speech-workers.ts';
-import type { TranscriptionStores } from '../transcription/store.ts';
+import { failedLanguagesOf, languagesOf } from '../transcription/speech-workers.ts';
+import type { SpeechWorker, TranscriptionStores, WorkerKind } from '../transcription/store.ts';
 
 export type WorkerStatusDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
   readonly clock: Clock;
 };
 
-type WorkerStatus = { readonly transcriptionLive: boolean; readonly transcriptionPost: boolean };
+type WorkerStatus = Health['capabilities'];
 
 /** The health response does not wait longer for the database. */
 const CHECK_TIMEOUT_MS = 200;
@@ -18,7 +20,7 @@ const CHECK_TIMEOUT_MS = 200;
  * known status, and starts no further query.
  */
 export function createWorkerStatus(deps: WorkerStatusDeps): () => Promise<WorkerStatus> {
-  let known: WorkerStatus = { transcriptionLive: false, transcriptionPost: false };
+  let known = statusOf([]);
   let reading: Promise<WorkerStatus> | undefined;
   return async () => {
     reading ??= readStatus(deps).finally(() => {
@@ -29,10 +31,28 @@ export function createWorkerStatus(deps: WorkerStatusDeps): () => Promise<Worker
   };
 }
 
-async function readStatus(deps: WorkerStatusDeps): Promise<WorkerStatus> {
-  const [transcriptionLive, transcriptionPost] = await Promise.all([
-    isWorkerAlive(deps, 'stt-live'),
-    isWorkerAlive(deps, 'stt-post'),
-  ]);
-  return { transcriptionLive, transcriptionPost };
+async function readStatus({ store, clock }: WorkerStatusDeps): Promise<WorkerStatus> {
+  try {
+    return statusOf(await store.transcriptions.listAlive(clock.now()));
+  } catch (error) {
+    // Nothing can be transcribed while the database does not respond.
+    if (error instanceof ServiceError) return statusOf([]);
+    throw error;
+  }
+}
+
+function statusOf(workers: readonly SpeechWorker[]): WorkerStatus {
+  const isAlive = (kind: WorkerKind): boolean => workers.some((worker) => worker.kind === kind);
+  return {
+    transcriptionLive: isAlive('stt-live'),
+    transcriptionPost: isAlive('stt-post'),
+    languages: {
+      live: [...languagesOf(workers, 'stt-live')],
+      post: [...languagesOf(workers, 'stt-post')],
+    },
+    failedLanguages: {
+      live: [...failedLanguagesOf(workers, 'stt-live')],
+      post: [...failedLanguagesOf(workers, 'stt-post')],
+    },
+  };
 }

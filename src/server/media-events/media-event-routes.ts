@@ -10,12 +10,12 @@ export type MediaEventDeps = {
 };
 
 /**
- * An event carries the metadata of the room and of a participant, 512 KiB each, of which JSON may make six times as
- * much. A refusal for its size would be for good.
+ * An event contains the metadata of the room and of a participant, 512 KiB each, which JSON may make six times as long.
+ * An event that is refused for its size would be lost.
  */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
-/** As much as is always there; what else it holds depends on the event. */
+/** The fields that every event has. */
 const MediaEventSchema = Type.Object(
   {
     event: Type.String({ description: "LiveKit's name of the event", examples: ['room_started'] }),
@@ -26,8 +26,8 @@ const MediaEventSchema = Type.Object(
 );
 
 /**
- * The media server's own webhooks. It takes any answer but 429 and 5xx for delivered: so what could not be stored
- * is a 503, whatever the reason, and comes again.
+ * Receives the media server's own webhooks. For any response except 429 and 5xx it takes an event as delivered. Therefore
+ * an event that could not be stored is answered 503, whatever the reason, and is sent again.
  */
 export function mediaEventRoutes(deps: MediaEventDeps): readonly Route[] {
   return [

@@ -1,30 +1,48 @@
+export type Missing = {
+  /** Its sid at the media server. */
+  readonly sid: string;
+  readonly roomSid: string;
+};
+
 /**
- * Since when something is missing at the media server, by its sid: what is missing may have ended this moment, with
- * the event of it still under way. Only what is missing in two looks, `graceMs` apart, counts as missed; but at the
- * first look after the start, when nobody listened before it.
+ * Remembers since when something differs from the media server: its event may still be on its way. Only a difference
+ * that two comparisons have found, `graceMs` apart, counts as a missed event. In the first comparison after a time in
+ * which no event could be received, every difference counts at once.
  */
 export class MissingSince {
-  readonly #since = new Map<string, number>();
+  readonly #since = new Map<string, { readonly at: number; readonly roomSid: string }>();
   readonly #seen = new Set<string>();
-  #isFirst = true;
+  #countsAtOnce = true;
 
-  /** Whether there is something to look at again soon. */
-  get isWaiting(): boolean {
-    return this.#since.size > 0;
+  /** Rooms with a difference that did not count yet; they must be compared again. */
+  get rooms(): ReadonlySet<string> {
+    return new Set([...this.#since.values()].map(({ roomSid }) => roomSid));
   }
 
-  /** Of something that is missing now. */
-  hasBeenMissing(sid: string, now: number, graceMs: number): boolean {
+  /** Records a difference; true when it counts as a missed event. */
+  hasBeenMissing({ sid, roomSid }: Missing, now: number, graceMs: number): boolean {
     this.#seen.add(sid);
-    const since = this.#since.get(sid) ?? now;
-    this.#since.set(sid, since);
-    return this.#isFirst || now - since >= graceMs;
+    const known = this.#since.get(sid) ?? { at: now, roomSid };
+    this.#since.set(sid, known);
+    return this.#countsAtOnce || now - known.at >= graceMs;
   }
 
-  /** The look is over: what was not missing in it is not missing any more. */
+  /** Ends a comparison: a difference that it did not find has gone. */
   endRound(): void {
-    this.#isFirst = false;
+    this.#countsAtOnce = false;
     for (const sid of this.#since.keys()) if (!this.#seen.has(sid)) this.#since.delete(sid);
     this.#seen.clear();
+  }
+
+  /** Another instance compares from now on. */
+  forget(): void {
+    this.#since.clear();
+    this.#seen.clear();
+  }
+
+  /** Events could not be received for a while: every difference that the next comparison finds counts at once. */
+  countAtOnce(): void {
+    this.forget();
+    this.#countsAtOnce = true;
   }
 }

@@ -1,187 +1,144 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Participant } from '../../contract/participants.ts';
 import type { Room } from '../../contract/rooms.ts';
-import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
-import type { DomainEvent } from '../events/event-payload.ts';
-import type { ParticipantSession, RoomSession } from '../events/store.ts';
-import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
+import type { RoomSession } from '../events/store.ts';
+import { Batcher } from '../platform/jobs/batcher.ts';
+import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
-import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
-import { stopWithRoom } from '../transcription/stop-transcription.ts';
-import { finishRoom, joinNow, leaveNow, toSession } from './interpret-media-event.ts';
-import type { MissingSince } from './missing-since.ts';
-import type { MediaEventStores } from './stores.ts';
+import { type AlignDeps, alignRooms, type ComparedRoom, openedAtOf } from './align-rooms.ts';
+import { type OrphanDeps, reviveOrphans } from './orphaned-rooms.ts';
 
 /*
- * Compares who we think is where with the media server, and tells what was missed, marked `reconciled`. A webhook
- * may still be under way, so only what has been so for EVENT_ARRIVAL_MS counts as missed; and what both tell is stored once,
- * by the happening's own name.
+ * Compares presence with the media server, and publishes what was missed, marked `reconciled`. One request lists all
+ * rooms. Only those whose count of participants or time differs are asked for their participants, and those that are
+ * due for a check of everything: tracks, and participants of which as many left as came, do not show in a count.
  */
 
-export type ReconcileDeps = AppendEventsDeps<MediaEventStores> & { readonly mediaServer: MediaServer };
+export type ReconcileDeps = AlignDeps & OrphanDeps;
+
+/** `all` also compares participants and tracks where no count differs. */
+export type Extent = 'all' | 'differing';
+
+const REQUESTS_AT_ONCE = 8;
+/** Rooms of one transaction. */
+const BATCH = 100;
 
 /**
- * Answers how many rooms differed. One that cannot be compared does not keep the others from it: the first such
- * failure is thrown when all have been.
+ * Returns the number of rooms that differed. A room that cannot be compared does not keep the others from being
+ * compared: the first such error is thrown at the end.
  */
-export async function reconcileRooms(deps: ReconcileDeps, missingSince: MissingSince): Promise<number> {
-  const known = await deps.store.presence.listOpenRooms();
-  const open = await deps.mediaServer.listRooms();
-  const bySid = new Map(open.map((room) => [room.sid, room]));
-  const sids = new Set([...bySid.keys(), ...known.map((session) => session.sid)]);
-  let differing = 0;
-  const failures: unknown[] = [];
-  for (const sid of sids) {
-    try {
-      if (await reconcileRoom(deps, missingSince, { sid, room: bySid.get(sid) })) differing += 1;
-    } catch (error) {
-      if (isHopeless(error)) throw error;
-      failures.push(error);
-    }
-  }
-  missingSince.endRound();
-  if (failures.length > 0) throw failures[0];
+export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promise<number> {
+  const sessions = await deps.store.presence.listOpenRooms();
+  const counts = await deps.store.presence.countPresentOf(sessions.map(({ sid }) => sid));
+  const listed = await deps.mediaServer.listRooms();
+  const checked = deps.orphans.nextToCheck(listed);
+  const revived = await reviveOrphans(deps, { listed, checked, counts });
+  const known = new Map(sessions.map((session) => [session.sid, session]));
+  const waiting = deps.missingSince.rooms;
+  const isAsked = (room: Room): boolean => {
+    const count = counts.get(room.sid) ?? 0;
+    const hasPeople = room.numParticipants > 0 || count > 0;
+    if (checked.has(room.sid) || waiting.has(room.sid) || revived.has(room.sid)) return true;
+    return hasPeople && (extent === 'all' || differs(room, known.get(room.sid), count));
+  };
+  const rooms = listed.map((room) => revived.get(room.sid) ?? room);
+  const asked = rooms.filter(isAsked);
+  const unasked = rooms.filter((room) => !isAsked(room) && differs(room, known.get(room.sid), 0));
+  const open = new Set(listed.map(({ sid }) => sid));
+  const closed = sessions.filter(({ sid }) => !open.has(sid));
+  const differing = await compareAll(deps, { asked, unasked, closed, revived });
+  deps.missingSince.endRound();
   return differing;
 }
 
-/** The next room would wait as long, for the same answer. */
-function isHopeless(error: unknown): boolean {
-  const code = error instanceof ServiceError ? error.code : undefined;
-  return code === 'media-server-unavailable' || code === 'storage-unavailable';
+function differs(room: Room, session: RoomSession | undefined, count: number): boolean {
+  if (session === undefined) return true;
+  return room.numParticipants !== count || session.createdAt !== openedAtOf(room);
 }
 
-type Compared = { readonly sid: string; readonly room: Room | undefined };
-
-async function reconcileRoom(
-  deps: ReconcileDeps,
-  missingSince: MissingSince,
-  { sid, room }: Compared,
-): Promise<boolean> {
-  if (room === undefined && !missingSince.hasBeenMissing(sid, deps.clock.now(), EVENT_ARRIVAL_MS))
-    return false;
-  const participants = room === undefined ? [] : await participantsOf(deps.mediaServer, room);
-  if (participants === undefined) return false;
-  let hasDiffered = false;
-  await appendEvents(deps, async (store, appender) => {
-    const session = await store.presence.lockRoom(sid);
-    const before = session ?? (room === undefined ? undefined : freshSession(room));
-    if (before === undefined || before.endedAt !== null) return;
-    if (room === undefined) hasDiffered = await closeRoom(deps, { store, appender, session: before });
-    else
-      hasDiffered = await alignRoom(
-        { ...deps, missingSince },
-        { store, appender, session: withTrueBeginning(before, room), isNew: session === undefined },
-        participants,
-      );
-  });
-  return hasDiffered;
-}
-
-/** Undefined when the room was closed meanwhile, or is another one by now: the next round sees. */
-async function participantsOf(
-  mediaServer: MediaServer,
-  room: Room,
-): Promise<readonly Participant[] | undefined> {
-  const participants = await mediaServer.listParticipants(room.name);
-  const [now] = await mediaServer.listRooms([room.name]);
-  return now?.sid === room.sid ? participants : undefined;
-}
-
-type Scope = {
-  readonly store: UnitOfWork<MediaEventStores>;
-  readonly appender: EventAppender;
-  readonly session: RoomSession;
+type Compared = {
+  readonly asked: readonly Room[];
+  /** Rooms without participants. */
+  readonly unasked: readonly Room[];
+  readonly closed: readonly RoomSession[];
+  readonly revived: ReadonlyMap<string, Room>;
 };
 
-async function closeRoom(deps: ReconcileDeps, { store, appender, session }: Scope): Promise<boolean> {
-  const now = deps.clock.now();
-  const present = await store.presence.countPresent(session.sid);
-  const meant = await finishRoom(store.presence, session, now, true);
-  const recorded = await appender.append(
-    { session: meant.session, roomName: session.name, present },
-    await stopWithRoom(store, session, meant.domainEvents),
-  );
-  if (recorded !== undefined) await store.presence.saveRoom(recorded);
-  return true;
-}
-
-async function alignRoom(
-  deps: ReconcileDeps & { readonly missingSince: MissingSince },
-  scope: Scope & { readonly isNew: boolean },
-  participants: readonly Participant[],
-): Promise<boolean> {
-  const { store, appender, isNew } = scope;
-  const isSettled = (at: number): boolean => deps.clock.now() - at >= EVENT_ARRIVAL_MS;
-  const present = await store.presence.listPresent(scope.session.sid);
-  const domainEvents: DomainEvent[] =
-    isNew && isSettled(scope.session.createdAt) ? [created(scope.session)] : [];
-  let { session } = scope;
-  for (const gone of present.filter((one) => isMissing(one, participants))) {
-    if (
-      deps.missingSince.hasBeenMissing(gone.sid, deps.clock.now(), EVENT_ARRIVAL_MS) &&
-      isSettled(gone.joinedAt ?? 0)
-    )
-      domainEvents.push(
-        await leaveNow(store.presence, gone, {
-          occurredAt: deps.clock.now(),
-          isReconciled: true,
-          reason: 'lost',
-        }),
-      );
-  }
-  for (const participant of participants) {
-    const joined = sessionOf(participant, session.sid);
-    if (!isSettled(joined.joinedAt) || (await store.presence.findParticipant(joined.sid)) !== undefined)
-      continue;
-    if (joined.role === 'machinery') {
-      await store.presence.saveParticipant(joined);
-      continue;
-    }
-    const meant = await joinNow(store.presence, session, joined, true);
-    domainEvents.push(...meant.domainEvents);
-    session = meant.session ?? session;
-  }
-  if (domainEvents.length === 0) return false;
-  const recorded = await appender.append(
-    { session, roomName: session.name, present: present.length },
-    domainEvents,
-  );
-  if (recorded !== undefined) await store.presence.saveRoom(recorded);
-  return true;
-}
-
-function isMissing({ sid }: ParticipantSession, participants: readonly Participant[]): boolean {
-  return !participants.some((participant) => participant.sid === sid);
-}
-
-function created(session: RoomSession): DomainEvent {
-  const sourceId = `room_created:${session.sid}`;
-  return { type: 'room_created', sourceId, occurredAt: session.createdAt, subject: {}, isReconciled: true };
-}
-
-function freshSession(room: Room): RoomSession {
-  const createdAt = openedAt(room);
-  return { sid: room.sid, name: room.name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
-}
-
-/** The event that came first may not have known it. */
-function withTrueBeginning(session: RoomSession, room: Room): RoomSession {
-  return { ...session, createdAt: openedAt(room) };
-}
-
-function openedAt({ creationTimeMs, creationTime }: Room): number {
-  return Number(creationTimeMs) || Number(creationTime) * 1000;
-}
-
-function sessionOf(participant: Participant, roomSid: string) {
-  const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
-  const joinedAt = Number(participant.joinedAt) * 1000;
-  return toSession(
-    {
-      ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
-      isHidden: permission?.hidden === true,
+async function compareAll(
+  deps: ReconcileDeps,
+  { asked, unasked, closed, revived }: Compared,
+): Promise<number> {
+  let differing = 0;
+  const errors: unknown[] = [];
+  const throwHopeless = (): void => {
+    const hopeless = errors.find(isHopeless);
+    if (hopeless !== undefined) throw hopeless;
+  };
+  const batcher = new Batcher<ComparedRoom>({
+    maxSize: BATCH,
+    flush: async (rooms) => {
+      throwHopeless();
+      differing += await alignRooms(deps, await withoutReplaced(deps.mediaServer, rooms));
     },
-    roomSid,
-    joinedAt,
+    splitsAfter: (error) => !isHopeless(error),
+  });
+  const align = (room: ComparedRoom): Promise<unknown> =>
+    batcher.add(room).catch((error: unknown) => errors.push(error));
+  const aligning = [
+    ...unasked.map((room) => align({ sid: room.sid, room, participants: [], isCertain: false })),
+    ...closed.map(({ sid }) => align({ sid, room: undefined, participants: [], isCertain: false })),
+  ];
+  const ask = async (room: Room): Promise<void> => {
+    throwHopeless();
+    const participants = await listServedParticipants(deps.mediaServer, room);
+    aligning.push(align({ sid: room.sid, room, participants, isCertain: revived.has(room.sid) }));
+  };
+  await forEachConcurrently(asked, REQUESTS_AT_ONCE, (room) =>
+    ask(room).catch((error: unknown) => void errors.push(error)),
   );
+  await Promise.all(aligning);
+  throwHopeless();
+  if (errors.length > 0) throw errors[0];
+  return differing;
+}
+
+/** The next room would wait as long, for the same error. */
+function isHopeless(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return error instanceof Error && error.name === 'AbortError';
+  return error.code === 'media-server-unavailable' || error.code === 'storage-unavailable';
+}
+
+/**
+ * Without rooms that were closed while their participants were asked for: another room may have their name by now. The
+ * next round compares them.
+ */
+async function withoutReplaced(
+  mediaServer: MediaServer,
+  rooms: readonly ComparedRoom[],
+): Promise<readonly ComparedRoom[]> {
+  const names = rooms.flatMap(({ room, participants }) =>
+    room === undefined || participants.length === 0 ? [] : [room.name],
+  );
+  const open = new Set((await mediaServer.listRooms(names)).map(({ sid }) => sid));
+  return rooms.filter(({ sid, participants }) => participants.length === 0 || open.has(sid));
+}
+
+/**
+ * The participants of the room, without those of a process that died: a media server with Redis goes on listing them,
+ * and then lists more people than it counts.
+ */
+async function listServedParticipants(mediaServer: MediaServer, room: Room): Promise<readonly Participant[]> {
+  const participants = await mediaServer.listParticipants(room.name);
+  const counted = participants.filter(isCounted);
+  if (counted.length <= room.numParticipants) return participants;
+  const lost = new Set<string>();
+  await forEachConcurrently(counted, REQUESTS_AT_ONCE, async ({ sid, identity }) => {
+    if (!(await mediaServer.isParticipantServed(room.name, identity))) lost.add(sid);
+  });
+  return participants.filter(({ sid }) => !lost.has(sid));
+}
+
+/** LiveKit counts hidden people, and neither recorders nor agents. */
+function isCounted({ kind }: Participant): boolean {
+  return kind !== 'EGRESS' && kind !== 'AGENT';
 }

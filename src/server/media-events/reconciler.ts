@@ -1,5 +1,9 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { keepLease } from '../platform/jobs/keep-lease.ts';
+import { startLoop } from '../platform/jobs/loop.ts';
+import { abortableMediaServer } from '../platform/livekit/abortable-media-server.ts';
 import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
+import { NO_ROOM } from '../platform/livekit/media-server.ts';
 import {
   type AbandonedStartDeps,
   giveUpAbandonedStarts,
@@ -9,41 +13,110 @@ import type { RefreshDeps } from '../recordings/egress-state.ts';
 import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
 import { MissingSince } from './missing-since.ts';
+import { OrphanedRooms } from './orphaned-rooms.ts';
 import { type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
 
-/** What the media server's events missed is found within this. */
+/*
+ * Compares with the media server, to find what its events did not report. One instance does it at a time: it holds a
+ * lease, which it renews during a round, which outlasts the pause between two rounds, and which it releases when it
+ * closes.
+ *
+ * The lease saves work, and nothing depends on it: every change locks its room or its row, and every event has a source
+ * id that names what happened. Therefore a round that follows a time without events (before the start, or while events
+ * were refused) does not wait for a lease that another instance holds, or held when it was killed.
+ */
+
 const EVERY_MS = 30_000;
-/** One instance at a time: the lease outlasts a round, and a dead instance's runs out before the next but one. */
-const LEASE_MS = 55_000;
+/** Between the end of a long round and the next one. */
+const PAUSE_MS = 10_000;
+/** Outlasts EVERY_MS; and, renewed every third of it, a pause after a long round. */
+const LEASE_MS = 45_000;
 const LEASE = 'reconcile';
+/** A media server or a database that is away is asked this often, at first and later. */
+const BACKOFF = { firstMs: 1_000, maxMs: 5_000 };
 
-export type ReconcilerDeps = ReconcileDeps & RefreshDeps & AbandonedStartDeps;
+type Deps = Omit<ReconcileDeps, 'missingSince' | 'orphans'> & RefreshDeps & AbandonedStartDeps;
 
-export type Reconciler = { readonly close: () => Promise<void> };
+export type ReconcilerDeps = Deps & {
+  /** Called when a round has compared everything with the media server; `startedAt` is the time of its start. */
+  readonly onCompared?: (startedAt: number) => void;
+};
 
-/** Compares with the media server at the start and every so often; sooner, where something seems to be missing. */
+export type Reconciler = {
+  /** Events were refused: compares everything as soon as the media server and the database respond. */
+  readonly compareAll: () => void;
+  readonly close: () => Promise<void>;
+};
+
+type RoundDeps = ReconcilerDeps & Pick<ReconcileDeps, 'missingSince' | 'orphans'>;
+
 export function startReconciler(deps: ReconcilerDeps): Reconciler {
-  const closing = new AbortController();
-  const loop = run({ ...deps, missingSince: new MissingSince() }, closing.signal);
+  const { clock, log, store, instanceId } = deps;
+  const roundDeps: RoundDeps = { ...deps, missingSince: new MissingSince(), orphans: new OrphanedRooms() };
+  /** Whether a time without events has not been followed by a comparison yet. */
+  let mayHaveMissed = true;
+  let isMediaServerAway = false;
+  const loop = startLoop({
+    clock,
+    log,
+    failureMessage: 'comparing with the media server failed; trying again',
+    backoff: BACKOFF,
+    round: async (signal) => {
+      // While it is away the database is left alone.
+      if (isMediaServerAway) await abortableMediaServer(deps.mediaServer, signal).listRooms([NO_ROOM]);
+      isMediaServerAway = false;
+      const startedAt = clock.now();
+      const comparesAll = mayHaveMissed;
+      mayHaveMissed = false;
+      try {
+        const hasRun = await runRound(roundDeps, { comparesAll, signal });
+        if (hasRun && comparesAll) deps.onCompared?.(startedAt);
+      } catch (error) {
+        mayHaveMissed ||= comparesAll;
+        isMediaServerAway = error instanceof ServiceError && error.code === 'media-server-unavailable';
+        throw error;
+      }
+      const isWaiting = roundDeps.missingSince.rooms.size > 0;
+      const dueAt = startedAt + (isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS);
+      return Math.max(dueAt, clock.now() + PAUSE_MS);
+    },
+  });
   return {
+    compareAll: () => {
+      mayHaveMissed = true;
+      loop.wakeBy(clock.now() + BACKOFF.firstMs);
+    },
     close: async () => {
-      closing.abort();
-      await loop;
-      await deps.store.leases.release(LEASE, deps.instanceId);
+      await loop.close();
+      await store.leases.release(LEASE, instanceId);
     },
   };
 }
 
-type RoundDeps = ReconcilerDeps & { readonly missingSince: MissingSince };
+type Round = { readonly comparesAll: boolean; readonly signal: AbortSignal };
 
-async function run(deps: RoundDeps, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await reconcileOnce(deps).catch((error: unknown) => warn(deps, error));
-    await deps.clock.sleep(deps.missingSince.isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS, signal).catch(() => {});
+/** False when another instance compares. */
+async function runRound(deps: RoundDeps, round: Round): Promise<boolean> {
+  const { clock, log, store, missingSince, instanceId } = deps;
+  const renew = async (): Promise<boolean> => {
+    const now = clock.now();
+    return await store.leases.acquire(LEASE, instanceId, now, now + LEASE_MS);
+  };
+  const isOwner = await renew();
+  if (round.comparesAll) missingSince.countAtOnce();
+  else if (!isOwner) {
+    missingSince.forget();
+    return false;
   }
+  const work = (signal: AbortSignal): Promise<void> => runSteps(deps, { ...round, signal });
+  if (isOwner) await keepLease({ clock, log, leaseMs: LEASE_MS, renew, signal: round.signal }, work);
+  else await work(round.signal);
+  return true;
 }
 
-const STEPS: readonly ((deps: RoundDeps) => Promise<unknown>)[] = [
+type Step = (deps: RoundDeps, round: Round) => Promise<unknown>;
+
+const STEPS: readonly Step[] = [
   publishMissedEnds,
   compareRooms,
   reconcileTranscriptions,
@@ -52,27 +125,26 @@ const STEPS: readonly ((deps: RoundDeps) => Promise<unknown>)[] = [
   stopLateStarts,
 ];
 
-/** One step that fails does not keep the others from theirs, unless there is nobody to ask. */
-async function reconcileOnce(deps: RoundDeps): Promise<void> {
-  const now = deps.clock.now();
-  if (!(await deps.store.leases.acquire(LEASE, deps.instanceId, now, now + LEASE_MS))) return;
+/** One step that fails does not keep the others from running, unless they would fail alike. */
+async function runSteps(deps: RoundDeps, round: Round): Promise<void> {
+  const mediaServer = abortableMediaServer(deps.mediaServer, round.signal);
+  const errors: unknown[] = [];
   for (const step of STEPS) {
+    round.signal.throwIfAborted();
     try {
-      await step(deps);
+      await step({ ...deps, mediaServer }, round);
     } catch (error) {
       if (error instanceof ServiceError && HOPELESS.includes(error.code)) throw error;
-      warn(deps, error);
+      errors.push(error);
     }
   }
+  round.signal.throwIfAborted();
+  for (const error of errors) deps.log.warn({ err: error }, 'a part of the comparison failed; trying again');
 }
 
 const HOPELESS: readonly ErrorCode[] = ['media-server-unavailable', 'storage-unavailable'];
 
-async function compareRooms(deps: RoundDeps): Promise<void> {
-  const differing = await reconcileRooms(deps, deps.missingSince);
-  if (differing > 0) deps.log.info({ rooms: differing }, 'told what the events of rooms missed');
-}
-
-function warn({ log }: RoundDeps, error: unknown): void {
-  log.warn({ err: error }, 'comparing with the media server failed; trying again');
+async function compareRooms(deps: RoundDeps, { comparesAll }: Round): Promise<void> {
+  const rooms = await reconcileRooms(deps, comparesAll ? 'all' : 'differing');
+  if (rooms > 0) deps.log.info({ rooms }, 'published events of rooms that were missed');
 }

@@ -1,17 +1,18 @@
 import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import type { DomainEvent } from '../events/event-payload.ts';
-import { PresenceBatch } from '../events/presence-batch.ts';
-import type { RoomSession } from '../events/store.ts';
+import { PresenceBatch, type PresenceSubjects } from '../events/presence-batch.ts';
+import type { LockedRooms, PresenceStore, RoomSession } from '../events/store.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { applyObservation } from '../recordings/apply-observation.ts';
-import { endedStateOf } from '../recordings/lifecycle.ts';
+import { correctsEnd, endedStateOf } from '../recordings/lifecycle.ts';
 import { recordingEvent, toInstant } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import type { RecentCounts } from '../rooms/recent-counts.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import { interpretMediaEvent } from './interpret-media-event.ts';
+import { trackSidOf } from './presence-changes.ts';
 import type { MediaEventStores } from './stores.ts';
 
 export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
@@ -23,32 +24,69 @@ export type RecordMediaDeps = AppendEventsDeps<MediaEventStores> & {
 
 /**
  * Stores the events and their deliveries in one transaction: all of them or none. Several at once share one durable
- * commit.
+ * commit. Rooms that another instance is working on are waited for.
  */
 export async function recordMediaEvents(deps: RecordMediaDeps, events: readonly MediaEvent[]): Promise<void> {
+  await record(deps, events, async (presence, sids) => ({
+    sessions: await presence.lockRooms(sids),
+    busy: new Set(),
+  }));
+}
+
+/**
+ * The same without waiting: returns the events of rooms that another instance is working on. They are not stored, so
+ * that an instance which has stopped holds up none but its own rooms.
+ */
+export function recordEventsOfFreeRooms(
+  deps: RecordMediaDeps,
+  events: readonly MediaEvent[],
+): Promise<readonly MediaEvent[]> {
+  return record(deps, events, (presence, sids) => presence.lockFreeRooms(sids));
+}
+
+type LockRooms = (presence: PresenceStore, sids: readonly string[]) => Promise<LockedRooms>;
+
+/** Returns the events that were not stored, because their rooms could not be locked. */
+async function record(
+  deps: RecordMediaDeps,
+  received: readonly MediaEvent[],
+  lockRooms: LockRooms,
+): Promise<readonly MediaEvent[]> {
   const counts = new Map<string, number>();
   const withoutFile: Recording[] = [];
   const inTransaction = { ...deps, releaseFolder: (one: Recording) => void withoutFile.push(one) };
-  await appendEvents(deps, async (store, appender) => {
-    const sessions = await lockSessions(store, events);
-    const presence = await PresenceBatch.read(store.presence, events);
-    await appender.preloadKnownIds(events.flatMap(likelySourceIds));
+  const stored = await appendEvents(deps, async (store, appender) => {
+    const { sessions: locked, busy } = await lockRooms(store.presence, roomsOf(received));
+    const sessions = new Map(locked.map((session) => [session.sid, session]));
+    const free = received.filter(({ room }) => !busy.has(room?.sid ?? ''));
+    const presence = await PresenceBatch.read(store.presence, subjectsOf(free));
+    await appender.preloadKnownIds(free.flatMap(likelySourceIds));
     const changed = new Map<string, RoomSession>();
-    for (const told of events) {
-      const event = { ...told, createdAt: refineTime(told.createdAt, deps.clock.now()) };
+    for (const one of free) {
+      const event = { ...one, createdAt: refineTime(one.createdAt, deps.clock.now()) };
       const session = sessionOf(event, sessions);
       const recorded = await recordOne(inTransaction, { store, presence, appender, event, session });
       if (recorded === undefined) continue;
       sessions.set(recorded.sid, recorded);
-      // A session of which nothing was told is not kept as open: nobody would understand that it was closed.
+      // A session without any event is not stored as open: its end would be an event without a beginning.
       if (recorded.sequence > 0 || recorded.startedAt !== null) changed.set(recorded.sid, recorded);
     }
     await presence.save();
-    for (const sid of roomsOfPeople(events)) counts.set(sid, presence.countPresent(sid));
+    for (const sid of roomsOfPeople(free)) counts.set(sid, presence.countPresent(sid));
     await store.presence.saveRooms([...changed.values()]);
+    return new Set(free);
   });
   deps.recentCounts?.note(counts);
   for (const recording of withoutFile) deps.releaseFolder?.(recording);
+  return received.filter((event) => !stored.has(event));
+}
+
+function subjectsOf(events: readonly MediaEvent[]): PresenceSubjects {
+  return {
+    rooms: events.flatMap(({ room }) => room?.sid ?? []),
+    participants: events.flatMap(({ participant }) => participant?.sid ?? []),
+    tracks: events.flatMap(({ track }) => (track === undefined ? [] : trackSidOf(track))),
+  };
 }
 
 /** The rooms in which somebody came or went. */
@@ -58,8 +96,8 @@ function roomsOfPeople(events: readonly MediaEvent[]): readonly string[] {
   );
 }
 
-/** The names of what an event most likely tells; what else it tells is looked for by itself. */
-function likelySourceIds({ id, type, room, participant, egress }: MediaEvent): readonly string[] {
+/** The source ids of the events that this one most likely leads to; the others are looked up one by one. */
+function likelySourceIds({ id, type, room, participant, track, egress }: MediaEvent): readonly string[] {
   const ofRoom =
     room === undefined
       ? []
@@ -68,24 +106,20 @@ function likelySourceIds({ id, type, room, participant, egress }: MediaEvent): r
     participant === undefined
       ? []
       : [`participant_joined:${participant.sid}`, `participant_left:${participant.sid}`];
-  return [id, ...ofRoom, ...ofParticipant, ...(egress === undefined ? [] : [`${type}:${egress.egressId}`])];
+  const ofTrack = track === undefined ? [] : [`${type}:${trackSidOf(track)}`];
+  const ofEgress = egress === undefined ? [] : [`${type}:${egress.egressId}`];
+  return [id, ...ofRoom, ...ofParticipant, ...ofTrack, ...ofEgress];
 }
 
-/** The media server tells whole seconds: within that second, the time of receipt is closer to what happened. */
+/** The media server sends whole seconds: within that second, the time of receipt is the better one. */
 function refineTime(createdAt: number, receivedAt: number): number {
   return receivedAt >= createdAt && receivedAt < createdAt + 1000 ? receivedAt : createdAt;
 }
 
-/** All rooms first, in one order, so that two instances never wait for each other in a circle. */
-async function lockSessions(
-  store: UnitOfWork<MediaEventStores>,
-  events: readonly MediaEvent[],
-): Promise<Map<string, RoomSession>> {
-  const sids = new Set(
-    events.flatMap(({ room }) => (room === undefined || room.sid === '' ? [] : [room.sid])),
-  );
-  const sessions = await store.presence.lockRooms([...sids]);
-  return new Map(sessions.map((session) => [session.sid, session]));
+/** The rooms of all events, which are locked before anything else, so that two instances never wait for each other in a circle. */
+function roomsOf(events: readonly MediaEvent[]): readonly string[] {
+  const sids = events.flatMap(({ room }) => (room === undefined || room.sid === '' ? [] : [room.sid]));
+  return [...new Set(sids)];
 }
 
 function sessionOf(
@@ -95,7 +129,7 @@ function sessionOf(
   if (room === undefined || room.sid === '') return undefined;
   const { sid, name } = room;
   const known = sessions.get(sid) ?? { sid, name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
-  // Some events do not say when the room was opened: where one of those came first, a later one corrects it.
+  // Some events do not say when the room was opened. Where one of those came first, a later one corrects it.
   return room.createdAt === undefined ? known : { ...known, createdAt: room.createdAt };
 }
 
@@ -112,13 +146,16 @@ async function recordOne(
   { store, presence, appender, event, session }: ReceivedEvent,
 ) {
   const present = session === undefined ? 0 : presence.countPresent(session.sid);
-  const meant = await interpretMediaEvent(presence, event, session);
-  const ended = await stopWithRoom(store, meant.session, meant.domainEvents);
-  const domainEvents = [...ended, ...(await tellOfEgress(deps, store, event))];
-  return appender.append({ session: meant.session, roomName: event.room?.name, present }, domainEvents);
+  const interpretation = await interpretMediaEvent(presence, event, session);
+  const ended = await stopWithRoom(store, interpretation.session, interpretation.domainEvents);
+  const domainEvents = [...ended, ...(await interpretEgress(deps, store, event))];
+  return appender.append(
+    { session: interpretation.session, roomName: event.room?.name, present },
+    domainEvents,
+  );
 }
 
-async function tellOfEgress(
+async function interpretEgress(
   deps: RecordMediaDeps,
   store: UnitOfWork<MediaEventStores>,
   event: MediaEvent,
@@ -128,12 +165,12 @@ async function tellOfEgress(
   const recording = await store.recordings.findByEgressId(egress.egressId);
   const isStart = type === 'egress_started';
   if (!isStart && recording !== undefined) {
-    // The end itself is published below. An update tells when the media begins.
+    // The end itself is published below. An update says when the media begins.
     await applyObservation({ ...deps, store }, recording, { type: 'egress', egress, at: deps.clock.now() });
   }
   if (!isStart && type !== 'egress_ended') return [];
   const { egressId, file, error } = egress;
-  const told = {
+  const facts = {
     egressId,
     error,
     status: isStart ? 'recording' : (endedStateOf(egress.status) ?? 'stopped'),
@@ -141,6 +178,7 @@ async function tellOfEgress(
     sizeBytes: file?.sizeBytes,
     recordingId: recording?.id,
     mediaStartedAt: toInstant(recording?.mediaStartedAt ?? egress.mediaStartedAt),
+    ...(recording !== undefined && !isStart && correctsEnd(recording, egress) ? { corrected: true } : {}),
   };
-  return [recordingEvent(type, told, { occurredAt: createdAt, isReconciled: false })];
+  return [recordingEvent(type, facts, { occurredAt: createdAt, isReconciled: false })];
 }

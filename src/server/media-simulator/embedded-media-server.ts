@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { agentDispatchService } from './agent-dispatch-service.ts';
 import { createControl, type EmbeddedControl } from './control.ts';
 import { egressService } from './egress-service.ts';
 import { createEventStream } from './events.ts';
@@ -90,6 +91,7 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
   });
   const services = {
     'livekit.RoomService': roomService(context, rooms),
+    'livekit.AgentDispatchService': agentDispatchService(context, rooms),
     'livekit.Egress': egressService(context, rooms, recorders),
     'livekit.Ingress': ingressService(context, streams, { rtmp: '', whip: '', ...settings.ingressUrls }),
   };

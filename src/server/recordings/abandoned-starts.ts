@@ -16,13 +16,13 @@ export type AbandonedStartDeps = {
   readonly store: Pick<RecordingStores, 'recordings'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** This process among the instances: the owner of its claims. */
+  /** Identifies this process: it owns the claims that it makes. */
   readonly instanceId: string;
 };
 
 /** Recordings read in one round. */
 const LIMIT = 500;
-/** How long cleaning up after one of them may take. */
+/** Time for cleaning up after one start. */
 const CLAIM_MS = 60_000;
 
 /**

@@ -30,10 +30,19 @@ export async function isStillRecording(deps: EgressStateDeps, recording: Recordi
   if (egressId === null || !(await isShownAsRunning(deps, recording, egressId))) return false;
   if (isYoungerThan(deps, recording, RECORDER_JOIN_MS)) return true;
   if (await hasRecorder(deps.mediaServer, recording)) return true;
-  const egress = await stopEgress(deps, egressId);
+  const egress = (await stopEgress(deps, egressId)) ?? (await findEnding(deps, egressId));
   if (egress === undefined) await endWithoutFile(deps, recording, LOST);
   else await applyStop(deps, recording, egress);
   return false;
+}
+
+/**
+ * An egress that has begun to end since it was shown as running: its recorder accepted the stop of somebody else, such
+ * as another instance that compares at the same time.
+ */
+async function findEnding({ mediaServer }: EgressStateDeps, egressId: string): Promise<Egress | undefined> {
+  const [egress] = await mediaServer.listEgress({ egressId });
+  return egress?.status === 'EGRESS_ENDING' ? egress : undefined;
 }
 
 /**

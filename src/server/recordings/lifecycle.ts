@@ -49,6 +49,8 @@ export type EndEvent = {
   readonly status: EndedState;
   readonly error: string | undefined;
   readonly file: { readonly sizeBytes: number; readonly durationMs: number | undefined } | undefined;
+  /** Another end was published before, which was wrong. */
+  readonly isCorrection?: true;
 };
 
 export type Transition = {
@@ -145,8 +147,17 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
     ...media,
     ...file,
   });
-  if (change === undefined || isReportedSoon(egress, at)) return { change };
-  return { change, event: { status, error, file } };
+  if (change === undefined) return { change };
+  if (correctsEnd(recording, egress)) return { change, event: { status, error, file, isCorrection: true } };
+  return isReportedSoon(egress, at) ? { change } : { change, event: { status, error, file } };
+}
+
+/**
+ * Whether a recording that was reported as failed is complete after all: its recorder was believed lost, and stored the
+ * file nevertheless.
+ */
+export function correctsEnd({ status, endedAt }: Recording, egress: Egress): boolean {
+  return status === 'failed' && endedAt !== null && endedStateOf(egress.status) === 'stopped';
 }
 
 /** The first report counts: the time of the first frame does not change. */

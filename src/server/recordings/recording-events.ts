@@ -6,13 +6,14 @@ import type { Recording } from './store.ts';
 
 type RecordingEventType = 'egress_started' | 'egress_ended';
 
-/** The event that webhooks get when a recording starts or ends. */
+/** The event that webhooks get when a recording starts or ends. A corrected end is an event of its own. */
 export function recordingEvent(
   type: RecordingEventType,
   recording: EventRecording,
   { occurredAt, isReconciled }: Pick<DomainEvent, 'occurredAt' | 'isReconciled'>,
 ): DomainEvent {
-  const sourceId = sourceIdOf(type, recording.egressId);
+  const end = sourceIdOf(type, recording.egressId);
+  const sourceId = recording.corrected === true ? `${end}:corrected` : end;
   return { type, sourceId, occurredAt, isReconciled, subject: { recording } };
 }
 
@@ -36,7 +37,7 @@ const CLOCK_SKEW_MS = 5_000;
 /** Publishes an end that no event has reported. */
 export async function publishRecordingEnd(
   deps: AppendEventsDeps,
-  { recording, status, error, file }: RecordingEnd,
+  { recording, status, error, file, isCorrection }: RecordingEnd,
 ): Promise<void> {
   const { egressId, room } = recording;
   if (egressId === null) return;
@@ -51,6 +52,7 @@ export async function publishRecordingEnd(
       mediaStartedAt: toInstant(recording.mediaStartedAt),
       durationMs: file?.durationMs,
       sizeBytes: file?.sizeBytes,
+      ...(isCorrection === true ? { corrected: true } : {}),
     },
     { occurredAt: deps.clock.now(), isReconciled: true },
   );

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The longest name of a room in a path. File systems take 255 bytes between two slashes, and the template may put more
- * beside it: the time alone has 24.
+ * The longest name of a room in a path. File systems allow 255 bytes between two slashes, and the template may add to the
+ * name: the time alone has 24.
  */
 const LONGEST_NAME = 160;
-/** 64 bits: enough that no two rooms of one service meet. */
+/** 64 bits: enough to keep the rooms of one service apart. */
 const DIGEST_LENGTH = 16;
 
 /**
@@ -27,7 +27,7 @@ function encodeName(name: string): string {
 function shortened(encoded: string, name: string): string {
   if (encoded.length <= LONGEST_NAME) return encoded;
   const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_LENGTH);
-  // A code that is cut within, `%E6` to `%E`, is none any more.
+  // Removes a percent code that was cut, such as `%E` of `%E6`.
   const beginning = encoded.slice(0, LONGEST_NAME - DIGEST_LENGTH - 1).replace(/%.?$/, '');
   return `${beginning}-${digest}`;
 }

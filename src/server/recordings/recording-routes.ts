@@ -61,6 +61,7 @@ function getRoute(deps: RecordingLibraryDeps): Route {
     operationId: 'getRecording',
     tag: 'recordings',
     summary: 'Show one recording',
+    description: 'While it runs, and after, for as long as it is not deleted.',
     security: 'signed',
     params: RecordingParams,
     success: { 200: { description: 'The recording', schema: RecordingSchema } },
@@ -106,7 +107,7 @@ function deleteRoute(deps: RecordingLibraryDeps): Route {
   });
 }
 
-/** Not under /v1: who holds the link holds no key. */
+/** Not under /v1, because the link is for people who have no API key. */
 function linkRoute(deps: RecordingLibraryDeps): Route {
   return defineRoute({
     method: 'GET',

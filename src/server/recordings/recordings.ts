@@ -41,7 +41,7 @@ export async function getRecordingStatus(deps: EgressStateDeps, room: string): P
   return { isRecording: false, egressId: null, startedAt: null, mediaStartedAt: null };
 }
 
-/** The recorder announces its first frame: while the recording runs, it is known when that has come. */
+/** The recorder announces its first frame in advance: while it records, the time is known once the frame has come. */
 function mediaStartOf({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Recording): number | null {
   const { status, mediaStartedAt } = recording;
   if (mediaStartedAt === null || (status === 'recording' && mediaStartedAt > clock.now())) return null;
@@ -49,8 +49,8 @@ function mediaStartOf({ clock }: Pick<EgressStateDeps, 'clock'>, recording: Reco
 }
 
 /**
- * Newest first, as the store knows them. A start that is still under way is none yet: a page may be shorter than its
- * limit and not be the last.
+ * Newest first, as stored. A recording that is still being started is left out, so that a page may be shorter than its
+ * limit without being the last.
  */
 export async function listRecordings(
   deps: Pick<EgressStateDeps, 'store' | 'clock'>,
@@ -65,7 +65,7 @@ export async function listRecordings(
   };
 }
 
-/** Throws recording-not-found. What is not known yet is asked of the media server. */
+/** Throws recording-not-found. Asks the media server for what is not known yet. */
 export async function getRecording(deps: LibraryDeps, recordingId: string): Promise<RecordingRecord> {
   return toRecord(deps, await refreshRecording(deps, await findRecording(deps, recordingId)));
 }
@@ -75,7 +75,7 @@ async function findRecording(
   { store }: Pick<EgressStateDeps, 'store'>,
   recordingId: string,
 ): Promise<Recording> {
-  // Anything else is no id of either, and may be no text that a database takes.
+  // Anything else is neither of the two ids, and may contain characters that a database refuses.
   const isId = /^[\w-]+$/.test(recordingId);
   const recording = isId
     ? ((await store.recordings.findByEgressId(recordingId)) ?? (await store.recordings.find(recordingId)))
@@ -86,7 +86,7 @@ async function findRecording(
 
 export type Download = { readonly url: string } | { readonly file: OpenFile; readonly name: string };
 
-/** A client that follows a redirect begins at once; one that resumes later asks for another. */
+/** A client that follows the redirect does so at once; one that resumes later requests another URL. */
 const URL_TTL_SECONDS = 300;
 
 /**
@@ -108,8 +108,8 @@ export async function downloadRecording(deps: LibraryDeps, recordingId: string):
 }
 
 /**
- * First the file, then the record: what fails on the way leaves the record, and the same call completes it. A file
- * that is gone already does not hold it up. Throws as downloadRecording does, but for recording-file-not-found.
+ * Deletes the file, then the record: if the file cannot be deleted, the record remains and the call can be repeated. A
+ * missing file is no obstacle. Throws the errors of downloadRecording except recording-file-not-found.
  */
 export async function deleteRecording(deps: LibraryDeps, recordingId: string): Promise<void> {
   const recording = await findFinishedRecording(deps, recordingId);
@@ -118,14 +118,14 @@ export async function deleteRecording(deps: LibraryDeps, recordingId: string): P
   deps.releaseFolder?.(recording);
 }
 
-/** One whose file, if it has any, is complete. Throws recording-not-found and recording-not-finished. */
+/** A recording whose file, if there is one, is complete. Throws recording-not-found and recording-not-finished. */
 export async function findFinishedRecording(deps: LibraryDeps, recordingId: string): Promise<Recording> {
   const recording = await refreshRecording(deps, await findRecording(deps, recordingId));
   refuseUnfinished(recording);
   return recording;
 }
 
-/** Nothing is ever written for an egress that never came or got no media. */
+/** An egress that was never created, or received no media, writes no file. */
 export function mayHaveFile({ egressId, status }: Recording): boolean {
   return egressId !== null && status !== 'aborted';
 }

@@ -46,6 +46,8 @@ function stopRoute(deps: RecordingDeps): Route {
     operationId: 'stopRecording',
     tag: 'recordings',
     summary: 'Stop the recording of a room',
+    description:
+      'The file is complete a moment later: the event egress_ended has a link to it. A recording that never got media ends as aborted, without a file.',
     security: 'signed',
     params: RoomParams,
     success: { 200: { description: 'The recording was stopped', schema: RecordingStopSchema } },
@@ -61,6 +63,7 @@ function statusRoute(deps: RecordingDeps): Route {
     operationId: 'getRecordingStatus',
     tag: 'recordings',
     summary: 'Say whether a room is being recorded',
+    description: 'A room that is open and not being recorded is no error.',
     security: 'signed',
     params: RoomParams,
     success: { 200: { description: 'Whether the room is being recorded', schema: RecordingStatusSchema } },

@@ -43,7 +43,7 @@ export type RecordingDeps = AbandonedStartDeps &
  *   claim the room ──claimed──> is a recorder connected? ──no──> delete the row: 503 at once
  *        │                             │ yes, or unknown
  *        │                      start an egress ──created──> the row becomes `recording`: 201 recording
- *        │                             ├──refused──> stop what may run all the same, delete the row, pass the error on
+ *        │                             ├──refused──> stop what may run all the same, delete the row, throw the error
  *        │                             └──timeout──> 503; the row stays claimed until the late response came:
  *        │                                           a late egress is stopped, then the row ends as failed
  *        ├──`recording` row──> does it still run? yes: 200 already_recording; no: end it, claim again
@@ -53,7 +53,7 @@ export type RecordingDeps = AbandonedStartDeps &
  * the reconciler, first stops an egress that it may have left behind.
  */
 
-/** A caller waits this long at most; a start that waited for another one still has enough of it for a recorder. */
+/** The longest wait of a caller. A start that waited for another one still has enough time left for a recorder. */
 const REQUEST_TIMEOUT_MS = 25_000;
 /** Longer than the media server client waits for a start, so that a claim in use never runs out. */
 const CLAIM_MS = 60_000;
@@ -82,7 +82,7 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
     }
     if (deps.clock.now() >= requestedAt + timeoutMs) throw noRecorder();
     await deps.clock.sleep(POLL_INTERVAL_MS);
-    // The next claim may take this one over; more may run by then than at first.
+    // The next claim may take this one over, and more egresses may run by then.
     const hasExpired = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
     if (hasExpired) running = await deps.mediaServer.listEgress({ room, active: true });
   }
@@ -109,11 +109,10 @@ async function ensureRecorder(deps: RecordingDeps, recording: Recording): Promis
   const { recorders } = await deps.mediaWorkers.count();
   if (recorders !== 0) return;
   await applyObservation(deps, recording, { type: 'start-refused', owner: deps.instanceId });
-  throw new ServiceError(
-    'media-worker-unavailable',
-    "No recorder is connected to the media server's Redis. Start a LiveKit egress worker (image livekit/egress) on it.",
-    { retryable: true },
-  );
+  throw new ServiceError('media-worker-unavailable', "No recorder is connected to the media server's Redis", {
+    retryable: true,
+    hint: { text: 'start a LiveKit egress worker (image livekit/egress) on it' },
+  });
 }
 
 type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
@@ -143,7 +142,7 @@ async function startEgress(
 }
 
 async function requestEgress(deps: RecordingDeps, { room, filepath }: Recording): Promise<Egress> {
-  // A trial records nothing: it would leave an empty folder.
+  // A trial records nothing, and would leave an empty folder.
   if (!isProbeRoom(room)) await deps.recordingStorage.makeReady(filepath);
   const { bucket, webhookUrl } = deps.recordings;
   return await deps.mediaServer.startRoomComposite({ room, filepath, bucket, webhookUrl: webhookUrl() });
@@ -178,7 +177,7 @@ async function activate(
     const applied = await applyObservation(deps, recording, observation);
     active = applied.hasChanged ? applied.recording : undefined;
   } finally {
-    // An egress that no row knows would record for ever.
+    // Without a row, nobody would ever stop the egress.
     if (active === undefined) await stopQuietly(deps, egressId);
   }
   if (active === undefined) {
@@ -187,7 +186,7 @@ async function activate(
   return toStart(active, 'recording');
 }
 
-/** The caller has got 503 already: what started late is stopped, and only then is the room free. */
+/** The caller has already received 503. An egress that starts late is stopped, and only then is the room free. */
 async function discardLateStart(
   deps: RecordingDeps,
   recording: Recording,

@@ -31,8 +31,8 @@ export async function createIngress(
 function noIngressWorker(): ServiceError {
   return new ServiceError(
     'media-worker-unavailable',
-    "No ingress worker is connected to the media server's Redis: nothing would receive the stream. Start one (image livekit/ingress) on it.",
-    { retryable: true },
+    "No ingress worker is connected to the media server's Redis: nothing would receive the stream",
+    { retryable: true, hint: { text: 'start one (image livekit/ingress) on it' } },
   );
 }
 

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { findParticipant } from './find-participant.ts';
-import type { MediaDeps } from './rooms.ts';
+import { findParticipant, type ParticipantDeps } from './find-participant.ts';
 
 export type MuteRequest = { readonly room: string; readonly identity: string; readonly trackSid: string };
 
@@ -8,7 +7,7 @@ export type MuteRequest = { readonly room: string; readonly identity: string; re
  * Reads the participant first: for an unknown participant the media server responds only after 3 s, and for an unknown
  * track it reports success. Throws room-not-found, participant-not-found or track-not-found.
  */
-export async function muteParticipant(deps: MediaDeps, request: MuteRequest): Promise<void> {
+export async function muteParticipant(deps: ParticipantDeps, request: MuteRequest): Promise<void> {
   const { room, identity, trackSid } = request;
   const participant = await findParticipant(deps, room, identity);
   if (!participant.tracks.some((track) => track.sid === trackSid)) {

@@ -2,16 +2,15 @@ import { MuteSchema, ParticipantListSchema, ParticipantParams } from '../../cont
 import { RoomParams } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { listParticipants } from './find-participant.ts';
+import { listParticipants, type ParticipantDeps } from './find-participant.ts';
 import { muteParticipant } from './mute-participant.ts';
 import { removeParticipant } from './remove-participant.ts';
-import type { MediaDeps } from './rooms.ts';
 
-export function participantRoutes(deps: MediaDeps): readonly Route[] {
+export function participantRoutes(deps: ParticipantDeps): readonly Route[] {
   return [listRoute(deps), removeRoute(deps), muteRoute(deps)];
 }
 
-function listRoute(deps: MediaDeps): Route {
+function listRoute(deps: ParticipantDeps): Route {
   return defineRoute({
     method: 'GET',
     path: '/v1/rooms/:roomId/participants',
@@ -30,7 +29,7 @@ function listRoute(deps: MediaDeps): Route {
   });
 }
 
-function removeRoute(deps: MediaDeps): Route {
+function removeRoute(deps: ParticipantDeps): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/v1/rooms/:roomId/participants/:participantId',
@@ -49,13 +48,14 @@ function removeRoute(deps: MediaDeps): Route {
   });
 }
 
-function muteRoute(deps: MediaDeps): Route {
+function muteRoute(deps: ParticipantDeps): Route {
   return defineRoute({
     method: 'POST',
     path: '/v1/rooms/:roomId/participants/:participantId/mute',
     operationId: 'muteParticipant',
     tag: 'participants',
     summary: 'Mute a track of a participant',
+    description: 'The participant may unmute itself.',
     security: 'signed',
     params: ParticipantParams,
     body: MuteSchema,

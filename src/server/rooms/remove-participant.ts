@@ -1,8 +1,11 @@
-import { findParticipant } from './find-participant.ts';
-import type { MediaDeps } from './rooms.ts';
+import { findParticipant, type ParticipantDeps } from './find-participant.ts';
 
 /** Throws room-not-found or participant-not-found. */
-export async function removeParticipant(deps: MediaDeps, room: string, identity: string): Promise<void> {
+export async function removeParticipant(
+  deps: ParticipantDeps,
+  room: string,
+  identity: string,
+): Promise<void> {
   await findParticipant(deps, room, identity);
   await deps.mediaServer.removeParticipant(room, identity);
 }

@@ -3,6 +3,7 @@ import {
   RoomListQuery,
   RoomListSchema,
   RoomParams,
+  RoomPatchSchema,
   RoomSchema,
 } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
@@ -10,11 +11,12 @@ import { defineRoute, type Route, type RouteResponse } from '../platform/http/ro
 import { createRoom } from './create-room.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { deleteRoom, findRoom, type MediaDeps } from './rooms.ts';
+import { updateRoom } from './update-room.ts';
 
 export type RoomRouteDeps = MediaDeps & ListRoomsDeps;
 
 export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
-  return [createRoute(deps), listRoute(deps), getRoute(deps), deleteRoute(deps)];
+  return [createRoute(deps), listRoute(deps), getRoute(deps), updateRoute(deps), deleteRoute(deps)];
 }
 
 function createRoute(deps: RoomRouteDeps): Route {
@@ -74,6 +76,7 @@ function getRoute(deps: RoomRouteDeps): Route {
     operationId: 'getRoom',
     tag: 'rooms',
     summary: 'Read a room',
+    description: "The media server's own object. A room that nobody opened, or that has been closed, is 404.",
     security: 'signed',
     params: RoomParams,
     success: { 200: { description: 'The room', schema: RoomSchema } },
@@ -85,6 +88,27 @@ function getRoute(deps: RoomRouteDeps): Route {
   });
 }
 
+function updateRoute(deps: RoomRouteDeps): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/v1/rooms/:roomId',
+    operationId: 'updateRoom',
+    tag: 'rooms',
+    summary: 'Change the metadata of an open room',
+    description:
+      'Clients in the room get the new metadata at once. Other settings are fixed while a room is open.',
+    security: 'signed',
+    params: RoomParams,
+    body: RoomPatchSchema,
+    success: { 200: { description: 'The room after the change', schema: RoomSchema } },
+    errors: ['room-not-found', ...MEDIA_ERRORS],
+    handle: async ({ params, body }) => ({
+      status: 200,
+      body: deps.recentCounts.correct(await updateRoom(deps, params.roomId, body)),
+    }),
+  });
+}
+
 function deleteRoute(deps: MediaDeps): Route {
   return defineRoute({
     method: 'DELETE',
@@ -92,6 +116,8 @@ function deleteRoute(deps: MediaDeps): Route {
     operationId: 'deleteRoom',
     tag: 'rooms',
     summary: 'Close a room and disconnect everyone in it',
+    description:
+      'Clients are told that the room was closed. A recording of it is stopped, and a transcription too.',
     security: 'signed',
     params: RoomParams,
     success: { 204: { description: 'The room is closed' } },

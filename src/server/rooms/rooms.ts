@@ -17,8 +17,17 @@ export async function deleteRoom(deps: MediaDeps, name: string): Promise<void> {
     await deps.mediaServer.deleteRoom(name);
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'room-not-found') throw roomNotFound(name);
-    throw error;
+    if (!(await isOrphan(deps, name))) throw error;
+    // Nobody can delete a room whose process died: creating it moves it to a living process first.
+    await deps.mediaServer.createRoom({ name });
+    await deps.mediaServer.deleteRoom(name);
   }
+}
+
+/** Whether the media server lists the room although none of its processes holds it. */
+async function isOrphan({ mediaServer }: MediaDeps, name: string): Promise<boolean> {
+  const [listed] = await mediaServer.listRooms([name]);
+  return listed !== undefined && !(await mediaServer.isRoomServed(name));
 }
 
 export function roomNotFound(name: string): ServiceError {

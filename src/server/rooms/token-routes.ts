@@ -1,16 +1,19 @@
+import { ROLES } from '../../contract/choices.ts';
 import { TokenRequestSchema, TokenSchema } from '../../contract/tokens.ts';
-import { exactMember } from '../platform/http/exact-numbers.ts';
+import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import { type IssueTokenDeps, issueToken } from './issue-token.ts';
+import { ROLE_GRANTS } from './role-grants.ts';
 
 export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
-  const issue = (path: string, operationId: string, summary: string): Route =>
+  const issue = ({ path, operationId, summary, description }: Issuing): Route =>
     defineRoute({
       method: 'POST',
       path,
       operationId,
       tag: 'tokens',
       summary,
+      description,
       security: 'signed',
       body: TokenRequestSchema,
       success: { 200: { description: 'A token for one participant of one room', schema: TokenSchema } },
@@ -24,7 +27,37 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       },
     });
   return [
-    issue('/v1/token', 'createToken', 'Issue an access token'),
-    issue('/v1/token/refresh', 'refreshToken', 'Issue an access token anew, before the old one runs out'),
+    issue({
+      path: '/v1/token',
+      operationId: 'createToken',
+      summary: 'Issue an access token',
+      description: `A LiveKit client connects to \`url\` with it. The room is opened by the first one who joins. Everybody with a token can join until \`expiresAt\`, and stay.\n\n${roleTable()}`,
+    }),
+    issue({
+      path: '/v1/token/refresh',
+      operationId: 'refreshToken',
+      summary: 'Issue an access token anew, before the old one runs out',
+      description:
+        'Takes what the first token was asked for with, and answers alike. The old token stays good until its end.',
+    }),
   ];
+}
+
+type Issuing = Readonly<Record<'path' | 'operationId' | 'summary' | 'description', string>>;
+
+/** The grants of each role, in Markdown. */
+function roleTable(): string {
+  const rows = ROLES.map((role) => {
+    const { grants, canMuteOthers } = ROLE_GRANTS[role];
+    const { canPublish, canSubscribe, canPublishData, roomAdmin } = grants;
+    const marks = [canPublish, canSubscribe, canPublishData, roomAdmin, canMuteOthers];
+    return `| \`${role}\` | ${marks.map((isGranted) => (isGranted ? 'yes' : 'no')).join(' | ')} |`;
+  });
+  return [
+    '| role | canPublish | canSubscribe | canPublishData | roomAdmin | may mute others |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+    '',
+    'LiveKit has no grant to mute others: the token says so in its attribute `rtc.canMuteOthers`, and your back end mutes for them.',
+  ].join('\n');
 }

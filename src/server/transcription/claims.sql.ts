@@ -2,19 +2,38 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { TranscriptionRow } from '../platform/storage/schema/tables.ts';
 import { toTranscription } from './rows.sql.ts';
-import type { Transcription, TranscriptionClaim, TranscriptionStore } from './store.ts';
+import {
+  MAX_LIVE_LOSSES,
+  type PostDue,
+  type Transcription,
+  type TranscriptionClaim,
+  type TranscriptionStore,
+} from './store.ts';
 
-type ClaimMethods = Pick<TranscriptionStore, 'claimLive' | 'claimPost' | 'renew' | 'release'>;
+type ClaimMethods = Pick<
+  TranscriptionStore,
+  'claimLive' | 'expireLive' | 'forgiveLosses' | 'claimPost' | 'listPostDue' | 'renew' | 'release'
+>;
 
 export function claimMethods(connection: Connection): ClaimMethods {
   const { db } = connection;
   return {
-    claimLive: (claim) =>
+    claimLive: ({ attemptsBelow = MAX_LIVE_LOSSES, ...claim }) =>
       claimOpen(connection, claim, {
-        isClaimable: sql`status = 'active' and ("leaseUntil" is null or "leaseUntil" <= ${claim.now})`,
+        isClaimable: sql`status = 'active' and "leaseUntil" is null and attempts < ${attemptsBelow}`,
         order: 'createdAt',
         changes: sql``,
       }),
+    expireLive: (now) => expireLive(connection, now),
+    forgiveLosses: async (id, owner) => {
+      await db
+        .updateTable('transcriptions')
+        .set({ attempts: 0 })
+        .where('id', '=', id)
+        .where('leaseOwner', '=', owner)
+        .where('status', '=', 'active')
+        .execute();
+    },
     claimPost: (claim) =>
       claimOpen(connection, claim, {
         isClaimable: sql`status in ('queued', 'processing') and (
@@ -25,6 +44,12 @@ export function claimMethods(connection: Connection): ClaimMethods {
         changes: sql`, status = 'processing', attempts = attempts + 1,
           "startedAt" = coalesce("startedAt", ${claim.now})`,
       }),
+    listPostDue: async () => {
+      const due = await sql<PostDue>`
+        select language, min(case when status = 'queued' then "dueAt" else "leaseUntil" end) as "dueAt"
+        from transcriptions where status in ('queued', 'processing') group by language`.execute(db);
+      return due.rows;
+    },
     renew: async (id, owner, leaseUntil) => {
       const renewed = await db
         .updateTable('transcriptions')
@@ -42,9 +67,35 @@ export function claimMethods(connection: Connection): ClaimMethods {
           attempts = case when status = 'processing' then attempts - 1 else attempts end,
           status = case when status = 'processing' then 'queued' else status end
         where id = ${id} and "leaseOwner" = ${owner} and status in ('active', 'processing')`.execute(db);
+      connection.changes.note(db, 'transcriptions');
     },
   };
 }
+
+/** Locks the rows in the order of their ids, so that two workers that do this at once wait for each other. */
+function expireLive(connection: Connection, now: number): Promise<number> {
+  const { dialect } = connection;
+  return connection.atomically(async (db) => {
+    const { rows: lost } = await sql<LostRow>`
+      select id, "leaseOwner", attempts from transcriptions
+      where status = 'active' and "leaseOwner" in (
+        select "leaseOwner" from transcriptions where status = 'active' and "leaseUntil" <= ${now}
+      ) order by id ${dialect.lockRows}`.execute(db);
+    for (const { id, leaseOwner, attempts } of lost) {
+      const isAlone = lost.filter((other) => other.leaseOwner === leaseOwner).length === 1;
+      const losses = isAlone && attempts > 0 ? MAX_LIVE_LOSSES : attempts + 1;
+      await db
+        .updateTable('transcriptions')
+        .set({ leaseOwner: null, leaseUntil: null, attempts: losses })
+        .where('id', '=', id)
+        .execute();
+    }
+    if (lost.length > 0) connection.changes.note(db, 'transcriptions');
+    return lost.length;
+  });
+}
+
+type LostRow = Pick<TranscriptionRow, 'id' | 'leaseOwner' | 'attempts'>;
 
 type Open = {
   readonly isClaimable: RawBuilder<unknown>;

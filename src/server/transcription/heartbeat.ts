@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
+import { startLoop } from '../platform/jobs/loop.ts';
 import type { Log } from '../platform/log.ts';
-import type { TranscriptionStores, WorkerKind } from './store.ts';
+import type { FailedModel, TranscriptionStores, WorkerKind } from './store.ts';
 
 const EVERY_MS = 3_000;
 /** A worker that missed two beats counts as dead. */
@@ -12,33 +13,44 @@ export type HeartbeatDeps = {
   readonly log: Log;
   readonly kind: WorkerKind;
   readonly workerId: string;
-  readonly languages: readonly string[];
+  readonly languages: () => readonly string[];
+  readonly failedModels: () => readonly FailedModel[];
+};
+
+export type Heartbeat = {
+  /** Stores the current languages now. */
+  readonly wake: () => void;
+  readonly close: () => Promise<void>;
 };
 
 /** Stores regularly that the worker is alive, until it is closed. Rejects when the first beat cannot be stored. */
-export async function startHeartbeat(deps: HeartbeatDeps): Promise<{ readonly close: () => Promise<void> }> {
-  const closing = new AbortController();
+export async function startHeartbeat(deps: HeartbeatDeps): Promise<Heartbeat> {
+  const { clock, log } = deps;
   await beat(deps);
-  const loop = run(deps, closing.signal);
+  let isFirst = true;
+  const loop = startLoop({
+    clock,
+    log,
+    failureMessage: 'storing the heartbeat failed; trying again',
+    backoff: { firstMs: EVERY_MS, maxMs: EVERY_MS },
+    round: async () => {
+      if (!isFirst) await beat(deps);
+      isFirst = false;
+      return clock.now() + EVERY_MS;
+    },
+  });
   return {
+    wake: loop.wake,
     close: async () => {
-      closing.abort();
-      await loop;
+      await loop.close();
       await deps.store.transcriptions.retire(deps.workerId);
     },
   };
 }
 
-async function run(deps: HeartbeatDeps, signal: AbortSignal): Promise<void> {
-  for (;;) {
-    await deps.clock.sleep(EVERY_MS, signal).catch(() => {});
-    if (signal.aborted) return;
-    await beat(deps).catch((error: unknown) => {
-      deps.log.warn({ err: error }, 'storing the heartbeat failed; trying again');
-    });
-  }
-}
-
-async function beat({ store, clock, kind, workerId, languages }: HeartbeatDeps): Promise<void> {
-  await store.transcriptions.beat({ kind, workerId, languages, aliveUntil: clock.now() + ALIVE_MS });
+async function beat({ store, clock, kind, workerId, languages, failedModels }: HeartbeatDeps): Promise<void> {
+  await store.transcriptions.beat({
+    ...{ kind, workerId, aliveUntil: clock.now() + ALIVE_MS },
+    ...{ languages: languages(), failedModels: failedModels() },
+  });
 }

@@ -1,19 +1,20 @@
 import type { Connection } from '../platform/storage/engine.ts';
-import type { TranscriptionStore } from './store.ts';
+import type { FailedModel, TranscriptionStore, WorkerKind } from './store.ts';
 
 /** The rows of workers that died are deleted after this time. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
-type WorkerMethods = Pick<TranscriptionStore, 'beat' | 'retire' | 'isAlive' | 'languages'>;
+type WorkerMethods = Pick<TranscriptionStore, 'beat' | 'retire' | 'listAlive'>;
 
 export function speechWorkerMethods({ db }: Connection): WorkerMethods {
   return {
-    beat: async ({ kind, workerId, languages, aliveUntil }) => {
-      const said = { kind, aliveUntil, languages: JSON.stringify(languages) };
+    beat: async ({ kind, workerId, languages, failedModels, aliveUntil }) => {
+      const lists = { languages: JSON.stringify(languages), failedModels: JSON.stringify(failedModels) };
+      const row = { kind, aliveUntil, ...lists };
       await db
         .insertInto('speechWorkers')
-        .values({ id: workerId, ...said })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet(said))
+        .values({ id: workerId, ...row })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
         .execute();
       await db
         .deleteFrom('speechWorkers')
@@ -23,18 +24,17 @@ export function speechWorkerMethods({ db }: Connection): WorkerMethods {
     retire: async (workerId) => {
       await db.deleteFrom('speechWorkers').where('id', '=', workerId).execute();
     },
-    isAlive: async (kind, now) => (await alive(kind, now).limit(1).execute()).length > 0,
-    languages: async (kind, now) => {
-      const rows = await alive(kind, now).execute();
-      return [...new Set(rows.flatMap((row) => JSON.parse(row.languages) as string[]))].sort();
+    listAlive: async (now) => {
+      const rows = await db
+        .selectFrom('speechWorkers')
+        .select(['kind', 'languages', 'failedModels'])
+        .where('aliveUntil', '>', now)
+        .execute();
+      return rows.map(({ kind, languages, failedModels }) => ({
+        kind: kind as WorkerKind,
+        languages: JSON.parse(languages) as string[],
+        failedModels: JSON.parse(failedModels ?? '[]') as FailedModel[],
+      }));
     },
   };
-
-  function alive(kind: string, now: number) {
-    return db
-      .selectFrom('speechWorkers')
-      .select('languages')
-      .where('kind', '=', kind)
-      .where('aliveUntil', '>', now);
-  }
 }

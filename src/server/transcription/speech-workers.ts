@@ -1,20 +1,26 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { TranscriptionStores, WorkerKind } from './store.ts';
+import { describeModel, suggestModel } from './models/catalogue.ts';
+import type { SpeechWorker, TranscriptionStores, WorkerKind } from './store.ts';
 
 export type SpeechWorkerDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
   readonly clock: Clock;
 };
 
-/** For the health response. False when the database does not respond, since nothing can be transcribed then. */
-export async function isWorkerAlive({ store, clock }: SpeechWorkerDeps, kind: WorkerKind): Promise<boolean> {
-  try {
-    return await store.transcriptions.isAlive(kind, clock.now());
-  } catch (error) {
-    if (error instanceof ServiceError) return false;
-    throw error;
-  }
+/** Languages of the workers of a kind, sorted and without duplicates. */
+export function languagesOf(workers: readonly SpeechWorker[], kind: WorkerKind): readonly string[] {
+  return unique(workers.filter((worker) => worker.kind === kind).flatMap(({ languages }) => languages));
+}
+
+/** Languages for which a worker of a kind has a model that it cannot use. */
+export function failedLanguagesOf(workers: readonly SpeechWorker[], kind: WorkerKind): readonly string[] {
+  const failed = workers.filter((worker) => worker.kind === kind).flatMap(({ failedModels }) => failedModels);
+  return unique(failed.map(({ language }) => language));
+}
+
+function unique(languages: readonly string[]): readonly string[] {
+  return [...new Set(languages)].toSorted();
 }
 
 const KIND_NAMES = { 'stt-live': 'Live', 'stt-post': 'Post-call' } as const;
@@ -28,18 +34,23 @@ export async function requireWorker(
   kind: WorkerKind,
   language: string,
 ): Promise<void> {
-  const now = clock.now();
-  if (!(await store.transcriptions.isAlive(kind, now))) {
+  const workers = await store.transcriptions.listAlive(clock.now());
+  if (!workers.some((worker) => worker.kind === kind)) {
     throw new ServiceError(
       'addon-unavailable',
       `${KIND_NAMES[kind]} transcription is not running: start the profile ${kind}.`,
       { retryable: true },
     );
   }
-  const languages = await store.transcriptions.languages(kind, now);
+  const languages = languagesOf(workers, kind);
   if (languages.some((offered) => primaryOf(offered) === primaryOf(language))) return;
   const there = languages.length === 0 ? 'there is none at all' : `there are ${languages.join(', ')}`;
-  const detail = `is ${JSON.stringify(language)}, for which no running ${kind} worker has a model; ${there}`;
+  const missing = `is ${JSON.stringify(language)}, for which no running ${kind} worker has a model; ${there}`;
+  const suggested = suggestModel(language);
+  const detail =
+    suggested === undefined
+      ? missing
+      : `${missing}; a model for it: rtc stt install ${describeModel(suggested)}`;
   throw new ServiceError('invalid-request', `#/language ${detail}.`, {
     errors: [{ pointer: '#/language', detail }],
   });

@@ -43,7 +43,7 @@ async function stopActive(
     const active = await store.transcriptions.findActiveLive(roomName);
     const stopped = active && (await stopAndCount(store, active, deps.clock.now()));
     if (stopped === undefined) return;
-    const domainEvent = transcriptionEvent(stopped.transcription, stopped.segmentCount, isReconciled);
+    const domainEvent = transcriptionEvent({ ...stopped, isReconciled });
     await appendRoomEvent(store, appender, { room, domainEvent });
     outcome.stopped = stopped;
   });
@@ -75,8 +75,7 @@ export async function stopWithRoom(
   if (active === undefined || active.createdAt > finished.occurredAt) return domainEvents;
   const stopped = await stopAndCount(store, active, finished.occurredAt);
   if (stopped === undefined) return domainEvents;
-  const { transcription, segmentCount } = stopped;
-  const completed = transcriptionEvent(transcription, segmentCount, finished.isReconciled);
+  const completed = transcriptionEvent({ ...stopped, isReconciled: finished.isReconciled });
   return domainEvents.flatMap((domainEvent) =>
     domainEvent === finished ? [completed, domainEvent] : [domainEvent],
   );

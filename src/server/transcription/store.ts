@@ -8,6 +8,7 @@ import type { EventStores } from '../events/store.ts';
  *
  *   live   active      A worker transcribes the room while its lease is valid.
  *          stopped     By a caller, or because the room ended. Its segments no longer change.
+ *          failed      Workers died while they transcribed it. Its segments stay and no longer change.
  *   post   queued      Can be claimed at dueAt.
  *          processing  A worker transcribes the recording while its lease is valid.
  *          completed | failed
@@ -22,8 +23,18 @@ export interface TranscriptionStore {
   findActiveLive(room: string): Promise<Transcription | undefined>;
   /** Returns the active one of the room, else its newest. */
   findLatestLive(room: string): Promise<Transcription | undefined>;
-  /** Claims active ones without a lease or with an expired one (leaseUntil <= now), oldest first. */
-  claimLive(claim: TranscriptionClaim): Promise<readonly Transcription[]>;
+  /** Stops it as failed; undefined when it was not active. */
+  failLive(id: string, failure: LiveFailure): Promise<Transcription | undefined>;
+  /** Claims active ones without a lease, oldest first. */
+  claimLive(claim: LiveClaim): Promise<readonly Transcription[]>;
+  /**
+   * Takes everything from the workers of which a live lease has expired (leaseUntil <= now), and counts the loss in
+   * `attempts`. A transcription that was the only one of its worker, for the second time, gets MAX_LIVE_LOSSES at once:
+   * nothing else can have ended both workers. Returns the number of transcriptions that were taken.
+   */
+  expireLive(now: number): Promise<number>;
+  /** Resets `attempts` of a live one that its worker survives. */
+  forgiveLosses(id: string, owner: string): Promise<void>;
   listActiveLive(): Promise<readonly Transcription[]>;
 
   /** Inserts it, or returns the one of the same recording and language that has not failed. */
@@ -35,6 +46,8 @@ export interface TranscriptionStore {
    * as an attempt, so `attempts` is one higher than allowed when the worker of the last attempt died.
    */
   claimPost(claim: TranscriptionClaim): Promise<readonly Transcription[]>;
+  /** When the next one of each language can be claimed: its dueAt, or the end of its lease. */
+  listPostDue(): Promise<readonly PostDue[]>;
   /** Stores the progress and extends the lease. False when `owner` no longer holds the lease. */
   advancePost(id: string, owner: string, progress: PostProgress): Promise<boolean>;
   /** Moves it from processing to queued, completed or failed. False when `owner` no longer holds the lease. */
@@ -73,21 +86,23 @@ export interface TranscriptionStore {
   /** Stores that a worker is alive until `aliveUntil`, and deletes the rows of workers that died long ago. */
   beat(beat: WorkerBeat): Promise<void>;
   retire(workerId: string): Promise<void>;
-  /** Whether any worker of the kind has aliveUntil > now. */
-  isAlive(kind: WorkerKind, now: number): Promise<boolean>;
-  /** Languages of the living workers of a kind, sorted and without duplicates. */
-  languages(kind: WorkerKind, now: number): Promise<readonly string[]>;
+  /** Lists the workers that have aliveUntil > now. */
+  listAlive(now: number): Promise<readonly SpeechWorker[]>;
 }
 
 export type { WorkerKind };
 
-export type WorkerBeat = {
+export type SpeechWorker = {
   readonly kind: WorkerKind;
-  readonly workerId: string;
   /** BCP 47 tags, as in SpeechEngine. */
   readonly languages: readonly string[];
-  readonly aliveUntil: number;
+  readonly failedModels: readonly FailedModel[];
 };
+
+/** A model that a worker cannot use for the language. */
+export type FailedModel = { readonly language: string; readonly reason: string };
+
+export type WorkerBeat = SpeechWorker & { readonly workerId: string; readonly aliveUntil: number };
 
 export type TranscriptionClaim = {
   readonly owner: string;
@@ -97,6 +112,26 @@ export type TranscriptionClaim = {
   /** Whether this worker supports a language. Other transcriptions are left to other workers. */
   readonly supports: (language: string) => boolean;
 };
+
+export type LiveClaim = TranscriptionClaim & {
+  /** Claims only those with fewer `attempts`; default MAX_LIVE_LOSSES. */
+  readonly attemptsBelow?: number;
+};
+
+/**
+ * A live transcription with this many losses fails. `attempts` counts the workers that died in a row while they held
+ * it. After the first loss it continues like any other. After the second one a worker holds one such transcription at
+ * a time, so that the third loss is certainly its own.
+ */
+export const MAX_LIVE_LOSSES = 3;
+
+export type LiveFailure = {
+  readonly endedAt: number;
+  readonly errorCode: string;
+  readonly errorMessage: string;
+};
+
+export type PostDue = { readonly language: string; readonly dueAt: number };
 
 export type TranscriptionStatus = 'active' | 'stopped' | 'queued' | 'processing' | 'completed' | 'failed';
 

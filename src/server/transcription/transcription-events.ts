@@ -1,18 +1,29 @@
 import type { DomainEvent } from '../events/event-payload.ts';
 import type { Transcription } from './store.ts';
 
-/** The event of a transcription that was stopped or completed. It carries no text: receivers read that from the API. */
-export function transcriptionEvent(
-  transcription: Transcription,
-  segmentCount: number,
-  isReconciled: boolean,
-): DomainEvent {
-  const { id, endedAt, createdAt } = transcription;
+export type EndedTranscription = {
+  /** Stopped, completed or failed. */
+  readonly transcription: Transcription;
+  readonly segmentCount: number;
+  readonly isReconciled: boolean;
+};
+
+/**
+ * The event of a transcription that has ended: transcription_failed with the error, else transcription_completed. It
+ * carries no text: receivers read that from the API.
+ */
+export function transcriptionEvent({
+  transcription,
+  segmentCount,
+  isReconciled,
+}: EndedTranscription): DomainEvent {
+  const { id, status, endedAt, createdAt } = transcription;
+  const type = status === 'failed' ? 'transcription_failed' : 'transcription_completed';
   return {
-    type: 'transcription_completed',
-    sourceId: `transcription_completed:${id}`,
+    type,
+    sourceId: `${type}:${id}`,
     occurredAt: endedAt ?? createdAt,
-    subject: { transcription: { ...factsOf(transcription), segmentCount } },
+    subject: { transcription: { ...factsOf(transcription), segmentCount, ...errorOf(transcription) } },
     isReconciled,
   };
 }
@@ -23,6 +34,10 @@ function factsOf(transcription: Transcription) {
   if (kind === 'live') return { ...facts, startedAt: instant(createdAt), stoppedAt: instant(endedAt) };
   const { egressId: recordingId, durationMs } = transcription;
   return { ...facts, recordingId, queuedAt: instant(createdAt), completedAt: instant(endedAt), durationMs };
+}
+
+function errorOf({ status, errorCode, errorMessage }: Transcription) {
+  return status === 'failed' ? { error: { code: errorCode, message: errorMessage } } : {};
 }
 
 function instant(at: number | null): string | null {

@@ -70,6 +70,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
     operationId: 'listTranscriptions',
     tag: 'transcription',
     summary: 'List the transcriptions of recordings, newest first',
+    description: 'Of recordings only: the live one of a room is read at its room.',
     security: 'signed',
     query: TranscriptionListQuery,
     success: {

@@ -4,6 +4,7 @@ import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { Tables, TranscriptionRow } from '../platform/storage/schema/tables.ts';
 import { claimMethods } from './claims.sql.ts';
+import { liveEndMethods } from './live-ends.sql.ts';
 import { toRow, toTranscription } from './rows.sql.ts';
 import { segmentMethods } from './segments.sql.ts';
 import { speechWorkerMethods } from './speech-workers.sql.ts';
@@ -32,8 +33,8 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     ...claimMethods(connection),
     ...segmentMethods(connection),
     ...speechWorkerMethods(connection),
-    startLive: (transcription) => startLive(db, transcription),
-    stopLive: (id, stoppedAt) => stopLive(connection, id, stoppedAt),
+    ...liveEndMethods(connection),
+    startLive: (transcription) => startLive(connection, transcription),
     findActiveLive: (room) => one(ofRoom(db, room).where(isActive)),
     findLatestLive: (room) => findLatestLive(db, room),
     listActiveLive: async () => {
@@ -45,9 +46,9 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
         .execute();
       return rows.map(toTranscription);
     },
-    enqueuePost: (transcription) => enqueuePost(db, transcription),
+    enqueuePost: (transcription) => enqueuePost(connection, transcription),
     advancePost: (id, owner, progress) => advancePost(db, { id, owner }, progress),
-    recordPostOutcome: (id, owner, outcome) => recordPostOutcome(db, { id, owner }, outcome),
+    recordPostOutcome: (id, owner, outcome) => recordPostOutcome(connection, { id, owner }, outcome),
     find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', sanitizeText(id))),
     listPost: (query) => listPost(db, query),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
@@ -80,7 +81,8 @@ const NOTHING_YET = {
 
 type Inserted = { readonly transcription: Transcription; readonly isNew: boolean };
 
-function startLive(db: Database, transcription: NewLiveTranscription): Promise<Inserted> {
+function startLive(connection: Connection, transcription: NewLiveTranscription): Promise<Inserted> {
+  const { db } = connection;
   const { room, createdAt } = transcription;
   const row = toRow({
     ...NOTHING_YET,
@@ -90,19 +92,20 @@ function startLive(db: Database, transcription: NewLiveTranscription): Promise<I
     status: 'active',
     originAt: createdAt,
   });
-  return insertOrFind(
-    () =>
+  return insertOrFind(connection, {
+    insert: () =>
       db
         .insertInto('transcriptions')
         .values(row)
         .onConflict((conflict) => conflict.column('room').where(isActive).doNothing())
         .returningAll()
         .executeTakeFirst(),
-    () => one(ofRoom(db, room).where(isActive)),
-  );
+    find: () => one(ofRoom(db, room).where(isActive)),
+  });
 }
 
-function enqueuePost(db: Database, transcription: NewPostTranscription): Promise<Inserted> {
+function enqueuePost(connection: Connection, transcription: NewPostTranscription): Promise<Inserted> {
+  const { db } = connection;
   const { room, recordingId, language, createdAt } = transcription;
   const row = toRow({
     ...NOTHING_YET,
@@ -112,15 +115,15 @@ function enqueuePost(db: Database, transcription: NewPostTranscription): Promise
     status: 'queued',
     dueAt: createdAt,
   });
-  return insertOrFind(
-    () =>
+  return insertOrFind(connection, {
+    insert: () =>
       db
         .insertInto('transcriptions')
         .values(row)
         .onConflict((conflict) => conflict.columns(['recordingId', 'language']).where(isWanted).doNothing())
         .returningAll()
         .executeTakeFirst(),
-    () =>
+    find: () =>
       one(
         db
           .selectFrom('transcriptions')
@@ -129,40 +132,26 @@ function enqueuePost(db: Database, transcription: NewPostTranscription): Promise
           .where('language', '=', language)
           .where(isWanted),
       ),
-  );
+  });
 }
 
-async function insertOrFind(
-  insert: () => Promise<TranscriptionRow | undefined>,
-  find: () => Promise<Transcription | undefined>,
-): Promise<Inserted> {
+type Insertion = {
+  readonly insert: () => Promise<TranscriptionRow | undefined>;
+  readonly find: () => Promise<Transcription | undefined>;
+};
+
+async function insertOrFind(connection: Connection, { insert, find }: Insertion): Promise<Inserted> {
   for (let round = 0; round < INSERT_ROUNDS; round++) {
     const inserted = await insert();
-    if (inserted !== undefined) return { transcription: toTranscription(inserted), isNew: true };
+    if (inserted !== undefined) {
+      connection.changes.note(connection.db, 'transcriptions');
+      return { transcription: toTranscription(inserted), isNew: true };
+    }
     const found = await find();
     if (found !== undefined) return { transcription: found, isNew: false };
   }
   throw new ServiceError('storage-unavailable', 'The transcription keeps changing; try again.', {
     retryable: true,
-  });
-}
-
-function stopLive(
-  { atomically }: Connection,
-  id: string,
-  endedAt: number,
-): Promise<Transcription | undefined> {
-  return atomically(async (db) => {
-    const stopped = await one(
-      db
-        .updateTable('transcriptions')
-        .set({ status: 'stopped', endedAt, leaseOwner: null, leaseUntil: null })
-        .where('id', '=', id)
-        .where(isActive)
-        .returningAll(),
-    );
-    await db.deleteFrom('interimSegments').where('transcriptionId', '=', id).execute();
-    return stopped;
   });
 }
 
@@ -198,9 +187,15 @@ async function advancePost(db: Database, holder: Holder, advance: PostProgress):
   return numUpdatedRows === 1n;
 }
 
-async function recordPostOutcome(db: Database, holder: Holder, outcome: PostOutcome): Promise<boolean> {
+async function recordPostOutcome(
+  connection: Connection,
+  holder: Holder,
+  outcome: PostOutcome,
+): Promise<boolean> {
+  const { db } = connection;
   const free = { leaseOwner: null, leaseUntil: null };
   const { numUpdatedRows } = await updateHeld(db, holder, { ...changesOf(outcome), ...free });
+  if (outcome.status === 'queued') connection.changes.note(db, 'transcriptions');
   return numUpdatedRows === 1n;
 }
 
@@ -243,14 +238,15 @@ function updateSpeakers(
 }
 
 /** Deletes the row first: a worker that is storing segments holds its lock, and later finds the row deleted. */
-function deleteTranscription({ atomically }: Connection, id: string): Promise<boolean> {
-  return atomically(async (db) => {
+function deleteTranscription(connection: Connection, id: string): Promise<boolean> {
+  return connection.atomically(async (db) => {
     const { numDeletedRows } = await db
       .deleteFrom('transcriptions')
       .where('id', '=', sanitizeText(id))
       .executeTakeFirst();
     await db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
     await db.deleteFrom('interimSegments').where('transcriptionId', '=', id).execute();
+    connection.changes.note(db, 'transcriptions');
     return numDeletedRows === 1n;
   });
 }

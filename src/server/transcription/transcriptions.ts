@@ -112,16 +112,26 @@ async function toLive(
   return {
     transcriptionId: id,
     roomId: room,
-    status: status === 'active' ? 'active' : 'stopped',
+    status: LIVE_STATUSES[status] ?? 'stopped',
     language,
     startedAt: new Date(createdAt).toISOString(),
     stoppedAt: instant(endedAt),
+    error: errorOf(transcription),
     segments: toSegments(transcription, await store.transcriptions.listSegments(id, since), interims),
   };
 }
 
+const LIVE_STATUSES: Readonly<Partial<Record<Transcription['status'], LiveTranscription['status']>>> = {
+  active: 'active',
+  failed: 'failed',
+};
+
+function errorOf({ errorCode, errorMessage }: Transcription): PostTranscription['error'] {
+  return errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' };
+}
+
 function toPost(transcription: Transcription): PostTranscription {
-  const { errorCode, errorMessage, egressId, speakers, progress, durationMs } = transcription;
+  const { egressId, speakers, progress, durationMs } = transcription;
   return {
     transcriptionId: transcription.id,
     recordingId: egressId ?? '',
@@ -134,7 +144,7 @@ function toPost(transcription: Transcription): PostTranscription {
     startedAt: instant(transcription.startedAt),
     completedAt: instant(transcription.endedAt),
     durationMs,
-    error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
+    error: errorOf(transcription),
   };
 }
 

@@ -3,6 +3,7 @@ import { DELIVERY_STATES } from '../../contract/deliveries.ts';
 import type { Connection } from '../platform/storage/engine.ts';
 import { claimDeliveries } from './claim-deliveries.sql.ts';
 import { DELIVERY_COLUMNS, deliveryColumns } from './delivery-columns.sql.ts';
+import { insertDeliveries } from './insert-deliveries.sql.ts';
 import { purgeDeliveries } from './purge-deliveries.sql.ts';
 import { recordOutcomes } from './record-outcomes.sql.ts';
 import { replayDelivery, replayFailed } from './replay-deliveries.sql.ts';
@@ -14,14 +15,16 @@ import type {
   DeliveryQuery,
   DeliveryState,
   DeliveryStore,
-  NewDelivery,
 } from './store.ts';
 import { toWebhook } from './webhooks.sql.ts';
 
 export function createDeliveryStore(connection: Connection): DeliveryStore {
   const { db } = connection;
   return {
-    insert: (deliveries) => insertDeliveries(connection, deliveries),
+    insert: async (deliveries) => {
+      if (deliveries.length > 0)
+        await insertDeliveries(connection.dialect, deliveries, sql`true`).execute(db);
+    },
     claim: (request) => claimJobs(connection, request),
     renew: (owner, ids, leaseUntil) =>
       changeLeases(connection, sql`"leaseUntil" = ${leaseUntil}`, heldOf(connection, owner, ids)),
@@ -41,27 +44,6 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     nextClaimableAt: (exceptWebhooks) => nextClaimableAt(connection, exceptWebhooks),
     purge: (before, limit) => purgeDeliveries(connection, before, limit),
   };
-}
-
-async function insertDeliveries(
-  { db, dialect }: Connection,
-  deliveries: readonly NewDelivery[],
-): Promise<void> {
-  if (deliveries.length === 0) return;
-  const rows = dialect.rows(deliveries, {
-    id: 'text',
-    webhookId: 'text',
-    eventId: 'text',
-    eventName: 'text',
-    dueAt: 'integer',
-    createdAt: 'integer',
-    leaseOwner: 'text',
-    leaseUntil: 'integer',
-  });
-  const columns = sql`id, "webhookId", "eventId", "eventName", "dueAt", "createdAt", "leaseOwner", "leaseUntil"`;
-  await sql`
-    insert into deliveries (${columns}, state, attempts, "roundAttempts")
-    select ${columns}, 'pending', 0, 0 from ${rows} as listed`.execute(db);
 }
 
 /** The webhooks and events are read once each, however many deliveries share them. */
@@ -118,11 +100,10 @@ async function changeLeases(
 
 /** Other instances take over at once what a closing one gives back. */
 async function releaseLeases(connection: Connection, owner: string): Promise<number> {
-  const { db, dialect, changes } = connection;
+  const { db, changes } = connection;
   const change = sql`"leaseOwner" = null, "leaseUntil" = null`;
   const released = await changeLeases(connection, change, sql`"leaseOwner" = ${owner}`);
   if (released.length === 0) return 0;
-  await sql`select ${dialect.notification('events')}`.execute(db);
   changes.note(db, 'events');
   return released.length;
 }

@@ -23,6 +23,7 @@ function listRoute(deps: ReplayDeps): Route {
     operationId: 'listDeliveries',
     tag: 'webhooks',
     summary: 'List the deliveries of a webhook with every attempt, newest first',
+    description: 'Each has every attempt with its status, its duration and what the receiver answered.',
     security: 'signed',
     params: WebhookParams,
     query: DeliveryListQuery,

@@ -55,7 +55,7 @@ function withoutRepetitions(outcomes: readonly DeliveryOutcome[]): readonly (rea
   return batches.map((batch) => [...batch.values()]);
 }
 
-/** A outcomes whose answer was lost is repeated: what it wrote then must not be written twice. */
+/** A batch whose response was lost is repeated: attempts that it stored then must not be stored twice. */
 async function withoutLogged(
   db: Database,
   dialect: SqlDialect,

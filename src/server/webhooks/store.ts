@@ -1,21 +1,31 @@
 import type { DELIVERY_STATES } from '../../contract/deliveries.ts';
 /*
- * Webhooks and their deliveries. The delivery row is the job: no queue holds anything that the row does not.
+ * Webhooks and their deliveries. The delivery row is the job: no queue knows anything that the row does not.
  *
- *   pending    to be tried at dueAt; while an instance has it in hand, leaseOwner and leaseUntil say so. A lease
- *              that ran out is nobody's: whoever claims the row next takes over.
+ *   pending    to be tried at dueAt. While an instance works on it, leaseOwner and leaseUntil say so. After the end
+ *              of its lease any instance may claim the row.
  *   delivered  a receiver answered 2xx
  *   failed     the last retry of its round failed
  *   cancelled  the webhook was deleted first
  *
  * A round is a first try and its retries; a replay of an ended delivery begins a new round. Attempts are counted
- * through all rounds. Only the owner of the lease settles; the settlement of a lost lease writes and counts the
- * attempt and changes nothing else.
+ * through all rounds. Only the owner of the lease changes the state; an outcome after a lost lease is stored and
+ * counted as an attempt, and changes nothing else.
  */
 export interface WebhookStore {
   insert(webhook: Webhook): Promise<void>;
-  /** By createdAt and id. */
-  list(): Promise<readonly Webhook[]>;
+  /**
+   * Inserts it if fewer than `limit` are there, also when several instances insert at once. Resolves to whether it did.
+   * Call it outside a transaction.
+   */
+  insertBelow(limit: number, webhook: Webhook): Promise<boolean>;
+  /** All of them, or a page, by createdAt and id. */
+  list(page?: WebhookPage): Promise<readonly Webhook[]>;
+  /**
+   * All of them from memory, as long as no instance has changed a webhook. Within a transaction it has every change that
+   * was committed before the call.
+   */
+  listRegistrations(): Promise<readonly Webhook[]>;
   find(id: string): Promise<Webhook | undefined>;
   /** The same within a transaction, to whose end nobody else changes it. */
   lock(id: string): Promise<Webhook | undefined>;
@@ -42,6 +52,13 @@ export type Webhook = {
   readonly previousSecretUntil: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
+};
+
+export type WebhookPage = {
+  /** The position behind which the page begins; without one, the first page. */
+  readonly after: Pick<Webhook, 'createdAt' | 'id'> | undefined;
+  /** Without one, all that follow. */
+  readonly limit: number | undefined;
 };
 
 export type WebhookSecrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'>;

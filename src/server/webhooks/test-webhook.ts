@@ -12,7 +12,7 @@ import { findWebhook } from './webhooks.ts';
 
 /** The part of the event store that a test needs: its event has no room, and goes to one webhook only. */
 interface TestEventStore {
-  insert(event: TestEvent): Promise<unknown>;
+  insertAll(events: readonly TestEvent[], deliveries: readonly NewDelivery[]): Promise<unknown>;
 }
 
 type TestEvent = {
@@ -62,7 +62,7 @@ async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: stri
       id,
       sequence: null,
     });
-    await inside.events.insert({
+    const event: TestEvent = {
       id,
       sourceId: id,
       type: TEST_EVENT,
@@ -72,7 +72,7 @@ async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: stri
       room: null,
       roomSid: null,
       sequence: null,
-    });
+    };
     const delivery: NewDelivery = {
       id: `dlv_${ids.next()}`,
       webhookId,
@@ -83,7 +83,7 @@ async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: stri
       leaseOwner: `test-${ids.next()}`,
       leaseUntil: now + TEST_LEASE_MS,
     };
-    await inside.deliveries.insert([delivery]);
+    await inside.events.insertAll([event], [delivery]);
     const started = { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null } as const;
     return { delivery: started, webhook, event: { id, roomSid: null, payload, occurredAt: now } };
   });

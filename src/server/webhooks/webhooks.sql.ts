@@ -1,22 +1,20 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
-import type { WebhookRow } from '../platform/storage/schema/tables.ts';
+import type { Tables, WebhookRow } from '../platform/storage/schema/tables.ts';
 import { cancelDeliveries } from './purge-deliveries.sql.ts';
-import type { Webhook, WebhookChange, WebhookStore } from './store.ts';
+import type { RegistrationCache } from './registration-cache.ts';
+import type { Webhook, WebhookChange, WebhookPage, WebhookStore } from './store.ts';
 
-export function createWebhookStore(connection: Connection): WebhookStore {
+export function createWebhookStore(connection: Connection, registrations: RegistrationCache): WebhookStore {
   const { db } = connection;
   return {
-    insert: async (webhook) => {
-      await db
-        .insertInto('webhooks')
-        .values({ ...webhook, events: JSON.stringify(webhook.events) })
-        .execute();
-    },
-    list: async () => {
-      const rows = await db.selectFrom('webhooks').selectAll().orderBy('createdAt').orderBy('id').execute();
-      return rows.map(toWebhook);
-    },
+    insert: (webhook) =>
+      changeRegistrations(connection, async (inside) => {
+        await inside.insertInto('webhooks').values(toRow(webhook)).execute();
+      }),
+    insertBelow: (limit, webhook) => insertBelow(connection, limit, toRow(webhook)),
+    list: (page) => listWebhooks(connection, page),
+    listRegistrations: async () => registrations.get(await readVersion(db), () => listWebhooks(connection)),
     find: async (id) => {
       const row = await db.selectFrom('webhooks').selectAll().where('id', '=', id).executeTakeFirst();
       return row && toWebhook(row);
@@ -27,16 +25,17 @@ export function createWebhookStore(connection: Connection): WebhookStore {
       return rows[0] && toWebhook(rows[0]);
     },
     update: (id, change) => updateWebhook(connection, id, change),
-    replaceSecrets: async ({ id, secret, previousSecret }, secrets) => {
-      const { numUpdatedRows } = await db
-        .updateTable('webhooks')
-        .set(secrets)
-        .where('id', '=', id)
-        .where('secret', '=', secret)
-        .where('previousSecret', 'is not distinct from', previousSecret)
-        .executeTakeFirst();
-      return numUpdatedRows === 1n;
-    },
+    replaceSecrets: ({ id, secret, previousSecret }, secrets) =>
+      changeRegistrations(connection, async (inside) => {
+        const { numUpdatedRows } = await inside
+          .updateTable('webhooks')
+          .set(secrets)
+          .where('id', '=', id)
+          .where('secret', '=', secret)
+          .where('previousSecret', 'is not distinct from', previousSecret)
+          .executeTakeFirst();
+        return numUpdatedRows === 1n;
+      }),
     delete: (id, now) => deleteWebhook(connection, id, now),
   };
 }
@@ -45,23 +44,96 @@ export function toWebhook(row: WebhookRow): Webhook {
   return { ...row, events: JSON.parse(row.events) as readonly string[] };
 }
 
-async function updateWebhook(
-  { db }: Connection,
+function toRow(webhook: Webhook): WebhookRow {
+  return { ...webhook, events: JSON.stringify(webhook.events) };
+}
+
+const COLUMNS = {
+  id: 'text',
+  url: 'text',
+  events: 'text',
+  secret: 'text',
+  previousSecret: 'text',
+  previousSecretUntil: 'integer',
+  createdAt: 'integer',
+  updatedAt: 'integer',
+} as const satisfies Record<keyof WebhookRow, 'text' | 'integer'>;
+
+/**
+ * Inserts after the version was counted up: that locks its row, and instances that count the webhooks at the same time
+ * would all find room for one more.
+ */
+async function insertBelow(
+  { atomically, dialect, runAtCommit }: Connection,
+  limit: number,
+  row: WebhookRow,
+): Promise<boolean> {
+  const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
+  const insert = sql`
+    insert into webhooks (${columns}) select ${columns} from ${dialect.rows([row], COLUMNS)} as listed
+    where (select count(*) from webhooks) < ${limit} returning id`;
+  let isInserted = false;
+  await atomically((db) =>
+    runAtCommit(db, [countUpVersion, insert], (rows) => {
+      isInserted = rows.length > 0;
+    }),
+  );
+  return isInserted;
+}
+
+async function listWebhooks({ db }: Connection, page?: WebhookPage): Promise<readonly Webhook[]> {
+  let query = db.selectFrom('webhooks').selectAll().orderBy('createdAt').orderBy('id');
+  const { after, limit } = page ?? {};
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`("createdAt", id) > (${after.createdAt}, ${after.id})`);
+  }
+  if (limit !== undefined) query = query.limit(limit);
+  return (await query.execute()).map(toWebhook);
+}
+
+/** Counts the changes of all registrations. */
+const VERSION_COUNTER = 'webhooks';
+
+const countUpVersion = sql`
+  insert into counters (name, value) values (${VERSION_COUNTER}, 1)
+  on conflict (name) do update set value = counters.value + 1`;
+
+async function readVersion(db: Kysely<Tables>): Promise<number> {
+  const counter = db.selectFrom('counters').select('value').where('name', '=', VERSION_COUNTER);
+  return (await counter.executeTakeFirst())?.value ?? 0;
+}
+
+/** Runs `change` in a transaction that counts the version up. */
+function changeRegistrations<T>(
+  { atomically, runAtCommit }: Connection,
+  change: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  return atomically(async (db) => {
+    const value = await change(db);
+    await runAtCommit(db, [countUpVersion]);
+    return value;
+  });
+}
+
+function updateWebhook(
+  connection: Connection,
   id: string,
   { events, ...change }: WebhookChange,
 ): Promise<Webhook | undefined> {
-  const row = await db
-    .updateTable('webhooks')
-    .set({ ...change, ...(events === undefined ? {} : { events: JSON.stringify(events) }) })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
-  return row && toWebhook(row);
+  return changeRegistrations(connection, async (db) => {
+    const row = await db
+      .updateTable('webhooks')
+      .set({ ...change, ...(events === undefined ? {} : { events: JSON.stringify(events) }) })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    return row && toWebhook(row);
+  });
 }
 
 /** The webhook's row goes first: from then on nothing of it is claimed, even if the rest has to wait for a purge. */
 async function deleteWebhook(connection: Connection, id: string, now: number): Promise<boolean> {
-  const isDeleted = await connection.atomically(async (db) => {
+  const isDeleted = await changeRegistrations(connection, async (db) => {
     const { numDeletedRows } = await db.deleteFrom('webhooks').where('id', '=', id).executeTakeFirst();
     if (numDeletedRows === 0n) return false;
     await db.insertInto('deletedWebhooks').values({ id, deletedAt: now }).execute();

@@ -4,11 +4,14 @@ import { formatWebhookSecret } from '../../contract/webhook-signing.ts';
 import {
   WEBHOOK_SECRET_MASK,
   type WebhookCreate,
+  type WebhookList,
+  type WebhookListQuery,
   type WebhookPut,
   type Webhook as WebhookRecord,
   type WebhookWarning,
 } from '../../contract/webhooks.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
+import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import { type AddressGuard, ForbiddenAddress } from './sender/address-guard.ts';
@@ -25,35 +28,50 @@ export type WebhookDeps = {
   readonly dispatcher: Pick<DeliveryDispatcher, 'invalidateWebhook'>;
   /** Knows which addresses are not delivered to. */
   readonly addressGuard: Pick<AddressGuard, 'checkHost'>;
+  readonly maxWebhooks: number;
 };
 
 /** After a rotation the old secret goes on signing for so long, so that receivers can change over. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000;
 const SECRET_BYTES = 32;
+/** Webhooks of a page whose request has a cursor and no limit. */
+const PAGE_SIZE = 100;
 
-/** The only answer that ever holds the secret. */
+/** Only this response ever holds the secret. Throws webhook-limit-reached. */
 export async function createWebhook(
   deps: Omit<WebhookDeps, 'dispatcher'>,
   request: WebhookCreate,
 ): Promise<WebhookRecord> {
   const secret = request.secret ?? formatWebhookSecret(deps.randomBytes(SECRET_BYTES));
   const now = deps.clock.now();
+  const id = `wh_${deps.ids.next()}`;
   const webhook: Webhook = {
-    id: `wh_${deps.ids.next()}`,
+    id,
     url: request.url,
     events: request.events ?? [ALL_EVENTS],
-    secret: deps.secretBox.seal(secret),
+    secret: deps.secretBox.seal(secret, id),
     previousSecret: null,
     previousSecretUntil: null,
     createdAt: now,
     updatedAt: now,
   };
-  await deps.store.webhooks.insert(webhook);
+  if (!(await deps.store.webhooks.insertBelow(deps.maxWebhooks, webhook)))
+    throw limitReached(deps.maxWebhooks);
   return { ...toRecord(webhook), secret, ...warningsAbout(deps, webhook.url) };
 }
 
-export async function listWebhooks({ store }: Pick<WebhookDeps, 'store'>): Promise<WebhookRecord[]> {
-  return (await store.webhooks.list()).map(toRecord);
+const readPage = pageReader('webhooks');
+
+/** All webhooks, or a page of them. */
+export async function listWebhooks(
+  { store }: Pick<WebhookDeps, 'store'>,
+  { limit, cursor }: WebhookListQuery,
+): Promise<WebhookList> {
+  if (limit === undefined && cursor === undefined) {
+    return { webhooks: (await store.webhooks.list()).map(toRecord) };
+  }
+  const { rows, nextCursor } = await readPage({ cursor, limit: limit ?? PAGE_SIZE }, store.webhooks.list);
+  return { webhooks: rows.map(toRecord), nextCursor };
 }
 
 /** Throws webhook-not-found. */
@@ -94,19 +112,19 @@ type Rotation = { readonly secret: string; readonly now: number };
  * is replaced without an overlap, as it could not sign.
  */
 function rotation(box: SecretBox, webhook: Webhook, { secret, now }: Rotation): Partial<WebhookChange> {
-  const current = openIfPossible(box, webhook.secret);
+  const current = openIfPossible(box, webhook);
   if (current === secret) return {};
   const isUsable = current !== undefined;
   return {
-    secret: box.seal(secret),
+    secret: box.seal(secret, webhook.id),
     previousSecret: isUsable ? webhook.secret : null,
     previousSecretUntil: isUsable ? now + ROTATION_OVERLAP_MS : null,
   };
 }
 
-function openIfPossible(box: SecretBox, sealed: string): string | undefined {
+function openIfPossible(box: SecretBox, { id, secret }: Webhook): string | undefined {
   try {
-    return box.open(sealed);
+    return box.open(secret, id);
   } catch {
     return undefined;
   }
@@ -145,6 +163,13 @@ function warningsAbout(
     const detail = `${hostname} is not public: nothing is delivered there unless WEBHOOK_ALLOWED_NETWORKS has it.`;
     return { warnings: [{ code: 'private-address', detail }] };
   }
+}
+
+function limitReached(limit: number): ServiceError {
+  return new ServiceError(
+    'webhook-limit-reached',
+    `There are ${limit} webhooks already, as many as MAX_WEBHOOKS allows. Delete one that is not needed.`,
+  );
 }
 
 function webhookNotFound(id: string): ServiceError {

@@ -77,8 +77,18 @@ describe('rtc cf generate', () => {
   it('warns of a place that came later, and refuses it with --strict', async () => {
     const later = await withOptions({ city: 'Fonte Nuova' });
     expect(later.code).toBe(0);
-    expect(later.stderr).toContain('did not exist on the birth date');
+    expect(later.stderr).toContain('was not in force on the birth date');
     expect((await withOptions({ city: 'Fonte Nuova' }, ['--strict'])).code).toBe(2);
+  });
+
+  it('points to the place that was given, not to Rome', async () => {
+    const later = await withOptions({ city: 'Fonte Nuova' }, ['--strict']);
+    expect(later.stderr).toContain('see when it was in force: rtc it find NAME');
+    const elsewhere = await withOptions({ city: 'Xyzzy', province: 'MI' });
+    expect(elsewhere.stderr).toContain('rtc it cities MI');
+    expect((await withOptions({ city: 'Xyzzy' })).stderr).toContain('rtc it find NAME');
+    const italian = await withOptions({ city: 'Roma', province: 'MI' }, ['--lang', 'it']);
+    expect(italian.stderr).toContain('indicare la provincia in cui si trova il luogo');
   });
 
   it.each([
@@ -128,6 +138,11 @@ describe('rtc cf generate -', () => {
       'line 3: json',
       'line 4: json',
       '5 lines: 2 good, 3 bad',
+      '         2  json: the line is no JSON object',
+      '         1  name: is no text',
+      ...['surname', 'gender', 'day', 'month', 'year', 'city'].map(
+        (field) => `         1  ${field}: missing`,
+      ),
       '',
     ]);
     expect(stderr).not.toContain('Mario');
@@ -149,25 +164,28 @@ describe('rtc cf generate -', () => {
     const { code, stdout, stderr } = await generate(['--file', 'people.csv']);
     expect([code, stdout]).toEqual([7, `${CODE}\n${CODE}\n`]);
     expect(stderr.split('\n').map((line) => line.split(': ').slice(0, 2).join(': '))).toEqual([
+      'Read as CSV, semicolons, UTF-8: city = "Comune di nascita", province = "Prov", surname = "Cognome", name = "Nome", gender = "Sesso", date = "Data di nascita"; 1 other column is not read.',
       'line 4: name,city',
       'line 5: name,surname,gender,date',
       '4 lines: 2 good, 2 bad',
+      '         2  name: missing',
+      '         1  city: is unknown',
+      ...['surname', 'gender', 'date'].map((field) => `         1  ${field}: missing`),
       '',
     ]);
   });
 
-  it('tells text in Windows-1252 from a name with an odd character', async () => {
+  it('reads Windows-1252, where accents are no UTF-8', async () => {
     const file = join(directory, 'windows.csv');
-    const rows =
-      'Cognome;Nome;Sesso;Data di nascita;Comune di nascita\nRossi;Nicol\u00f2;M;1980-02-01;Roma\n';
+    const rows = 'Cognome;Nome;Sesso;Data di nascita;Citt\u00e0\nRossi;Nicol\u00f2;M;1980-02-01;Roma\n';
     await writeFile(file, rows, 'latin1');
-    const { code, stdout, stderr } = await generate(['--file', 'windows.csv']);
-    expect([code, stdout]).toEqual([7, '']);
-    expect(stderr).toContain('line 2: name: the name is not UTF-8: convert the input');
-    await writeFile(file, rows.replace('Comune di nascita', 'Citt\u00e0'), 'latin1');
-    expect((await generate(['--file', 'windows.csv'])).stderr).toContain('the first row is not UTF-8');
-    await writeFile(file, rows.replace('Comune di nascita', 'Citt\u00e0'));
-    expect((await generate(['--file', 'windows.csv'])).stdout).toBe('RSSNCL80B01H501C\n');
+    const windows = await generate(['--file', 'windows.csv']);
+    expect(windows.stdout).toBe('RSSNCL80B01H501C\n');
+    expect(windows.stderr).toContain('Read as CSV, semicolons, Windows-1252: ');
+    await writeFile(file, rows);
+    const utf8 = await generate(['--file', 'windows.csv']);
+    expect(utf8.stdout).toBe('RSSNCL80B01H501C\n');
+    expect(utf8.stderr).toContain('UTF-8');
   });
 
   it('says which columns are missing, not what is there instead', async () => {

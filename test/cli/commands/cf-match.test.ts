@@ -79,7 +79,7 @@ describe('rtc cf generate', () => {
 
 describe('rtc cf check of CSV without --column', () => {
   it('stops after a hundred lines and names what was forgotten', async () => {
-    const file = join(folder, 'forgotten.csv');
+    const file = join(folder, 'forgotten.txt');
     writeFileSync(file, `id;cf\n${`1;${CODE}\n`.repeat(5000)}`);
     const { code, stderr } = await run(['cf', 'check', '--file', file], { clock });
     expect(code).toBe(2);

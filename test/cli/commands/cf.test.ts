@@ -144,6 +144,9 @@ describe('rtc cf check -', () => {
       'line 3: length',
       'line 4: characters',
       '5 lines: 2 good, 3 bad',
+      '         1  check-character: wrong check character',
+      '         1  length: wrong length',
+      '         1  characters: a character that cannot stand there',
       '',
     ]);
     expect(stderr).not.toMatch(/RSSMRA/);
@@ -197,7 +200,7 @@ describe('rtc cf check -', () => {
     expect(stdout).toBe(lines.map((line) => single.get(line)).join(''));
     const good = stdout.split('\tvalid\t').length - 1;
     expect(good).toBeGreaterThan(9_000);
-    expect(stderr.replaceAll(',', '')).toBe(`20000 lines: ${good} good ${20_000 - good} bad\n`);
+    expect(stderr.replaceAll(',', '').split('\n')[0]).toBe(`20000 lines: ${good} good ${20_000 - good} bad`);
   });
 
   it('refuses a line without an end, and goes on after it', async () => {
@@ -211,17 +214,18 @@ describe('rtc cf check -', () => {
     const { code, stderr } = await check(`${WRONG}\n`.repeat(5000));
     expect(code).toBe(7);
     const lines = stderr.trimEnd().split('\n');
-    expect(lines).toHaveLength(1002);
+    expect(lines).toHaveLength(1003);
     expect(lines[999]).toMatch(/^line 1000: check-character: /);
     expect(lines.slice(1000)).toEqual([
       'Further bad lines are counted and not named; --rejects FILE keeps them all.',
       '5,000 lines: 0 good, 5,000 bad',
+      '     5,000  check-character: wrong check character',
     ]);
   });
 
   it('writes bad lines into a file for its owner, with what is in them', async () => {
     const { stderr } = await cf('check - --rejects bad.tsv', { stdin: `${CODE}\n${WRONG}\na\tb\n` });
-    expect(stderr).toBe('3 lines: 1 good, 2 bad\n');
+    expect(stderr.split('\n')[0]).toBe('3 lines: 1 good, 2 bad');
     const file = join(directory, 'bad.tsv');
     expect(await readFile(file, 'utf8')).toBe(
       `2\tcheck-character\tthe check character does not fit the fifteen before it\t${WRONG}\n` +
@@ -305,6 +309,9 @@ describe('a column of CSV', () => {
       'line 6: length',
       'line 7: csv',
       '5 lines: 1 good, 4 bad',
+      '         2  csv: the row cannot be read',
+      '         1  characters: a character that cannot stand there',
+      '         1  length: wrong length',
       '',
     ]);
   });
@@ -312,7 +319,7 @@ describe('a column of CSV', () => {
   it('tells once of a quote that is never closed, in constant memory', async () => {
     const { stderr } = await check(`cf\n"${'x'.repeat(5_000_000)}`);
     expect(stderr).toBe(
-      'line 2: csv: more than 1048576 bytes without an end: is a quote never closed?\n1 line: 0 good, 1 bad\n',
+      'line 2: csv: more than a megabyte without an end: is a quote never closed?\n1 line: 0 good, 1 bad\n         1  csv: the row cannot be read\n',
     );
   });
 });

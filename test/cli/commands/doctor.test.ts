@@ -216,7 +216,8 @@ describe('rtc doctor', () => {
         const body = JSON.stringify({ ready: false, checks: { mediaServer: true, database: false } });
         response.writeHead(503, { 'content-type': 'application/json' }).end(body);
       } else if (request.url === '/v1/health') {
-        const capabilities = { transcriptionLive: true, transcriptionPost: false };
+        const languages = { live: ['en', 'it'], post: [] };
+        const capabilities = { transcriptionLive: true, transcriptionPost: false, languages };
         json(response, 200, { status: 'ok', version: '1.0.0', capabilities });
       } else if (request.url === '/v1/self-check') {
         // A service from before that endpoint.
@@ -231,7 +232,7 @@ describe('rtc doctor', () => {
     await server.close();
     expect([result.code, status('database'), status('add-ons')]).toEqual([7, 'fault', 'ok']);
     expect(status('bucket')).toBe('skipped');
-    expect(checks.find(({ check }) => check === 'add-ons')?.detail).toBe('live transcription');
+    expect(checks.find(({ check }) => check === 'add-ons')?.detail).toBe('live transcription (en, it)');
   });
 
   it('still tells what it found where the service goes away meanwhile', async () => {

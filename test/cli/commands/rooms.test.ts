@@ -55,6 +55,23 @@ describe('rooms', () => {
     expect(again.stderr).toContain('did not apply maxParticipants');
   });
 
+  it('get other metadata, from a text, a file or stdin, or none', async () => {
+    await rtc(`rooms create ${room} --metadata old`);
+    const metadata = async () => (await rtc(`rooms get ${room} --json=metadata`)).stdout;
+    const updated = await rtc(`rooms update ${room} --metadata new`);
+    expect([updated.code, updated.stdout.includes('new')]).toEqual([0, true]);
+    expect(await metadata()).toBe('{"metadata":"new"}\n');
+    await rtc(`rooms update ${room} --metadata -`, { stdin: 'from stdin' });
+    expect(await metadata()).toBe('{"metadata":"from stdin"}\n');
+    expect((await rtc(`rooms update ${room} --metadata=`)).code).toBe(0);
+    expect(await metadata()).toBe('{"metadata":""}\n');
+    expect(await rtc(`rooms update ${room}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('nothing to change'),
+    });
+    expect((await rtc('rooms update absent --metadata x')).code).toBe(3);
+  });
+
   it('print as JSON exactly what the API answered', async () => {
     await rtc(`rooms create ${room}`);
     const { text } = await stack.service.call('GET', `/v1/rooms/${room}`);
@@ -221,7 +238,7 @@ describe('tokens', () => {
     ['null', '--metadata is JSON, but not an object'],
     ['"x"', '--metadata is JSON, but not an object'],
     ['{"a":', '--metadata is not well-formed JSON'],
-    ['{bad', '--metadata is not well-formed JSON at character 2'],
+    ['{bad', '--metadata is not well-formed JSON'],
   ])('refuse the metadata %s', async (value, message) => {
     const options = ['--room', room, '--identity', 'a', '--role', 'host', '--metadata', value];
     const { code, stderr } = await run(['tokens', 'create', ...options], { env: stack.environment });

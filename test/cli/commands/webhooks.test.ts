@@ -69,6 +69,17 @@ describe('webhooks create', () => {
     }
   });
 
+  it('are listed up to a limit, with how to see more', async () => {
+    const ids = [(await create()).id, (await create()).id, (await create()).id];
+    const two = await stack.rtc('webhooks list --limit 2 --json id');
+    expect(JSON.parse(two.stdout)).toEqual(ids.slice(0, 2).map((id) => ({ id })));
+    expect(
+      (await stack.rtc('webhooks list --limit 2', { terminals: ['stdout', 'stderr'] })).stderr,
+    ).toContain('There are more: --limit 4');
+    const all = await stack.rtc('webhooks list --limit 3 --json id');
+    expect(JSON.parse(all.stdout)).toEqual(ids.map((id) => ({ id })));
+  });
+
   it.each([
     ['http://127.0.0.1:9/x', true],
     ['http://10.1.2.3/x', true],

@@ -61,6 +61,12 @@ describe('the exit code', () => {
   it.each([
     ['a page that is not there', 404, 'text/html', '<h1>Not found</h1>'],
     ['JSON that is not there', 404, 'application/json', '{"error":"not found"}'],
+    [
+      'a problem of its own',
+      404,
+      'application/problem+json',
+      '{"type":"about:blank","title":"Not Found","status":404,"detail":"no route"}',
+    ],
     ['a page', 200, 'text/html', '<h1>Welcome</h1>'],
     ['an empty object', 200, 'application/json', '{}'],
     ['an object of another shape', 200, 'application/json', '{"hello":"world"}'],
@@ -228,7 +234,7 @@ describe('an error', () => {
     expect((await rtc('rooms list')).stderr).toContain('Next:  try again in 33 s');
   });
 
-  it('with --json is the problem as answered, on stderr', async () => {
+  it('with --json is the problem of the service, with the next step and the exit code, on stderr', async () => {
     answer = (_request, response) => problem(response, 404, 'room-not-found', { extra: [1] });
     const { code, stdout, stderr } = await rtc('rooms get demo --json');
     expect([code, stdout]).toEqual([3, '']);
@@ -238,6 +244,8 @@ describe('an error', () => {
       status: 404,
       detail: 'detail of room-not-found',
       extra: [1],
+      next: 'see which rooms are open: rtc rooms list',
+      exitCode: 3,
     });
   });
 
@@ -246,6 +254,8 @@ describe('an error', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       type: 'urn:problem-type:rtc:cli:usage',
       detail: 'missing ROOM',
+      next: 'see: rtc rooms get --help',
+      exitCode: 2,
     });
   });
 

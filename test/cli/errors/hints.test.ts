@@ -3,6 +3,8 @@ import { describeError } from '../../../src/cli/errors/describe-error.ts';
 import { type Command, commandName } from '../../../src/cli/framework/command.ts';
 import type { Parameter } from '../../../src/cli/framework/parameters.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
+import { ServiceError } from '../../../src/contract/errors.ts';
+import { HintedError } from '../../../src/contract/hint.ts';
 import { json, problem, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 
@@ -120,17 +122,17 @@ describe('the fault of', () => {
     [['rooms', 'lst'], "unknown command 'rooms lst', did you mean list?", 'see: rtc rooms --help'],
     [
       ['--profile', 'dev', 'rooms'],
-      'rtc rooms needs a verb first: create, list, get, open, delete',
+      'rtc rooms needs a verb first: create, list, get, update, open, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--watch', 'list'],
-      'rtc rooms needs a verb first: create, list, get, open, delete',
+      'rtc rooms needs a verb first: create, list, get, update, open, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--profile'],
-      'rtc rooms needs a verb first: create, list, get, open, delete',
+      'rtc rooms needs a verb first: create, list, get, update, open, delete',
       'see: rtc rooms --help',
     ],
     [
@@ -228,24 +230,23 @@ describe('the fault of', () => {
 describe('a start that fails', () => {
   it.each([
     [
-      'Cannot listen on 127.0.0.1:80: that is not allowed. Choose a PORT above 1023.',
+      new HintedError('Cannot listen on 127.0.0.1:80: that is not allowed', {
+        text: 'choose a PORT above 1023',
+      }),
       'Error: Cannot listen on 127.0.0.1:80: that is not allowed\nNext:  choose a PORT above 1023\n',
     ],
     [
-      'No PostgreSQL answers at localhost:5432. Start it, or correct DATABASE_URL.',
-      'Error: No PostgreSQL answers at localhost:5432\nNext:  start it, or correct DATABASE_URL\n',
+      new ServiceError('storage-unavailable', 'PostgreSQL at h:5432 has no database "a"', {
+        hint: { text: 'create it', command: 'createdb a' },
+      }),
+      'Error: PostgreSQL at h:5432 has no database "a"\nNext:  create it: createdb a\n',
     ],
     [
-      'The database file /d.d/rtc.sqlite is not a SQLite database. Move it away, or set DATA_DIR to another folder.',
-      'Error: The database file /d.d/rtc.sqlite is not a SQLite database\nNext:  move it away, or set DATA_DIR to another folder\n',
+      new Error('It is so. PORT is bad.'),
+      'Error: It is so. PORT is bad\nNext:  check the settings: rtc serve --check, rtc serve --print-config\n',
     ],
-    [
-      'PostgreSQL at h:5432 did not answer in time.',
-      'Error: PostgreSQL at h:5432 did not answer in time\nNext:  check the settings: rtc serve --check, rtc serve --print-config\n',
-    ],
-    ['It is so. PORT is bad.', 'Error: It is so\nNext:  PORT is bad\n'],
-  ])('says what to do on its own line: %s', async (message, expected) => {
-    const serve = { serve: () => Promise.reject(new Error(message)), readSettings: () => ({}) };
+  ])('says what to do on its own line: %s', async (error, expected) => {
+    const serve = { serve: () => Promise.reject(error), readSettings: () => ({}) };
     const loaders = { serve: async () => serve };
     const { code, stderr } = await run(['serve'], { loaders });
     expect(stderr).toBe(expected);

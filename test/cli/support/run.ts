@@ -6,7 +6,7 @@ export type Run = { readonly code: number; readonly stdout: string; readonly std
 
 export type RunOptions = {
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Buffer;
   /** Nobody ends stdin: whoever reads it waits. */
   readonly isStdinOpen?: boolean;
   /** Streams that are terminals; none by default. */
@@ -17,6 +17,8 @@ export type RunOptions = {
   readonly signal?: AbortSignal;
   readonly loaders?: Partial<ServiceLoaders>;
   readonly workingDirectory?: string;
+  /** The file of the command, beside which its pages are; default one of a folder that is not there. */
+  readonly launcher?: string;
   /** Sees stdout as it grows. */
   readonly onStdout?: (soFar: string) => void;
 };
@@ -36,7 +38,8 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     // Whoever runs the tests may have profiles of his own.
     env: { XDG_CONFIG_HOME: NO_PROFILES, ...options.env },
     workingDirectory: options.workingDirectory ?? import.meta.dirname,
-    launcher: '/somewhere/bin/rtc.js',
+    launcher: options.launcher ?? '/somewhere/bin/rtc.js',
+    processId: process.pid,
     runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
     signal: options.signal ?? new AbortController().signal,
     clock: options.clock ?? Date.now,
@@ -45,6 +48,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       dev: options.loaders?.dev ?? notHere,
       worker: options.loaders?.worker ?? notHere,
       stt: options.loaders?.stt ?? notHere,
+      admin: options.loaders?.admin ?? notHere,
       bundled: options.loaders?.bundled ?? notHere,
     },
   };

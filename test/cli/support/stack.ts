@@ -15,6 +15,8 @@ export type Stack = {
   readonly service: TestService;
   readonly media: EmbeddedMediaServer;
   readonly environment: Readonly<Record<string, string>>;
+  /** Where the embedded recorder writes. */
+  readonly recordingDir: string;
   close(): Promise<void>;
 };
 
@@ -49,6 +51,7 @@ export async function startStack({ environment, ...settings }: StackSettings = {
   return {
     service,
     media,
+    recordingDir,
     environment: {
       RTC_URL: service.url,
       RTC_API_KEY: service.apiKey,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   ConfigError,
   describeConfig,
@@ -10,6 +10,7 @@ import {
   readEnvironment,
   serviceUrl,
 } from '../../../src/server/app/config/config.ts';
+import type { Setting } from '../../../src/server/app/config/setting.ts';
 import { SETTINGS, type SettingName } from '../../../src/server/app/config/settings.ts';
 import { warningsOf } from '../../../src/server/app/config/warnings.ts';
 
@@ -146,6 +147,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
       ...['::ffff:10.0.0.0/104', '0:0:0:0:0:ffff:a00:0/104'],
     ],
   },
+  MAX_WEBHOOKS: { good: ['1', '100000'], bad: ['0', '100001', 'many'] },
   EVENT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651', '1d'] },
   DELIVERY_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   S3_BUCKET: { good: ['b'], bad: [], beside: { S3_ACCESS_KEY: 'a', S3_SECRET_KEY: 's' } },
@@ -193,6 +195,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
     good: ['off', 'signed', '127.0.0.1:9100', '[::1]:9100', 'localhost:0', '0.0.0.0:65535'],
     bad: ['on', '9100', ':9100', 'localhost:', 'localhost:65536', 'a b:1', 'http://localhost:9100'],
   },
+  METRICS_PORT: { good: ['1', '9464', '65535'], bad: ['0', '65536', 'x', '-1'] },
 };
 
 const CASES = Object.entries(VALUES).flatMap(([name, { good, bad, beside = {} }]: [string, Values]) => [
@@ -385,6 +388,8 @@ describe('the settings', () => {
     expect(load({ TRUST_PROXY: '2' }).trustProxy).toBe(2);
     expect(load({ TRUST_PROXY: '10.0.0.1,::1' }).trustProxy).toEqual(['10.0.0.1', '::1']);
     expect(load({ METRICS: '[::1]:9100' }).metrics).toEqual({ host: '::1', port: 9100 });
+    expect(load({ METRICS_PORT: '9464', HOST: '0.0.0.0' }).metrics).toEqual({ host: '0.0.0.0', port: 9464 });
+    expect(load({ METRICS_PORT: '9464', METRICS: 'off' }).metrics).toBe('off');
     expect(load({ STT_MODELS: 'en=/models/a,it=/models/b=c' }).speech).toEqual({
       engine: 'sherpa',
       threads: 1,
@@ -449,5 +454,47 @@ describe('the .env file', () => {
 
   it('need not be there', () => {
     expect(readEnvironment({ PORT: '1' }, join(directory, 'nowhere'))).toEqual({ PORT: '1' });
+  });
+});
+
+describe('secrets in files', () => {
+  let directory: string;
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'rtc-secrets-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+  const fileWith = async (text: string): Promise<string> => {
+    const file = join(directory, 'secret');
+    await writeFile(file, text);
+    return file;
+  };
+
+  it.each(Object.entries<Setting<unknown>>(SETTINGS).filter(([, { secret }]) => secret))(
+    'set %s without the line feed at their end',
+    async (name) => {
+      const variables = readEnvironment({ [`${name}_FILE`]: await fileWith('a secret\n') }, directory);
+      expect(variables[name]).toBe('a secret');
+    },
+  );
+
+  it('are for secrets alone', async () => {
+    expect(readEnvironment({ HOST_FILE: await fileWith('0.0.0.0') }, directory).HOST).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'is not there',
+      { API_SECRET_FILE: '/nowhere/secret' },
+      'API_SECRET_FILE is "/nowhere/secret", which cannot be read (ENOENT)',
+    ],
+    ['is a folder', { API_SECRET_FILE: '/' }, 'API_SECRET_FILE is "/", which cannot be read (EISDIR)'],
+    ['is empty', { API_SECRET_FILE: '/dev/null' }, 'API_SECRET_FILE is "/dev/null", which is empty'],
+    [
+      'is named beside the secret itself',
+      { API_SECRET_FILE: '/dev/null', API_SECRET: 'x' },
+      'API_SECRET_FILE and API_SECRET are both set; remove one of them',
+    ],
+  ])('are refused when one %s', (_title, environment, fault) => {
+    expect(() => readEnvironment(environment, directory)).toThrow(new ConfigError([fault]));
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,8 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { loadConfig } from '../../../src/server/app/config/config.ts';
 import { startService } from '../../../src/server/app/service.ts';
 import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
-import { keepingLog } from '../../support/app.ts';
+import { keepingLog, type LogLine } from '../../support/app.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { freePort } from '../../support/parts/run-part.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
@@ -29,7 +30,11 @@ describe('the service', () => {
     expect(answer.json).toEqual({
       status: 'ok',
       version: manifest.version,
-      capabilities: { transcriptionLive: false, transcriptionPost: false },
+      capabilities: {
+        ...{ transcriptionLive: false, transcriptionPost: false },
+        languages: { live: [], post: [] },
+        failedLanguages: { live: [], post: [] },
+      },
     });
   });
 
@@ -68,6 +73,30 @@ describe('the service', () => {
     await service.close();
   });
 
+  it('reports that its database was taken away, and closes without the delay of a shutdown', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'rtc-service-'));
+    cleanUps.push(() => rm(dataDir, { recursive: true, force: true }));
+    const lines: LogLine[] = [];
+    const environment = { API_KEY: 'k', API_SECRET: 's', PORT: '0', DATA_DIR: join(dataDir, 'data') };
+    const config = loadConfig({ ...environment, SHUTDOWN_DELAY: '60' });
+    const service = await startService(config, {
+      log: keepingLog(lines),
+      clock: new ManualClock(Date.now()),
+      ids: systemIds,
+    });
+    await rename(join(dataDir, 'data'), join(dataDir, 'moved'));
+    const readiness = await fetch(`${service.url}/ready`);
+    expect([readiness.status, await readiness.json()]).toMatchObject([503, { checks: { database: false } }]);
+    expect((await service.failed).message).toContain(join(dataDir, 'data', 'rtc.sqlite'));
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        message: 'stopping, because the database cannot be used any more',
+      }),
+    );
+    await service.close();
+  });
+
   it('listens on IPv6 too', async () => {
     const service = await start({ HOST: '::1' });
     expect(service.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
@@ -80,7 +109,7 @@ describe('the service', () => {
     expect(page.headers['content-security-policy']).toContain("default-src 'self'");
     expect(page.text).not.toMatch(/https?:\/\//);
     const sources = [...page.text.matchAll(/src="([^"]+)"/g)].map((match) => match[1]);
-    expect(sources).toEqual(['/docs/reference.js', '/docs/start.js']);
+    expect(sources).toEqual(['/docs/start.js']);
     const script = await service.call('GET', '/docs/start.js', { signing: false });
     expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8');
   });

@@ -24,6 +24,47 @@ describe('the credentials of development', () => {
     expect(await developmentCredentials({}, dataDir)).toEqual({ ...made, areNew: false });
   });
 
+  it('are two pairs: a participant of the media server learns nothing of the secret of our API', async () => {
+    const { service, mediaServer } = await developmentCredentials({}, await project());
+    expect(service.apiKey).not.toBe(mediaServer.apiKey);
+    expect(service.apiSecret).not.toBe(mediaServer.apiSecret);
+    expect(service.apiSecret.length).toBeGreaterThanOrEqual(32);
+    expect(mediaServer.apiSecret.length).toBeGreaterThanOrEqual(32);
+  });
+
+  it('keep the pair of an earlier version, and add one for the media server', async () => {
+    const dataDir = await project();
+    const file = join(dataDir, 'credentials.json');
+    const earlier = { apiKey: 'devkey', apiSecret: 'secret-of-an-earlier-version' };
+    await writeFile(file, JSON.stringify(earlier), { mode: 0o600 });
+    const upgraded = await developmentCredentials({}, dataDir);
+    expect(upgraded).toMatchObject({ service: earlier, areNew: false });
+    expect(upgraded.mediaServer).not.toEqual(earlier);
+    expect(await developmentCredentials({}, dataDir)).toEqual(upgraded);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+  });
+
+  it('take the pairs of the environment, and store neither of them', async () => {
+    const dataDir = await project();
+    const service = { API_KEY: 'a', API_SECRET: 'secret-of-the-service' };
+    const mediaServer = { LIVEKIT_API_KEY: 'b', LIVEKIT_API_SECRET: 'secret-of-livekit' };
+    expect(await developmentCredentials({ ...service, ...mediaServer }, dataDir)).toEqual({
+      service: { apiKey: 'a', apiSecret: 'secret-of-the-service' },
+      mediaServer: { apiKey: 'b', apiSecret: 'secret-of-livekit' },
+      areNew: false,
+    });
+    expect(await readdir(dataDir)).toEqual([]);
+    await developmentCredentials(service, dataDir);
+    expect(await readFile(join(dataDir, 'credentials.json'), 'utf8')).not.toContain('secret-of-the-service');
+  });
+
+  it('refuse half a pair by name', async () => {
+    const half = { LIVEKIT_API_KEY: 'b' };
+    await expect(developmentCredentials(half, await project())).rejects.toThrow(
+      'Only one of LIVEKIT_API_KEY and LIVEKIT_API_SECRET is set. Set both or neither.',
+    );
+  });
+
   it('stay out of the history of the project that the default folder lies in', async () => {
     const dataDir = join(await project(), '.rtc');
     await developmentCredentials({}, dataDir);

@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LATEST_CURSOR } from '../../../src/contract/event-names.ts';
 import type { Store } from '../../../src/server/app/store.ts';
-import { type EventsQuery, type ListEventsDeps, listEvents } from '../../../src/server/events/list-events.ts';
+import {
+  createEventLister,
+  type EventsQuery,
+  type ListEventsDeps,
+} from '../../../src/server/events/list-events.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { sqliteGround } from '../platform/storage/grounds.ts';
 import type { Ground } from '../platform/storage/store-contract.ts';
@@ -26,26 +30,63 @@ async function happen(id: string): Promise<void> {
   const session = { room: 'demo', roomSid: 'RM_1', sequence: 1 };
   const times = { occurredAt: clock.now(), createdAt: clock.now() };
   const payload = JSON.stringify({ id });
-  await store.events.insert({
-    id,
-    sourceId: `EV_${id}`,
-    type: 'room_started',
-    payload,
-    ...session,
-    ...times,
-  });
+  await store.events.insertAll(
+    [
+      {
+        id,
+        sourceId: `EV_${id}`,
+        type: 'room_started',
+        payload,
+        ...session,
+        ...times,
+      },
+    ],
+    [],
+  );
 }
 
-async function read(query: Partial<EventsQuery>) {
-  const deps: ListEventsDeps = {
-    store,
+function depsOn(events: Store['events']): ListEventsDeps {
+  return {
+    store: { ...store, events },
     clock,
     closing: closing.signal,
     fileUrls: { urlOf: async () => undefined },
   };
-  const { events, nextCursor } = await listEvents(deps, { limit: 100, waitSeconds: 0, ...query });
+}
+
+async function read(query: Partial<EventsQuery>) {
+  const list = createEventLister(depsOn(store.events));
+  const { events, nextCursor } = await list({ limit: 100, waitSeconds: 0, ...query });
   return { ids: events.map(({ id }) => id), nextCursor };
 }
+
+describe('readers who wait for the same events', () => {
+  it('share one read of them', async () => {
+    let lists = 0;
+    const counting = {
+      ...store.events,
+      list: (query: Parameters<Store['events']['list']>[0]) => {
+        lists += 1;
+        return store.events.list(query);
+      },
+    };
+    const list = createEventLister(depsOn(counting));
+    const query = { cursor: LATEST_CURSOR, limit: 100, waitSeconds: 20 };
+    const others = { ...query, room: 'another' };
+    const waiting = Array.from({ length: 50 }, () => list(query));
+    const waitingForOthers = list(others);
+    await expect.poll(() => clock.sleeping).toBe(51);
+    lists = 0;
+    await happen('after');
+    const pages = await Promise.all(waiting);
+    expect(new Set(pages).size).toBe(1);
+    expect(pages[0]?.events.map(({ id }) => id)).toEqual(['after']);
+    // One for those who share it, and one for the other room.
+    expect(lists).toBe(2);
+    closing.abort();
+    expect((await waitingForOthers).events).toEqual([]);
+  });
+});
 
 describe('the latest cursor', () => {
   it('gives nothing of what was, and a cursor that what comes follows', async () => {

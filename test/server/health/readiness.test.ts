@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createReadinessCheck } from '../../../src/server/health/check-readiness.ts';
 import { createWorkerStatus } from '../../../src/server/health/worker-status.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
-import type { TranscriptionStores } from '../../../src/server/transcription/store.ts';
+import type { SpeechWorker, TranscriptionStores } from '../../../src/server/transcription/store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { answerEmpty, startScriptedMediaServer } from '../../support/scripted-media-server.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -62,21 +62,31 @@ describe('the readiness check', () => {
   });
 });
 
+const WORKERS: readonly SpeechWorker[] = [
+  { kind: 'stt-live', languages: ['it', 'en'], failedModels: [{ language: 'de', reason: 'No tokens.' }] },
+  { kind: 'stt-live', languages: ['en', 'fr'], failedModels: [{ language: 'de', reason: 'No tokens.' }] },
+  { kind: 'stt-post', languages: ['en'], failedModels: [] },
+];
+
 describe('the status of workers', () => {
   it('is the last known one while the database hangs, without further queries', async () => {
     let isFrozen = false;
     let queries = 0;
-    const isAlive = async (): Promise<boolean> => {
+    const listAlive = async (): Promise<readonly SpeechWorker[]> => {
       queries += 1;
-      return isFrozen ? await never() : true;
+      return isFrozen ? await never() : WORKERS;
     };
-    const store = { transcriptions: { isAlive } } as unknown as Pick<TranscriptionStores, 'transcriptions'>;
+    const store = { transcriptions: { listAlive } } as unknown as Pick<TranscriptionStores, 'transcriptions'>;
     const read = createWorkerStatus({ store, clock: new ManualClock(0) });
-    const alive = { transcriptionLive: true, transcriptionPost: true };
+    const alive = {
+      ...{ transcriptionLive: true, transcriptionPost: true },
+      languages: { live: ['en', 'fr', 'it'], post: ['en'] },
+      failedLanguages: { live: ['de'], post: [] },
+    };
     expect(await read()).toEqual(alive);
     isFrozen = true;
     expect([await read(), await read()]).toEqual([alive, alive]);
-    expect(queries).toBe(4);
+    expect(queries).toBe(2);
   });
 });
 

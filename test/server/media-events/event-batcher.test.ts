@@ -7,21 +7,47 @@ import { mediaEvent } from './support/event-stage.ts';
 /** A store whose commits end when the test says so. */
 function heldStore() {
   const commits: { readonly size: number; readonly end: (error?: unknown) => void }[] = [];
-  const ingest = createEventBatcher(
-    (events: readonly MediaEvent[]) =>
+  const ingest = createEventBatcher({
+    recordFree: (events: readonly MediaEvent[]) =>
       new Promise((resolve, reject) => {
         commits.push({
           size: events.length,
-          end: (error) => (error === undefined ? resolve() : reject(error)),
+          end: (error) => (error === undefined ? resolve([]) : reject(error)),
         });
       }),
-  );
+    record: () => Promise.reject(new Error('no room is busy')),
+  });
   return { ingest, commits };
 }
 
 const some = (count: number) => Array.from({ length: count }, () => mediaEvent('room_started'));
 const settled = async (added: readonly Promise<void>[]) =>
   (await Promise.allSettled(added)).map(({ status }) => status);
+
+describe('events of a room that another instance holds', () => {
+  it('wait for it by themselves, while those of other rooms are stored', async () => {
+    const stored: string[] = [];
+    const release = Promise.withResolvers<void>();
+    const isHeld = ({ room }: MediaEvent) => room?.sid === 'RM_held';
+    const ingest = createEventBatcher({
+      recordFree: async (events) => {
+        for (const event of events) if (!isHeld(event)) stored.push(event.room?.sid ?? '');
+        return events.filter(isHeld);
+      },
+      record: async (events) => {
+        await release.promise;
+        for (const event of events) stored.push(event.room?.sid ?? '');
+      },
+    });
+    const held = ingest.add(mediaEvent('room_started', { sid: 'RM_held' }));
+    await ingest.add(mediaEvent('room_started', { sid: 'RM_one' }));
+    await ingest.add(mediaEvent('room_started', { sid: 'RM_two' }));
+    expect(stored).toEqual(['RM_one', 'RM_two']);
+    release.resolve();
+    await held;
+    expect(stored).toEqual(['RM_one', 'RM_two', 'RM_held']);
+  });
+});
 
 describe('events that come while a commit is under way', () => {
   it('share the next one, 250 at most, and are acknowledged by it alone', async () => {

@@ -3,7 +3,8 @@ import { ServiceError } from '../../../src/contract/errors.ts';
 import type { Participant } from '../../../src/contract/participants.ts';
 import type { Room } from '../../../src/contract/rooms.ts';
 import { MissingSince } from '../../../src/server/media-events/missing-since.ts';
-import { reconcileRooms } from '../../../src/server/media-events/reconcile-rooms.ts';
+import { OrphanedRooms } from '../../../src/server/media-events/orphaned-rooms.ts';
+import { type Extent, reconcileRooms } from '../../../src/server/media-events/reconcile-rooms.ts';
 import type { Egress, MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
 import {
@@ -12,7 +13,17 @@ import {
 } from '../../../src/server/recordings/reconcile-recordings.ts';
 import { publishRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
-import { type EventStage, joined, left, mediaEvent, NOW, openEventStage } from './support/event-stage.ts';
+import { createDatabase } from '../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../support/parts/shared.ts';
+import {
+  type EventStage,
+  joined,
+  left,
+  mediaEvent,
+  NOW,
+  openEventStage,
+  person,
+} from './support/event-stage.ts';
 
 /** What the media server says it has; the test changes it. */
 type MediaWorld = {
@@ -22,15 +33,20 @@ type MediaWorld = {
   >;
   egress: readonly Egress[];
   failsAt?: string;
+  /** Rooms and identities of a process that died. */
+  readonly unserved: Set<string>;
+  readonly asked: string[];
 };
 
 let stage: EventStage;
 let world: MediaWorld;
 let missingSince: MissingSince;
+let orphans: OrphanedRooms;
 beforeEach(async () => {
   stage = await openEventStage();
-  world = { rooms: new Map(), egress: [] };
+  world = { rooms: new Map(), egress: [], unserved: new Set(), asked: [] };
   missingSince = new MissingSince();
+  orphans = new OrphanedRooms();
 });
 afterEach(() => stage.close());
 
@@ -39,9 +55,14 @@ const OPENED_AT = NOW - 5_000;
 
 function present(
   sid: string,
-  fields: { readonly joinedAt?: number; readonly kind?: string; readonly hidden?: boolean } = {},
+  fields: {
+    readonly joinedAt?: number;
+    readonly kind?: string;
+    readonly hidden?: boolean;
+    readonly tracks?: readonly { readonly sid: string }[];
+  } = {},
 ) {
-  const { joinedAt = NOW - 1_000, kind = 'STANDARD', hidden = false } = fields;
+  const { joinedAt = NOW - 1_000, kind = 'STANDARD', hidden = false, tracks = [] } = fields;
   const identity = sid.replace(/\d+$/, '');
   const seconds = String(Math.floor(joinedAt / 1000));
   return {
@@ -51,6 +72,7 @@ function present(
     kind,
     joinedAt: seconds,
     permission: { hidden },
+    tracks,
   } as unknown as Participant;
 }
 
@@ -58,25 +80,37 @@ const mediaServer = {
   listRooms: async (names?: readonly string[]) =>
     [...world.rooms]
       .filter(([name]) => names === undefined || names.includes(name))
-      .map(([name, { sid, openedAt }]) => ({ sid, name, creationTimeMs: String(openedAt) }) as Room),
+      .map(
+        ([name, { sid, openedAt, people }]) =>
+          ({
+            sid,
+            name,
+            creationTimeMs: String(openedAt),
+            numParticipants: people.filter(({ kind }) => kind === 'STANDARD').length,
+          }) as Room,
+      ),
   listParticipants: async (name: string) => {
+    world.asked.push(name);
     if (world.failsAt === name) throw new ServiceError('media-server-error', 'It failed.');
     return world.rooms.get(name)?.people ?? [];
   },
+  isRoomServed: async (name: string) => !world.unserved.has(name),
+  isParticipantServed: async (_name: string, identity: string) => !world.unserved.has(identity),
   listEgress: async () => world.egress,
   getParticipant: async () => {
     throw new ServiceError('participant-not-found', 'No.');
   },
 } as Partial<MediaServer> as MediaServer;
 
-const compare = () => reconcileRooms({ ...stage.deps, mediaServer }, missingSince);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const compare = (extent: Extent = 'differing') =>
+  reconcileRooms({ ...stage.deps, log: silent, mediaServer, missingSince, orphans }, extent);
 
 const open = (name: string, sid: string, people: readonly Participant[] = [], openedAt = OPENED_AT) =>
   world.rooms.set(name, { sid, people, openedAt });
 
 describe('comparing with the media server after a start', () => {
-  it('tells what ended while the service was down, marked, with the time when it was found', async () => {
+  it('reports what ended while the service was down, marked, with the time when it was found', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
     stage.clock.advance(60_000);
     expect(await compare()).toBe(1);
@@ -94,7 +128,7 @@ describe('comparing with the media server after a start', () => {
     expect(await stage.summary()).toHaveLength(7);
   });
 
-  it('tells who left and who came, and counts on from there', async () => {
+  it('reports who left and who came, and counts on from there', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
     open('demo', 'RM_1', [present('bob1'), present('cleo1')]);
     stage.clock.advance(60_000);
@@ -105,7 +139,7 @@ describe('comparing with the media server after a start', () => {
     ]);
   });
 
-  it('tells of a room that was opened, with its people and its true beginning', async () => {
+  it('reports a room that was opened, with its people and its true beginning', async () => {
     open('demo', 'RM_9', [present('ada1')]);
     stage.clock.advance(60_000);
     await compare();
@@ -120,7 +154,7 @@ describe('comparing with the media server after a start', () => {
     });
   });
 
-  it('tells of a room that was opened again under its name: the end of the one, the beginning of the other', async () => {
+  it('reports a room that was opened again under its name: the end of the one, the beginning of the other', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_2', [present('ada2')]);
     stage.clock.advance(60_000);
@@ -137,7 +171,7 @@ describe('comparing with the media server after a start', () => {
     );
   });
 
-  it('neither tells of recorders and agents nor counts them', async () => {
+  it('neither reports recorders and agents nor counts them', async () => {
     open('demo', 'RM_1', [
       present('EG_1', { kind: 'EGRESS' }),
       present('bot1', { kind: 'AGENT' }),
@@ -148,7 +182,7 @@ describe('comparing with the media server after a start', () => {
     expect(await stage.summary()).toEqual(['room_created 0 reconciled']);
   });
 
-  it('tells nothing where nothing was missed', async () => {
+  it('reports nothing where nothing was missed', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1', [present('ada1')]);
     stage.clock.advance(60_000);
@@ -182,7 +216,7 @@ describe('comparing with the media server while its events come', () => {
     expect(await stage.summary()).not.toContainEqual(expect.stringContaining('reconciled'));
   });
 
-  it('tells what is still missing 20 s later, and not a moment before', async () => {
+  it('reports what is still missing 20 s later, and not a moment before', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1');
     stage.clock.advance(60_000);
@@ -217,7 +251,7 @@ describe('comparing with the media server while its events come', () => {
     expect(await compare()).toBe(0);
   });
 
-  it('tells once what is told by both', async () => {
+  it('reports once what both report', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     stage.clock.advance(60_000);
     await compare();
@@ -228,6 +262,142 @@ describe('comparing with the media server while its events come', () => {
       'participant_left ada 0 reconciled',
       'room_finished 0 reconciled',
     ]);
+  });
+});
+
+describe('tracks', () => {
+  const TONE = { sid: 'TR_1', type: 'AUDIO', name: 'microphone', muted: false, source: 'MICROPHONE' };
+  const summary = async () =>
+    (await stage.storedEvents()).map(({ event, track, reconciled }) =>
+      [event, (track as { readonly sid?: string } | undefined)?.sid, reconciled && 'reconciled']
+        .filter((part) => part !== undefined)
+        .join(' '),
+    );
+  const published = () => mediaEvent('track_published', { participant: person('ada1'), track: TONE });
+  const unpublished = () => mediaEvent('track_unpublished', { participant: person('ada1'), track: TONE });
+
+  it('that were published while the service was down are reported once, with the media server’s facts', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    open('demo', 'RM_1', [present('ada1', { tracks: [TONE] })]);
+    stage.clock.advance(60_000);
+    expect(await compare('all')).toBe(1);
+    await stage.receive(published());
+    expect(await compare('all')).toBe(0);
+    expect((await stage.storedEvents()).slice(3)).toMatchObject([
+      {
+        event: 'track_published',
+        reconciled: true,
+        sequence: 4,
+        room: { id: 'RM_1', numParticipants: 1 },
+        participant: { sid: 'PA_ada1', identity: 'ada' },
+        track: TONE,
+      },
+    ]);
+  });
+
+  it('of somebody whose join was missed too come after the join', async () => {
+    open('demo', 'RM_1', [present('ada1', { tracks: [TONE] })]);
+    stage.clock.advance(60_000);
+    await compare('all');
+    expect((await summary()).slice(2)).toEqual([
+      'participant_joined reconciled',
+      'track_published TR_1 reconciled',
+    ]);
+  });
+
+  it('that were unpublished meanwhile are reported once', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), published());
+    open('demo', 'RM_1', [present('ada1')]);
+    stage.clock.advance(60_000);
+    expect(await compare('all')).toBe(1);
+    await stage.receive(unpublished());
+    expect((await summary()).slice(4)).toEqual(['track_unpublished TR_1 reconciled']);
+  });
+
+  it('of participants who left meanwhile are unpublished first', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), published());
+    open('demo', 'RM_1');
+    stage.clock.advance(60_000);
+    await compare();
+    expect((await summary()).slice(4)).toEqual([
+      'track_unpublished TR_1 reconciled',
+      'participant_left reconciled',
+    ]);
+  });
+
+  it('wait for their event while events come, also where no count differs', async () => {
+    await compare();
+    await stage.receive(mediaEvent('room_started'), joined('ada1'));
+    open('demo', 'RM_1', [present('ada1', { tracks: [TONE] })]);
+    stage.clock.advance(60_000);
+    expect(await compare()).toBe(0);
+    stage.clock.advance(20_000);
+    expect(await compare()).toBe(1);
+    expect((await summary()).slice(3)).toEqual(['track_published TR_1 reconciled']);
+  });
+
+  it('of recorders and agents are not reported', async () => {
+    open('demo', 'RM_1', [present('bot1', { kind: 'AGENT', tracks: [TONE] })]);
+    stage.clock.advance(60_000);
+    await compare('all');
+    expect(await summary()).toEqual(['room_created reconciled']);
+  });
+});
+
+describe('comparing many rooms', () => {
+  const ROOMS = 150;
+  beforeEach(async () => {
+    for (let number = 1; number <= ROOMS; number += 1) {
+      const sid = `RM_${String(number).padStart(3, '0')}`;
+      const participant = person(`ada${number}`, { joinedAt: NOW - 1_000 });
+      const room = { sid, name: `room${number}`, createdAt: OPENED_AT };
+      await stage.receive({ ...mediaEvent('participant_joined', { participant }), room });
+      open(`room${number}`, sid, [present(`ada${number}`)]);
+    }
+    stage.clock.advance(60_000);
+  });
+
+  it('asks for the participants of those that differ and of a hundred others, in turn', async () => {
+    await compare();
+    expect(world.asked).toHaveLength(100);
+    await compare();
+    expect(world.asked).toHaveLength(200);
+    expect(new Set(world.asked).size).toBe(ROOMS);
+    world.asked.length = 0;
+    open('room20', 'RM_020', []);
+    await compare();
+    expect(world.asked).toHaveLength(101);
+    expect(world.asked).toContain('room20');
+  });
+
+  it('asks for those of every room after a time without events', async () => {
+    await compare('all');
+    expect(world.asked).toHaveLength(ROOMS);
+  });
+});
+
+describe('rooms that another instance is working on', () => {
+  it('keep no other room from being compared, and are compared in the next round', async () => {
+    const database = await createDatabase(await sharedPostgres());
+    const shared = await openEventStage(database.url);
+    const compareShared = () =>
+      reconcileRooms({ ...shared.deps, log: silent, mediaServer, missingSince, orphans }, 'differing');
+    const ended = async () => (await shared.storedEvents()).filter(({ event }) => event === 'room_finished');
+    try {
+      await shared.receive(mediaEvent('room_started'), mediaEvent('room_started', { sid: 'RM_2' }));
+      shared.clock.advance(60_000);
+      await shared.store.transaction(async (within) => {
+        await within.presence.lockRoom('RM_1');
+        expect(await compareShared()).toBe(1);
+        expect((await ended()).map(({ room }) => room.id)).toEqual(['RM_2']);
+      });
+      shared.clock.advance(20_000);
+      expect(await compareShared()).toBe(1);
+      expect((await ended()).map(({ room }) => room.id)).toEqual(['RM_2', 'RM_1']);
+    } finally {
+      await shared.close();
+      await database.close();
+    }
   });
 });
 
@@ -262,7 +432,7 @@ describe('recordings that ended unseen', () => {
     await observeRecording(store, 'rec1', created);
   };
 
-  it('are told of with their file and in their room, which is over too', async () => {
+  it('are reported with their file and in their room, which is over too', async () => {
     await stage.receive(mediaEvent('room_started'));
     await record();
     stage.clock.advance(60_000);
@@ -303,7 +473,7 @@ describe('recordings that ended unseen', () => {
     expect(await stage.summary()).toEqual(['egress_ended 0']);
   });
 
-  it('are told of 20 s later when that event never comes', async () => {
+  it('are reported 20 s later when that event never comes', async () => {
     await record();
     world.egress = [{ ...egress, status: 'EGRESS_FAILED', error: 'no disk' }];
     stage.clock.advance(10_000 + 19_999);
@@ -321,7 +491,7 @@ describe('recordings that ended unseen', () => {
     ]);
   });
 
-  it('are told of at once when they were found 20 s later', async () => {
+  it('are reported at once when they were found 20 s later', async () => {
     await record();
     world.egress = [egress];
     stage.clock.advance(10_000 + 20_000);
@@ -329,7 +499,7 @@ describe('recordings that ended unseen', () => {
     expect(await stage.summary()).toEqual(['egress_ended 0 reconciled']);
   });
 
-  it('are told of also when the service was killed between their end and its telling', async () => {
+  it('are reported also when the service was killed between their end and its event', async () => {
     await record();
     world.egress = [egress];
     await look(false);
@@ -343,7 +513,28 @@ describe('recordings that ended unseen', () => {
     expect(await stage.summary()).toHaveLength(1);
   });
 
-  it('are not told of anew when the media server told of them itself', async () => {
+  it('are reported again, as corrected, when the file of a recorder that was believed lost comes after all', async () => {
+    await record();
+    stage.clock.advance(120_000);
+    world.egress = [];
+    await look();
+    world.egress = [egress];
+    await stage.receive(mediaEvent('egress_ended', { egress }));
+    await stage.receive(mediaEvent('egress_ended', { egress }));
+    expect(await stage.storedEvents()).toMatchObject([
+      { event: 'egress_ended', recording: { egressId: 'EG_1', status: 'failed' } },
+      {
+        event: 'egress_ended',
+        recording: { egressId: 'EG_1', status: 'stopped', sizeBytes: 77, corrected: true },
+      },
+    ]);
+    expect((await stage.storedEvents())[0]?.recording).not.toHaveProperty('corrected');
+    await look();
+    await publishMissedEnds(stage.deps);
+    expect(await stage.summary()).toHaveLength(2);
+  });
+
+  it('are not reported again when the media server reported them itself', async () => {
     await record();
     await stage.receive(mediaEvent('egress_ended', { egress }));
     stage.clock.advance(60_000);

@@ -32,7 +32,7 @@ describe('a room', () => {
     ]);
   });
 
-  it('is told of alike in one batch and one after the other', async () => {
+  it('is reported alike in one batch and one after the other', async () => {
     await stage.receive(
       mediaEvent('room_started'),
       joined('ada1'),
@@ -77,7 +77,7 @@ describe('a room', () => {
     expect([last?.room.id, last?.sequence]).toEqual(['RM_2', 1]);
   });
 
-  it('is told to be created before its first participant, where that was missed', async () => {
+  it('is reported as created before its first participant, where that was missed', async () => {
     await stage.receive(joined('ada1'));
     expect(await stage.summary()).toEqual([
       'room_created 0 reconciled',
@@ -98,7 +98,7 @@ describe('a room', () => {
 });
 
 describe('what comes twice', () => {
-  it('is told once, whether with the same id or another', async () => {
+  it('is stored once, whether with the same id or another', async () => {
     const join = joined('ada1');
     await stage.receive(mediaEvent('room_started'), join);
     await stage.receive(join, { ...join, id: 'EV_other' }, mediaEvent('room_started'));
@@ -113,7 +113,7 @@ describe('what comes twice', () => {
     ]);
   });
 
-  it('is told once where the track is the same', async () => {
+  it('is stored once where the track is the same', async () => {
     const track = mediaEvent('track_published', { participant: person('ada1'), track: { sid: 'TR_1' } });
     await stage.receive(mediaEvent('room_started'), joined('ada1'), track, track);
     await stage.receive(track);
@@ -137,7 +137,7 @@ describe('what comes late or in another order', () => {
     expect(await stage.summary()).toEqual([OPENED]);
   });
 
-  it('tells both, in their order, when the `joined` comes after the `left`', async () => {
+  it('reports both, in their order, when the `joined` comes after the `left`', async () => {
     await stage.receive(mediaEvent('room_started'), left('ada1', { createdAt: NOW + 2_000 }));
     await stage.receive(joined('ada1'));
     expect((await stage.summary()).slice(1)).toEqual([
@@ -148,7 +148,7 @@ describe('what comes late or in another order', () => {
     expect((await stage.storedEvents()).at(-1)?.timestamp).toBe(at(NOW + 2_000));
   });
 
-  it('tells a `joined` after the end of the room with its `left`', async () => {
+  it('reports a `joined` after the end of the room with its `left`', async () => {
     await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished', { createdAt: NOW + 5_000 }));
     await stage.receive(joined('ada1'));
     expect((await stage.summary()).slice(2)).toEqual([
@@ -224,7 +224,7 @@ describe('times', () => {
 });
 
 describe('recorders and agents', () => {
-  it('are neither told of nor counted, as long as they are known for what they are', async () => {
+  it('are neither reported nor counted, as long as they are known for what they are', async () => {
     const machinery = [
       { sid: 'EG_1', fields: { kind: 'EGRESS' } },
       { sid: 'agent1', fields: { kind: 'AGENT' } },
@@ -247,7 +247,7 @@ describe('recorders and agents', () => {
     ]);
   });
 
-  it('are not people who stream in or call: those are told of and counted', async () => {
+  it('are not people who stream in or call: those are reported and counted', async () => {
     await stage.receive(
       mediaEvent('room_started'),
       joined('camera1', { kind: 'INGRESS' }),
@@ -283,7 +283,7 @@ describe('recordings and streams', () => {
     file: undefined,
   };
 
-  it('are told of with what is known of them', async () => {
+  it('are reported with what is known of them', async () => {
     await stage.receive(mediaEvent('room_started'));
     await stage.receive(mediaEvent('egress_started', { egress: { ...egress, status: 'EGRESS_STARTING' } }));
     const file = { filename: 'a.mp4', location: 's3://a.mp4', sizeBytes: 1234, durationMs: 2500.4 };
@@ -318,7 +318,7 @@ describe('recordings and streams', () => {
     expect((await stage.storedEvents())[0]?.recording).toMatchObject({ status: expected, error: 'why' });
   });
 
-  it('are told of once each, also after the end of their room', async () => {
+  it('are reported once each, also after the end of their room', async () => {
     await stage.receive(mediaEvent('room_started'), mediaEvent('room_finished'));
     const end = mediaEvent('egress_ended', { egress: { ...egress, status: 'EGRESS_COMPLETE' } });
     await stage.receive(end, { ...end, id: 'EV_again' });
@@ -329,7 +329,7 @@ describe('recordings and streams', () => {
     });
   });
 
-  it('are told of by ingress', async () => {
+  it('are reported by ingress', async () => {
     const ingress = {
       ingressId: 'IN_1',
       name: 'camera',
@@ -346,7 +346,7 @@ describe('recordings and streams', () => {
     ]);
   });
 
-  it('are told of once for each stream of an ingress, however often the media server tells', async () => {
+  it('are reported once for each stream of an ingress, however often the media server reports it', async () => {
     const ingress = {
       ingressId: 'IN_1',
       name: '',

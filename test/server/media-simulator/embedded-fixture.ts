@@ -17,7 +17,7 @@ import { fastClock } from './clocks.ts';
 export type EmbeddedFixture = MediaServerFixture & {
   readonly embedded: EmbeddedMediaServer;
   readonly keys: { readonly apiKey: string; readonly apiSecret: string };
-  readonly withPatience: (patience: LivekitMediaServerSettings['patience']) => MediaServer;
+  readonly withPatience: (timeouts: LivekitMediaServerSettings['timeouts']) => MediaServer;
 };
 
 /** Fast enough for the tests, slow enough that HTTP on loopback takes no time in it. */
@@ -60,8 +60,8 @@ export async function startEmbeddedFixture(
     server: withKeys({}),
     withKeys,
     join,
-    withPatience: (patience) =>
-      createLivekitMediaServer({ url: embedded.url, ...keys, ...(patience !== undefined && { patience }) }),
+    withPatience: (timeouts) =>
+      createLivekitMediaServer({ url: embedded.url, ...keys, ...(timeouts !== undefined && { timeouts }) }),
     inbox,
     embedded,
     keys,

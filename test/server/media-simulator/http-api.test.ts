@@ -192,7 +192,7 @@ describe('/embedded', () => {
 
 describe('a media server that answers badly', () => {
   const impatient = () =>
-    createLivekitMediaServer({ url: manual.url, ...KEYS, patience: { callMs: 200, startMs: 200 } });
+    createLivekitMediaServer({ url: manual.url, ...KEYS, timeouts: { callMs: 200, startMs: 200 } });
 
   it.each<[Faults['api'], string, string]>([
     ['hanging', 'media-server-unavailable', 'did not answer within 0.2 s'],

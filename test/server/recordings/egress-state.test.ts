@@ -319,6 +319,26 @@ describe('comparing with the media server', () => {
     expect(await store.recordings.list({ status: 'failed', limit: 1000 })).toHaveLength(450);
   });
 
+  it('takes no recorder for lost that another instance has stopped at the same time', async () => {
+    const store = await openSqlite();
+    const { id } = await addRunning(store, 'demo');
+    let lists = 0;
+    answer = (request, response) => {
+      const isList = request.url?.endsWith('ListEgress') === true;
+      lists += isList ? 1 : 0;
+      const status = lists === 1 ? 'EGRESS_ACTIVE' : 'EGRESS_ENDING';
+      replying({
+        ListEgress: [200, { items: [{ egress_id: 'EG_demo', room_name: 'demo', status }] }],
+        GetParticipant: [404, { code: 'not_found', msg: 'participant does not exist' }],
+        StopEgress: [412, { code: 'failed_precondition', msg: 'cannot be stopped' }],
+      })(request, response);
+    };
+    const ends: RecordingEnd[] = [];
+    await reconcileRecordings(depsOf(store, ends));
+    expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null });
+    expect(ends).toEqual([]);
+  });
+
   it('skips a recording for which the media server fails', async () => {
     const store = await openSqlite();
     for (const name of ['one', 'bad', 'two']) await addRunning(store, name);

@@ -121,7 +121,7 @@ const TABLE: Readonly<Record<keyof typeof OBSERVATIONS, readonly string[]>> = {
   'egress active, media started': ['-',        '-',  'facts',     'facts',     'facts',     'facts',     'facts',     '-'],
   'egress ending':             ['-',          '-',  'stopped',   '-',         '-',         '-',         '-',         '-'],
   'egress complete':           ['-',          '-',  'stopped!',  'facts!',    '-',         'stopped!',  'stopped!',  '-'],
-  'egress complete just now':  ['-',          '-',  'stopped',   'facts',     'facts',     'stopped',   'stopped',   '-'],
+  'egress complete just now':  ['-',          '-',  'stopped',   'facts',     'facts',     'stopped',   'stopped!',  '-'],
   'egress at its limit':       ['-',          '-',  'stopped!',  'facts!',    '-',         'stopped!',  'stopped!',  '-'],
   'egress aborted':            ['-',          '-',  'aborted!',  'aborted!',  'aborted!',  '-',         'aborted!',  '-'],
   'egress failed':             ['-',          '-',  'failed!',   'failed!',   'failed!',   'failed!',   '-',         '-'],
@@ -263,6 +263,14 @@ describe('the facts of a transition', () => {
       status: 'stopped',
       error: null,
       ...FILE,
+    });
+  });
+
+  it('correct an end that was published as failed, at once', () => {
+    const failed = { ...STATES.failed, endedAt: AT - 60_000 };
+    expect(nextState(failed, OBSERVATIONS['egress complete']).event).toMatchObject({
+      status: 'stopped',
+      isCorrection: true,
     });
   });
 });

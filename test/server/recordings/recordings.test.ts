@@ -19,8 +19,6 @@ import type { Egress, MediaServer } from '../../../src/server/platform/livekit/m
 import { systemIds } from '../../../src/server/platform/system.ts';
 import type { Recording } from '../../../src/server/recordings/store.ts';
 import { keepingLog } from '../../support/app.ts';
-import { createDatabase, type Database } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { fastClock } from '../media-simulator/clocks.ts';
 
@@ -37,9 +35,9 @@ const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00
 let recordingDir: string;
 let embedded: EmbeddedMediaServer;
 let media: MediaServer;
-let database: Database;
+let dataDir: string;
 let store: Store;
-/** Two instances on one database. */
+/** Two instances on one database, a file: on PostgreSQL leases go by its own clock, which does not pass faster. */
 let first: TestService;
 let second: TestService;
 
@@ -54,16 +52,16 @@ beforeAll(async () => {
     recordingDir,
   });
   media = createLivekitMediaServer({ url: embedded.url, ...KEYS });
-  database = await createDatabase(await sharedPostgres());
+  dataDir = await mkdtemp(join(tmpdir(), 'rtc-recordings-data-'));
   [first, second] = await Promise.all([startInstance(), startInstance()]);
-  store = await openStore({ database: { databaseUrl: database.url }, clock, log: keepingLog([]) });
+  const sqlitePath = join(dataDir, 'rtc.sqlite');
+  store = await openStore({ database: { sqlitePath }, clock, log: keepingLog([]) });
 });
 afterAll(async () => {
   await store?.close();
   await Promise.all([first?.close(), second?.close()]);
-  await database?.close();
   await embedded?.close();
-  await rm(recordingDir, { recursive: true, force: true });
+  for (const folder of [recordingDir, dataDir]) await rm(folder, { recursive: true, force: true });
 });
 
 const ENCRYPTION_KEY = randomBytes(32).toString('base64');
@@ -75,7 +73,7 @@ function startInstance(mediaUrl = embedded.url): Promise<TestService> {
     livekit: { url: mediaUrl, ...KEYS },
     environment: {
       ...API,
-      DATABASE_URL: database.url,
+      DATA_DIR: dataDir,
       ENCRYPTION_KEY,
       RECORDING_DIR: recordingDir,
       // The most: at this speed the default would be less than a busy machine takes for 50 starts.

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { RoomEvent } from '@livekit/rtc-node';
 import { RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Room, RoomList } from '../../../src/contract/rooms.ts';
+import type { Token } from '../../../src/contract/tokens.ts';
 import { cursorOf } from '../../../src/server/platform/http/cursor.ts';
+import { join } from '../../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
@@ -234,5 +237,53 @@ describe('a room that is not there', () => {
     await create({ name });
     expect(await soon('DELETE', pathOf(name))).toEqual({ status: 204, code: undefined });
     expect(await soon('DELETE', pathOf(name))).toEqual({ status: 404, code: 'room-not-found' });
+  });
+});
+
+describe('changing a room', () => {
+  it('replaces its metadata, which the people in it get at once, and removes it', async () => {
+    const { room } = await create({ name: unique('changed'), metadata: 'old', maxParticipants: 3 });
+    const body = { roomId: room.name, userId: 'ada', name: 'Ada', role: 'participant' };
+    const { url, token } = (await service.call('POST', '/v1/token', { body })).json as Token;
+    const ada = await join(url, token);
+    const changes: string[] = [];
+    ada.room.on(RoomEvent.RoomMetadataChanged, (metadata) => changes.push(metadata));
+    const patched = await service.call('PATCH', pathOf(room.name), { body: { metadata: '{"topic":"ü"}' } });
+    expect(patched.status).toBe(200);
+    expect(patched.json).toMatchObject({
+      sid: room.sid,
+      metadata: '{"topic":"ü"}',
+      maxParticipants: 3,
+    });
+    await expect.poll(() => changes).toEqual(['{"topic":"ü"}']);
+    expect((await service.call('PATCH', pathOf(room.name), { body: { metadata: '' } })).json).toMatchObject({
+      metadata: '',
+    });
+    expect((await service.call('GET', pathOf(room.name))).json).toMatchObject({ metadata: '' });
+    await ada.leave();
+  });
+
+  it('changes nothing without metadata', async () => {
+    const { room } = await create({ name: unique('kept'), metadata: 'kept' });
+    for (const body of [{}, { metadata: null }]) {
+      const patched = await service.call('PATCH', pathOf(room.name), { body });
+      expect([patched.status, patched.json]).toMatchObject([200, { metadata: 'kept' }]);
+    }
+  });
+
+  it('is 404 for a room that is not open, and 400 for what cannot be changed or is too long', async () => {
+    expect(await soon('PATCH', pathOf(unique('absent')), { metadata: 'x' })).toEqual({
+      status: 404,
+      code: 'room-not-found',
+    });
+    expect(await soon('PATCH', pathOf(unique('absent')), {})).toEqual({
+      status: 404,
+      code: 'room-not-found',
+    });
+    const { room } = await create({ name: unique('limits') });
+    const refused = { status: 400, code: 'invalid-request' };
+    expect(await soon('PATCH', pathOf(room.name), { maxParticipants: 2 })).toEqual(refused);
+    expect(await soon('PATCH', pathOf(room.name), { metadata: 'é'.repeat(262_145) })).toEqual(refused);
+    expect((await service.call('GET', pathOf(room.name))).json).toMatchObject({ metadata: '' });
   });
 });

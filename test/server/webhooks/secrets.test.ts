@@ -10,6 +10,7 @@ import { startTestService, type TestService, type TestServiceOptions } from '../
 import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
 import { postMediaEvent, roomFinished } from './support/media-webhook.ts';
 import { expectedSignatures, type Receiver, startReceiver } from './support/receiver.ts';
+import { sealUnbound } from './support/seal-unbound.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
@@ -143,26 +144,41 @@ describe('a sealed secret', () => {
   const [key, other] = [randomBytes(32), randomBytes(32)] as const;
 
   it('is opened by its key, wherever it stands, and by no other', () => {
-    const sealed = createSecretBox([key]).seal('geheim');
-    expect(createSecretBox([other, key]).open(sealed)).toBe('geheim');
-    expect(() => createSecretBox([other]).open(sealed)).toThrow('ENCRYPTION_KEY');
+    const sealed = createSecretBox([key]).seal('geheim', 'wh_1');
+    expect(createSecretBox([other, key]).open(sealed, 'wh_1')).toBe('geheim');
+    expect(() => createSecretBox([other]).open(sealed, 'wh_1')).toThrow('ENCRYPTION_KEY');
+  });
+
+  it('is opened for its own webhook alone', () => {
+    const box = createSecretBox([key]);
+    const sealed = box.seal('geheim', 'wh_1');
+    expect(() => box.open(sealed, 'wh_2')).toThrow('cannot be decrypted');
+    const asUnbound = sealed.replace('v2.', 'v1.');
+    expect(() => box.open(asUnbound, 'wh_1')).toThrow('cannot be decrypted');
+    expect(() => box.open(asUnbound, 'wh_2')).toThrow('cannot be decrypted');
+  });
+
+  it('of version 0.1.0, which has no id, is opened, and is not current', () => {
+    const box = createSecretBox([key]);
+    const sealed = sealUnbound(key, 'geheim');
+    expect([box.open(sealed, 'wh_1'), box.isCurrent(sealed)]).toEqual(['geheim', false]);
   });
 
   it('is another one each time, and none when a bit of it is changed', () => {
     const box = createSecretBox([key]);
-    const sealed = box.seal('geheim');
-    expect(box.seal('geheim')).not.toBe(sealed);
+    const sealed = box.seal('geheim', 'wh_1');
+    expect(box.seal('geheim', 'wh_1')).not.toBe(sealed);
     const [version = '', id = '', text = ''] = sealed.split('.');
     const bytes = Buffer.from(text, 'base64url');
     for (let index = 0; index < bytes.length; index += 1) {
       const changed = Buffer.from(bytes);
       changed[index] = (changed[index] ?? 0) ^ 1;
-      expect(() => box.open([version, id, changed.toString('base64url')].join('.'))).toThrow(
+      expect(() => box.open([version, id, changed.toString('base64url')].join('.'), 'wh_1')).toThrow(
         'cannot be decrypted',
       );
     }
-    for (const broken of ['', 'v1', `v2.${id}.${text}`, `v1.${id}.`, `v1.${id}.AAAA`]) {
-      expect(() => box.open(broken)).toThrow('cannot be decrypted');
+    for (const broken of ['', 'v2', `v3.${id}.${text}`, `v2.${id}.`, `v2.${id}.AAAA`]) {
+      expect(() => box.open(broken, 'wh_1')).toThrow('cannot be decrypted');
     }
   });
 });

@@ -7,7 +7,7 @@ import { EVENT_NAMES } from '../../../src/contract/event-names.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { failPending } from './support/fail-pending.ts';
 import { LOOPBACK_ALLOWED, register } from './support/hooked-service.ts';
-import { mediaWebhook, postMediaEvent, roomFinished } from './support/media-webhook.ts';
+import { ABSENT_MEDIA, mediaWebhook, postMediaEvent, roomFinished } from './support/media-webhook.ts';
 import { answer, expectedSignatures, type Receiver, startReceiver } from './support/receiver.ts';
 
 type Listed = {
@@ -85,6 +85,48 @@ describe('registering a webhook', () => {
       const changed = await service.call(method, `/v1/webhooks/${webhook.id}`, { body });
       expect([changed.status, (changed.json as { secret: string }).secret]).toEqual([200, '***']);
     }
+  });
+
+  it('lists them page by page where a limit or a cursor is given', async () => {
+    const ids: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      const body = { url: `https://example.org/${name}` };
+      const created = await service.call('POST', '/v1/webhooks', { body });
+      ids.push((created.json as { id: string }).id);
+    }
+    registered.push(...ids);
+    const page = async (query: string) => {
+      const { json } = await service.call('GET', `/v1/webhooks${query}`);
+      const { webhooks, nextCursor } = json as { webhooks: { id: string }[]; nextCursor?: string | null };
+      return { ids: webhooks.map(({ id }) => id), nextCursor };
+    };
+    const first = await page('?limit=2');
+    expect(first).toEqual({ ids: ids.slice(0, 2), nextCursor: expect.any(String) });
+    expect(await page(`?limit=2&cursor=${first.nextCursor}`)).toEqual({
+      ids: ids.slice(2),
+      nextCursor: null,
+    });
+    expect(await page(`?cursor=${first.nextCursor}`)).toEqual({ ids: ids.slice(2), nextCursor: null });
+    expect(await page('')).toEqual({ ids, nextCursor: undefined });
+    const foreign = await service.call('GET', '/v1/webhooks?cursor=WyJyb29tcyIsImEiXQ');
+    expect([foreign.status, foreign.json]).toMatchObject([400, { errors: [{ parameter: 'cursor' }] }]);
+    for (const limit of ['0', '1001', 'x']) {
+      expect((await service.call('GET', `/v1/webhooks?limit=${limit}`)).status).toBe(400);
+    }
+  });
+
+  it('refuses more of them than MAX_WEBHOOKS, until one is deleted', async () => {
+    const limited = await startTestService({ environment: { ...LOOPBACK_ALLOWED, MAX_WEBHOOKS: '2' } });
+    cleanUps.push(limited.close);
+    const create = () => limited.call('POST', '/v1/webhooks', { body: { url: 'https://example.org/hook' } });
+    const [{ json: kept }] = await Promise.all([create(), create()]);
+    const refused = await create();
+    expect([refused.status, refused.json]).toMatchObject([
+      409,
+      { type: 'urn:problem-type:rtc:webhook-limit-reached', detail: expect.stringContaining('There are 2') },
+    ]);
+    await limited.call('DELETE', `/v1/webhooks/${(kept as { id: string }).id}`);
+    expect((await create()).status).toBe(201);
   });
 
   it('takes all the names of both lists, and names them where one is wrong', async () => {
@@ -568,6 +610,24 @@ describe("the media server's webhooks", () => {
     expect((await post(headers, body)).status).toBe(200);
     const huge = mediaWebhook({ event: 'room_started', id: 'EV_h', metadata: ' '.repeat(8 * 1024 ** 2) });
     expect((await post(huge.headers, huge.body)).status).toBe(413);
+  });
+
+  it.each([101, 4_111, 100_000])('that are nested %i deep are refused for good', async (depth) => {
+    const { body, headers } = mediaWebhook({ event: 'room_started', id: 'EV_deep', more: 0 }, ABSENT_MEDIA, {
+      // JSON.stringify cannot nest as deeply.
+      edit: (text) => text.replace('"more":0', `"more":${'['.repeat(depth)}${']'.repeat(depth)}`),
+    });
+    const refused = await post(headers, body);
+    expect([refused.status, refused.json]).toMatchObject([
+      400,
+      { errors: [{ pointer: '#/more', detail: 'is nested too deeply' }] },
+    ]);
+  });
+
+  it('that are nested as deeply as no event of the media server are taken in', async () => {
+    const more = JSON.parse(`${'['.repeat(99)}${']'.repeat(99)}`);
+    const { body, headers } = mediaWebhook({ ...roomFinished('deep'), more });
+    expect((await post(headers, body)).status).toBe(200);
   });
 
   it('that are signed but no event are refused for good', async () => {

@@ -11,6 +11,7 @@ export type WindowOptions = {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
+  readonly javaScriptEnabled?: boolean;
 };
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -25,18 +26,24 @@ export async function startBrowser(): Promise<TestBrowser> {
     ],
   });
   return {
-    openWindow: ({ width = 1440, height = 900, colorScheme = 'dark' } = {}) =>
-      browser.newContext({ viewport: { width, height }, colorScheme }),
+    openWindow: ({ width = 1440, height = 900, colorScheme = 'dark', javaScriptEnabled = true } = {}) =>
+      browser.newContext({ viewport: { width, height }, colorScheme, javaScriptEnabled }),
     close: () => browser.close(),
   };
 }
 
-/** What went wrong in the page: uncaught errors, and what its content security policy refused. */
+const EXPECTED = 'Failed to load resource: the server responded with a status of 4';
+
+/**
+ * What went wrong in the page: uncaught errors, and what its content security policy refused. Chromium also writes each
+ * response of 400 and more to its console; those that a page expects are left out.
+ */
 export function collectErrors(page: Page): readonly string[] {
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error') errors.push(message.text());
+    if (message.type() !== 'error' || message.text().startsWith(EXPECTED)) return;
+    errors.push(message.text());
   });
   return errors;
 }

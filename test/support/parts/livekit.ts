@@ -15,6 +15,8 @@ export interface LivekitOptions {
   /** A pair is generated when none is given. */
   readonly apiKey?: string;
   readonly apiSecret?: string;
+  /** Of the API; a free one when none is given. */
+  readonly port?: number;
   /** The URL that CreateIngress answers with for RTMP. */
   readonly ingressRtmpUrl?: string;
 }
@@ -27,6 +29,8 @@ export interface Livekit {
   readonly apiKey: string;
   readonly apiSecret: string;
   close(): Promise<void>;
+  /** Ends it as a crash does: nobody is told. */
+  kill(): Promise<void>;
 }
 
 /** Starts the real, pinned livekit-server on loopback. Its rooms live as long as it does. */
@@ -36,7 +40,7 @@ export async function startLivekit(options: LivekitOptions = {}): Promise<Liveki
   const apiKey = options.apiKey ?? `API${randomBytes(6).toString('hex')}`;
   const apiSecret = options.apiSecret ?? randomBytes(24).toString('hex');
   return withFreshPorts(async () => {
-    const ports = { http: await freePort(), tcp: await freePort(), udp: await freePort() };
+    const ports = { http: options.port ?? (await freePort()), tcp: await freePort(), udp: await freePort() };
     const configDir = await mkdtemp(join(tmpdir(), 'rtc-livekit-'));
     const configFile = join(configDir, 'livekit.yaml');
     const config = livekitConfig({ ...options, apiKey, apiSecret }, ports);
@@ -44,17 +48,18 @@ export async function startLivekit(options: LivekitOptions = {}): Promise<Liveki
     await writeFile(configFile, JSON.stringify(config), { mode: 0o600 });
     const part = runPart({ name: 'livekit-server', program, args: ['--config', configFile] });
     const httpUrl = `http://127.0.0.1:${ports.http}`;
-    const close = async () => {
-      await part.close();
+    const end = (stop: () => Promise<void>) => async () => {
+      await stop();
       await rm(configDir, { recursive: true, force: true });
     };
+    const close = end(part.close);
     try {
       await untilReady(part, 'livekit-server', { isReady: async () => (await fetch(httpUrl)).ok });
     } catch (cause) {
       await close();
       throw cause;
     }
-    return { url: `ws://127.0.0.1:${ports.http}`, httpUrl, apiKey, apiSecret, close };
+    return { url: `ws://127.0.0.1:${ports.http}`, httpUrl, apiKey, apiSecret, close, kill: end(part.kill) };
   });
 }
 

@@ -13,6 +13,11 @@ export interface RunningPart {
   readonly exited: Promise<number | null>;
   /** Ends the program and everything that it started; resolves when all of it is gone. */
   close(): Promise<void>;
+  /** The same without a word to the program, as in a crash. */
+  kill(): Promise<void>;
+  /** Stops the program in the middle of whatever it does (SIGSTOP), until it is thawed (SIGCONT). */
+  freeze(): void;
+  thaw(): void;
 }
 
 export interface PartCommand {
@@ -71,7 +76,13 @@ export function runPart(command: PartCommand): RunningPart {
     closing ??= stop(child, exited, command.stopSignal ?? 'SIGTERM');
     return closing;
   };
-  return { output: () => output, exited, close };
+  const kill = async () => {
+    signalGroup(child, 'SIGKILL');
+    await exited;
+  };
+  const freeze = () => signalGroup(child, 'SIGSTOP');
+  const thaw = () => signalGroup(child, 'SIGCONT');
+  return { output: () => output, exited, close, kill, freeze, thaw };
 }
 
 async function stop(child: ChildProcess, exited: Promise<unknown>, signal: NodeJS.Signals): Promise<void> {

@@ -1,9 +1,18 @@
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
-import { CHECK_FIELDS, checkCodes } from './check-codes.ts';
-import { CODES, COLUMN, codesOf, DECODED_FIELDS, fieldsFor, isStreamed, STREAM_OPTIONS } from './codes.ts';
-import { ACCEPT, RULE_OPTIONS, rulesOf } from './rules.ts';
+import { CHECK_FIELDS, checkCodes } from './codes/check-codes.ts';
+import {
+  APPEND,
+  CODES,
+  COLUMN,
+  codesOf,
+  DECODED_FIELDS,
+  fieldsFor,
+  isStreamed,
+  STREAM_OPTIONS,
+} from './codes/code-options.ts';
+import { ACCEPT, LANG, RULE_OPTIONS, rulesOf } from './rules.ts';
 
 /*
  * Offline: no service, no settings. Only `check` of a few codes is here in full, so that it starts in little more than
@@ -11,7 +20,7 @@ import { ACCEPT, RULE_OPTIONS, rulesOf } from './rules.ts';
  */
 
 const MANY =
-  'Many codes come from stdin (-) or --file, one a line, or as a --column of CSV; bad lines are named by number, and the exit code is 7 if there was one.';
+  'Many codes come from stdin (-) or --file, one a line, or from a table (CSV or .xlsx), whose column of codes is found by its name or given with --column; bad lines are named by number, and the exit code is 7 if there was one.';
 
 const check = defineCommand({
   noun: 'cf',
@@ -21,7 +30,7 @@ const check = defineCommand({
   needs: 'nothing',
   fields: (input) => fieldsFor(input, isStreamed(input) ? ['line', ...CHECK_FIELDS] : CHECK_FIELDS),
   arguments: { codes: CODES },
-  options: { ...RULE_OPTIONS, accept: ACCEPT, column: COLUMN, ...STREAM_OPTIONS },
+  options: { ...RULE_OPTIONS, accept: ACCEPT, column: COLUMN, append: APPEND, ...STREAM_OPTIONS },
   examples: [
     { line: 'rtc cf check RSSMRA80B01H501T', does: 'One code' },
     { line: 'rtc cf check 00743110157 --accept any', does: 'Any Italian tax code' },
@@ -33,13 +42,22 @@ const check = defineCommand({
       line: 'rtc cf check --file people.csv --column cf --rejects bad.tsv > checked.tsv',
       does: 'A column of a CSV file; bad lines go to a file',
     },
+    {
+      line: 'rtc cf check --file people.xlsx --append --out checked.xlsx --lang it',
+      does: 'Every row again, with the place of its code or what is wrong with it, in Italian',
+    },
     { line: "rtc cf check - < codes.txt | awk -F'\\t' '$2 == \"invalid\"'", does: 'Only the invalid ones' },
   ],
   async run(context, input) {
     const rules = { ...rulesOf(context, input), accept: input.accept ?? 'person' };
     if (!isStreamed(input)) return checkCodes(context.terminal, await codesOf(context, input.codes), rules);
-    const { checkMany } = await import('./check-many.ts');
-    return checkMany(context, input, rules);
+    const many = { ...input, language: rules.language };
+    if (input.append) {
+      const { appendChecks } = await import('./codes/append-codes.ts');
+      return appendChecks(context, many, rules);
+    }
+    const { checkMany } = await import('./codes/check-many.ts');
+    return checkMany(context, many, rules);
   },
 });
 
@@ -55,6 +73,7 @@ const decode = defineCommand({
     ...RULE_OPTIONS,
     details: flag('--details', 'with --json: all that is known, beside the ten fields of the API'),
     column: COLUMN,
+    append: APPEND,
     ...STREAM_OPTIONS,
   },
   examples: [
@@ -65,10 +84,15 @@ const decode = defineCommand({
   async run(context, input) {
     const rules = rulesOf(context, input);
     if (isStreamed(input)) {
-      const { decodeMany } = await import('./decode-many.ts');
-      return decodeMany(context, input, rules);
+      const many = { ...input, language: rules.language };
+      if (input.append) {
+        const { appendDecoded } = await import('./codes/append-codes.ts');
+        return appendDecoded(context, many, { ...rules, accept: 'person' });
+      }
+      const { decodeMany } = await import('./codes/decode-many.ts');
+      return decodeMany(context, many, rules);
     }
-    const { decodeCodes } = await import('./decode-codes.ts');
+    const { decodeCodes } = await import('./codes/decode-codes.ts');
     return decodeCodes(context.terminal, await codesOf(context, input.codes), {
       rules,
       withDetails: input.details,
@@ -92,12 +116,12 @@ const omocodie = defineCommand({
   async run(context, input) {
     const rules = rulesOf(context, input);
     if (isStreamed(input)) {
-      const { omocodieMany } = await import('./decode-many.ts');
-      return omocodieMany(context, input, rules);
+      const { omocodieMany } = await import('./codes/decode-many.ts');
+      return omocodieMany(context, { ...input, language: rules.language }, rules);
     }
     const [code = '', ...others] = await codesOf(context, input.codes);
     if (others.length > 0) throw usageError('one code at a time', 'give one, or - to read many from stdin');
-    const { omocodieOfCode } = await import('./decode-codes.ts');
+    const { omocodieOfCode } = await import('./codes/decode-codes.ts');
     return omocodieOfCode(context.terminal, code, rules);
   },
 });
@@ -134,12 +158,10 @@ const generate = defineCommand({
     ...PERSON_OPTIONS,
     strict: RULE_OPTIONS.strict,
     asOf: RULE_OPTIONS.asOf,
-    csv: flag('--csv', 'the people are CSV with a header row'),
+    lang: LANG,
+    csv: flag('--csv', 'the people are a table with a header row: CSV, or .xlsx'),
     ndjson: flag('--ndjson', 'the people are JSON objects, one a line'),
-    append: flag(
-      '--append',
-      'CSV: every row of the input in order, with code, place, warning and reason added',
-    ),
+    append: APPEND,
     ...STREAM_OPTIONS,
   },
   examples: [
@@ -150,8 +172,8 @@ const generate = defineCommand({
     },
     { line: 'rtc cf generate - < person.json', does: 'One person, without showing them to other users' },
     {
-      line: 'rtc cf generate --file people.csv --append > coded.csv',
-      does: 'Every row again with its code, or with the reason why there is none',
+      line: 'rtc cf generate --file people.xlsx --append --out coded.xlsx --lang it',
+      does: 'Every row again with its code, or with the reason in Italian why there is none',
     },
     {
       line: 'rtc cf generate --file people.csv --rejects bad.tsv > codes.txt',
@@ -160,8 +182,10 @@ const generate = defineCommand({
   ],
   async run(context, input) {
     const rules = rulesOf(context, { ...input, century: undefined });
-    const { generateOne, generateMany, isManyPeople } = await import('./generate.ts');
-    return isManyPeople(input) ? generateMany(context, input, rules) : generateOne(context, input, rules);
+    const { isManyPeople } = await import('./people/person-input.ts');
+    const { generateOne, generateMany } = await import('./people/generate.ts');
+    const people = { ...input, language: rules.language };
+    return isManyPeople(people) ? generateMany(context, people, rules) : generateOne(context, people, rules);
   },
 });
 
@@ -177,8 +201,10 @@ const match = defineCommand({
   options: {
     ...PERSON_OPTIONS,
     asOf: RULE_OPTIONS.asOf,
-    csv: flag('--csv', 'codes and people are CSV with a header row'),
+    lang: LANG,
+    csv: flag('--csv', 'codes and people are a table with a header row: CSV, or .xlsx'),
     ndjson: flag('--ndjson', 'codes and people are JSON objects, one a line'),
+    append: APPEND,
     ...STREAM_OPTIONS,
   },
   examples: [
@@ -191,10 +217,10 @@ const match = defineCommand({
   ],
   async run(context, input) {
     const rules = rulesOf(context, { ...input, strict: false, century: undefined });
-    const { isManyPeople } = await import('./generate.ts');
-    const { matchMany, matchOne } = await import('./match-people.ts');
+    const { isManyPeople } = await import('./people/person-input.ts');
+    const { matchMany, matchOne } = await import('./people/match-people.ts');
     // The code is an argument of its own; the rest reads as for generate.
-    const source = { ...input, input: input.code === '-' ? '-' : undefined };
+    const source = { ...input, language: rules.language, input: input.code === '-' ? '-' : undefined };
     return isManyPeople(source) ? matchMany(context, source, rules) : matchOne(context, source, rules);
   },
 });

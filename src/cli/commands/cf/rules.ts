@@ -1,4 +1,6 @@
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
+import type { Language } from '../../../fiscal/index.ts';
+import type { Rules } from '../../../people/rules.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { flag, oneOf, option } from '../../framework/parameters.ts';
@@ -6,11 +8,15 @@ import { isCalendarDay } from '../../terminal/time.ts';
 
 const CENTURIES = ['1800', '1900', '2000'] as const;
 
+/** In which language reasons and hints are told; an option of every command about codes and places. */
+export const LANG = option('--lang <language>', 'language of reasons and hints', oneOf(['en', 'it']));
+
 /** How a code is judged; options of every command that reads codes. */
 export const RULE_OPTIONS = {
   strict: flag('--strict', 'refuse a place that did not exist on the birth date'),
   century: option('--century <year>', 'fix the century of the two-digit year', oneOf(CENTURIES)),
   asOf: option('--as-of <date>', 'judge as of another day than today, YYYY-MM-DD', { parse: isoDate }),
+  lang: LANG,
 };
 
 /** Which kinds of codes `check` calls valid. */
@@ -20,19 +26,11 @@ export const ACCEPT = option(
   oneOf(['person', 'any']),
 );
 
-/** The options of the fiscal library. */
-export type Rules = {
-  readonly asOf: string;
-  readonly strict: boolean;
-  readonly century: number | undefined;
-  /** False in a run over many: suggestions cost as much as a thousand codes. */
-  readonly suggest?: false;
-};
-
 type RuleInput = {
   readonly strict: boolean;
   readonly century: (typeof CENTURIES)[number] | undefined;
   readonly asOf: string | undefined;
+  readonly lang: Language | undefined;
 };
 
 export function rulesOf(context: Context, input: RuleInput): Rules {
@@ -40,6 +38,7 @@ export function rulesOf(context: Context, input: RuleInput): Rules {
     asOf: input.asOf ?? todayInItaly(context.io.clock()),
     strict: input.strict,
     century: input.century === undefined ? undefined : Number(input.century),
+    language: input.lang ?? 'en',
   };
 }
 

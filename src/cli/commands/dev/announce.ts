@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { basename, delimiter, join, relative, resolve } from 'node:path';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import { readProfiles, writeProfiles } from '../../connection/profiles.ts';
 import { describeError } from '../../errors/describe-error.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
 import type { DevReady, Io } from '../../terminal/io.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
@@ -19,13 +19,18 @@ const MEDIA = {
 /** Of `  Media server  ` and its like. */
 const LABEL_WIDTH = 16;
 
-/** Keeps the credentials as the profile of this folder, and says what is there and what to try. `roomLink` leads to the page of a room. */
+/** The profile of this service, what a command needs to use it, and the links of its pages, where they are served. */
+export type Announcement = KeptProfile & {
+  readonly roomLink: string | undefined;
+  readonly consoleLink: string | undefined;
+};
+
+/** Says what is there and what to try. */
 export async function announceDev(
   context: Context,
   ready: DevReady,
-  roomLink: string | undefined,
+  { profile, option, roomLink, consoleLink }: Announcement,
 ): Promise<void> {
-  const { profile, option } = await keepProfile(context, ready);
   const { dataDir, media, url } = ready;
   if (context.terminal.json !== undefined)
     return printReady(context.terminal, { url, profile, dataDir, media });
@@ -43,6 +48,9 @@ export async function announceDev(
     ...(roomLink === undefined
       ? []
       : ['', `${heading('See your face')} in the room demo: ${name(roomLink)}`]),
+    ...(consoleLink === undefined
+      ? []
+      : ['', `${heading('See it all')} in the console: ${name(consoleLink)}`]),
     '',
     heading('Try, in another terminal:'),
     `  ${rtc} rooms create demo${option}`,
@@ -64,14 +72,16 @@ function programName(io: Io): string {
   return `node ${shellQuote(relative(io.workingDirectory, io.launcher))}`;
 }
 
+export type KeptProfile = { readonly profile: string; readonly option: string };
+
 /**
- * The profile becomes the current one where there is none; otherwise the commands to try must name it. A config file
+ * Keeps the credentials as the profile of this folder. The profile becomes the current one where there is none; otherwise the commands to try must name it. A config file
  * that cannot be used does not stop a service that runs.
  */
-async function keepProfile(
+export async function keepProfile(
   context: Context,
   { url, apiKey, apiSecret, dataDir }: DevReady,
-): Promise<{ readonly profile: string; readonly option: string }> {
+): Promise<KeptProfile> {
   const { workingDirectory } = context.io;
   try {
     const store = await readProfiles(context.io);

@@ -1,6 +1,6 @@
 import { ROLES, WORKER_KINDS, type WorkerKind } from '../../../contract/choices.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import { startError } from '../../errors/start-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
@@ -11,8 +11,8 @@ import { printStatus } from '../../terminal/terminal.ts';
 import { findParticipant } from '../participants/find-participant.ts';
 import type { ServedPage } from '../rooms/page/serve-page.ts';
 import { HOST, PORT } from '../serve.ts';
-import { announceDev, READY_FIELDS } from './announce.ts';
-import { serveFirstRoom } from './first-room.ts';
+import { announceDev, keepProfile, READY_FIELDS } from './announce.ts';
+import { serveDevConsole, serveFirstRoom } from './serve-pages.ts';
 
 const MEDIA = ['livekit', 'embedded'] as const;
 
@@ -41,7 +41,7 @@ const dev = defineCommand({
   async run(context, { media, host, port, with: workers }) {
     const { signal, loaders } = context.io;
     const statusLine = createStatusLine(context.io);
-    let page: ServedPage | undefined;
+    const pages: (ServedPage | undefined)[] = [];
     try {
       const { dev: run } = await loaders.dev();
       await run({
@@ -57,15 +57,20 @@ const dev = defineCommand({
         status: statusLine.show,
         announce: async (ready) => {
           statusLine.clear();
-          page = await serveFirstRoom(context, ready);
-          await announceDev(context, ready, page?.link);
+          const kept = await keepProfile(context, ready);
+          const [room, console] = await Promise.all([
+            serveFirstRoom(context, ready),
+            serveDevConsole(context, ready, kept),
+          ]);
+          pages.push(room, console);
+          await announceDev(context, ready, { ...kept, roomLink: room?.link, consoleLink: console?.link });
         },
       });
     } catch (error) {
       throw startError(error, { exitCode: EXIT.failure, signal });
     } finally {
       statusLine.clear();
-      await page?.close();
+      for (const page of pages) await page?.close();
     }
     return nothing();
   },

@@ -144,8 +144,10 @@ async function checkAddons({ context, client }: Deps): Promise<Check> {
   try {
     const { capabilities } = await client.health(callOptions(context));
     const running = [
-      capabilities.transcriptionLive ? 'live transcription' : '',
-      capabilities.transcriptionPost ? 'post-call transcription' : '',
+      capabilities.transcriptionLive ? `live transcription${inLanguages(capabilities.languages?.live)}` : '',
+      capabilities.transcriptionPost
+        ? `post-call transcription${inLanguages(capabilities.languages?.post)}`
+        : '',
     ].filter((name) => name !== '');
     return running.length === 0
       ? skipped('add-ons', 'no transcription worker runs (optional)')
@@ -154,4 +156,9 @@ async function checkAddons({ context, client }: Deps): Promise<Check> {
     if (!(error instanceof RtcError) || error.code === 'aborted') throw error;
     return failedCheck('add-ons', error, context.io.clock());
   }
+}
+
+/** Services of earlier versions do not list them. */
+function inLanguages(languages: readonly string[] | undefined): string {
+  return languages === undefined || languages.length === 0 ? '' : ` (${languages.join(', ')})`;
 }

@@ -3,8 +3,8 @@ import type { RtcClient } from '../../../client/client.ts';
 import type { FollowEventsOptions } from '../../../client/follow-events.ts';
 import { deliveredName, type EventName, eventTypeOf } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import { describeError } from '../../errors/describe-error.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
@@ -101,7 +101,7 @@ async function* follow(context: Context, following: Following): AsyncGenerator<W
   for await (const event of client.events.follow(options)) {
     const type = eventTypeOf(event.event);
     const name = type === undefined || events === undefined ? undefined : deliveredName(type, events);
-    yield { event: name === undefined ? event : { ...event, event: name }, cursor };
+    yield { event: name === undefined ? event : Object.assign({}, event, { event: name }), cursor };
   }
 }
 

@@ -1,5 +1,7 @@
-import { periodAnswer } from '../../../contract/fiscal-answers.ts';
+import { periodResponse } from '../../../contract/fiscal-responses.ts';
+import { beginsWith, isInForceOn } from '../../../contract/listed-places.ts';
 import type { PlacePeriod } from '../../../contract/places.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import {
   type CapsResult,
   caps,
@@ -12,11 +14,10 @@ import {
 } from '../../../fiscal/index.ts';
 import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { nearest } from '../../errors/did-you-mean.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
-import { argument, flag } from '../../framework/parameters.ts';
+import { argument, flag, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { type Column, list, type Result, record, text } from '../../terminal/result.ts';
-import { findPlaces, unknownProvince } from './find.ts';
+import { calendarDay, findPlaces, unknownProvince } from './find.ts';
 
 const PLACE_FIELDS = [
   'code',
@@ -131,25 +132,50 @@ const listCities = defineCommand({
   needs: 'nothing',
   fields: PLACE_FIELDS,
   arguments: { province: argument('abbreviation of the province, such as RM; EE for states') },
-  options: { current: flag('--current', 'only names that are in use today') },
+  options: {
+    current: flag('--current', 'only names that are in use today'),
+    date: option('--date <date>', 'only names that were in force on this day, YYYY-MM-DD', {
+      parse: calendarDay,
+    }),
+    q: option('--q <text>', 'only names that begin so, whatever case and accents', { parse: notEmpty }),
+    limit: option('--limit <count>', 'at most so many', { parse: wholeNumber(1, 10_000) }),
+  },
   examples: [
     { line: 'rtc it cities RM', does: 'All that ever were in the province of Rome' },
     { line: 'rtc it cities RM --current', does: 'Those of today' },
+    {
+      line: 'rtc it cities VE --date 1920-01-01 --q me',
+      does: 'Those of a day, by the beginning of the name',
+    },
     { line: 'rtc it cities EE --current', does: 'The foreign states of today' },
   ],
-  async run(_context, { province, current }) {
+  async run(_context, { province, limit, ...filter }) {
     const all = cities(province);
     if (all.length === 0) throw unknownProvince(province);
-    const records = all.filter(({ isCurrent }) => isCurrent || !current).map(listed);
+    const records = all
+      .filter((place) => isListed(place, filter))
+      .slice(0, limit)
+      .map(listed);
     return list({
       response: records,
       records,
       columns: CITY_COLUMNS,
       identify: ({ code, name }) => `${code} ${name}`,
-      empty: 'The province has no places today; leave --current out.',
+      empty: 'The province has no such places; leave options out.',
     });
   },
 });
+
+type Filter = {
+  readonly current: boolean;
+  readonly date: string | undefined;
+  readonly q: string | undefined;
+};
+
+function isListed(place: ListedPlace, { current, date, q }: Filter): boolean {
+  if (current && !place.isCurrent) return false;
+  return (date === undefined || isInForceOn(place, date)) && (q === undefined || beginsWith(place.name, q));
+}
 
 const listCaps = defineCommand({
   noun: 'it',
@@ -199,7 +225,7 @@ function sourcesResult(): Result {
 }
 
 function listed(place: ListedPlace): PlacePeriod {
-  return periodAnswer(place, place.codiceCatastaleToday);
+  return periodResponse(place, place.codiceCatastaleToday);
 }
 
 type NoCaps = Exclude<CapsResult, { readonly ok: true }>;

@@ -53,7 +53,7 @@ function otherNames(place: Place, history: readonly Place[]): readonly string[] 
   return [...new Set(history.map(({ name }) => name))].filter((name) => name !== place.name);
 }
 
-function calendarDay(text: string): string {
+export function calendarDay(text: string): string {
   if (isCalendarDay(text)) return text;
   throw usageError(`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31');
 }

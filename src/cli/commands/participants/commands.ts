@@ -1,6 +1,6 @@
 import type { Participant } from '../../../contract/participants.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';

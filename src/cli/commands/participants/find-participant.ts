@@ -1,6 +1,6 @@
 import type { Participant } from '../../../contract/participants.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import type { Context } from '../../framework/context.ts';
 
 /** @throws CliError (not found) that names who is there */

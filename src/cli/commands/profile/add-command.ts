@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { parseServiceUrl } from '../../../client/service-url.ts';
+import { InvalidUrlError, parseServiceUrl } from '../../../client/service-url.ts';
 import { type Profile, readProfiles, writeProfiles } from '../../connection/profiles.ts';
 import { readSecretFile } from '../../connection/secrets.ts';
 import { DEFAULT_URL } from '../../connection/settings.ts';
@@ -32,6 +32,7 @@ export const add = defineCommand({
       parse: notEmpty,
     }),
     use: flag('--use', 'make it the current profile'),
+    protected: flag('--protected', 'mark it as one to be careful with: rtc console shows it in red'),
     yes: YES,
   },
   examples: [
@@ -51,7 +52,8 @@ export const add = defineCommand({
         question: async () => `Profile ${input.name} exists. Replace it?`,
       });
     }
-    const profile = await askProfile(context, input);
+    const asked = await askProfile(context, input);
+    const profile = input.protected ? { ...asked, isProtected: true } : asked;
     const isCurrent = input.use || store.current === undefined || store.current === input.name;
     await writeProfiles(context.io, {
       current: isCurrent ? input.name : store.current,
@@ -117,10 +119,8 @@ function serviceUrl(text: string): string {
     parseServiceUrl(text);
     return text;
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    // Said of --url, or of what was typed.
-    const validate = message.replace("the service's URL ", '').replace(/ such as \S+$/, '');
-    throw usageError(validate, `write it such as ${DEFAULT_URL}`);
+    if (!(error instanceof InvalidUrlError)) throw error;
+    throw usageError(error.reason, `write it such as ${DEFAULT_URL}`);
   }
 }
 

@@ -4,8 +4,8 @@ import type {
   RecordingStatus,
   RecordingStop,
 } from '../../../contract/recordings.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument } from '../../framework/parameters.ts';

@@ -1,5 +1,6 @@
 import type { Room, RoomCreate } from '../../../contract/rooms.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
@@ -174,6 +175,32 @@ const get = defineCommand({
   },
 });
 
+const update = defineCommand({
+  noun: 'rooms',
+  verb: 'update',
+  summary: 'Change the metadata of an open room',
+  description: 'Clients in the room get it at once. An empty text removes it.',
+  needs: 'service',
+  fields: FIELDS,
+  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  options: {
+    metadata: option('--metadata <text>', 'new text kept with the room', {
+      parse: asText,
+      source: 'typed-or-file',
+    }),
+  },
+  examples: [
+    { line: 'rtc rooms update demo --metadata @demo.json', does: 'The text of a file' },
+    { line: "rtc rooms update demo --metadata ''", does: 'No metadata any more' },
+  ],
+  async run(context, { room, metadata }) {
+    if (metadata === undefined) throw usageError('nothing to change', 'give --metadata');
+    const client = await context.client();
+    const updated = await client.rooms.update(room, { metadata }, { signal: context.io.signal });
+    return record({ response: updated, record: updated, columns: RECORD_COLUMNS });
+  },
+});
+
 const remove = defineCommand({
   noun: 'rooms',
   verb: 'delete',
@@ -202,7 +229,7 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listRooms, get, open, remove];
+export const commands: readonly Command[] = [create, listRooms, get, update, open, remove];
 
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();

@@ -1,13 +1,8 @@
 import { ROLES } from '../../../contract/choices.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
-import type { Context } from '../../framework/context.ts';
 import { argument, flag, notEmpty, oneOf, option, wholeNumber } from '../../framework/parameters.ts';
 import { nothing } from '../../terminal/result.ts';
-import { printHint, printStatus } from '../../terminal/terminal.ts';
-import { type OpenedBrowser, openBrowser } from './page/open-browser.ts';
-import { userIdentity } from './page/seats.ts';
-import { type ServedPage, servePage } from './page/serve-page.ts';
 
 const MAX_PORT = 65_535;
 
@@ -42,60 +37,11 @@ export const open = defineCommand({
   ],
   isStream: () => true,
   async run(context, input) {
-    const { io } = context;
-    const identity = input.as ?? userIdentity(io.env);
-    const page = await servePage(io, {
-      client: await context.client(),
-      room: input.room,
-      person: { identity, name: input.name ?? identity, role: input.role ?? 'host' },
-      port: input.port ?? 0,
-      publicUrl: input.publicUrl,
-    });
-    let browser: OpenedBrowser | undefined;
-    try {
-      browser = await present(context, page, input);
-      await untilAborted(io.signal);
-    } finally {
-      await browser?.close();
-      await page.close();
-    }
+    const { openRoom } = await import('./open-room.ts');
+    await openRoom(context, input);
     return nothing();
   },
 });
-
-type Presentation = { readonly room: string; readonly print: boolean; readonly publicUrl: URL | undefined };
-
-/** Opens the browser, or prints the link where there is none to open. */
-async function present(
-  context: Context,
-  { origin, link }: ServedPage,
-  { room, print, publicUrl }: Presentation,
-): Promise<OpenedBrowser | undefined> {
-  const { io, terminal } = context;
-  const ssh = publicUrl === undefined ? io.env.SSH_CONNECTION?.split(' ') : undefined;
-  if (ssh !== undefined) {
-    const { port } = new URL(origin);
-    const host = `${io.env.USER ?? 'you'}@${ssh[2] ?? 'this-machine'}`;
-    printStatus(terminal, `On your own machine run: ssh -N -L ${port}:127.0.0.1:${port} ${host}`);
-  }
-  const isPrinted = print || publicUrl !== undefined || ssh !== undefined || io.stdout.isTTY !== true;
-  const browser = isPrinted ? undefined : await openBrowser(io, link);
-  if (browser === undefined) {
-    io.stdout.write(terminal.json === undefined ? `${link}\n` : `${JSON.stringify({ link })}\n`);
-  } else {
-    printStatus(terminal, `The room ${room} is open in your browser.`);
-  }
-  if (publicUrl !== undefined) await presentPublicly(context, link);
-  printHint(terminal, 'The page works until Ctrl-C.');
-  return browser;
-}
-
-async function presentPublicly({ io, terminal }: Context, link: string): Promise<void> {
-  printHint(terminal, 'This link works once, within ten minutes.');
-  if (io.stderr.isTTY !== true) return;
-  const { renderUnicodeCompact } = await import('uqr');
-  io.stderr.write(`\n${renderUnicodeCompact(link)}\n\n`);
-}
 
 function httpsUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -103,9 +49,4 @@ function httpsUrl(text: string): URL {
   throw usageError(
     `${JSON.stringify(text)} is not an https address without a path; browsers give camera and microphone to https only`,
   );
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

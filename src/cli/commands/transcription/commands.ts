@@ -1,5 +1,5 @@
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { LiveStart, LiveStarted, LiveStopped } from '../../../contract/transcription.ts';
-import { shellQuote } from '../../errors/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { argument, flag, listArgument } from '../../framework/parameters.ts';
 import { type Column, done, record, text } from '../../terminal/result.ts';
@@ -122,7 +122,12 @@ const get = defineCommand({
     const transcription = await client.transcription.get(room, options);
     if (format === 'json') return text(JSON.stringify(transcription), { response: transcription });
     const empty = `Nothing has been said in ${room} ${since === undefined ? 'yet' : `after ${since}`}.`;
-    return segmentList(transcription, { empty, notes: [] });
+    // A service of an earlier version sends none.
+    const error = transcription.error ?? null;
+    return segmentList(transcription, {
+      empty,
+      notes: error === null ? [] : [`The transcription has failed: ${error.message}`],
+    });
   },
 });
 

@@ -1,4 +1,6 @@
+import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { LiveTranscription, Segment } from '../../../contract/transcription.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
@@ -31,13 +33,19 @@ export const follow = defineCommand({
     const { terminal, io } = context;
     const client = await context.client();
     const captions = new Captions(terminal);
+    let failure: LiveTranscription['error'] = null;
     const segments = client.transcription.follow(room, {
       since: since?.(io.clock()),
       signal: io.signal,
       onStart: (transcription) => greet(terminal, transcription),
+      onEnd: ({ error }) => {
+        // A service of an earlier version sends none.
+        failure = error ?? null;
+      },
       ...interruptions(context),
     });
     for await (const segment of segments) captions.show(segment);
+    throwIfFailed(room, failure);
     printHint(terminal, `The transcription is over: ${plural(captions.count, 'segment')}.`);
     return nothing();
   },
@@ -45,6 +53,12 @@ export const follow = defineCommand({
 
 function greet(terminal: Terminal, { status }: LiveTranscription): void {
   if (status === 'active') printHint(terminal, 'Following; Ctrl-C ends.');
+}
+
+function throwIfFailed(room: string, failure: LiveTranscription['error']): void {
+  if (failure === null) return;
+  const next = `start it again: rtc transcription start ${shellQuote(room)}`;
+  throw new CliError(EXIT.failure, `the transcription has failed: ${failure.message}`, next);
 }
 
 function interruptions({ terminal, io }: Context) {

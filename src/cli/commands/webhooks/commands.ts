@@ -1,11 +1,12 @@
-import type { Webhook, WebhookCreate, WebhookPatch } from '../../../contract/webhooks.ts';
+import type { Webhook, WebhookCreate, WebhookList, WebhookPatch } from '../../../contract/webhooks.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { argument, listArgument, optionalArgument } from '../../framework/parameters.ts';
+import { argument, listArgument, option, optionalArgument, wholeNumber } from '../../framework/parameters.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { MAX_LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing, type Result, record } from '../../terminal/result.ts';
 import { plural } from '../../terminal/time.ts';
@@ -65,6 +66,10 @@ const create = defineCommand({
   },
 });
 
+const LIST_LIMIT = option('--limit <n>', 'at most so many, oldest first; default all', {
+  parse: wholeNumber(1, MAX_LIMIT),
+});
+
 const listWebhooks = defineCommand({
   noun: 'webhooks',
   verb: 'list',
@@ -73,22 +78,23 @@ const listWebhooks = defineCommand({
   needs: 'service',
   fields: WEBHOOK_FIELDS,
   arguments: {},
-  options: { watch: WATCH },
+  options: { limit: LIST_LIMIT, watch: WATCH },
   examples: [
     { line: 'rtc webhooks list', does: 'All of them, without their secrets' },
+    { line: 'rtc webhooks list --limit 20', does: 'The 20 oldest' },
     { line: 'rtc webhooks list --json id,url', does: 'Ids and URLs, as JSON' },
   ],
   isStream: (input) => input.watch,
-  async run(context, { watch }) {
+  async run(context, { limit, watch }) {
     const read = async (): Promise<ListResult> => {
-      const client = await context.client();
-      const response = await client.webhooks.list({ signal: context.io.signal });
+      const response = await readList(context, limit);
       return list({
         response,
         records: response.webhooks,
         columns: WEBHOOK_LIST,
         identify: (webhook) => webhook.id,
         empty: 'There is no webhook. Register one: rtc webhooks create URL',
+        notes: moreNotes(limit, response.nextCursor ?? null),
       });
     };
     return watch ? watchList(context, read) : read();
@@ -213,4 +219,15 @@ async function describeLoss(context: Context, ids: readonly string[]): Promise<s
       : `${plural(pending, 'pending delivery', 'pending deliveries')}${isMore ? ' and more' : ''} will be cancelled`;
   const log = ids.length === 1 ? 'its delivery log' : 'their delivery logs';
   return `Delete ${what} with ${log}? ${loss}.`;
+}
+
+async function readList(context: Context, limit: number | undefined): Promise<WebhookList> {
+  const client = await context.client();
+  const { signal } = context.io;
+  if (limit === undefined) return await client.webhooks.list({ signal });
+  const { records, nextCursor } = await readPages(limit, async (page) => {
+    const { webhooks, nextCursor = null } = await client.webhooks.list({ ...page, signal });
+    return { records: webhooks, nextCursor };
+  });
+  return { webhooks: records, nextCursor };
 }

@@ -68,9 +68,9 @@ export const TOPICS: Readonly<Record<string, string>> = {
 
   An error is a line of cause and a line of what to do next, with the request id
   that the service's log has. With --json it is problem details (RFC 9457) on
-  stderr.
+  stderr, with next and exitCode.
 
   --curl prints the signed request instead of sending it; --debug shows requests
-  and answers, secrets masked.
+  and responses, secrets masked.
 `,
 };

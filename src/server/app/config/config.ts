@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { readSecretFiles } from './secret-files.ts';
 import { REQUIRED, type Setting } from './setting.ts';
 import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
 import { secretWarnings } from './warnings.ts';
@@ -73,11 +74,18 @@ export class ConfigError extends Error {
   }
 }
 
-/** Adds the variables of `.env` in `directory`, except in production. The environment takes precedence. */
+/**
+ * Adds the variables of `.env` in `directory`, except in production. The environment takes precedence. Throws a
+ * ConfigError for a NAME_FILE that cannot be read.
+ */
 export function readEnvironment(environment: Environment, directory: string): Environment {
   const file = join(directory, '.env');
-  if (environment.NODE_ENV === 'production' || !existsSync(file)) return environment;
-  return { ...parseEnv(readFileSync(file, 'utf8')), ...environment };
+  const isIgnored = environment.NODE_ENV === 'production' || !existsSync(file);
+  const variables = isIgnored ? environment : { ...parseEnv(readFileSync(file, 'utf8')), ...environment };
+  const faults: string[] = [];
+  const complete = readSecretFiles(variables, faults);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return complete;
 }
 
 /** Throws a ConfigError that names every bad setting. */
@@ -183,7 +191,7 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     encryptionKeys: encryptionKeys(values, faults),
     webhookAllowedNetworks: values.WEBHOOK_ALLOWED_NETWORKS.split(',').filter((network) => network !== ''),
     speech: speechConfig(values, faults),
-    metrics: metricsConfig(values.METRICS),
+    metrics: metricsConfig(values),
   };
 }
 
@@ -256,7 +264,8 @@ function bucketConfig(values: SettingValues, faults: string[]): BucketConfig | u
   };
 }
 
-function metricsConfig(text: string): Config['metrics'] {
+function metricsConfig({ METRICS: text, METRICS_PORT: port, HOST: host }: SettingValues): Config['metrics'] {
+  if (port !== undefined && text !== 'off') return { host, port };
   if (text === 'off' || text === 'signed') return text;
   const colon = text.lastIndexOf(':');
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(text.slice(colon + 1)) };

@@ -17,6 +17,9 @@ const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
 const SECOND_PER_YEAR = 31_536_000;
 
 /** Every environment variable that the service reads. */
+/** In the working directory. */
+export const DEFAULT_DATA_DIR = '.rtc';
+
 export const SETTINGS = {
   API_KEY: textSetting({
     meaning: 'Key that callers send as X-Api-Key',
@@ -75,7 +78,7 @@ export const SETTINGS = {
     allowed: 'off, a hop count, or addresses and CIDRs separated by commas',
   }),
   LIVEKIT_URL: urlSetting({
-    meaning: 'Media server',
+    meaning: 'Media server; one address: a load balancer stands before several nodes',
     fallback: 'ws://localhost:7880',
     protocols: MEDIA,
   }),
@@ -111,7 +114,10 @@ export const SETTINGS = {
     maximum: SECOND_PER_YEAR,
     unit: 'seconds',
   }),
-  DATA_DIR: textSetting({ meaning: 'SQLite file, local recordings, development secrets', fallback: '.rtc' }),
+  DATA_DIR: textSetting({
+    meaning: 'SQLite file, local recordings, development secrets',
+    fallback: DEFAULT_DATA_DIR,
+  }),
   DATABASE_URL: textSetting({
     meaning: 'postgres://… for several instances; default an SQLite file in DATA_DIR',
     fallback: undefined as string | undefined,
@@ -184,6 +190,12 @@ export const SETTINGS = {
     check: (text) => text.split(',').every(isNetwork),
     allowed: 'CIDRs separated by commas, such as 10.0.0.0/8,fd00::/8; IPv4 as such, not within IPv6',
   }),
+  MAX_WEBHOOKS: integerSetting({
+    meaning: 'How many webhooks can be registered; each event may be delivered to all of them',
+    fallback: 1000,
+    minimum: 1,
+    maximum: 100_000,
+  }),
   EVENT_RETENTION: integerSetting({
     meaning: 'How long events are kept',
     fallback: 30,
@@ -230,6 +242,12 @@ export const SETTINGS = {
     fallback: 'signed',
     check: (text) => text === 'off' || text === 'signed' || isHostAndPort(text),
     allowed: 'off, signed, or host:port',
+  }),
+  METRICS_PORT: integerSetting({
+    meaning: 'Serves the metrics unsigned on this port of HOST, as METRICS=host:port does',
+    fallback: undefined as number | undefined,
+    minimum: 1,
+    maximum: 65_535,
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { type Hint, HintedError } from '../../../contract/hint.ts';
 
 /** Time between SIGTERM and SIGKILL. */
 const END_TIMEOUT_MS = 5_000;
@@ -16,11 +17,14 @@ export type ChildSettings = {
   readonly logMode?: 'truncate' | 'append';
 };
 
+/** How a program ended, with the last line of its log; for an rtc command, with the hint of its error. */
+export type ChildEnd = { readonly reason: string; readonly hint: Hint | undefined };
+
 export type RunningChild = {
   readonly name: string;
   readonly pid: number;
-  /** Resolves when the program ends, to a message that says how, with the last line of its log. */
-  readonly ended: Promise<string>;
+  /** Resolves when the program ends. */
+  readonly ended: Promise<ChildEnd>;
   readonly close: () => Promise<void>;
 };
 
@@ -57,24 +61,44 @@ function inherited(): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, LANG, LC_ALL, LD_LIBRARY_PATH, SystemRoot };
 }
 
-function describeEnd(child: ChildProcess, { name, logFile }: ChildSettings): Promise<string> {
+/** The error that a child's end is for whoever needs it. */
+export function childError({ reason, hint }: ChildEnd): Error {
+  return hint === undefined ? new Error(reason) : new HintedError(reason, hint);
+}
+
+function describeEnd(child: ChildProcess, { name, logFile }: ChildSettings): Promise<ChildEnd> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`${name} did not start: ${error.message}`));
+    child.once('error', (error) =>
+      resolve({ reason: `${name} did not start: ${error.message}`, hint: undefined }),
+    );
     child.once('exit', (code, signal) => {
-      const { message, advice } = lastMessage(readFileSync(logFile, 'utf8'));
+      const { message, hint } = lastMessage(readFileSync(logFile, 'utf8'));
       const how = `${name} ended (${signal ?? `exit code ${code}`})`;
-      resolve(`${how}${message === '' ? '' : `: ${message}`}; its log is ${logFile}${advice}`);
+      resolve({ reason: `${how}${message === '' ? '' : `: ${message}`}; its log is ${logFile}`, hint });
     });
   });
 }
 
-/** Returns the last line of the log. For an rtc command it returns the error, and its advice as a sentence. */
-function lastMessage(log: string): { readonly message: string; readonly advice: string } {
-  const text = log.trimEnd();
-  const [, error, next] = /(?:^|\n)Error: ([^\n]+)\n(?:.*\n)*?Next: +([^\n]+)$/.exec(text) ?? [];
-  const short = (line: string): string => line.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_LENGTH);
-  if (error === undefined || next === undefined) {
-    return { message: short(text.split('\n').at(-1) ?? '').replace(/^Error: /, ''), advice: '' };
+type LastMessage = { readonly message: string; readonly hint: Hint | undefined };
+
+/** The last line of the log. An rtc command that runs with --json leaves its error there as a problem. */
+function lastMessage(log: string): LastMessage {
+  const line = log.trimEnd().split('\n').at(-1) ?? '';
+  const { detail, next } = parseProblem(line);
+  if (typeof detail !== 'string') return { message: short(line), hint: undefined };
+  return { message: short(detail), hint: typeof next === 'string' ? { text: short(next) } : undefined };
+}
+
+function short(text: string): string {
+  return text.replace(/\s+/g, ' ').slice(0, MAX_MESSAGE_LENGTH);
+}
+
+function parseProblem(line: string): { readonly detail?: unknown; readonly next?: unknown } {
+  try {
+    const parsed: unknown = JSON.parse(line);
+    return typeof parsed === 'object' && parsed !== null ? parsed : {};
+  } catch {
+    // A line of text: that of another program, or of Node itself.
+    return {};
   }
-  return { message: short(error), advice: `. ${next.charAt(0).toUpperCase()}${short(next.slice(1))}` };
 }

@@ -6,7 +6,7 @@ import { allowedMethods } from './route-table.ts';
 export const BROWSER_HEADERS: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Allow',
+    'X-Request-Id, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Allow, Link',
 };
 
 const PREFLIGHT_HEADERS: Readonly<Record<string, string>> = {

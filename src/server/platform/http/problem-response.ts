@@ -12,6 +12,7 @@ export function problemOf(error: ServiceError, requestId: string): Problem {
     status: error.status,
     detail: error.message,
     instance: UUID.test(requestId) ? `urn:uuid:${requestId}` : `urn:rtc:request:${requestId}`,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
     ...(error.errors === undefined ? {} : { errors: [...error.errors] }),
     ...error.extensions,
   };

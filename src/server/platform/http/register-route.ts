@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
-import { parseJsonBody } from './read-body.ts';
+import { parseJsonBody } from './bodies/read-body.ts';
 import type { Route, RouteInput, RouteResponse } from './route.ts';
 import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
 

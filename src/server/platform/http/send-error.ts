@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
 import { BROWSER_HEADERS, errorFormatOf } from './error-format.ts';
+import type { LimitRefusals } from './limits/rate-limits.ts';
 import { PROBLEM_CONTENT_TYPE, problemOf, toServiceError } from './problem-response.ts';
-import type { LimitRefusals } from './rate-limits.ts';
 import type { Route } from './route.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 

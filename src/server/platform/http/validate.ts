@@ -5,8 +5,13 @@ import { Settings } from 'typebox/system';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
 import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
+import {
+  type SchemaError,
+  setLongValuesAside,
+  typeOfProperty,
+  withoutNulls,
+} from './bodies/top-level-fields.ts';
 import { escapePointer, unescapePointer } from './json-pointer.ts';
-import { type SchemaError, setLongValuesAside, typeOfProperty, withoutNulls } from './top-level-fields.ts';
 
 /** Further bad fields are counted and not listed, which bounds the response to a hostile body. */
 export const MAX_LISTED_ERRORS = 100;

@@ -12,7 +12,7 @@ export type LoopOptions = {
   readonly round: (signal: AbortSignal) => Promise<number | undefined>;
   /** Logged with the error when a round rejects, such as "claiming deliveries failed; trying again". */
   readonly failureMessage: string;
-  /** Pauses after rounds that reject; one second, doubled up to 30 s, unless told otherwise. */
+  /** Pauses after rounds that reject; by default one second, doubled up to 30 s. */
   readonly backoff?: BackoffOptions;
 };
 

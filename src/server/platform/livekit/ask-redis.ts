@@ -1,23 +1,24 @@
-/** Redis says no to a command; its first word is a code such as NOAUTH. */
+/** Redis refused a command. The message begins with a code such as NOAUTH. */
 export class RefusedCommand extends Error {
   override readonly name = 'RefusedCommand';
 }
 
 /**
- * Asks on a connection of its own, which is as fast as one that is kept where there is a question a minute. Rejects with
- * a RefusedCommand for what Redis refuses, and with other errors for a Redis that cannot be reached in time.
+ * Sends the commands on a connection of their own: they are sent about once a minute, so keeping one open would gain
+ * nothing. Rejects with a RefusedCommand when Redis refuses one, and with another error when Redis cannot be reached in
+ * time.
  */
 export async function askRedis(
   url: URL,
   commands: readonly (readonly string[])[],
   timeoutMs: number,
 ): Promise<readonly unknown[]> {
-  // Only who has a Redis to ask pays for its client.
+  // Loaded only where REDIS_URL is set.
   const { createClient, ErrorReply } = await import('@redis/client');
   const socket = { connectTimeout: timeoutMs, reconnectStrategy: false } as const;
-  // Nothing but the questions is sent: a user of few rights may ask them.
+  // Sends nothing but the commands, so that a user with few rights is enough.
   const client = createClient({ url: url.href, RESP: 2, disableClientInfo: true, socket });
-  // It tells each failure twice: here, and by the promise.
+  // The client reports each error twice: here, and by rejecting.
   client.on('error', () => {});
   let isLate = false;
   const timer = setTimeout(() => {

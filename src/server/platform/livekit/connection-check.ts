@@ -8,14 +8,13 @@ export class NoConnectionError extends Error {
 
 export type ConnectionCheck = {
   readonly url: string;
-  /** How long a call may go unanswered before the address is tried, and how long that may take. */
+  /** Time without a response before the address is tried, and timeout of that try. */
   readonly connectMs: number;
 };
 
 /**
- * Rejects early when nothing can be connected to: fetch itself waits 10 s for a connection (an address whose
- * packets are dropped), and its limit can only be changed for the whole process. A call that is merely slow is
- * left alone, and one that answers in time costs no more than a timer.
+ * Rejects early when the address accepts no connection. fetch itself waits 10 s for one (where packets are dropped), and
+ * its limit can only be changed for the whole process. A slow call continues, and a fast one costs only a timer.
  */
 export async function withConnectionCheck<T>(check: ConnectionCheck, call: Promise<T>): Promise<T> {
   const { promise: unreachable, reject } = Promise.withResolvers<never>();

@@ -3,10 +3,10 @@ import { askRedis, RefusedCommand } from './ask-redis.ts';
 import type { MediaWorkers, UnknownWorkers, WorkerCount } from './media-workers.ts';
 
 /*
- * LiveKit's parts find each other by channels of Redis (psrpc): a worker that takes work subscribes to the channel that
- * the work is offered on, and leaves it when it drains. So the number of subscribers is the number of workers. The media
- * server itself subscribes to the answers; where even that is missing, the Redis is another one, or the channels are
- * called otherwise now, and nothing is known. As read in psrpc 0.7.2 (pkg/info/channels.go, internal/bus/bus_redis.go).
+ * LiveKit's processes find each other by channels of Redis (psrpc). A worker subscribes to the channel on which work is
+ * offered, and unsubscribes when it drains: the number of subscribers is the number of workers. The media server itself
+ * subscribes to the responses. Where it does not, this is another Redis, or the channels have other names now, and the
+ * number is unknown. From the source of psrpc 0.7.2 (pkg/info/channels.go, internal/bus/bus_redis.go).
  */
 
 const RECORDERS = 'EgressInternal|StartEgress|REQ';
@@ -18,7 +18,7 @@ const QUESTIONS = [
   ['PUBSUB', 'CHANNELS', ANSWERS_TO_MEDIA_SERVER],
 ] as const;
 
-/** Beside the media server, or as good as down. */
+/** Redis runs next to the media server: a slower one is as good as down. */
 const TIMEOUT_MS = 2000;
 
 /** `url`: redis[s]://[user:password@]host[:port] of the media server's own Redis, a single one; undefined: not told. */
@@ -29,7 +29,7 @@ export function createMediaWorkers(url: string | undefined, log: Log): MediaWork
     count: async () => {
       const count = await ask(address);
       if (count.unknown !== undefined) {
-        log.warn({ reason: count.unknown.detail }, 'cannot tell which media workers are connected');
+        log.warn({ reason: count.unknown.detail }, 'the number of connected media workers is unknown');
       }
       return count;
     },
@@ -59,7 +59,7 @@ function unknown(reason: UnknownWorkers['reason'], detail: string): WorkerCount 
   return { unknown: { reason, detail } };
 }
 
-/** NOAUTH, WRONGPASS, NOPERM: the rest of the line may quote a user's name. */
+/** NOAUTH, WRONGPASS, NOPERM. The rest of the line may contain a user's name. */
 function codeOf({ message }: RefusedCommand): string {
   return message.split(' ', 1)[0] ?? '';
 }

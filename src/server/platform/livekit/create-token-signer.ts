@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 import type { TokenClaims, TokenSigner } from './token-signer.ts';
 
 /**
- * LiveKit access tokens: JWT with HS256, claims as https://docs.livekit.io/home/get-started/authentication/ gives
- * them. Signed here and not by the SDK, which goes by a clock of its own and takes three times as long.
+ * Signs LiveKit access tokens: JWT with HS256 and the claims of
+ * https://docs.livekit.io/home/get-started/authentication/. The SDK's signer uses its own clock and takes three times as
+ * long.
  */
 export function createTokenSigner(apiKey: string, apiSecret: string): TokenSigner {
   return {

@@ -2,20 +2,19 @@ import { ServerError } from 'livekit-server-sdk';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import { NoConnectionError } from './connection-check.ts';
 
-/** What a translation has to know about the call that failed. */
+/** The call that failed. */
 export type FailedCall = {
   readonly method: string;
-  readonly patienceMs: number;
-  /** What a not_found of this call means. */
+  readonly timeoutMs: number;
+  /** The code for a not_found of this call. */
   readonly notFound?: ErrorCode;
   /** The process behind the media server that this call needs. */
   readonly worker?: 'recorder' | 'ingress service';
 };
 
 /*
- * LiveKit's failures, and what our caller gets for them. Texts never carry addresses, tokens or stacks: the
- * media server's own text of a 5xx can hold any of them, and its 401 quotes the token. The cause keeps the text,
- * with tokens taken out.
+ * Translates LiveKit's errors for our callers. Messages never contain addresses, tokens or stacks: LiveKit's own message
+ * of a 5xx may contain any of them, and its 401 quotes the token. The cause keeps that message, without tokens.
  */
 export function toServiceError(error: unknown, call: FailedCall): ServiceError {
   if (error instanceof ServiceError) return error;
@@ -68,7 +67,7 @@ function fromServerError(error: ServerError, call: FailedCall): ServiceError {
   }
 }
 
-/** Its own credentials are no business of our caller: a 401 or 403 passed on would look like his. */
+/** LiveKit refused our credentials. A 401 or 403 would tell our caller that its own are wrong. */
 function fromRefusal(error: ServerError): ServiceError {
   const clock = /expired|not valid yet|before/i.test(error.message);
   return new ServiceError(
@@ -80,7 +79,7 @@ function fromRefusal(error: ServerError): ServiceError {
   );
 }
 
-/** No Twirp code: a proxy in between, or no LiveKit at all. */
+/** A response without a Twirp code comes from a proxy, or from something that is not LiveKit. */
 function fromForeignAnswer(error: ServerError): ServiceError {
   const busy = error.status === 429 || (error.status >= 502 && error.status <= 504);
   return busy
@@ -96,7 +95,7 @@ function fromForeignAnswer(error: ServerError): ServiceError {
       );
 }
 
-/** Without Redis it either says so or, in DeleteIngress, dereferences nil. */
+/** Without Redis, LiveKit says so, except in DeleteIngress, which panics. */
 function fromMissingRedis(error: ServerError, call: FailedCall): ServiceError | undefined {
   const isMissing =
     error.message.includes('not connected (redis required)') ||
@@ -109,7 +108,7 @@ function fromMissingRedis(error: ServerError, call: FailedCall): ServiceError | 
   );
 }
 
-/** Errors of LiveKit's Redis client, which it passes on as internal or unknown: Go's dial, read and write, and redis'. */
+/** Messages of LiveKit's Redis client, which LiveKit passes on as internal or unknown: those of Go's network and of Redis. */
 const REDIS_GONE =
   /\b(dial|read|write) tcp\b|\bconnection pool (timeout|exhausted)|\bredis: client is closed|\b(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN) |(^|: )EOF$/;
 
@@ -150,7 +149,7 @@ function failed(error: ServerError, call: FailedCall): ServiceError {
 function fromTimeout(error: Error, call: FailedCall): ServiceError {
   const code = call.worker === 'recorder' ? 'media-worker-unavailable' : 'media-server-unavailable';
   const who = call.worker === 'recorder' ? 'No recorder answered' : 'The media server did not answer';
-  return new ServiceError(code, `${who} within ${call.patienceMs / 1000} s.`, {
+  return new ServiceError(code, `${who} within ${call.timeoutMs / 1000} s.`, {
     cause: error,
     retryable: true,
   });
@@ -185,14 +184,23 @@ function systemCode(error: Error): string | undefined {
   return 'code' in source && typeof source.code === 'string' ? source.code : undefined;
 }
 
-/** psrpc errors reach Twirp as text, with this before them. */
+/** Whether the media server responded that none of its processes did: the process of the room or participant is gone. */
+export function isNoResponse(error: unknown): boolean {
+  return (
+    error instanceof ServerError &&
+    error.code === 'unavailable' &&
+    error.message.includes('no response from servers')
+  );
+}
+
+/** LiveKit puts this before the text of its internal errors. */
 function plainDetail(message: string): string {
   return message.replace(/^twirp error \w+: /, '').replace(/\.$/, '');
 }
 
 const TOKEN = /eyJ[\w-]*\.[\w-]*\.[\w-]*/g;
 
-/** LiveKit's "invalid token" quotes the whole token. */
+/** LiveKit's "invalid token" contains the whole token. */
 export function hideTokens(text: string): string {
   return text.replace(TOKEN, '<token>');
 }
@@ -202,14 +210,14 @@ function withoutToken(error: ServerError): ServerError {
   return new ServerError(error.name, hideTokens(error.message), error.status, error.code, error.metadata);
 }
 
-/** Whether the media server itself did not respond: what was asked may have been done, and the next call would fail too. */
+/** Whether the media server did not respond. The call may have been carried out, and the next one would fail too. */
 export function isMediaServerAway(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'media-server-unavailable';
 }
 
 const SILENT_WORKER: readonly ErrorCode[] = ['media-worker-unavailable', 'conflict', 'recording-not-found'];
 
-/** Whether the media server responded that the worker of an egress did not: it died, or its egress is ending or over. */
+/** Whether the media server responded that the recorder did not: it died, or its egress is ending or over. */
 export function isWorkerSilent(error: unknown): boolean {
   return error instanceof ServiceError && SILENT_WORKER.includes(error.code);
 }

@@ -2,12 +2,12 @@ import { ListRoomsRequest, ListRoomsResponse } from '@livekit/protocol';
 import { type Room, ServerError } from 'livekit-server-sdk';
 
 /*
- * ListRooms in protobuf, the other encoding of Twirp (https://twitchtv.github.io/twirp/docs/spec_v7.html). The SDK
- * speaks JSON, and a list in JSON takes the media server three times and its reader twice as long.
+ * ListRooms in protobuf, the other encoding of Twirp (https://twitchtv.github.io/twirp/docs/spec_v7.html). The SDK uses
+ * JSON, which takes the media server three times as long to write and us twice as long to read.
  */
 
 export type ListRoomsCall = {
-  /** Of the media server's API, by http or https; its path does not count. */
+  /** Address of the media server's API, http or https; the path is ignored. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Empty: all rooms. */
@@ -15,7 +15,7 @@ export type ListRoomsCall = {
   readonly timeoutMs: number;
 };
 
-/** Fails as the SDK's own calls do: ServerError for a status, TimeoutError, and fetch's TypeError. */
+/** Rejects as the SDK's calls do: with ServerError for a status, TimeoutError, or fetch's TypeError. */
 export async function callListRooms({ url, headers, names, timeoutMs }: ListRoomsCall): Promise<Room[]> {
   const response = await fetch(new URL('/twirp/livekit.RoomService/ListRooms', url), {
     method: 'POST',
@@ -24,19 +24,19 @@ export async function callListRooms({ url, headers, names, timeoutMs }: ListRoom
     signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
   });
   if (!response.ok) throw await toServerError(response);
-  return (await readAnswer(response)).rooms;
+  return (await readResponse(response)).rooms;
 }
 
 const PROTOBUF = 'application/protobuf';
 const JSON_TYPE = 'application/json';
 
-/** A server answers in the encoding of the request; JSON is understood as well, and nothing else. */
-async function readAnswer(response: Response): Promise<ListRoomsResponse> {
+/** A Twirp server responds in the encoding of the request; JSON is accepted too. */
+async function readResponse(response: Response): Promise<ListRoomsResponse> {
   if (mediaTypeOf(response) === PROTOBUF) return ListRoomsResponse.fromBinary(await response.bytes());
   return ListRoomsResponse.fromJsonString(await response.text(), { ignoreUnknownFields: true });
 }
 
-/** Errors are JSON in both encodings; one that is not comes from something else. */
+/** Twirp errors are JSON in both encodings; any other error comes from something that is not LiveKit. */
 async function toServerError(response: Response): Promise<ServerError> {
   const { status, statusText } = response;
   const text = await response.text();

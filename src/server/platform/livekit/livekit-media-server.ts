@@ -1,9 +1,9 @@
 import { IngressInput } from 'livekit-server-sdk';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import type { Log } from '../log.ts';
-import { createClients, type LivekitClients, type Patience, toHttpUrl } from './clients.ts';
+import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
 import { withConnectionCheck } from './connection-check.ts';
-import { type FailedCall, toServiceError } from './errors.ts';
+import { type FailedCall, isNoResponse, toServiceError } from './errors.ts';
 import type { EgressFilter, MediaServer } from './media-server.ts';
 import { toEgress, toIngress, toParticipant, toRoom } from './records.ts';
 import { toFileOutput, toRoomCompositeOptions } from './room-composite.ts';
@@ -20,25 +20,25 @@ export type LivekitMediaServerSettings = {
   readonly url: string;
   readonly apiKey: string;
   readonly apiSecret: string;
-  readonly patience?: Partial<Patience & { readonly connectMs: number }>;
+  readonly timeouts?: Partial<Timeouts & { readonly connectMs: number }>;
   readonly log?: Log;
   readonly onCall?: (call: LivekitCall) => void;
-  /** Unix time in milliseconds; for the reuse of tokens. */
+  /** Unix time in milliseconds, for the age of tokens. */
   readonly now?: () => number;
 };
 
-/** Ten seconds is the SDK's own limit; a start outlasts the media server's 24 s search for a recorder. */
-const PATIENCE = { callMs: 10_000, startMs: 40_000, connectMs: 2_000 } as const;
+/** Ten seconds is the SDK's default. A start takes longer than LiveKit's search for a recorder, which takes 24 s. */
+const TIMEOUTS = { callMs: 10_000, startMs: 40_000, connectMs: 2_000 } as const;
 
 /**
- * A LiveKit server by its API, https://docs.livekit.io/reference/server/server-apis/. Rejects with ServiceError
- * as the port says. A call that needs no answer in time is never repeated here: callers know what is safe.
+ * A LiveKit server, by its API (https://docs.livekit.io/reference/server/server-apis/). Calls reject with the errors that
+ * MediaServer documents, and are never repeated here: only callers know whether that is safe.
  */
 export function createLivekitMediaServer(settings: LivekitMediaServerSettings): MediaServer {
-  const patience = { ...PATIENCE, ...settings.patience };
+  const timeouts = { ...TIMEOUTS, ...settings.timeouts };
   const now = settings.now ?? Date.now;
-  const clients = createClients({ ...settings, patience, now });
-  const caller = createCaller({ ...settings, patience });
+  const clients = createClients({ ...settings, timeouts, now });
+  const caller = createCaller({ ...settings, timeouts });
   return {
     ...roomMethods(clients, caller),
     ...participantMethods(clients, caller),
@@ -52,12 +52,12 @@ export function createLivekitMediaServer(settings: LivekitMediaServerSettings): 
 type Meaning = Pick<FailedCall, 'notFound' | 'worker'>;
 type Caller = <T>(method: string, meaning: Meaning, call: () => Promise<T>) => Promise<T>;
 type CallerSettings = LivekitMediaServerSettings & {
-  readonly patience: Patience & { readonly connectMs: number };
+  readonly timeouts: Timeouts & { readonly connectMs: number };
 };
 
-/** Measures, watches and translates one call. */
-function createCaller({ url, patience, log, onCall }: CallerSettings): Caller {
-  const check = { url: toHttpUrl(url), connectMs: patience.connectMs };
+/** Measures a call, checks the connection meanwhile, and translates its error. */
+function createCaller({ url, timeouts, log, onCall }: CallerSettings): Caller {
+  const check = { url: toHttpUrl(url), connectMs: timeouts.connectMs };
   return async (method, meaning, call) => {
     const startedAt = performance.now();
     const report = (outcome: 'ok' | ErrorCode) =>
@@ -67,8 +67,8 @@ function createCaller({ url, patience, log, onCall }: CallerSettings): Caller {
       report('ok');
       return result;
     } catch (error) {
-      const patienceMs = method === 'startRoomComposite' ? patience.startMs : patience.callMs;
-      const failure = toServiceError(error, { method, patienceMs, ...meaning });
+      const timeoutMs = method === 'startRoomComposite' ? timeouts.startMs : timeouts.callMs;
+      const failure = toServiceError(error, { method, timeoutMs, ...meaning });
       report(failure.code);
       if (failure.status >= 500) logFailure(log, method, failure);
       throw failure;
@@ -81,9 +81,9 @@ function logFailure(log: Log | undefined, method: string, failure: ServiceError)
   log?.warn({ method, code: failure.code, detail: failure.message, reason }, 'media server call failed');
 }
 
-type RoomMethods = 'createRoom' | 'listRooms' | 'deleteRoom' | 'updateRoomMetadata';
+type RoomMethods = 'createRoom' | 'listRooms' | 'deleteRoom' | 'isRoomServed' | 'updateRoomMetadata';
 
-function roomMethods({ rooms }: LivekitClients, caller: Caller): Pick<MediaServer, RoomMethods> {
+function roomMethods({ rooms, dispatch }: LivekitClients, caller: Caller): Pick<MediaServer, RoomMethods> {
   const roomNotFound = { notFound: 'room-not-found' } as const;
   return {
     createRoom: ({ name, maxParticipants, emptyTimeout, departureTimeout, metadata }) =>
@@ -100,11 +100,13 @@ function roomMethods({ rooms }: LivekitClients, caller: Caller): Pick<MediaServe
       ),
     listRooms: (names) =>
       caller('listRooms', {}, async () => {
-        // LiveKit takes an empty list of names for no filter.
+        // For LiveKit, an empty list of names means no filter.
         if (names?.length === 0) return [];
         return (await rooms.listRooms(names && [...names])).map(toRoom);
       }),
     deleteRoom: (room) => caller('deleteRoom', roomNotFound, () => rooms.deleteRoom(room)),
+    // The one request about a room that its process answers and that changes nothing.
+    isRoomServed: (room) => caller('isRoomServed', {}, () => getsResponse(dispatch.listDispatch(room))),
     updateRoomMetadata: (room, metadata) =>
       caller('updateRoomMetadata', roomNotFound, async () =>
         toRoom(await rooms.updateRoomMetadata(room, metadata)),
@@ -112,7 +114,25 @@ function roomMethods({ rooms }: LivekitClients, caller: Caller): Pick<MediaServe
   };
 }
 
-type ParticipantMethods = 'listParticipants' | 'getParticipant' | 'removeParticipant' | 'muteTrack';
+async function getsResponse(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (isNoResponse(error)) return false;
+    throw error;
+  }
+}
+
+/** No track has this sid. */
+const NO_TRACK = 'TR_none';
+
+type ParticipantMethods =
+  | 'listParticipants'
+  | 'getParticipant'
+  | 'isParticipantServed'
+  | 'removeParticipant'
+  | 'muteTrack';
 
 function participantMethods(
   { rooms }: LivekitClients,
@@ -126,11 +146,16 @@ function participantMethods(
       caller('getParticipant', participantNotFound, async () =>
         toParticipant(await rooms.getParticipant(room, identity)),
       ),
+    // The process of a participant answers a mute of an unknown track, and does nothing.
+    isParticipantServed: (room, identity) =>
+      caller('isParticipantServed', {}, () =>
+        getsResponse(rooms.mutePublishedTrack(room, identity, NO_TRACK, true)),
+      ),
     removeParticipant: (room, identity) =>
       caller('removeParticipant', participantNotFound, () => rooms.removeParticipant(room, identity)),
     muteTrack: (room, identity, trackSid) =>
       caller('muteTrack', { notFound: 'track-not-found' }, async () => {
-        // LiveKit answers 200 without a track for a sid that it does not know, whatever the SDK's type says.
+        // For an unknown sid LiveKit responds 200 without a track, contrary to the SDK's type.
         const track: unknown = await rooms.mutePublishedTrack(room, identity, trackSid, true);
         if (track === undefined) {
           throw new ServiceError('track-not-found', `The participant publishes no track "${trackSid}".`);
@@ -170,7 +195,7 @@ function toListOptions(filter: EgressFilter) {
   return { roomName: filter.room, active: filter.active ?? false };
 }
 
-/** A list by id answers 404 where one by room is empty. */
+/** A list by id is 404 when there is none; a list by room is empty. */
 function emptyWhenUnknown(error: unknown): readonly never[] {
   if (error instanceof ServiceError && error.code === 'recording-not-found') return [];
   throw error;

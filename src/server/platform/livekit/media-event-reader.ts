@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { DisconnectReason } from '@livekit/protocol';
 import { type ParticipantInfo, TokenVerifier, WebhookEvent } from 'livekit-server-sdk';
 import { ServiceError } from '../../../contract/errors.ts';
+import { requireBoundedDepth } from '../http/bodies/nesting.ts';
 import type {
   LeaveReason,
   MediaEvent,
@@ -12,7 +13,7 @@ import type {
 } from './media-event.ts';
 import { toEgress } from './records.ts';
 
-/** The media server's clock need not be ours: its tokens live for five minutes. */
+/** The media server's clock may differ from ours; its tokens are valid for five minutes. */
 const CLOCK_TOLERANCE_SECONDS = 300;
 
 /** LiveKit's webhooks, https://docs.livekit.io/home/server/webhooks/. */
@@ -28,9 +29,8 @@ export function createMediaEventReader(apiKey: string, apiSecret: string): Media
 }
 
 /**
- * The hash of the body that the token is for; undefined for a token that is not the media server's, and for one that a
- * participant joins with. Not by the SDK's receiver: that cannot tell a body that is not signed from one that cannot
- * be read.
+ * The hash of the body that the token signs; undefined when the media server did not sign it, and for the token of a
+ * participant. The SDK's receiver is not used, because it does not distinguish a wrong signature from an unreadable body.
  */
 async function signedHash(verifier: TokenVerifier, token: string | undefined): Promise<string | undefined> {
   if (token === undefined) return undefined;
@@ -48,9 +48,12 @@ function hashOf(body: Uint8Array): string {
 
 function parse(text: string): WebhookEvent {
   try {
-    return WebhookEvent.fromJson(JSON.parse(text), { ignoreUnknownFields: true });
+    const body = JSON.parse(text);
+    requireBoundedDepth(body);
+    return WebhookEvent.fromJson(body, { ignoreUnknownFields: true });
   } catch (cause) {
-    throw new ServiceError('invalid-request', 'The body is no event of the media server.', { cause });
+    if (cause instanceof ServiceError) throw cause;
+    throw new ServiceError('invalid-request', 'The body is not an event of the media server.', { cause });
   }
 }
 
@@ -91,7 +94,7 @@ function toParticipant(info: ParticipantInfo, type: string): MediaEventParticipa
   };
 }
 
-/** All other reasons are a connection that was lost. */
+/** Every other reason means that the connection was lost. */
 const LEAVE_REASONS: Readonly<Partial<Record<DisconnectReason, LeaveReason>>> = {
   [DisconnectReason.CLIENT_INITIATED]: 'left',
   [DisconnectReason.USER_UNAVAILABLE]: 'left',
@@ -107,7 +110,7 @@ function toMilliseconds(milliseconds: bigint | undefined, seconds: bigint | unde
   return seconds === undefined || seconds === 0n ? undefined : toTime(Number(seconds) * 1000);
 }
 
-/** The last instant of RFC 3339: what no date can hold would be refused, and sent again, for ever. */
+/** The last instant of RFC 3339. An event with a later one could never be stored, and would be sent again and again. */
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 function toTime(milliseconds: number): number {

@@ -6,7 +6,7 @@ import type { Egress } from './media-server.ts';
  */
 export const EVENT_ARRIVAL_MS = 20_000;
 
-/** An event that the media server tells of, in its own words; instants in Unix milliseconds. */
+/** An event of the media server, in LiveKit's terms; instants in Unix milliseconds. */
 export type MediaEvent = {
   /** The media server's own id, the same on every retry. */
   readonly id: string;
@@ -20,7 +20,7 @@ export type MediaEvent = {
   readonly track: Readonly<Record<string, unknown>> | undefined;
   readonly egress: Egress | undefined;
   readonly ingress: MediaEventIngress | undefined;
-  /** Which of an ingress's streams it is about, one after the other: the media server may tell of one several times. */
+  /** Identifies one of an ingress's successive streams, because the media server may report a stream several times. */
   readonly streamId?: string | undefined;
 };
 
@@ -34,7 +34,7 @@ export type MediaEventParticipant = {
   readonly sid: string;
   readonly identity: string;
   readonly name: string;
-  /** STANDARD, INGRESS, EGRESS, SIP, AGENT …; undefined where the event does not say. */
+  /** STANDARD, INGRESS, EGRESS, SIP, AGENT …; undefined when the event does not contain it. */
   readonly kind: string | undefined;
   readonly isHidden: boolean;
   readonly joinedAt: number | undefined;
@@ -45,7 +45,7 @@ export type MediaEventParticipant = {
   readonly leaveReason?: LeaveReason | undefined;
 };
 
-/** lost: the connection ended without a word of the participant. */
+/** lost: the connection ended, and the participant had not said that it was leaving. */
 export type LeaveReason = 'left' | 'removed' | 'lost' | 'room_closed' | 'duplicate_identity';
 
 export type MediaEventIngress = {
@@ -54,17 +54,17 @@ export type MediaEventIngress = {
   readonly inputType: string;
   readonly participantIdentity: string;
   readonly participantName: string;
-  /** Why it ended, where it failed. */
+  /** Why the stream failed. */
   readonly error: string | undefined;
 };
 
-/** Checks that an event comes from the media server, and reads it. */
+/** Checks the signature of the media server's events, and reads them. */
 export interface MediaEventReader {
-  /** Whether the media server signed this for some event; known before the body, which it may then not be of. */
+  /** Whether the media server signed this header for some event. The body, which is not read yet, may be another one. */
   isEventToken(authorization: string | undefined): Promise<boolean>;
   /**
-   * `authorization` is the JWT of the request, whose sha256 claim covers the raw body. Undefined for a signature
-   * that is missing or wrong. Throws ServiceError invalid-request for a signed body that cannot be read.
+   * `authorization` is the JWT of the request, whose sha256 claim covers the raw body. Undefined when the
+   * signature is missing or wrong. Throws ServiceError invalid-request for a signed body that cannot be read.
    */
   read(body: Uint8Array, authorization: string | undefined): Promise<MediaEvent | undefined>;
 }

@@ -3,21 +3,30 @@ import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
 
 /*
- * What the service asks of a media server, in LiveKit's own words. Records are LiveKit's objects in protobuf
- * JSON with zero values present; a Room never carries `turnPassword`. Every method rejects with a ServiceError:
- *   media-server-unavailable   no connection, or no answer within the patience given
- *   media-server-error         it refused us (wrong key: its 401 and 403) or failed (its 500)
+ * The calls of a media server, in LiveKit's terms. Records are LiveKit's objects in protobuf JSON with zero values; a Room
+ * never contains `turnPassword`. Every method rejects with a ServiceError:
+ *   media-server-unavailable   no connection, or no response within the timeout
+ *   media-server-error         it refused our key (its 401 and 403) or failed (its 500)
  *   media-worker-unavailable   egress or ingress without Redis or without a worker
- *   invalid-request            it found an argument invalid
- * and with the not-found codes named at each method.
+ *   invalid-request            an argument is invalid
+ * and with the not-found codes that each method names.
  */
+/** A name that no room can have. Looking it up is the cheapest call that verifies our key. */
+export const NO_ROOM = '\u0000ready';
+
 export interface MediaServer {
-  /** Get-or-create: LiveKit answers an existing room unchanged, whatever the settings. */
+  /** Get-or-create: an existing room is returned unchanged, whatever the settings. */
   createRoom(settings: RoomSettings): Promise<Room>;
-  /** All open rooms, or those of `names` that exist. Their counts of people are up to five seconds old. */
+  /** All open rooms, or those of `names` that exist. Their numParticipants is up to five seconds old. */
   listRooms(names?: readonly string[]): Promise<readonly Room[]>;
   /** room-not-found. Disconnects everyone. */
   deleteRoom(room: string): Promise<void>;
+  /**
+   * Whether a process of the media server holds the room. After a crash a media server with Redis goes on listing the
+   * rooms and participants of the process that died; createRoom then moves the room to a living process. False after
+   * 3 s, also for an unknown room.
+   */
+  isRoomServed(room: string): Promise<boolean>;
   /** room-not-found. */
   updateRoomMetadata(room: string, metadata: string): Promise<Room>;
 
@@ -25,19 +34,21 @@ export interface MediaServer {
   listParticipants(room: string): Promise<readonly Participant[]>;
   /** participant-not-found, also for an unknown room. */
   getParticipant(room: string, identity: string): Promise<Participant>;
+  /** Whether a process of the media server holds the participant, as isRoomServed. False after 3 s. */
+  isParticipantServed(room: string, identity: string): Promise<boolean>;
   /** participant-not-found, also for an unknown room. */
   removeParticipant(room: string, identity: string): Promise<void>;
   /**
-   * track-not-found. For an unknown participant media-server-unavailable, after 3 s: look first. A muted track
-   * stays muted.
+   * track-not-found. For an unknown participant media-server-unavailable, after 3 s: check that it is there first. A
+   * muted track stays muted.
    */
   muteTrack(room: string, identity: string, trackSid: string): Promise<void>;
 
-  /** room-not-found; media-worker-unavailable. Waits up to 40 s for a recorder: callers bring their own patience. */
+  /** room-not-found; media-worker-unavailable. Waits up to 40 s for a recorder: callers have their own timeout. */
   startRoomComposite(request: RoomCompositeRequest): Promise<Egress>;
   /**
-   * recording-not-found; conflict when the egress is over already; media-worker-unavailable when its recorder is
-   * gone. All of them after 3 s.
+   * recording-not-found; conflict when the egress is over; media-worker-unavailable when its recorder is gone. Each of
+   * them after 3 s.
    */
   stopEgress(egressId: string): Promise<Egress>;
   /**
@@ -74,7 +85,7 @@ export type RoomCompositeRequest = {
   readonly filepath: string;
   /** Absent: the recorder writes to its own file system. */
   readonly bucket?: BucketSettings | undefined;
-  /** Told of this egress alone, signed with the media server's key; works without its global webhook setting. */
+  /** Gets the events of this egress, signed with the media server's key, also where its webhook setting is missing. */
   readonly webhookUrl?: string | undefined;
 };
 
@@ -106,9 +117,9 @@ export type Egress = {
   /** The first recorded frame; known from EGRESS_ACTIVE on, up to half a second ahead. */
   readonly mediaStartedAt: number | undefined;
   readonly error: string | undefined;
-  /** What was asked for, echoed in EgressInfo's request: roomComposite.fileOutputs[0].filepath. */
+  /** The path that was requested: roomComposite.fileOutputs[0].filepath of EgressInfo's request. */
   readonly requestedFilepath: string | undefined;
-  /** What was written, once the egress is over. */
+  /** The file that was written, once the egress is over. */
   readonly file: EgressFile | undefined;
 };
 

@@ -1,17 +1,17 @@
-/** The workers beside the media server: recorders (egress) and those that streams come in through (ingress). */
+/** The media server's workers: recorders (egress) and receivers of streams (ingress). */
 export interface MediaWorkers {
-  /** Never rejects: that it cannot be known is an answer. */
+  /** Never rejects: the number may be unknown. */
   count(): Promise<WorkerCount>;
 }
 
-/** How many are connected; one that is may still be busy. Undefined: cannot be known, and why. */
+/** Numbers of connected workers, which may be busy; or why they are unknown. */
 export type WorkerCount =
   | { readonly recorders: number; readonly ingress: number; readonly unknown?: undefined }
   | { readonly recorders?: undefined; readonly ingress?: undefined; readonly unknown: UnknownWorkers };
 
 export type UnknownWorkers = {
-  /** `not-told`: nothing was set to ask. */
+  /** `not-told`: no Redis was configured. */
   readonly reason: 'not-told' | 'unreachable' | 'refused' | 'foreign';
-  /** Why, without address or password. */
+  /** The reason for people, without address and password. */
   readonly detail: string;
 };

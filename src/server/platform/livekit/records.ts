@@ -13,7 +13,8 @@ import type { Egress, EgressFile, EgressStatus } from './media-server.ts';
 const WITH_ZEROS = { emitDefaultValues: true } as const;
 
 /**
- * Protobuf JSON with zero values, without the room's TURN password. By hand: `toJson` takes some 5 us a room; the tests hold this to what it answers.
+ * Protobuf JSON with zero values, without the room's TURN password. Written by hand, because `toJson` takes about 5 µs per
+ * room; a test compares the two.
  */
 export function toRoom(message: RoomMessage): Room {
   const room = {
@@ -63,7 +64,7 @@ function toRequestedFilepath(info: EgressInfo): string | undefined {
   return file?.filepath;
 }
 
-/** From EGRESS_ACTIVE, which is when the recorder's pipeline plays, to its first frame; measured on livekit/egress. */
+/** From EGRESS_ACTIVE, when the recorder's pipeline begins to play, to its first frame; measured on livekit/egress. */
 const FIRST_FRAME_MS = 500;
 
 function toMediaStart(info: EgressInfo): number | undefined {
@@ -75,7 +76,7 @@ function fileOf(info: EgressInfo) {
   return info.fileResults[0] ?? (info.result.case === 'file' ? info.result.value : undefined);
 }
 
-/** A file that was not uploaded has a name already, but no location. */
+/** A file that has not been uploaded has a name, but no location. */
 function toFile(info: EgressInfo): EgressFile | undefined {
   const file = fileOf(info);
   if (file === undefined || file.location === '') return undefined;
@@ -89,7 +90,7 @@ function toFile(info: EgressInfo): EgressFile | undefined {
 
 const NANOSECONDS_PER_MS = 1_000_000;
 
-/** LiveKit's egress counts nanoseconds since 1970, 0 for never. */
+/** LiveKit's egress uses nanoseconds since 1970, and 0 for never. */
 function toMilliseconds(nanoseconds: bigint): number | undefined {
   return nanoseconds === 0n ? undefined : Number(nanoseconds / BigInt(NANOSECONDS_PER_MS));
 }

@@ -7,18 +7,18 @@ import {
 } from 'livekit-server-sdk';
 import type { BucketSettings, RoomCompositeRequest } from './media-server.ts';
 
-/** One MP4, into the bucket or onto the recorder's own file system. */
+/** One MP4 file, in the bucket or on the recorder's own file system. */
 export function toFileOutput(request: RoomCompositeRequest): EncodedFileOutput {
   return new EncodedFileOutput({
     fileType: EncodedFileType.MP4,
     filepath: request.filepath,
-    // Its JSON manifest beside the file would stay behind when a recording is deleted.
+    // The recorder's JSON manifest next to the file would remain when a recording is deleted.
     disableManifest: true,
     ...(request.bucket !== undefined && { output: { case: 's3', value: toS3Upload(request.bucket) } }),
   });
 }
 
-/** `signingKey` is the name of a key of the media server: it looks its secret up and signs with it. */
+/** `signingKey` is the name of one of the media server's keys, with whose secret it signs. */
 export function toRoomCompositeOptions(request: RoomCompositeRequest, apiKey: string): RoomCompositeOptions {
   if (request.webhookUrl === undefined) return {};
   return { webhooks: [new WebhookConfig({ url: request.webhookUrl, signingKey: apiKey })] };

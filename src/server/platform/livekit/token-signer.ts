@@ -1,13 +1,13 @@
-/** What a participant may do; every grant explicit, nothing left to a default of the media server. */
+/** Grants of a participant. Every grant is explicit, so that no default of the media server applies. */
 export type ParticipantGrants = {
   readonly canPublish: boolean;
   readonly canSubscribe: boolean;
   readonly canPublishData: boolean;
   readonly canUpdateOwnMetadata: boolean;
   readonly roomAdmin: boolean;
-  /** Not listed to others; for machinery of ours. */
+  /** Other participants do not see it; for our own agents. */
   readonly hidden?: boolean;
-  /** May speak in others' name; for machinery of ours. */
+  /** May send in the name of others; for our own agents. */
   readonly agent?: boolean;
 };
 
@@ -16,7 +16,7 @@ export type TokenClaims = {
   readonly identity: string;
   readonly name: string;
   readonly metadata: string | undefined;
-  /** Absent: a person. */
+  /** Absent for a person. */
   readonly kind?: 'agent';
   readonly attributes: Readonly<Record<string, string>>;
   readonly grants: ParticipantGrants;

@@ -10,10 +10,12 @@ import {
 import { ProblemSchema } from '../../../contract/problem.ts';
 import type { Route, Security, SuccessResponse } from '../http/route.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
-import { codeSamplesOf } from './code-samples.ts';
+import { recordedDelivery, recordedOperation, recordedProblem } from './recorded-examples.ts';
 import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './response-headers.ts';
+import { shellSamples } from './samples/code-samples.ts';
 import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
 import { shareComponents } from './shared-components.ts';
+import { DELIVERY_TAG, webhookSection } from './webhook-operations.ts';
 
 /** Errors of every signed route, before its handler runs. */
 const SIGNED_ERRORS: readonly ErrorCode[] = [
@@ -45,20 +47,23 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   }
   toReference(ProblemSchema, components);
   const { paths, parameters, responses } = shareComponents(inline, nameOfErrorResponse);
+  const section = webhookSection(components, recordedDelivery);
   return {
     openapi: '3.1.0',
     info: {
       title: 'rtc-service',
       version,
       description: API_DESCRIPTION,
+      contact: { name: 'rtc-service', url: 'https://github.com/rtc-service/rtc-service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This service' }],
-    tags: usedTags(documented),
+    tags: [...usedTags(documented), DELIVERY_TAG],
     paths,
+    webhooks: section.webhooks,
     components: {
       schemas: Object.fromEntries(components),
-      parameters,
+      parameters: { ...parameters, ...section.parameters },
       responses,
       headers: HEADERS,
       securitySchemes: SECURITY_SCHEMES,
@@ -110,7 +115,7 @@ function operation(route: Route, components: Components): JsonObject & { readonl
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, components),
     responses: { ...successResponses(route, components), ...errorResponses(route, components) },
-    'x-codeSamples': codeSamplesOf(route),
+    'x-codeSamples': shellSamples(route),
   };
 }
 
@@ -129,14 +134,19 @@ function parametersOf(
   });
 }
 
-function requestBody({ body, rawBody }: Route, components: Components): JsonObject {
+function requestBody({ operationId, body, rawBody }: Route, components: Components): JsonObject {
   const { schema, contentType } = rawBody ?? { schema: body, contentType: 'application/json' };
   if (schema === undefined) return {};
   const isRequired = ((schema as { required?: readonly string[] }).required ?? []).length > 0;
   return {
     requestBody: {
       required: isRequired,
-      content: { [contentType]: { schema: toReference(schema, components), example: exampleOf(schema) } },
+      content: {
+        [contentType]: {
+          schema: toReference(schema, components),
+          example: recordedOperation(operationId)?.body ?? exampleOf(schema),
+        },
+      },
     },
   };
 }
@@ -145,7 +155,11 @@ function successResponses(route: Route, components: Components): JsonObject {
   return Object.fromEntries(
     Object.entries(route.success).map(([status, response]) => [
       status,
-      successResponse(route, response, components),
+      successResponse(
+        route,
+        { ...response, example: recordedOperation(route.operationId)?.responses[status] ?? response.example },
+        components,
+      ),
     ]),
   );
 }
@@ -249,13 +263,14 @@ type ErrorShape = {
 const PROBLEM_SHAPE: ErrorShape = {
   contentType: 'application/problem+json',
   schema: { $ref: '#/components/schemas/Problem' },
-  example: (code) => ({
-    type: problemType(code),
-    title: reasonPhrase(PROBLEMS[code].status),
-    status: PROBLEMS[code].status,
-    detail: PROBLEMS[code].meaning,
-    instance: 'urn:uuid:6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
-  }),
+  example: (code) =>
+    recordedProblem(code) ?? {
+      type: problemType(code),
+      title: reasonPhrase(PROBLEMS[code].status),
+      status: PROBLEMS[code].status,
+      detail: PROBLEMS[code].meaning,
+      instance: 'urn:uuid:6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+    },
 };
 
 /** These errors occur before the path is known, so they are always problems. */

@@ -1,129 +1,218 @@
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type TSchema, Type } from 'typebox';
-import { defineRoute, type Route, type RouteResponse } from '../http/route.ts';
+import { defineRoute, type Route } from '../http/route.ts';
+import { llmsText } from './llms-text.ts';
 import { openApiDocument } from './openapi.ts';
+import { pageDocument } from './page-document.ts';
+import { guidePage, REFERENCE_PAGE } from './page-html.ts';
+import { type PreparedFile, prepareDiskFile, prepareText, sendPrepared } from './prepared-file.ts';
 
 /*
- * /openapi.json and /docs. The document is built at the first request and kept as text. The script of the reference
- * page comes from a package and is streamed from disk, because it is larger than the rest of the service.
+ * /openapi.json, /docs with its parts, /docs/guide and /llms.txt. Each is built and compressed at its first request. The
+ * script of the viewer comes from a package and is streamed from disk, because it is larger than the rest of the service.
  */
 
-export type ReferenceDeps = { readonly version: string; readonly scriptPath: string };
-
-const PAGE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>rtc-service API</title>
-    <link rel="icon" href="data:,">
-  </head>
-  <body>
-    <div id="reference"></div>
-    <script src="/docs/reference.js"></script>
-    <script src="/docs/start.js"></script>
-  </body>
-</html>
-`;
-
-/** The page's own samples and test button cannot sign requests, so they are hidden. The document has samples. */
-const START = `Scalar.createApiReference('#reference', {
-  url: '/openapi.json',
-  withDefaultFonts: false,
-  hideClientButton: true,
-  hideTestRequestButton: true,
-  hiddenClients: true,
-  telemetry: false,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  showDeveloperTools: 'never',
-});
-`;
+export type ReferenceDeps = {
+  readonly version: string;
+  /** Folder that the build made for the pages: dist/reference. */
+  readonly folder: string;
+};
 
 /** The page loads nothing from other origins. */
 const POLICY = [
   "default-src 'self'",
+  "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self' data:",
   "base-uri 'none'",
+  "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 
-const TextSchema = Type.String({ examples: ['…'] });
+/** The guide needs no script at all. */
+const TEXT_POLICY =
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'";
+
+const TextSchema = Type.String();
 const DocumentSchema = Type.Object(
   {
-    openapi: Type.String({ examples: ['3.1.0'] }),
-    info: Type.Unknown({ examples: [{ title: 'rtc-service' }] }),
-    paths: Type.Unknown({ examples: [{}] }),
+    openapi: Type.String({ description: 'Version of OpenAPI', examples: ['3.1.0'] }),
+    info: Type.Unknown({
+      description: 'Title, version and introduction',
+      examples: [{ title: 'rtc-service' }],
+    }),
+    paths: Type.Unknown({ description: 'The operations', examples: [{}] }),
   },
   { additionalProperties: true },
 );
 
+type Served = {
+  readonly path: string;
+  readonly contentType: string;
+  readonly prepare: () => Promise<PreparedFile>;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+type Page = Served & {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly schema?: TSchema;
+  readonly example?: string;
+};
+
 /** `allRoutes` returns every route of the service, including these. */
 export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly Route[]): readonly Route[] {
-  let document: string | undefined;
+  const document = once(async () => openApiDocument(allRoutes(), deps.version));
+  const built = (name: string): Promise<string> => readFile(join(deps.folder, name), 'utf8');
   return [
-    defineRoute({
-      method: 'GET',
-      path: '/',
-      operationId: 'getHome',
-      tag: 'service',
-      summary: 'Lead to the reference',
-      security: 'public',
-      success: { 302: { description: 'To /docs', headers: { Location: 'The reference' } } },
-      errors: [],
-      handle: () => ({ status: 302, headers: { location: '/docs' } }),
+    homeRoute(),
+    ...documentRoutes(document),
+    ...pageRoutes(built),
+    pageRoute({
+      path: '/llms.txt',
+      operationId: 'getLlmsText',
+      summary: 'This API as a text for language models',
+      description: 'The operations and the guides, in Markdown.',
+      contentType: 'text/plain',
+      example: '# rtc-service',
+      prepare: async () => prepareText(llmsText(allRoutes(), await built('guide.md'))),
     }),
-    file(
-      '/openapi.json',
-      'getOpenApi',
-      'This API as an OpenAPI 3.1 document',
-      'application/json',
-      () => {
-        document ??= JSON.stringify(openApiDocument(allRoutes(), deps.version));
-        return { body: document };
-      },
-      DocumentSchema,
-    ),
-    file('/docs', 'getReference', 'This API as a page to read', 'text/html', () => ({
-      body: PAGE,
-      headers: { 'content-security-policy': POLICY },
-    })),
-    partOfPage('/docs/start.js', 'getReferenceStart', () => ({ body: START })),
-    partOfPage('/docs/reference.js', 'getReferenceScript', () => ({
-      body: createReadStream(deps.scriptPath),
-      headers: { 'cache-control': 'public, max-age=86400' },
-    })),
+    part({
+      path: '/docs/document.json',
+      contentType: 'application/json',
+      prepare: async () =>
+        prepareText(JSON.stringify(pageDocument(await document(), await built('guide.md'), allRoutes()))),
+    }),
+    part({
+      path: '/docs/start.js',
+      contentType: 'text/javascript',
+      prepare: async () => prepareText(await built('start.js')),
+    }),
+    part({
+      path: '/docs/reference.css',
+      contentType: 'text/css',
+      prepare: async () => prepareText(await built('reference.css')),
+    }),
+    part({
+      path: '/docs/scalar.js',
+      contentType: 'text/javascript',
+      prepare: () => prepareDiskFile(join(deps.folder, 'scalar.js')),
+    }),
   ];
 }
 
-type Read = () => Pick<RouteResponse, 'body' | 'headers'>;
-
-function partOfPage(path: string, operationId: string, read: Read): Route {
-  return { ...file(path, operationId, 'A part of the page', 'text/javascript', read), isInternal: true };
+function homeRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/',
+    operationId: 'getHome',
+    tag: 'service',
+    summary: 'Lead to the reference',
+    security: 'public',
+    success: { 302: { description: 'To /docs', headers: { Location: 'The reference' } } },
+    errors: [],
+    isInternal: true,
+    handle: () => ({ status: 302, headers: { location: '/docs' } }),
+  });
 }
 
-function file(
-  path: string,
-  operationId: string,
-  summary: string,
-  contentType: string,
-  read: Read,
-  schema: TSchema = TextSchema,
-): Route {
+/** Pages of any origin may read the document, such as editors of OpenAPI. */
+function documentRoutes(document: () => Promise<object>): readonly Route[] {
+  return [
+    pageRoute({
+      path: '/openapi.json',
+      operationId: 'getOpenApi',
+      summary: 'This API as an OpenAPI 3.1 document',
+      description: 'For generators of clients and other tools. Pages of any origin may read it.',
+      contentType: 'application/json',
+      schema: DocumentSchema,
+      headers: { 'access-control-allow-origin': '*' },
+      prepare: async () => prepareText(JSON.stringify(await document())),
+    }),
+  ];
+}
+
+function pageRoutes(built: (name: string) => Promise<string>): readonly Route[] {
+  const reference = {
+    path: '/docs',
+    contentType: 'text/html',
+    headers: { 'content-security-policy': POLICY },
+    prepare: () => prepareText(REFERENCE_PAGE),
+  };
+  return [
+    pageRoute({
+      ...reference,
+      operationId: 'getReference',
+      summary: 'This API as a page to read',
+      description:
+        'With samples in several languages, and requests to try out. It loads nothing from other hosts.',
+      example: '<!doctype html>',
+    }),
+    part({ ...reference, path: '/docs/' }),
+    pageRoute({
+      path: '/docs/guide',
+      operationId: 'getGuide',
+      summary: 'Guides to this API',
+      description:
+        'Signing, roles, webhooks, recordings, transcription, paging, limits and errors; without scripts.',
+      contentType: 'text/html',
+      headers: { 'content-security-policy': TEXT_POLICY },
+      example: '<!doctype html>',
+      prepare: async () => prepareText(guidePage(await built('guide.html'))),
+    }),
+  ];
+}
+
+function part(served: Served): Route {
+  const words = { summary: 'A part of the page', description: 'A part of the page' };
+  const operationId = `get${served.path.replaceAll(/\W+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`;
+  return { ...pageRoute({ ...served, ...words, operationId }), isInternal: true };
+}
+
+function pageRoute({ path, operationId, summary, description, contentType, ...page }: Page): Route {
+  const prepared = once(page.prepare);
+  const { schema = TextSchema, example, headers } = page;
+  const validators = { ETag: 'Changes with the content; for If-None-Match' };
   return defineRoute({
     method: 'GET',
     path,
     operationId,
     tag: 'service',
     summary,
+    description,
     security: 'public',
-    success: { 200: { description: summary, schema, contentType } },
+    success: {
+      200: {
+        description: summary,
+        schema,
+        contentType,
+        headers: validators,
+        ...(example === undefined ? {} : { example }),
+      },
+      304: { description: 'Not changed since the version that the caller has', headers: validators },
+    },
     errors: [],
-    handle: () => {
-      const { body, headers } = read();
-      return { status: 200, body, headers: { 'content-type': `${contentType}; charset=utf-8`, ...headers } };
+    handle: async ({ raw }) => {
+      const { headers: sent, ...response } = sendPrepared(await prepared(), raw.headers);
+      return {
+        ...response,
+        headers: { 'content-type': `${contentType}; charset=utf-8`, ...sent, ...headers },
+      };
     },
   });
+}
+
+/** A failure is not kept: the next call tries again. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= work().catch((error: unknown) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
 }

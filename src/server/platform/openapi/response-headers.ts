@@ -10,16 +10,6 @@ export const HEADERS: Readonly<Record<string, JsonObject>> = {
     schema: { type: 'string' },
     example: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
   },
-  'X-Content-Type-Options': {
-    description: 'Always nosniff',
-    schema: { type: 'string' },
-    example: 'nosniff',
-  },
-  'Referrer-Policy': {
-    description: 'Always no-referrer',
-    schema: { type: 'string' },
-    example: 'no-referrer',
-  },
   'RateLimit-Limit': {
     description: 'Requests in a second; absent, like the next two, where the limit is turned off',
     schema: { type: 'integer' },

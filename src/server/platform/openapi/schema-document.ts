@@ -20,9 +20,52 @@ function referTo(value: unknown, components: Components): unknown {
   const converted = Object.fromEntries(
     Object.entries(rest).map(([key, part]) => [key, referTo(part, components)]),
   );
-  if (typeof id !== 'string') return withType(converted);
-  if (!components.has(id)) components.set(id, { title: titleOf(id), ...withType(converted) });
+  const schema = withDiscriminator(withNullType(withKnownFormat(withType(converted))), components);
+  if (typeof id !== 'string') return schema;
+  if (!components.has(id)) components.set(id, { title: titleOf(id), ...schema });
   return { $ref: `#/components/schemas/${id}` };
+}
+
+/** Formats of our own say nothing to others; what they mean is in the description. */
+function withKnownFormat({ format, ...schema }: JsonObject): JsonObject {
+  return format === 'date-time' || format === 'binary' ? { ...schema, format } : schema;
+}
+
+/** `{anyOf: [{type: 'string'}, {type: 'null'}]}` as `{type: ['string', 'null']}`, which generators of clients read better. */
+function withNullType({ anyOf, ...outer }: JsonObject): JsonObject {
+  if (!Array.isArray(anyOf)) return outer;
+  const [schema, second, ...others]: readonly JsonObject[] = anyOf;
+  const isNullable = second?.type === 'null' && others.length === 0;
+  const canBeNull =
+    typeof schema?.type === 'string' && schema.enum === undefined && schema.const === undefined;
+  if (!isNullable || !canBeNull) return { ...outer, anyOf };
+  return { ...schema, ...outer, type: [schema.type, 'null'] };
+}
+
+/** Names the schema of each value of the property that tells the members apart. */
+function withDiscriminator(schema: JsonObject, components: Components): JsonObject {
+  const { anyOf, discriminator, ...rest } = schema;
+  if (!isDiscriminator(discriminator) || !Array.isArray(anyOf)) return schema;
+  const references = (anyOf as readonly JsonObject[]).map(({ $ref }) => String($ref));
+  const mapping = references.flatMap((reference) => {
+    const member = components.get(reference.split('/').at(-1) ?? '');
+    return namesOf(member, discriminator.propertyName).map((name) => [name, reference]);
+  });
+  return {
+    ...rest,
+    oneOf: anyOf,
+    discriminator: { ...discriminator, mapping: Object.fromEntries(mapping) },
+  };
+}
+
+function isDiscriminator(value: unknown): value is { readonly propertyName: string } {
+  return typeof value === 'object' && value !== null && 'propertyName' in value;
+}
+
+function namesOf(member: JsonObject | undefined, property: string): readonly string[] {
+  const properties = (member?.properties ?? {}) as Readonly<Record<string, JsonObject>>;
+  const { enum: names } = properties[property] ?? {};
+  return Array.isArray(names) ? names.map(String) : [];
 }
 
 /** TypeBox gives an enum and a constant no type, and generators of clients then accept any value. */

@@ -1,8 +1,11 @@
-/** What a committed change is about. */
+/** Subject of a committed change. */
 export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 
-/** events: events or deliveries were stored. transcriptions: a transcription or its segments changed. */
-export const CHANGE_TOPICS = ['events', 'transcriptions'] as const;
+/**
+ * events: events or deliveries were stored. fanOuts: deliveries of an event are still to be stored. transcriptions: a
+ * transcription or its segments changed.
+ */
+export const CHANGE_TOPICS = ['events', 'fanOuts', 'transcriptions'] as const;
 
 /** Whether this process committed the change, or another one (or perhaps nobody: after a lost connection). */
 export type ChangeOrigin = 'here' | 'elsewhere';
@@ -10,9 +13,10 @@ export type ChangeOrigin = 'here' | 'elsewhere';
 type ChangeListener = (origin: ChangeOrigin) => void;
 
 /**
- * Tells of committed changes, so that nobody has to poll the database. Listeners read what they need themselves; they
+ * Reports committed changes, so that nobody has to poll the database. Listeners read what they need themselves; they
  * may be called without a change, and once for many. PostgreSQL carries changes between instances by NOTIFY; on SQLite
- * the processes that share the file watch its log.
+ * the processes that share the file watch its log. A change of another process may be missed, for example while a
+ * connection is lost: whoever waits for one looks again after some time.
  */
 export interface ChangeFeed {
   /** Returns a function that ends the subscription. Subscribe before reading, so that no change is missed between. */
@@ -33,18 +37,24 @@ export function nextChange(changes: ChangeFeed, topic: ChangeTopic, signal: Abor
   });
 }
 
+export type ChangeHubOptions = {
+  /** Starts to watch other processes; a process without listeners does not need to. */
+  readonly onFirstSubscription?: () => void;
+  /** Notifies other processes of a change that this process has committed. */
+  readonly onCommit?: (topic: ChangeTopic) => void;
+};
+
 export class ChangeHub implements ChangeFeed {
   readonly #listeners = new Map<ChangeTopic, Set<ChangeListener>>();
   readonly #noted = new WeakMap<object, Set<ChangeTopic>>();
-  readonly #onFirstSubscription: () => void;
+  readonly #options: ChangeHubOptions;
 
-  /** `onFirstSubscription` starts to watch other processes; a process without listeners does not need to. */
-  constructor(onFirstSubscription: () => void = () => {}) {
-    this.#onFirstSubscription = onFirstSubscription;
+  constructor(options: ChangeHubOptions = {}) {
+    this.#options = options;
   }
 
   subscribe(topic: ChangeTopic, listener: ChangeListener): () => void {
-    if (this.#listeners.size === 0) this.#onFirstSubscription();
+    if (this.#listeners.size === 0) this.#options.onFirstSubscription?.();
     const listeners = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, listeners.add(listener));
     return () => listeners.delete(listener);
@@ -61,7 +71,7 @@ export class ChangeHub implements ChangeFeed {
   /** Publishes the topic when the transaction of `db` is committed; at once when `db` is not a transaction. */
   note(db: object, topic: ChangeTopic): void {
     const noted = this.#noted.get(db);
-    if (noted === undefined) this.publish(topic, 'here');
+    if (noted === undefined) this.#publishCommitted(topic);
     else noted.add(topic);
   }
 
@@ -75,8 +85,13 @@ export class ChangeHub implements ChangeFeed {
       noted = this.#track(db);
       return work(db);
     });
-    for (const topic of noted) this.publish(topic, 'here');
+    for (const topic of noted) this.#publishCommitted(topic);
     return value;
+  }
+
+  #publishCommitted(topic: ChangeTopic): void {
+    this.publish(topic, 'here');
+    this.#options.onCommit?.(topic);
   }
 
   /** Transactions that share a commit on SQLite share `db` too: each publishes what any of them noted. */

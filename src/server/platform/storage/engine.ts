@@ -1,5 +1,6 @@
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
-import type { ChangeHub, ChangeTopic } from './changes.ts';
+import type { Clock } from '../clock.ts';
+import type { ChangeHub } from './changes.ts';
 import type { Tables } from './schema/tables.ts';
 
 /*
@@ -12,14 +13,30 @@ export interface Engine {
   readonly columnTypes: ColumnTypes;
   readonly dialect: SqlDialect;
   readonly changes: ChangeHub;
+  /** The time by which leases and due times go: on PostgreSQL the database's, as the instances' clocks may be apart. */
+  readonly clock: Clock;
   /** Resolves when the transaction is durable. If `work` throws, it is rolled back. On SQLite, simultaneous transactions share a commit. */
   transaction<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /** Runs `work` in a savepoint of the transaction: if it throws, only its own statements are rolled back. */
+  nestedTransaction<T>(db: Transaction<Tables>, work: () => Promise<T>): Promise<T>;
+  readonly runAtCommit: RunAtCommit;
   hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
   /** Locks until the transaction of `db` ends: one instance migrates, the others wait. */
   lockMigrations(db: Kysely<Tables>): Promise<void>;
   /** Call it when no query is running. */
   close(): Promise<void>;
 }
+
+/**
+ * Runs statements as the last ones of the transaction of `db`, before it resolves, and passes on the rows of the last
+ * one. PostgreSQL gets them together with the COMMIT: this process then holds none of their locks while it is stopped
+ * or slow, however long that lasts. SQLite, where every transaction locks the whole file, runs them at once.
+ */
+export type RunAtCommit = <Row>(
+  db: Kysely<Tables>,
+  statements: readonly RawBuilder<Row>[],
+  onRows?: (rows: readonly Row[]) => void,
+) => Promise<void>;
 
 export type ColumnTypes = {
   /** Compared byte by byte on both engines, so that pages come in one order. */
@@ -45,12 +62,12 @@ export type SqlDialect = {
   readonly lockRows: RawBuilder<unknown>;
   /** Like lockRows, but skips rows that others have locked. */
   readonly lockFreeRows: RawBuilder<unknown>;
-  /** A column for a select or `returning`, whose row notifies other instances of a change at the commit. */
-  notification(topic: ChangeTopic): RawBuilder<unknown>;
   /** Locks a name until the transaction of `db` ends. */
   lockName(db: Kysely<Tables>, name: string): Promise<void>;
   /** Locks the names in the given order. */
   lockNames(db: Kysely<Tables>, names: readonly string[]): Promise<void>;
+  /** Locks those names that nobody else has locked, and returns them. */
+  lockFreeNames(db: Kysely<Tables>, names: readonly string[]): Promise<readonly string[]>;
 };
 
 export type RowColumns<Row> = Readonly<Partial<Record<keyof Row & string, 'text' | 'integer'>>>;
@@ -59,8 +76,10 @@ export type RowColumns<Row> = Readonly<Partial<Record<keyof Row & string, 'text'
 export type Connection = {
   readonly db: Kysely<Tables>;
   readonly dialect: SqlDialect;
-  /** Its `note` publishes a change in this process; `dialect.notification` tells other instances. */
+  /** Its `note` publishes a change after the commit, in this process and to others. */
   readonly changes: ChangeHub;
+  /** Only for the `db` of a transaction, such as `atomically` gives. */
+  readonly runAtCommit: RunAtCommit;
   /** Runs `work` in a new transaction, or in the current one. */
   atomically<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 };

@@ -31,7 +31,8 @@ export function pendingMigrations(applied: readonly string[], database: string):
     throw new ServiceError(
       'storage-unavailable',
       `The ${database} database was made by a newer version of rtc-service: it has the migration "${unknown}", ` +
-        'which this version does not know. Nothing was changed. Start the newer version, or restore a backup.',
+        'which this version does not know; nothing was changed',
+      { hint: { text: 'start the newer version, or restore a backup' } },
     );
   }
   return MIGRATIONS.slice(applied.length);

@@ -1,13 +1,13 @@
-/** Where a bucket is reached; `endpoint` undefined means AWS itself. */
+/** Address of a bucket. Without `endpoint` it is at AWS. */
 export type BucketAddress = {
   readonly bucket: string;
   readonly region: string;
   readonly endpoint: string | undefined;
-  /** The bucket in the path, not in the host name. */
+  /** Whether the bucket is in the path and not in the host name. */
   readonly forcePathStyle: boolean;
 };
 
-/** URL of an object. Its key is encoded as a whole: one that holds `%2F` or `?` names what it names. */
+/** URL of an object. The whole key is encoded, so that `%2F` and `?` in it are part of its name. */
 export function objectUrl(address: BucketAddress, key: string): string {
   const { bucket, region, endpoint, forcePathStyle } = address;
   const url = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);

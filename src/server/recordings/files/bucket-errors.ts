@@ -1,13 +1,13 @@
 import { ServiceError } from '../../../contract/errors.ts';
 
-/** What an object storage said no with; `code` as in AWS's list of error codes, undefined for a body that is not its. */
+/** An error response of an object storage. `code` is one of AWS's error codes, undefined for any other body. */
 export type Refusal = {
   readonly status: number;
   readonly code: string | undefined;
   readonly bucket: string;
 };
 
-/** What an object storage has against a request, after "The object storage", and what to do about it. */
+/** Why an object storage refuses a request, as the end of a sentence that begins "The object storage", and what to do. */
 export type Reason = { readonly what: string; readonly next: string };
 
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html */
@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, (bucket: string) => Reason>> = {
     next: 'check S3_BUCKET and S3_ENDPOINT',
   }),
   InvalidAccessKeyId: unknownKey,
-  // versitygw's own.
+  // A code of versitygw.
   XAdminUserNotFound: unknownKey,
   SignatureDoesNotMatch: () => ({ what: 'refuses the signature', next: 'check S3_SECRET_KEY' }),
   AccessDenied: (bucket) => ({
@@ -39,7 +39,7 @@ function unknownKey(): Reason {
   return { what: 'does not know the access key', next: 'check S3_ACCESS_KEY' };
 }
 
-/** Undefined for a refusal that says nothing of our settings. */
+/** Undefined for an error that is unrelated to our settings. */
 export function reasonOf({ code, bucket }: Refusal): Reason | undefined {
   return REASONS[code ?? '']?.(bucket);
 }
@@ -59,7 +59,7 @@ export function refusedBy(refusal: Refusal): ServiceError {
   return new ServiceError('recording-storage-error', `The object storage answered ${status}: ${what}.`);
 }
 
-/** No answer, or one that asks to come back. The address stays in the cause. */
+/** No response, or one that asks to try again later. Only the cause contains the address. */
 export function unavailable(cause: unknown): ServiceError {
   return new ServiceError(
     'storage-unavailable',

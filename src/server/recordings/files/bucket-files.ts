@@ -10,7 +10,7 @@ export type ObjectStorage = {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly endpoint: string | undefined;
-  /** As receivers of pre-signed URLs reach it. */
+  /** The endpoint that receivers of pre-signed URLs use. */
   readonly publicEndpoint: string | undefined;
   readonly forcePathStyle: boolean;
 };
@@ -29,8 +29,8 @@ const MAX_DOCUMENT_BYTES = 8192;
 const MISSING_CODES: readonly string[] = ['NoSuchKey', 'NoSuchVersion'];
 
 /**
- * Objects of any S3. The bucket is the recording's own, which may be an earlier one on the same storage. Loads its
- * client when it is first used.
+ * Objects of any S3 storage. Each recording knows its bucket, which may be an earlier one on the same storage. The S3
+ * client is loaded when it is first used.
  */
 export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, 'open' | 'removeEmptyFolder'> {
   const { storage } = deps;
@@ -83,7 +83,7 @@ async function undefinedOrThrow(response: Response, { bucket }: FileLocation): P
   throw refusedBy({ status: response.status, code, bucket: bucket ?? '' });
 }
 
-/** The beginning of a body, as much as an error document may have. */
+/** The beginning of a body, up to the size of an error document. */
 export async function readDocument(response: Response): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
@@ -109,7 +109,7 @@ async function send(
   return response;
 }
 
-/** Gives the body up with its connection, which may have broken meanwhile. */
+/** Discards the body and its connection, which may have broken meanwhile. */
 async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }

@@ -3,7 +3,7 @@ import { type BucketFilesDeps, createBucketFiles } from './bucket-files.ts';
 import { createFolderFiles } from './folder-files.ts';
 import type { RecordingFiles } from './recording-files.ts';
 
-/** Each recording where it was made: settings may have changed between a folder and a bucket since. */
+/** Finds each recording where it was made, because the settings may have changed from a folder to a bucket since. */
 export function createRecordingFiles(deps: BucketFilesDeps & { readonly directory: string }): RecordingFiles {
   const bucket = createBucketFiles(deps);
   const folder = createFolderFiles(deps.directory);

@@ -4,10 +4,10 @@ import type { RecordingStorage } from './recording-storage.ts';
 import { tryBucket } from './try-bucket.ts';
 import { tryFolder } from './try-folder.ts';
 
-/** Five steps at most, and somebody waits for them. */
+/** For at most five steps, for which somebody waits. */
 const TIMEOUT_MS = 4000;
 
-/** Where the next recording goes: the bucket, or the folder where there is none. */
+/** The storage of the next recording: the bucket, or the folder if there is none. */
 export function createRecordingStorage(
   deps: Omit<BucketFilesDeps, 'storage'> & {
     readonly bucket: (ObjectStorage & { readonly bucket: string }) | undefined;

@@ -3,11 +3,12 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 /*
- * Links to local files of recordings, for who has no key of the service: /recordings/<id>/file?expires=&signature=.
+ * Links to local files of recordings, for people without an API key: /recordings/<id>/file?expires=&signature=.
  *
- * The signature is an HMAC over id and expiry with a key derived from ENCRYPTION_KEY, not from API_SECRET: links go
- * to strangers, who could try guesses of a secret that a person chose on them; all instances share it already; and
- * rotating API_SECRET breaks no link that has been sent. Of several keys the first signs and all are accepted.
+ * The signature is an HMAC over id and expiry with a key derived from ENCRYPTION_KEY. API_SECRET is not used for three
+ * reasons: strangers get the links and could test guesses of a secret that a person chose; all instances share
+ * ENCRYPTION_KEY already; and a rotation of API_SECRET breaks no link. The first of several keys signs, and all are
+ * accepted.
  */
 
 export type LinkDeps = {
@@ -23,7 +24,7 @@ export type FileLink = {
   readonly signature: string;
 };
 
-/** RFC 5869; the label keeps these keys apart from whatever else is derived from the same ones. */
+/** RFC 5869. The label separates these keys from other keys that are derived from the same ones. */
 export function deriveLinkKeys([first, ...others]: readonly [Buffer, ...Buffer[]]): [Buffer, ...Buffer[]] {
   const derive = (key: Buffer): Buffer =>
     Buffer.from(hkdfSync('sha256', key, '', 'rtc-service recording file link', 32));

@@ -6,14 +6,14 @@ import type { RecordingFiles } from './recording-files.ts';
 export type FileUrlsDeps = LinkDeps & {
   readonly store: Pick<RecordingStores, 'recordings'>;
   readonly recordingFiles: RecordingFiles;
-  /** Where receivers reach this service; known once it listens. */
+  /** The address of this service for receivers; known once it listens. */
   readonly serviceUrl: () => string;
 };
 
-/** The whole of a day in which a receiver may fetch the file at leisure. */
+/** A receiver has a day to fetch the file. */
 const TTL_SECONDS = 24 * 3600;
 
-/** Pre-signed for an object of a bucket, a signed link to this service for a local file. */
+/** A pre-signed URL for an object of a bucket, and a signed link to this service for a local file. */
 export function createFileUrls(deps: FileUrlsDeps): FileUrls {
   return {
     urlOf: async (recordingId) => {

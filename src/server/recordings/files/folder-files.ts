@@ -6,11 +6,11 @@ import { readPart } from './read-part.ts';
 import type { FileLocation, OpenFile, RecordingFiles } from './recording-files.ts';
 
 /*
- * Files of the folder of recordings, and of no other. A path is the recorder's own; what it names is checked after it
- * was opened, by where the descriptor really leads: a link, or a folder that was swapped for one, leads nowhere.
+ * Files in the folder of recordings, and in no other folder. The path comes from the recorder, so the file is checked after
+ * it was opened, by the path that its descriptor has: links, and folders that were replaced by links, are refused.
  */
 
-/** No waiting for the other end of a FIFO; never through a link in the last part of the path. */
+/** Does not wait for the other end of a FIFO, and follows no link in the last part of the path. */
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const MISSING: readonly string[] = ['ENOENT', 'ENOTDIR'];
 /** ELOOP: the last part is a link. ENXIO: a socket. */
@@ -69,7 +69,7 @@ async function isWithin(root: string, path: string, opened: Stats): Promise<bool
   return real.startsWith(root + sep) && ino === opened.ino && dev === opened.dev;
 }
 
-/** Deletes the name, so that a link goes and what it leads to stays. */
+/** Deletes the name: for a link, its target remains. */
 async function deleteFile(folder: string, filepath: string): Promise<void> {
   const path = pathWithin(folder, filepath);
   const root = await realFolder(folder);
@@ -110,7 +110,7 @@ function pathWithin(folder: string, filepath: string): string {
   return path;
 }
 
-/** A folder that is not there is no empty one: it may be on a disk that is not mounted. */
+/** A missing folder is an error and not an empty folder: its disk may not be mounted. */
 async function realFolder(folder: string): Promise<string> {
   const real = await realpath(folder).catch(undefinedWhenMissing);
   if (real !== undefined) return real;

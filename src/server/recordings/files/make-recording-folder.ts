@@ -5,11 +5,11 @@ import { dirname, join, relative, sep } from 'node:path';
 const THIS_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Makes the folder of a recording before its recorder does, open to whom the folder of recordings is. A file is deleted
- * by whoever may write its folder, and LiveKit's recorder makes folders that only its own user may write: another one,
- * as this service is in its image, could never delete. Folders that are there stay as they are.
+ * Makes the folder of a recording before its recorder does, with the permissions of the folder of recordings. Whoever may
+ * write a folder may delete its files. LiveKit's recorder makes folders that only its own user may write, and this service
+ * runs as another user in its image, so that it could never delete a file there. Existing folders are not changed.
  *
- * Never rejects. Where `directory` is not here the recorder has it to itself; what we may not make, it makes.
+ * Never rejects. Where `directory` does not exist on this machine, or cannot be written, the recorder makes the folder.
  */
 export async function makeRecordingFolder(directory: string, filepath: string): Promise<void> {
   try {
@@ -20,7 +20,7 @@ export async function makeRecordingFolder(directory: string, filepath: string): 
       if (await isMade(folder)) await setMode(folder, mode);
     }
   } catch {
-    // The recorder says what is wrong with its folder, if anything is.
+    // If something is wrong with the folder, the recorder reports it.
   }
 }
 
@@ -34,7 +34,7 @@ async function isMade(folder: string): Promise<boolean> {
   }
 }
 
-/** Not by mkdir, from whose mode the umask takes away; and of no link that took the folder's place. */
+/** Sets the mode separately, because mkdir's is reduced by the umask, and not through a link that replaced the folder. */
 async function setMode(folder: string, mode: number): Promise<void> {
   const handle = await open(folder, THIS_FOLDER);
   try {

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * A part of an open file, a chunk at a time as its reader takes it. Closes the file at its end and when it is
- * destroyed; fails when the file became shorter, rather than leave a reader waiting for the rest.
+ * Streams a part of an open file, one chunk at a time. Closes the file at the end and when the stream is destroyed. Fails
+ * when the file became shorter, so that no reader waits for the rest.
  */
 export function readPart(handle: FileHandle, start: number, length: number): Readable {
   const end = start + length;

@@ -1,17 +1,17 @@
-/** Where recordings are going to be kept. */
+/** The storage of future recordings. */
 export interface RecordingStorage {
-  /** `bucket`, or `recording folder`: what there is to try. */
+  /** `bucket` or `recording folder`. */
   readonly kind: 'bucket' | 'recording folder';
-  /** Whatever the file needs around it to be deleted later. Never rejects; `filepath` is that of a recording. */
+  /** Prepares the place of a recording, so that its file can be deleted later. Never rejects. */
   makeReady(filepath: string): Promise<void>;
   /**
-   * Whether recordings could be kept: tried with a small file of its own, which is deleted again.
+   * Tries with a small file, which is deleted again, whether recordings could be stored.
    * Never rejects: the result reports a fault. `filepath` is within the bucket or folder, and used by nobody else.
    */
   tryOut(filepath: string): Promise<StorageTrial>;
 }
 
-/** What was found, without keys and addresses; `next` is what to do, empty when all is well. */
+/** The result, without keys and addresses; `next` says what to do, and is empty when all is well. */
 export type StorageTrial = {
   readonly status: 'ok' | 'warning' | 'fault';
   readonly detail: string;

@@ -8,7 +8,7 @@ import type { OpenFile } from './recording-files.ts';
 export type FileRequest = { readonly method: string; readonly headers: IncomingHttpHeaders };
 
 /**
- * The file or the part asked for, streamed; closes it where nothing of it is sent. Throws precondition-failed and
+ * Streams the file or the requested part, and closes the file when none of it is sent. Throws precondition-failed and
  * range-not-satisfiable.
  */
 export async function sendFile(

@@ -4,13 +4,14 @@ import type { FileLocation } from './recording-files.ts';
 import type { StorageTrial } from './recording-storage.ts';
 
 /*
- * The way of a recording, in small: written, read back, fetched by its pre-signed URL, deleted, looked for once more.
- * The keys are those that the recorder gets; whether the recorder reaches the storage, only a recording tells.
+ * Does with a small object what happens to a recording: writes it, reads it back, fetches it by its pre-signed URL, deletes
+ * it, and checks that it is gone.
+ * The keys are those that the recorder gets; only a recording shows whether the recorder reaches the storage.
  */
 
 const CONTENT = 'rtc: a trial file; it may be deleted';
 
-/** One step's fault, or undefined when it went well. */
+/** The fault of a step; undefined when there was none. */
 type StepResult = Promise<StorageTrial | undefined>;
 
 /** Never rejects. */
@@ -19,7 +20,7 @@ export async function tryBucket(deps: BucketFilesDeps, location: FileLocation): 
   if (unwritten !== undefined) return unwritten;
   const unread = await readBack(deps, location);
   const unsigned = unread ?? (await fetchSigned(deps, location));
-  // Also after a fault: what was written goes.
+  // The object is deleted after a fault too.
   const undeleted = await remove(deps, location);
   const found = unsigned ?? undeleted ?? (await lookForMissing(deps, location));
   return (
@@ -53,7 +54,7 @@ async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult
   return await step(location, DELETING, async () => await ask(deps, 'DELETE', location));
 }
 
-/** A recording whose file was deleted in the bucket is told as such only where the keys may see what is missing. */
+/** Only keys that may list the bucket distinguish a deleted file from a forbidden one. */
 async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): StepResult {
   return await step(location, MISSING, async () => {
     const response = await ask(deps, 'GET', location);
@@ -62,7 +63,7 @@ async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): St
 }
 
 type StepKind = {
-  /** What could not be done: "cannot write: …". */
+  /** What failed, such as "cannot write: …". */
   readonly doing: string;
   readonly permission: string;
   readonly unreachable: Pick<StorageTrial, 'status' | 'next'>;
@@ -131,7 +132,7 @@ function refused(
   };
 }
 
-/** ECONNREFUSED and the like say much, and nothing that is secret. */
+/** Codes such as ECONNREFUSED explain much and contain nothing secret. */
 function codeOf(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && /^E[A-Z]+$/.test(at.code)) return ` (${at.code})`;

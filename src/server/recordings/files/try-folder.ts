@@ -3,13 +3,13 @@ import { open, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { StorageTrial } from './recording-storage.ts';
 
-/** A file that must be new, and no link. */
+/** The file must be new, and not a link. */
 const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const CONTENT = 'rtc: a trial file; it may be deleted';
 
 /**
- * Whether this service can read and delete what a recorder leaves in the folder; it proves nothing of the recorder,
- * which needs the same folder under the same path. Never rejects.
+ * Whether this service can read and delete files in the folder. Whether the recorder has the same folder under the same
+ * path cannot be seen from here. Never rejects.
  */
 export async function tryFolder(directory: string, filepath: string): Promise<StorageTrial> {
   const path = join(directory, basename(filepath));
@@ -30,7 +30,7 @@ export async function tryFolder(directory: string, filepath: string): Promise<St
       next: '',
     };
   } catch (error) {
-    // Also what a folder that is there says, where nothing can be made: /proc.
+    // An existing folder in which nothing can be created, such as /proc, gives the same error.
     return existsSync(directory) ? refused((error as NodeJS.ErrnoException).code ?? 'unknown') : MISSING;
   }
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { HintedError } from '../../../contract/hint.ts';
 import type { Log } from '../../platform/log.ts';
 import type { FileLocation, RecordingFiles } from '../../recordings/files/recording-files.ts';
 import { SAMPLE_RATE } from '../engines/speech.ts';
@@ -25,8 +26,9 @@ export async function checkFfmpeg(program: string): Promise<void> {
   try {
     await promisify(execFile)(program, ['-version']);
   } catch (cause) {
-    throw new Error(
-      `${JSON.stringify(program)} cannot be run. Install ffmpeg, or set STT_FFMPEG to its path.`,
+    throw new HintedError(
+      `${JSON.stringify(program)} cannot be run`,
+      { text: 'install ffmpeg, or set STT_FFMPEG to its path' },
       { cause },
     );
   }

@@ -1,19 +1,27 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '../../platform/system.ts';
+import { CATALOGUE, findModel, MOONSHINE_BYTES } from '../models/catalogue.ts';
+import type { ByteProgress } from '../models/download-file.ts';
+import { installArchive } from '../models/install-archive.ts';
+import { tryInstalledModel } from '../models/try-installed.ts';
 import { installPackage, type PackageCommand, type PackageRecipe } from './install-package.ts';
-import { modelsFolder, VAD_MODEL } from './model-store.ts';
+import { installedModels, modelsFolder, VAD_MODEL } from './model-store.ts';
 import { moonshineTokens } from './moonshine-tokens.ts';
 
 export type InstallOptions = {
   readonly cacheDir: string;
   readonly onProgress: (line: string) => void;
+  readonly onBytes?: (progress: ByteProgress) => void;
   readonly signal?: AbortSignal;
+  /** As in ArchiveInstallation. */
+  readonly from?: string | undefined;
+  readonly acceptUnverified?: boolean;
 };
 
 type Recipe = PackageRecipe & {
   readonly languages: readonly string[];
   readonly licence: string;
-  readonly about: string;
 };
 
 /** Every platform downloads the same platform's wheel, since the weights in it are the same for all. */
@@ -27,13 +35,10 @@ export const MOONSHINE_WHEEL: readonly PackageCommand[] = [
   ['python3', '-m', 'zipfile', '-e', '*.whl', '.'],
 ];
 
-export const MOONSHINE_BYTES = 84_884_737;
-
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'moonshine-tiny-en': {
     languages: ['en'],
     licence: 'MIT',
-    about: 'Moonshine tiny, English: small and fast',
     commands: MOONSHINE_WHEEL,
     downloadBytes: MOONSHINE_BYTES,
     files: {
@@ -54,7 +59,6 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   [VAD_MODEL]: {
     languages: [],
     licence: 'MIT',
-    about: 'Silero voice activity detector, which every local model needs',
     downloadBytes: 5_471_324,
     commands: [
       ['npm', 'pack', '--silent', '@ricky0123/vad-web@0.0.31'],
@@ -67,30 +71,31 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   },
 };
 
-/** Lists the models that can be installed. The voice activity detector is installed along with any of them. */
-export function installableModels(): readonly InstallableModel[] {
-  return Object.entries(RECIPES)
-    .filter(([name]) => name !== VAD_MODEL)
-    .map(([name, { about, licence, languages, downloadBytes }]) => ({
-      ...{ name, about, licence, languages, downloadBytes },
-    }));
-}
-
-export type InstallableModel = Pick<Recipe, 'about' | 'licence' | 'languages' | 'downloadBytes'> & {
-  readonly name: string;
-};
-
-/** Installs the model and the detector unless they are installed. Rejects with the cause and what to do. */
+/**
+ * Installs a model of the catalogue and the detector, unless they are installed. Rejects with the cause and what to do.
+ */
 export async function installModel(name: string, options: InstallOptions): Promise<string> {
-  const recipe = Object.hasOwn(RECIPES, name) ? RECIPES[name] : undefined;
-  if (recipe === undefined)
-    throw new Error(
-      `There is no model ${JSON.stringify(name)}; there are ${installableModels()
-        .map((model) => model.name)
-        .join(', ')}.`,
-    );
-  for (const each of new Set([VAD_MODEL, name])) await installOne(each, options);
-  return join(modelsFolder(options.cacheDir), name);
+  const model = findModel(name);
+  if (model === undefined) {
+    const names = CATALOGUE.map((one) => one.name).join(', ');
+    throw new Error(`There is no model ${JSON.stringify(name)}; there are ${names}.`);
+  }
+  const { cacheDir, from, onProgress, signal } = options;
+  const folder = modelsFolder(cacheDir);
+  await installOne(VAD_MODEL, options);
+  const isInstalled = installedModels(cacheDir).some((one) => one.name === name);
+  if (isInstalled) onProgress(`${name} is installed`);
+  else if (model.isPackage === true && from === undefined) await installOne(name, options);
+  else {
+    const tryModel = (unpacked: string): Promise<void> => tryInstalledModel(unpacked, model.languages);
+    const steps = { onStep: onProgress, onBytes: options.onBytes ?? (() => {}), tryModel };
+    const { acceptUnverified = false } = options;
+    await installArchive(model, {
+      ...{ folder, from, acceptUnverified, clock: systemClock },
+      ...{ ...steps, signal: signal ?? new AbortController().signal },
+    });
+  }
+  return join(folder, name);
 }
 
 async function installOne(name: string, { cacheDir, onProgress, signal }: InstallOptions): Promise<void> {

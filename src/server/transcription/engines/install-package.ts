@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { HintedError } from '../../../contract/hint.ts';
 import { makeFolder } from '../../../folders/make-folder.ts';
 
 /*
@@ -126,7 +127,7 @@ async function run([program, ...args]: PackageCommand, folder: string, signal?: 
       stderr = `${stderr}${chunk.toString()}`.slice(-500);
     });
     child.once('error', (cause) =>
-      reject(new Error(`${program} cannot be run. Install it, and try again.`, { cause })),
+      reject(new HintedError(`${program} cannot be run`, { text: 'install it, and try again' }, { cause })),
     );
     child.once('exit', (code) => {
       if (code === 0) resolve();

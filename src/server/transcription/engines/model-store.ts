@@ -13,6 +13,8 @@ export type InstalledModel = {
   readonly name: string;
   readonly folder: string;
   readonly languages: readonly string[];
+  /** False when no published SHA-256 proved its files. */
+  readonly isVerified: boolean;
 };
 
 export function modelsFolder(cacheDir: string): string {
@@ -29,13 +31,15 @@ export function installedModels(cacheDir: string): readonly InstalledModel[] {
     .map((name) => ({
       name,
       folder: join(folder, name),
-      languages: languagesOf(join(folder, name, 'model.json')),
+      ...readAbout(join(folder, name, 'model.json')),
     }));
 }
 
-function languagesOf(file: string): readonly string[] {
-  const { languages } = JSON.parse(readFileSync(file, 'utf8')) as { readonly languages: readonly string[] };
-  return languages;
+type About = Pick<InstalledModel, 'languages' | 'isVerified'>;
+
+function readAbout(file: string): About {
+  const about: Partial<About> = JSON.parse(readFileSync(file, 'utf8'));
+  return { languages: about.languages ?? [], isVerified: about.isVerified ?? true };
 }
 
 /** Path of the voice activity detector's model; undefined when it is not installed. */

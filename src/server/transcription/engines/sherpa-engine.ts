@@ -6,8 +6,8 @@ import { type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngi
 
 export type SherpaSettings = {
   readonly sherpa: Sherpa;
-  /** Language to model folder. */
-  readonly models: Readonly<Record<string, string>>;
+  /** Language to model folder. Called for each use, since models are added while a worker starts. */
+  readonly models: () => Readonly<Record<string, string>>;
   readonly threads: number;
 };
 
@@ -15,12 +15,12 @@ type Recogniser = (samples: Float32Array) => Promise<string>;
 
 /** Recognises speech in this process. A model is loaded when its language is first needed, and stays loaded. */
 export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
-  const languages = Object.keys(models).toSorted();
+  const languages = (): readonly string[] => Object.keys(models()).toSorted();
   const loaded = new Map<string, Promise<Recogniser>>();
   const modelFor = (language: string): Model => {
-    const match = matchLanguage(language, languages) ?? '';
-    const folder = models[match];
-    if (folder === undefined) throw unknownLanguage(language, languages);
+    const match = matchLanguage(language, languages()) ?? '';
+    const folder = models()[match];
+    if (folder === undefined) throw unknownLanguage(language, languages());
     return { folder, language: match, model: readSherpaModel(folder) };
   };
   const recogniserFor = (language: string): Promise<Recogniser> => {
@@ -37,9 +37,11 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
   return {
     name: 'sherpa',
     isRemote: false,
-    languages,
+    get languages() {
+      return languages();
+    },
     maxSegmentSecondsFor: (language) => modelFor(language).model.maxSeconds,
-    supports: (language) => matchLanguage(language, languages) !== undefined,
+    supports: (language) => matchLanguage(language, languages()) !== undefined,
     prepare: async (language) => {
       await recogniserFor(language);
     },

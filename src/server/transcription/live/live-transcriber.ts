@@ -1,123 +1,174 @@
+import type { AppendEventsDeps } from '../../events/append-events.ts';
+import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
+import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { Transcription, TranscriptionStores } from '../store.ts';
+import { failLostTranscription, isLost } from './fail-lost-transcription.ts';
 import { FairQueue } from './fair-queue.ts';
 import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber } from './transcribe-room.ts';
 
 /*
  * The live worker transcribes any number of rooms. Each is a row that the worker holds by a lease.
  *
- *   claim     Takes an active transcription without a valid lease: one per round, so that several workers share the
- *             rooms, and none while recognition is behind.
+ *   claim     Takes an active transcription without a lease: one per round, so that several workers share the rooms,
+ *             and none while recognition is behind.
  *   renew     Extends the lease long before it expires.
+ *   expire    Takes the transcriptions of a worker whose lease has expired, so that they can be claimed. One that ended
+ *             its workers again and again fails instead.
  *   end       Leaves the room when the row is stopped, deleted or taken over.
  *   release   On close: stores everything said so far, then gives up the lease, so that another worker continues.
+ *
+ * A round follows each change of the transcriptions in the database, and each time at which a lease is due.
  */
 
-const POLL_INTERVAL_MS = 400;
+/** Changes and claims that follow each other closely are handled together. */
+const ROUND_PAUSE_MS = 400;
+/** Looks again after this time at the latest, since a change of another process may be missed. */
+const LOOK_AGAIN_MS = 30_000;
 /** Another worker takes over when the lease of a killed one has expired. */
 const LEASE_MS = 9_000;
 const RENEW_MS = 3_000;
+const BACKOFF = { firstMs: ROUND_PAUSE_MS, maxMs: 2_000 } as const;
 /** Maximum number of rooms. Usually the load of the machine sets a lower limit first. */
 const MAX_ROOMS = 50;
 /** With this many finals waiting, recognition is slower than speech, and the worker claims no further room. */
 const MAX_WAITING_FINALS = 20;
+/** A worker that holds a transcription for longer will not die of it. */
+const SURVIVED_MS = 60_000;
+/** From this many losses on, a worker holds one such transcription at a time until it has survived it. */
+const SUSPECT_LOSSES = 2;
 
-export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> & {
-  readonly store: Pick<TranscriptionStores, 'transcriptions'>;
-  /** Lease owner. */
-  readonly workerId: string;
-  /** Maximum number of recognitions at once. */
-  readonly concurrency: number;
-};
+export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
+  Omit<AppendEventsDeps<TranscriptionStores>, 'instanceId'> & {
+    readonly changes: ChangeFeed;
+    /** Called when the worker has left a room. */
+    readonly onRoomLeft: () => void;
+    /** Lease owner. */
+    readonly workerId: string;
+    /** Maximum number of recognitions at once. */
+    readonly concurrency: number;
+  };
 
 export type LiveTranscriber = {
+  /** Looks for transcriptions to claim: the engine has one more language. */
+  readonly wake: () => void;
   /** Stores everything said so far and releases the leases. */
   readonly close: () => Promise<void>;
 };
 
 export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber {
   const worker = new LiveWorker(deps);
-  const closing = new AbortController();
-  const loop = worker.run(closing.signal);
-  return {
-    close: async () => {
-      closing.abort();
-      await loop;
-      await worker.close();
-    },
-  };
+  return { wake: () => worker.wakeSoon(), close: () => worker.close() };
 }
 
-type Lease = { renewedAt: number; isRefused: boolean };
-type HeldRoom = { readonly room: RoomTranscription; readonly lease: Lease };
+type Lease = { renewedAt: number; isRefused: boolean; losses: number };
+type HeldRoom = { readonly room: RoomTranscription; readonly lease: Lease; readonly claimedAt: number };
 
 class LiveWorker {
   readonly #deps: LiveTranscriberDeps;
   readonly #queue: FairQueue;
   readonly #rooms = new Map<string, HeldRoom>();
   readonly #leaving = new Set<Promise<void>>();
+  readonly #loop: Loop;
+  readonly #unsubscribe: () => void;
+  #isInterrupted = false;
+  /** After an interruption of our own, other workers have had one too, and get time to renew their leases. */
+  #expiresNothingUntil = 0;
 
   constructor(deps: LiveTranscriberDeps) {
     this.#deps = deps;
     this.#queue = new FairQueue({ concurrency: deps.concurrency });
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
-    let isFailing = false;
-    while (!signal.aborted) {
-      try {
-        await this.#poll();
-        isFailing = false;
-      } catch (error) {
-        if (!isFailing) log.error({ err: error }, 'reading the transcriptions failed; trying again');
-        isFailing = true;
-      }
-      await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => {});
-    }
+    const { clock, log, changes } = deps;
+    this.#unsubscribe = changes.subscribe('transcriptions', () => this.wakeSoon());
+    this.#loop = startLoop({
+      clock,
+      log,
+      failureMessage: 'reading the transcriptions failed; trying again',
+      backoff: BACKOFF,
+      round: () => this.#round(),
+    });
   }
 
   async close(): Promise<void> {
+    this.#unsubscribe();
+    await this.#loop.close();
     await Promise.all([...this.#rooms].map(([id, held]) => this.#release(id, held)));
     await Promise.all(this.#leaving);
   }
 
-  async #poll(): Promise<void> {
-    const active = await this.#deps.store.transcriptions.listActiveLive();
-    const isOurs = new Set(
-      active.filter(({ leaseOwner }) => leaseOwner === this.#deps.workerId).map(({ id }) => id),
-    );
+  wakeSoon(): void {
+    this.#loop.wakeBy(this.#deps.clock.now() + ROUND_PAUSE_MS);
+  }
+
+  async #round(): Promise<number | undefined> {
+    const wasInterrupted = this.#isInterrupted;
+    this.#isInterrupted = true;
+    const { store, clock, workerId } = this.#deps;
+    const active = await store.transcriptions.listActiveLive();
+    const isOurs = new Set(active.filter(({ leaseOwner }) => leaseOwner === workerId).map(({ id }) => id));
     for (const [id, held] of this.#rooms) {
       if (!isOurs.has(id) || held.lease.isRefused) this.#end(id, held);
       else await this.#renew(id, held);
     }
-    if (active.some((one) => this.#isClaimable(one))) await this.#claim();
+    if (wasInterrupted) this.#expiresNothingUntil = clock.now() + LEASE_MS;
+    const nextExpiry = await this.#expire(active);
+    const nextClaim = await this.#claim(active);
+    this.#isInterrupted = false;
+    return earliest([nextExpiry, nextClaim, this.#nextRenewal(), clock.now() + LOOK_AGAIN_MS]);
   }
 
-  #isClaimable({ id, leaseUntil, language }: Transcription): boolean {
-    const { clock, engine } = this.#deps;
-    const isFree = leaseUntil === null || leaseUntil <= clock.now();
-    return isFree && !this.#rooms.has(id) && engine.supports(language);
+  #nextRenewal(): number | undefined {
+    return earliest([...this.#rooms.values()].map(({ lease }) => lease.renewedAt + RENEW_MS));
   }
 
-  async #claim(): Promise<void> {
-    if (this.#rooms.size >= MAX_ROOMS || this.#queue.waiting >= MAX_WAITING_FINALS) return;
-    const { store, clock, engine, workerId: owner } = this.#deps;
+  /** Returns when the next lease of another worker expires. */
+  async #expire(active: readonly Transcription[]): Promise<number | undefined> {
+    const { store, clock } = this.#deps;
     const now = clock.now();
+    const leases = active
+      .filter(({ id }) => !this.#rooms.has(id))
+      .flatMap(({ leaseUntil }) => leaseUntil ?? []);
+    const expiry = earliest(leases);
+    if (expiry === undefined) return undefined;
+    if (expiry > now || this.#expiresNothingUntil > now) return Math.max(expiry, this.#expiresNothingUntil);
+    await store.transcriptions.expireLive(now);
+    return now;
+  }
+
+  /** Returns when another transcription can be claimed, or looked at again. */
+  async #claim(active: readonly Transcription[]): Promise<number | undefined> {
+    const { store, clock, engine, log, workerId: owner } = this.#deps;
+    const free = active.filter(({ leaseUntil }) => leaseUntil === null);
+    for (const lost of free.filter(isLost)) {
+      const { id: transcriptionId, attempts } = lost;
+      log.error({ transcriptionId, attempts }, 'a live transcription ended its workers; it has failed');
+      await failLostTranscription({ ...this.#deps, instanceId: owner }, lost);
+    }
+    const claimable = free.filter((one) => !isLost(one) && engine.supports(one.language));
+    if (claimable.length === 0) return undefined;
+    const now = clock.now();
+    if (this.#rooms.size >= MAX_ROOMS || this.#queue.waiting >= MAX_WAITING_FINALS)
+      return now + ROUND_PAUSE_MS;
     const claimed = await store.transcriptions.claimLive({
       ...{ owner, now, leaseUntil: now + LEASE_MS, limit: 1 },
       supports: (language) => engine.supports(language),
+      ...(this.#holdsSuspect() ? { attemptsBelow: SUSPECT_LOSSES } : {}),
     });
     for (const transcription of claimed) this.#start(transcription, now);
+    return claimable.length > claimed.length ? now + ROUND_PAUSE_MS : undefined;
+  }
+
+  #holdsSuspect(): boolean {
+    return [...this.#rooms.values()].some(({ lease }) => lease.losses >= SUSPECT_LOSSES);
   }
 
   #start(transcription: Transcription, now: number): void {
     const { engine, log, workerId: owner } = this.#deps;
-    const { id, language } = transcription;
+    const { id, language, attempts } = transcription;
     log.info({ transcriptionId: id }, 'transcribing a room');
     engine
       .prepare(language)
       .catch((error: unknown) => log.error({ transcriptionId: id, err: error }, 'a model cannot be loaded'));
-    const lease: Lease = { renewedAt: now, isRefused: false };
+    const lease: Lease = { renewedAt: now, isRefused: false, losses: attempts };
     const room = startRoomTranscriber(
       { ...this.#deps, queue: this.#queue },
       {
@@ -126,18 +177,24 @@ class LiveWorker {
         isHeld: () => this.#deps.clock.now() - lease.renewedAt < LEASE_MS,
         onRefused: () => {
           lease.isRefused = true;
+          this.wakeSoon();
         },
       },
     );
-    this.#rooms.set(id, { room, lease });
+    this.#rooms.set(id, { room, lease, claimedAt: now });
   }
 
   async #renew(id: string, held: HeldRoom): Promise<void> {
-    const now = this.#deps.clock.now();
-    if (now - held.lease.renewedAt < RENEW_MS) return;
-    const isOurs = await this.#deps.store.transcriptions.renew(id, this.#deps.workerId, now + LEASE_MS);
-    held.lease.renewedAt = now;
-    if (!isOurs) this.#end(id, held);
+    const { clock, store, workerId } = this.#deps;
+    const { lease, claimedAt } = held;
+    const now = clock.now();
+    if (now - lease.renewedAt < RENEW_MS) return;
+    const isOurs = await store.transcriptions.renew(id, workerId, now + LEASE_MS);
+    lease.renewedAt = now;
+    if (!isOurs) return this.#end(id, held);
+    if (lease.losses === 0 || now - claimedAt < SURVIVED_MS) return;
+    await store.transcriptions.forgiveLosses(id, workerId);
+    lease.losses = 0;
   }
 
   #end(id: string, held: HeldRoom): void {
@@ -148,7 +205,10 @@ class LiveWorker {
       .catch((error: unknown) =>
         this.#deps.log.warn({ transcriptionId: id, err: error }, 'leaving a room failed'),
       )
-      .finally(() => this.#leaving.delete(ended));
+      .finally(() => {
+        this.#leaving.delete(ended);
+        this.#deps.onRoomLeft();
+      });
     this.#leaving.add(ended);
   }
 
@@ -164,4 +224,9 @@ class LiveWorker {
       );
     }
   }
+}
+
+function earliest(times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }

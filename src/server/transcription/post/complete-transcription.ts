@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { type AppendEventsDeps, appendEvents } from '../../events/append-events.ts';
-import { appendRoomEvent, lockNamedRoom } from '../../events/append-room-event.ts';
+import { type AppendEventsDeps, appendEvents, type EventAppender } from '../../events/append-events.ts';
+import { appendRoomEvent, lockNamedRoom, type NamedRoom } from '../../events/append-room-event.ts';
 import { TranscriptionError } from '../audio/recording-audio.ts';
 import type { PostOutcome, Transcription, TranscriptionStores } from '../store.ts';
 import { transcriptionEvent } from '../transcription-events.ts';
@@ -20,34 +20,49 @@ export async function completeTranscription(
   job: Transcription,
   durationMs: number,
 ): Promise<boolean> {
-  const outcome = { isOurs: false };
-  await appendEvents(deps, async (store, appender) => {
+  return await appendEvents(deps, async (store, appender) => {
     const room = await lockNamedRoom(store, job.room);
-    const endedAt = deps.clock.now();
-    const completed = { status: 'completed', endedAt, durationMs } as const;
-    outcome.isOurs = await store.transcriptions.recordPostOutcome(job.id, deps.instanceId, completed);
-    if (!outcome.isOurs) return;
-    const segmentCount = await store.transcriptions.countSegments(job.id);
-    const domainEvent = transcriptionEvent({ ...job, ...completed }, segmentCount, false);
-    await appendRoomEvent(store, appender, { room, domainEvent });
+    const completed = { status: 'completed', endedAt: deps.clock.now(), durationMs } as const;
+    if (!(await store.transcriptions.recordPostOutcome(job.id, deps.instanceId, completed))) return false;
+    await appendEnd(store, appender, { room, transcription: { ...job, ...completed } });
+    return true;
   });
-  return outcome.isOurs;
 }
 
 /**
- * Queues a transcription again when its error is retryable, else marks it as failed. Its segments stay only when the
- * recording is damaged: after any other failure they would look like the whole transcript.
+ * Queues a transcription again when its error is retryable, else marks it as failed and appends its event in the same
+ * transaction. Its segments stay only when the recording is damaged: after any other failure they would look like the
+ * whole transcript. Returns `lost` when we no longer hold its lease.
  */
 export async function failTranscription(
   deps: CompleteTranscriptionDeps,
   job: Transcription,
   error: TranscriptionError,
-): Promise<PostOutcome['status']> {
-  const { transcriptions } = deps.store;
-  if (error.code !== 'recording-damaged') await transcriptions.clearSegments(job.id, deps.instanceId);
-  const outcome = outcomeOf(job, error, deps.clock.now());
-  await transcriptions.recordPostOutcome(job.id, deps.instanceId, outcome);
-  return outcome.status;
+): Promise<PostOutcome['status'] | 'lost'> {
+  return await appendEvents(deps, async (store, appender) => {
+    const room = await lockNamedRoom(store, job.room);
+    if (error.code !== 'recording-damaged') {
+      await store.transcriptions.clearSegments(job.id, deps.instanceId);
+    }
+    const outcome = outcomeOf(job, error, deps.clock.now());
+    if (!(await store.transcriptions.recordPostOutcome(job.id, deps.instanceId, outcome))) return 'lost';
+    if (outcome.status === 'failed') {
+      await appendEnd(store, appender, { room, transcription: { ...job, ...outcome } });
+    }
+    return outcome.status;
+  });
+}
+
+type Ended = { readonly room: NamedRoom; readonly transcription: Transcription };
+
+async function appendEnd(
+  store: TranscriptionStores,
+  appender: EventAppender,
+  { room, transcription }: Ended,
+): Promise<void> {
+  const segmentCount = await store.transcriptions.countSegments(transcription.id);
+  const domainEvent = transcriptionEvent({ transcription, segmentCount, isReconciled: false });
+  await appendRoomEvent(store, appender, { room, domainEvent });
 }
 
 function outcomeOf(

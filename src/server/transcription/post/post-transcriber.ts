@@ -1,3 +1,6 @@
+import { keepLease } from '../../platform/jobs/keep-lease.ts';
+import { startLoop } from '../../platform/jobs/loop.ts';
+import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { Transcription } from '../store.ts';
 import {
   type CompleteTranscriptionDeps,
@@ -19,93 +22,95 @@ import { LeaseLost, type TranscribeDeps, transcribeRecording } from './transcrib
  *   release   On close: queues the job again; the attempt does not count.
  */
 
-const POLL_MS = 500;
 /** Another worker takes over when the lease of a killed one has expired. */
 const LEASE_MS = 12_000;
-const RENEW_MS = 4_000;
+/** A job that is due could not be claimed: another worker was faster, and has not committed yet. */
+const CLAIM_PAUSE_MS = 500;
+/** Looks again after this time at the latest, since a change of another process may be missed. */
+const LOOK_AGAIN_MS = 30_000;
+const BACKOFF = { firstMs: CLAIM_PAUSE_MS, maxMs: 4_000 } as const;
 
-export type PostTranscriberDeps = TranscribeDeps & CompleteTranscriptionDeps;
+export type PostTranscriberDeps = TranscribeDeps &
+  CompleteTranscriptionDeps & { readonly changes: ChangeFeed };
 
 export type PostTranscriber = {
+  /** Looks for recordings to transcribe: the engine has one more language. */
+  readonly wake: () => void;
   /** Releases the current job. */
   readonly close: () => Promise<void>;
 };
 
 export function startPostTranscriber(deps: PostTranscriberDeps): PostTranscriber {
-  const closing = new AbortController();
-  const loop = run(deps, closing.signal);
+  const { clock, log, changes } = deps;
+  const loop = startLoop({
+    clock,
+    log,
+    failureMessage: 'claiming a recording failed; trying again',
+    backoff: BACKOFF,
+    round: (signal) => round(deps, signal),
+  });
+  const wake = (): void => loop.wakeBy(clock.now() + CLAIM_PAUSE_MS);
+  const unsubscribe = changes.subscribe('transcriptions', wake);
   return {
+    wake,
     close: async () => {
-      closing.abort(new Error('the worker is closing'));
-      await loop;
+      unsubscribe();
+      await loop.close();
     },
   };
 }
 
-async function run(deps: PostTranscriberDeps, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    const job = await claim(deps);
-    if (job === undefined) await deps.clock.sleep(POLL_MS, signal).catch(() => {});
-    else await work(deps, job, signal);
-  }
-}
-
-async function claim(deps: PostTranscriberDeps): Promise<Transcription | undefined> {
-  const { store, clock, log, engine, instanceId: owner } = deps;
+/** Transcribes one recording. Returns when the next one is due. */
+async function round(deps: PostTranscriberDeps, signal: AbortSignal): Promise<number> {
+  const { store, clock, engine, instanceId: owner } = deps;
+  const supports = (language: string): boolean => engine.supports(language);
   const now = clock.now();
-  try {
-    const [job] = await store.transcriptions.claimPost({
-      ...{ owner, now, leaseUntil: now + LEASE_MS, limit: 1 },
-      supports: (language) => engine.supports(language),
-    });
-    return job;
-  } catch (error) {
-    log.error({ err: error }, 'claiming a recording failed; trying again');
-    return undefined;
+  const claim = { owner, now, leaseUntil: now + LEASE_MS, limit: 1, supports };
+  const [job] = await store.transcriptions.claimPost(claim);
+  if (job !== undefined) {
+    await work(deps, job, signal);
+    return clock.now();
   }
+  const due = (await store.transcriptions.listPostDue()).filter(({ language }) => supports(language));
+  const next = Math.min(now + LOOK_AGAIN_MS, ...due.map(({ dueAt }) => dueAt));
+  return Math.max(now + CLAIM_PAUSE_MS, next);
 }
 
 /** Never rejects: a job whose outcome cannot be stored is claimed again when its lease has expired. */
 async function work(deps: PostTranscriberDeps, job: Transcription, closing: AbortSignal): Promise<void> {
-  const { log, store, instanceId: owner } = deps;
-  const ending = new AbortController();
-  const signal = AbortSignal.any([closing, ending.signal]);
-  const renewing = keepLease(deps, job.id, ending);
+  const { clock, log, store, instanceId: owner } = deps;
   const transcriptionId = job.id;
   log.info({ transcriptionId, attempt: job.attempts }, 'transcribing a recording');
-  try {
-    if (job.attempts > MAX_TRIES) throw workerLostError();
-    const durationMs = await transcribeRecording(deps, { job, owner, leaseMs: LEASE_MS, signal });
-    const isOurs = await completeTranscription(deps, job, durationMs);
-    log.info({ transcriptionId, durationMs, isOurs }, 'transcribed a recording');
-  } catch (error) {
-    await recordFailure(deps, job, { error, closing, ending }).catch((failure: unknown) => {
-      log.error(
-        { transcriptionId, err: failure },
-        'storing the outcome of a transcription failed; it is claimed again later',
-      );
-    });
-  } finally {
-    ending.abort();
-    await renewing;
-  }
+  const renew = () => store.transcriptions.renew(job.id, owner, clock.now() + LEASE_MS);
+  await keepLease({ clock, log, leaseMs: LEASE_MS, renew, signal: closing }, async (signal) => {
+    try {
+      if (job.attempts > MAX_TRIES) throw workerLostError();
+      const durationMs = await transcribeRecording(deps, { job, owner, leaseMs: LEASE_MS, signal });
+      const isOurs = await completeTranscription(deps, job, durationMs);
+      log.info({ transcriptionId, durationMs, isOurs }, 'transcribed a recording');
+    } catch (error) {
+      if (closing.aborted) return;
+      await recordFailure(deps, job, { error, signal }).catch((failure: unknown) => {
+        log.error(
+          { transcriptionId, err: failure },
+          'storing the outcome of a transcription failed; it is claimed again later',
+        );
+      });
+    }
+  });
   if (closing.aborted) await store.transcriptions.release(job.id, owner).catch(() => {});
 }
 
-type Failure = {
-  readonly error: unknown;
-  readonly closing: AbortSignal;
-  readonly ending: AbortController;
-};
+/** `signal` is aborted when the lease was lost. */
+type Failure = { readonly error: unknown; readonly signal: AbortSignal };
 
 async function recordFailure(
   deps: PostTranscriberDeps,
   job: Transcription,
-  { error, closing, ending }: Failure,
+  { error, signal }: Failure,
 ): Promise<void> {
   const transcriptionId = job.id;
-  if (closing.aborted) return;
-  if (error instanceof LeaseLost || ending.signal.reason instanceof LeaseLost) {
+  if (error instanceof LeaseLost || signal.aborted) {
     deps.log.warn({ transcriptionId }, 'the transcription was deleted or taken over');
     return;
   }
@@ -114,18 +119,4 @@ async function recordFailure(
   const fields = { transcriptionId, code: failure.code, status, attempt: job.attempts };
   if (failure.code === 'internal-error') deps.log.error({ ...fields, err: error }, 'transcribing failed');
   else deps.log.warn({ ...fields, err: failure.cause }, 'a recording was not transcribed');
-}
-
-async function keepLease(deps: PostTranscriberDeps, id: string, ending: AbortController): Promise<void> {
-  const { store, clock, log, instanceId: owner } = deps;
-  for (;;) {
-    await clock.sleep(RENEW_MS, ending.signal).catch(() => {});
-    if (ending.signal.aborted) return;
-    try {
-      if (!(await store.transcriptions.renew(id, owner, clock.now() + LEASE_MS)))
-        ending.abort(new LeaseLost());
-    } catch (error) {
-      log.warn({ transcriptionId: id, err: error }, 'renewing a lease failed; trying again');
-    }
-  }
 }

@@ -11,6 +11,18 @@ const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
 export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;
   readonly buildErrors: Pick<BuildErrorLog, 'error'>;
+  /** Called after each attempt, tests apart. */
+  readonly onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
+};
+
+/** An attempt as the metrics count it. */
+export type ObservedAttempt = {
+  readonly outcome: 'delivered' | 'retrying' | 'failed';
+  /** From 1, in this round. */
+  readonly attempt: number;
+  readonly durationMs: number;
+  /** From the storing of the delivery to its first attempt; undefined for later ones. */
+  readonly waitedMs: number | undefined;
 };
 
 /** Makes one attempt and returns it with the delivery's next state. Never rejects. */
@@ -18,7 +30,7 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
   const startedAt = deps.clock.now();
   const response = await buildAndSend(deps, job);
   const isDelivered = isCompleteSuccess(response);
-  return {
+  const outcome: DeliveryOutcome = {
     attempt: {
       deliveryId: job.delivery.id,
       startedAt,
@@ -30,6 +42,17 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
     next: isDelivered
       ? { state: 'delivered', endedAt: deps.clock.now() }
       : afterFailure(job, deps.clock.now()),
+  };
+  if (job.delivery.eventName !== TEST_EVENT) deps.onAttempt?.(observed(job, outcome));
+  return outcome;
+}
+
+function observed({ delivery }: DeliveryJob, { attempt, next }: DeliveryOutcome): ObservedAttempt {
+  return {
+    outcome: next.state === 'pending' ? 'retrying' : next.state,
+    attempt: delivery.roundAttempts + 1,
+    durationMs: attempt.durationMs,
+    waitedMs: delivery.attempts === 0 ? attempt.startedAt - delivery.createdAt : undefined,
   };
 }
 

@@ -46,40 +46,41 @@ type Keys = readonly [WebhookSigningKeys, ...WebhookSigningKeys[]];
 
 /** The specified header holds one signature, so it is the current secret's; the other one carries both. */
 function signingKeys(box: SecretBox, webhook: Webhook, now: number): Keys {
-  const current = openedKeys(box, webhook.secret);
+  const current = openedKeys(box, webhook.secret, webhook.id);
   const { previousSecret, previousSecretUntil } = webhook;
   if (previousSecret === null || previousSecretUntil === null || previousSecretUntil <= now) return [current];
-  const previous = openedIfPossible(box, previousSecret);
+  const previous = openedIfPossible(box, previousSecret, webhook.id);
   return previous === undefined ? [current] : [current, previous];
 }
 
 /** For the old secret, whose key may be gone before the day of its overlap is over: the current one signs alone then. */
-function openedIfPossible(box: SecretBox, sealed: string): WebhookSigningKeys | undefined {
+function openedIfPossible(box: SecretBox, sealed: string, webhookId: string): WebhookSigningKeys | undefined {
   try {
-    return openedKeys(box, sealed);
+    return openedKeys(box, sealed, webhookId);
   } catch {
     return undefined;
   }
 }
 
-/** Secrets are opened once and not for every delivery: by what is sealed, as that changes with the secret. */
+/** Secrets are opened once and not for every delivery. The key is what is sealed, as that changes with the secret. */
 const OPENED_AT_MOST = 2_000;
 const opened = new WeakMap<SecretBox, Map<string, WebhookSigningKeys>>();
 
-function openedKeys(box: SecretBox, sealed: string): WebhookSigningKeys {
+function openedKeys(box: SecretBox, sealed: string, webhookId: string): WebhookSigningKeys {
   const known = opened.get(box) ?? new Map<string, WebhookSigningKeys>();
   opened.set(box, known);
-  const kept = known.get(sealed);
+  const name = `${webhookId} ${sealed}`;
+  const kept = known.get(name);
   if (kept !== undefined) return kept;
-  const keys = webhookSigningKeys(openSecret(box, sealed));
+  const keys = webhookSigningKeys(openSecret(box, sealed, webhookId));
   if (known.size >= OPENED_AT_MOST) known.clear();
-  known.set(sealed, keys);
+  known.set(name, keys);
   return keys;
 }
 
-function openSecret(box: SecretBox, sealed: string): string {
+function openSecret(box: SecretBox, sealed: string, webhookId: string): string {
   try {
-    return box.open(sealed);
+    return box.open(sealed, webhookId);
   } catch (cause) {
     throw new ServiceError(
       'internal-error',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { HintedError } from '../../../contract/hint.ts';
 import type { Log } from '../../platform/log.ts';
 import { ENCRYPTION_KEY_BYTES } from './secret-box.ts';
 
@@ -14,11 +15,27 @@ export function readEncryptionKey(dataDir: string, log: Pick<Log, 'warn'>): Buff
   const path = join(dataDir, FILE);
   const kept = readKept(path) ?? makeKey(dataDir, path);
   if (isOpenToOthers(path)) log.warn({ path }, 'others may read the encryption key; run chmod 600 on it');
-  const key = Buffer.from(kept.trim(), 'base64');
+  return parseKey(kept, path);
+}
+
+/**
+ * Whether the data directory has its key file already.
+ *
+ * @throws an error when the file cannot be read, or holds no key.
+ */
+export function checkEncryptionKey(dataDir: string): boolean {
+  const path = join(dataDir, FILE);
+  const kept = readKept(path);
+  if (kept !== undefined) parseKey(kept, path);
+  return kept !== undefined;
+}
+
+function parseKey(text: string, path: string): Buffer {
+  const key = Buffer.from(text.trim(), 'base64');
   if (key.length === ENCRYPTION_KEY_BYTES) return key;
-  throw new Error(
-    `${path} does not hold a key of ${ENCRYPTION_KEY_BYTES} bytes in base64; put the right one back.`,
-  );
+  throw new HintedError(`${path} does not hold a key of ${ENCRYPTION_KEY_BYTES} bytes in base64`, {
+    text: 'put the right one back',
+  });
 }
 
 /** Windows has no such modes. */

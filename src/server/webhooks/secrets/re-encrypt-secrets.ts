@@ -18,8 +18,9 @@ export type ReencryptDeps = {
 };
 
 /**
- * Seals what earlier keys sealed with the current one, so that those can be dropped, and forgets old secrets whose
- * overlap is over. Several instances may do it at once; a rotation meanwhile is left as it is.
+ * Seals with the current key, in the current format, what earlier keys and versions sealed, so that the earlier keys can
+ * be dropped. Forgets old secrets whose overlap is over. Several instances may do it at once; a rotation meanwhile is
+ * left as it is.
  */
 export async function reencryptSecrets(deps: ReencryptDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = deps;
@@ -56,11 +57,11 @@ async function resealBatch(
 type Resealed = { readonly secrets: WebhookSecrets | undefined; readonly isLost: boolean };
 
 function resealed({ secretBox, clock }: ReencryptDeps, webhook: Webhook): Resealed {
-  const { secret, previousSecret, previousSecretUntil } = webhook;
+  const { id, secret, previousSecret, previousSecretUntil } = webhook;
   const isOverlapping = previousSecretUntil !== null && previousSecretUntil > clock.now();
   const secrets = {
-    secret: sealAnew(secretBox, secret),
-    previousSecret: isOverlapping && previousSecret !== null ? sealAnew(secretBox, previousSecret) : null,
+    secret: sealAnew(secretBox, secret, id),
+    previousSecret: isOverlapping && previousSecret !== null ? sealAnew(secretBox, previousSecret, id) : null,
     previousSecretUntil: isOverlapping ? previousSecretUntil : null,
   };
   const isChanged = secrets.secret !== secret || secrets.previousSecret !== previousSecret;
@@ -70,11 +71,11 @@ function resealed({ secretBox, clock }: ReencryptDeps, webhook: Webhook): Reseal
   return { secrets: isChanged ? secrets : undefined, isLost };
 }
 
-/** What no key opens stays as it is, for its key may come back. */
-function sealAnew(box: SecretBox, sealed: string): string {
+/** A secret that no key opens stays as it is, because its key may come back. */
+function sealAnew(box: SecretBox, sealed: string, webhookId: string): string {
   if (box.isCurrent(sealed)) return sealed;
   try {
-    return box.seal(box.open(sealed));
+    return box.seal(box.open(sealed, webhookId), webhookId);
   } catch {
     return sealed;
   }

@@ -22,11 +22,12 @@ export type WebhookResponse = {
 
 /** Encrypts secrets at rest. */
 export interface SecretBox {
-  seal(secret: string): string;
-  /** Whether it was sealed with the key that seals now, and not with one before it. */
+  /** The sealed secret is bound to its webhook, and cannot be opened as that of another one. */
+  seal(secret: string, webhookId: string): string;
+  /** Whether it was sealed with the current key, and in the current format. */
   isCurrent(sealed: string): boolean;
-  /** Throws ServiceError internal-error when no key opens it. */
-  open(sealed: string): string;
+  /** Throws ServiceError internal-error when no key opens it, or when it is the secret of another webhook. */
+  open(sealed: string, webhookId: string): string;
 }
 
 /** Where receivers of an event get a recording's file. */

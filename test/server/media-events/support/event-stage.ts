@@ -12,6 +12,7 @@ import type {
 } from '../../../../src/server/platform/livekit/media-event.ts';
 import type { MediaServer } from '../../../../src/server/platform/livekit/media-server.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 export const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
@@ -48,20 +49,14 @@ export type EventStage = {
   readonly close: () => Promise<void>;
 };
 
-export async function openEventStage(): Promise<EventStage> {
+/** On SQLite, or on the PostgreSQL of `databaseUrl`. */
+export async function openEventStage(databaseUrl?: string): Promise<EventStage> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-told-'));
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const database = { sqlitePath: join(folder, 'store.sqlite') };
+  const database = databaseUrl === undefined ? { sqlitePath: join(folder, 'store.sqlite') } : { databaseUrl };
   const store = await openStore({ database, clock: systemClock, log });
   const clock = new ManualClock(NOW);
-  const dispatcher = {
-    capacityFor: () => 0,
-    dispatch() {},
-    poll() {},
-    overflow() {},
-    invalidateWebhook() {},
-  };
-  const deps = { store, clock, ids: systemIds, dispatcher, instanceId: 'test' };
+  const deps = { store, clock, ids: systemIds, dispatcher: NO_DISPATCHER, instanceId: 'test' };
   const storedEvents = async () => {
     const events = await store.events.list({ afterPosition: 0, limit: 1000 });
     return events.map(({ type, payload }) => ({ event: type, ...JSON.parse(payload) }) as StoredPayload);

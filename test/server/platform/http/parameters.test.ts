@@ -224,7 +224,7 @@ describe('a name in a path', () => {
 describe('a public path that is unknown', () => {
   it.each([
     '/favicon.ico',
-    '/docs/',
+    '/docs/nothing',
     '/docs/../v1/rooms',
     '/v2/rooms',
     '/V1/rooms',

@@ -26,7 +26,7 @@ afterEach(async () => {
   }
 });
 
-/** Answers every call alike and keeps what it was asked; the adapter is asked with short patience. */
+/** Answers every call alike and keeps what it was asked; the adapter is asked with short timeouts. */
 async function against(answer: Answer, settings: Partial<LivekitMediaServerSettings> = {}) {
   const seen: Seen[] = [];
   const stub = createServer(async (request, response) => {
@@ -157,12 +157,12 @@ describe('an address without a media server', () => {
     expect(failure.message).not.toContain('no-such-host');
   });
 
-  it('is given up after the patience for answers when it accepts and says nothing', async () => {
+  it('is given up after its timeout when it accepts and says nothing', async () => {
     const silent = createTcpServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-    const patience = { callMs: 300, startMs: 600, connectMs: 50 };
-    const media = createLivekitMediaServer({ url, ...KEYS, patience });
+    const timeouts = { callMs: 300, startMs: 600, connectMs: 50 };
+    const media = createLivekitMediaServer({ url, ...KEYS, timeouts });
     const failure = await failureOf(media.listRooms());
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });
     expect(failure.message).toBe('The media server did not answer within 0.3 s.');
@@ -301,10 +301,10 @@ describe('a call', () => {
     expect(calls.every(({ durationMs }) => durationMs > 0 && durationMs < 10_000)).toBe(true);
   });
 
-  it('takes any patience in milliseconds', async () => {
+  it('takes any timeout in milliseconds', async () => {
     // 1.1 s times 1000 is no whole number of milliseconds, which the SDK stumbles over.
     for (const callMs of [1100, 1101.5, 9950]) {
-      const { media } = await against({ status: 200, body: '{}' }, { patience: { callMs } });
+      const { media } = await against({ status: 200, body: '{}' }, { timeouts: { callMs } });
       expect(await media.listRooms()).toEqual([]);
     }
   });

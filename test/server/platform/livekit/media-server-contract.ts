@@ -292,6 +292,21 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
+  it('has a process for an open room and for its participants, and none for others', async () => {
+    const { server, join } = open();
+    const { name } = await server.createRoom({ name: unique() });
+    const person = await join(name, 'ada');
+    await untilListed(server, name, 1);
+    const served = [
+      server.isRoomServed(name),
+      server.isRoomServed(unique()),
+      server.isParticipantServed(name, 'ada'),
+      server.isParticipantServed(name, 'nobody'),
+    ];
+    expect(await Promise.all(served)).toEqual([true, false, true, false]);
+    await person.leave();
+  });
+
   it('gets no answer about a track of someone who is not there', async () => {
     const failure = await failureOf(open().server.muteTrack(unique(), 'nobody', 'TR_none'));
     expect(failure).toMatchObject({ code: 'media-server-unavailable', retryable: true });

@@ -9,7 +9,7 @@ afterEach(() => ground?.close());
 async function insertEvent(store: Store, id: string): Promise<void> {
   const place = { room: null, roomSid: null, sequence: null };
   const event = { id, sourceId: id, type: 'room_started', payload: '{}', occurredAt: 1, createdAt: 1 };
-  await store.events.insert({ ...event, ...place });
+  await store.events.insertAll([{ ...event, ...place }], []);
 }
 
 /** The origins of the changes that a listener was told of. */

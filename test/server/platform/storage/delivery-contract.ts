@@ -20,17 +20,22 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
     beforeEach(async () => {
       ground = await prepare();
       store = await ground.open();
-      await store.events.insert({
-        id: 'event',
-        sourceId: 'EV_event',
-        type: 'room_started',
-        room: 'demo',
-        roomSid: 'RM_1',
-        sequence: 1,
-        payload: '{"room":"demo"}',
-        occurredAt: 900,
-        createdAt: 1000,
-      });
+      await store.events.insertAll(
+        [
+          {
+            id: 'event',
+            sourceId: 'EV_event',
+            type: 'room_started',
+            room: 'demo',
+            roomSid: 'RM_1',
+            sequence: 1,
+            payload: '{"room":"demo"}',
+            occurredAt: 900,
+            createdAt: 1000,
+          },
+        ],
+        [],
+      );
     });
     afterEach(() => ground.close());
 
@@ -71,6 +76,70 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await store.webhooks.insert(newWebhook('late', { createdAt: 200 }));
         await addWebhooks('b', 'B', 'a');
         expect((await store.webhooks.list()).map((webhook) => webhook.id)).toEqual(['B', 'a', 'b', 'late']);
+      });
+
+      it('are listed page by page', async () => {
+        await store.webhooks.insert(newWebhook('late', { createdAt: 200 }));
+        await addWebhooks('b', 'a', 'c');
+        const first = await store.webhooks.list({ after: undefined, limit: 2 });
+        expect(first.map((webhook) => webhook.id)).toEqual(['a', 'b']);
+        const rest = await store.webhooks.list({ after: first[1], limit: undefined });
+        expect(rest.map((webhook) => webhook.id)).toEqual(['c', 'late']);
+        expect(await store.webhooks.list({ after: rest[1], limit: 2 })).toEqual([]);
+      });
+
+      it('are inserted up to a limit, also by two instances at once', async () => {
+        const webhook = newWebhook('first', { events: ['room_started', 'é "quoted"'], previousSecret: null });
+        expect(await store.webhooks.insertBelow(10, webhook)).toBe(true);
+        expect(await store.webhooks.find('first')).toEqual(webhook);
+        const instances = [store, await ground.open()];
+        const inserted = await Promise.all(
+          instances.flatMap((instance, number) =>
+            Array.from({ length: 10 }, (_, n) =>
+              instance.webhooks.insertBelow(10, newWebhook(`hook ${number} ${n}`)),
+            ),
+          ),
+        );
+        expect(inserted.filter((isInserted) => isInserted)).toHaveLength(9);
+        expect(await store.webhooks.list()).toHaveLength(10);
+        await store.webhooks.delete('first', 300);
+        expect(await store.webhooks.insertBelow(10, newWebhook('in its place'))).toBe(true);
+        expect(await store.webhooks.insertBelow(10, newWebhook('one too many'))).toBe(false);
+      });
+
+      it('are registered at every instance as soon as one has stored, changed or deleted them', async () => {
+        const [reading, writing] = [store, await ground.open()];
+        const urls = async () => (await reading.webhooks.listRegistrations()).map(({ url }) => url);
+        expect(await urls()).toEqual([]);
+        await writing.webhooks.insert(newWebhook('a', { url: 'https://first' }));
+        expect(await urls()).toEqual(['https://first']);
+        await writing.webhooks.insertBelow(2, newWebhook('b', { url: 'https://other', createdAt: 101 }));
+        expect(await urls()).toEqual(['https://first', 'https://other']);
+        await writing.webhooks.delete('b', 300);
+        await writing.webhooks.update('a', { url: 'https://second', updatedAt: 200 });
+        expect(await urls()).toEqual(['https://second']);
+        const seen = newWebhook('a');
+        const secrets = { secret: 'new', previousSecret: null, previousSecretUntil: null };
+        await writing.webhooks.replaceSecrets(seen, secrets);
+        expect(await reading.webhooks.listRegistrations()).toMatchObject([secrets]);
+        await writing.webhooks.delete('a', 300);
+        expect(await urls()).toEqual([]);
+      });
+
+      it('are not registered when the transaction that stores them is undone', async () => {
+        await store.webhooks.listRegistrations();
+        const undone = store.transaction(async (within) => {
+          await within.webhooks.insert(newWebhook('a'));
+          throw new Error('undo');
+        });
+        await expect(undone).rejects.toThrow('undo');
+        expect(await store.webhooks.listRegistrations()).toEqual([]);
+      });
+
+      it('are read once while nothing changes', async () => {
+        await store.webhooks.insert(newWebhook('a'));
+        const first = await store.webhooks.listRegistrations();
+        expect(await store.transaction((within) => within.webhooks.listRegistrations())).toBe(first);
       });
 
       it('change only where they are told to', async () => {
@@ -276,7 +345,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
 
       it('gives what is due at the same instant in the order of the events', async () => {
         await addWebhooks('hook');
-        for (const n of numbers(20)) await store.events.insert(newEvent(`event ${n}`));
+        for (const n of numbers(20)) await store.events.insertAll([newEvent(`event ${n}`)], []);
         // Stored, and named, the other way round.
         const made = numbers(20).map((n) => newDelivery(`d${19 - n}`, { eventId: `event ${19 - n}` }));
         await insert(...made, newDelivery('first', { dueAt: 999, eventId: 'event 19' }));
@@ -665,7 +734,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         await addWebhooks('hook');
         const other = await ground.open();
         for (const n of numbers(10)) {
-          await store.events.insert(newEvent(`event ${n}`));
+          await store.events.insertAll([newEvent(`event ${n}`)], []);
           await make(`d${n}`, 'failed', { eventId: `event ${n}` });
           const [isReplayed] = await Promise.all([
             store.deliveries.replay('hook', `d${n}`, 5000),

@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type { NewEvent, ParticipantSession, RoomSession } from '../../../../src/server/events/store.ts';
+import type {
+  NewEvent,
+  ParticipantSession,
+  PublishedTrack,
+  RoomSession,
+} from '../../../../src/server/events/store.ts';
 import type { Ground } from './store-contract.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
@@ -17,81 +22,119 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
     });
     afterEach(() => ground.close());
 
-    const insert = (...events: readonly NewEvent[]) => store.events.insertAll(events);
+    const insert = (...events: readonly NewEvent[]) => store.events.insertAll(events, []);
     const listed = async (query: Partial<Parameters<Store['events']['list']>[0]>) =>
       (await store.events.list({ afterPosition: 0, limit: 100, ...query })).map((event) => event.id);
 
-    describe('insert', () => {
-      it('numbers events from 1 and answers with what it stored', async () => {
+    describe('insertAll', () => {
+      it('numbers events from 1 and stores all that they have', async () => {
         const event = newEvent('one', { payload: '{"text":"è \\u0000 🎥"}', roomSid: 'RM_1', sequence: 7 });
-        expect(await store.events.insert(event)).toEqual({ ...event, position: 1 });
-        expect(await store.events.insert(newEvent('two'))).toMatchObject({ position: 2 });
+        await insert(
+          event,
+          newEvent('b', { room: null, roomSid: null, sequence: null, payload: '{"a":"\\""}' }),
+        );
         expect(await store.events.find('one')).toEqual({ ...event, position: 1 });
+        expect(await store.events.find('b')).toMatchObject({
+          position: 2,
+          room: null,
+          payload: '{"a":"\\""}',
+        });
         expect(await store.events.lastPosition()).toBe(2);
       });
 
-      it('keeps what has no room', async () => {
-        const event = newEvent('one', { room: null, roomSid: null, sequence: null });
-        await store.events.insert(event);
-        expect(await store.events.find('one')).toEqual({ ...event, position: 1 });
+      it('stores a source once, and says which events it left out', async () => {
+        await insert(newEvent('known'));
+        const known = await insert(
+          newEvent('a'),
+          newEvent('again', { sourceId: 'EV_known' }),
+          newEvent('b'),
+          newEvent('c', { sourceId: 'EV_a' }),
+        );
+        expect(known).toEqual(new Set(['again', 'c']));
+        expect(await listed({})).toEqual(['known', 'a', 'b']);
+        expect(await store.events.find('again')).toBeUndefined();
       });
 
-      it('stores a source once, and takes no number for what it knows', async () => {
-        await store.events.insert(newEvent('one', { sourceId: 'EV_same' }));
-        expect(await store.events.insert(newEvent('two', { sourceId: 'EV_same' }))).toBeUndefined();
-        expect(await store.events.find('two')).toBeUndefined();
-        expect(await store.events.insert(newEvent('three'))).toMatchObject({ position: 2 });
+      it('says which events it left out when the transaction has resolved', async () => {
+        await insert(newEvent('known'));
+        const known = await store.transaction(async (within) => {
+          const again = [newEvent('again', { sourceId: 'EV_known' }), newEvent('new')];
+          return { ids: await within.events.insertAll(again, []) };
+        });
+        expect(known.ids).toEqual(new Set(['again']));
+        expect(await listed({})).toEqual(['known', 'new']);
+      });
+
+      it('stores the deliveries of the events that it stores, and of no others', async () => {
+        await insert(newEvent('known'));
+        await store.webhooks.insert(newWebhook('hook'));
+        const known = await store.events.insertAll(
+          [newEvent('a'), newEvent('again', { sourceId: 'EV_known' })],
+          [newDelivery('of a', { eventId: 'a' }), newDelivery('of again', { eventId: 'again' })],
+        );
+        expect(known).toEqual(new Set(['again']));
+        const deliveries = await store.deliveries.list({ webhookId: 'hook', limit: 10 });
+        expect(deliveries.map(({ id, state, attempts }) => [id, state, attempts])).toEqual([
+          ['of a', 'pending', 0],
+        ]);
+      });
+
+      it('accepts none', async () => {
+        expect(await insert()).toEqual(new Set());
+        expect(await store.events.lastPosition()).toBe(0);
       });
 
       it('stores one of 20 of a source at once', async () => {
         const stores = await Promise.all([store, ground.open(), ground.open()]);
-        const stored = await Promise.all(
-          numbers(20).map((n) => pick(stores, n).events.insert(newEvent(`id ${n}`, { sourceId: 'EV_same' }))),
+        const known = await Promise.all(
+          numbers(20).map((n) =>
+            pick(stores, n).events.insertAll([newEvent(`id ${n}`, { sourceId: 'EV_same' })], []),
+          ),
         );
-        expect(stored.filter((event) => event !== undefined)).toHaveLength(1);
+        expect(known.filter(({ size }) => size === 0)).toHaveLength(1);
         expect(await listed({})).toHaveLength(1);
       });
 
       it('replaces in a room name what no text can hold, and finds the room by it', async () => {
-        const stored = await store.events.insert(newEvent('one', { room: 'a\0b' }));
-        expect(stored?.room).toBe('a\uFFFDb');
-        expect(await store.events.find('one')).toEqual(stored);
+        await insert(newEvent('one', { room: 'a\0b' }));
+        expect(await store.events.find('one')).toMatchObject({ room: 'a\uFFFDb' });
         expect(await listed({ room: 'a\0b' })).toEqual(['one']);
       });
 
       it('is undone with its transaction, number and all', async () => {
         const failing = store.transaction(async (within) => {
-          await within.events.insert(newEvent('one'));
+          await within.events.insertAll([newEvent('one')], []);
           throw new Error('no');
         });
         await expect(failing).rejects.toThrow('no');
         expect(await store.events.lastPosition()).toBe(0);
-        expect(await store.events.insert(newEvent('two'))).toMatchObject({ position: 1 });
-      });
-    });
-
-    describe('insertAll', () => {
-      it('stores the unknown ones in their order, each source once', async () => {
-        await store.events.insert(newEvent('known'));
-        const stored = await insert(
-          newEvent('a'),
-          newEvent('again', { sourceId: 'EV_known' }),
-          newEvent('b', { room: null, payload: '{"quote":"\\""}' }),
-          newEvent('c', { sourceId: 'EV_a' }),
-        );
-        expect(stored.map(({ id, position }) => [id, position])).toEqual([
-          ['a', 2],
-          ['b', 3],
-        ]);
-        expect(await store.events.find('b')).toEqual(stored[1]);
-        expect(await store.events.lastPosition()).toBe(3);
+        await insert(newEvent('two'));
+        expect(await store.events.find('two')).toMatchObject({ position: 1 });
       });
 
-      it('accepts none and only known ones', async () => {
-        expect(await insert()).toEqual([]);
-        await insert(newEvent('one'));
-        expect(await insert(newEvent('one'))).toEqual([]);
-        expect(await store.events.lastPosition()).toBe(1);
+      it('is undone with a nested transaction, and what was inserted before that is kept', async () => {
+        await store.transaction(async (within) => {
+          await within.events.insertAll([newEvent('before')], []);
+          const nested = within.transaction(async (inside) => {
+            await inside.events.insertAll([newEvent('undone')], []);
+            throw new Error('no');
+          });
+          await expect(nested).rejects.toThrow('no');
+          await within.transaction((inside) => inside.events.insertAll([newEvent('after')], []));
+        });
+        expect(await listed({})).toEqual(['before', 'after']);
+      });
+
+      it('undoes the whole transaction when a delivery cannot be stored', async () => {
+        const twice = [newDelivery('same', { eventId: 'one' }), newDelivery('same', { eventId: 'one' })];
+        const failing = store.transaction(async (within) => {
+          await within.presence.saveRoom(newRoom('RM_1'));
+          await within.events.insertAll([newEvent('one')], twice);
+        });
+        await expect(failing).rejects.toThrow();
+        expect(await store.presence.listOpenRooms()).toEqual([]);
+        expect(await listed({})).toEqual([]);
+        expect(await store.events.lastPosition()).toBe(0);
       });
 
       it('says which are known', async () => {
@@ -110,10 +153,10 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         for (const n of numbers(25)) {
           await writer
             .transaction(async (within) => {
-              await within.events.insert(newEvent(`${name} ${n} a`));
+              await within.events.insertAll([newEvent(`${name} ${n} a`)], []);
               // Something to do between the number and the commit.
               await within.ping();
-              await within.events.insert(newEvent(`${name} ${n} b`));
+              await within.events.insertAll([newEvent(`${name} ${n} b`)], []);
               if (n % 5 === 0) throw new Error('undone');
             })
             .catch((error: Error) => expect(error.message).toBe('undone'));
@@ -199,7 +242,8 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         expect(await listed({})).toEqual(['id 5']);
         await store.events.purge(9999, 10);
         expect(await store.events.lastPosition()).toBe(6);
-        expect(await store.events.insert(newEvent('next'))).toMatchObject({ position: 7 });
+        await insert(newEvent('next'));
+        expect(await store.events.find('next')).toMatchObject({ position: 7 });
       });
 
       it('keeps what a pending delivery needs until that has ended', async () => {
@@ -226,6 +270,53 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
         await store.deliveries.recordOutcomes('me', [outcome('d')]);
         expect(await store.events.purge(9999, 10)).toBe(1);
       });
+    });
+  });
+
+  describe(`fan-outs on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    const fanOut = (eventId: string, createdAt: number) =>
+      ({ eventId, createdAt, afterCreatedAt: null, afterId: null }) as const;
+    const next = (limit: number) => store.transaction((within) => within.fanOuts.lockNext(limit));
+
+    it('are returned by age, keep how far they have come, and go when they are deleted', async () => {
+      expect(await store.fanOuts.isAnyOpen()).toBe(false);
+      await store.fanOuts.insert([fanOut('late', 20), fanOut('b', 10), fanOut('a', 10)]);
+      expect(await store.fanOuts.isAnyOpen()).toBe(true);
+      expect((await next(2)).map(({ eventId }) => eventId)).toEqual(['a', 'b']);
+      const moved = { ...fanOut('a', 10), afterCreatedAt: 5, afterId: 'hook' };
+      await store.fanOuts.advance(moved);
+      expect((await next(1))[0]).toEqual(moved);
+      await store.fanOuts.delete(['a', 'b']);
+      expect(await next(10)).toEqual([fanOut('late', 20)]);
+      await store.fanOuts.delete([]);
+      await store.fanOuts.insert([]);
+    });
+
+    it('are worked on by one transaction at a time', async () => {
+      const stores = await Promise.all([store, ground.open(), ground.open()]);
+      await store.fanOuts.insert(numbers(20).map((n) => fanOut(`event ${n}`, n)));
+      const taken: string[] = [];
+      await Promise.all(
+        numbers(20).map((n) =>
+          pick(stores, n).transaction(async (within) => {
+            const [row] = await within.fanOuts.lockNext(1);
+            await within.ping();
+            if (row === undefined) return;
+            taken.push(row.eventId);
+            await within.fanOuts.delete([row.eventId]);
+          }),
+        ),
+      );
+      expect(new Set(taken).size).toBe(20);
     });
   });
 
@@ -257,6 +348,23 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       const locked = await store.transaction((within) => within.presence.lockRooms(['RM_2', 'RM_9', 'RM_1']));
       expect(locked).toEqual([rooms[0], newRoom('RM_2', { name: 'a\uFFFD' })]);
       expect(await store.transaction((within) => within.presence.lockRooms([]))).toEqual([]);
+    });
+
+    it('locks free rooms without waiting, and names those that another instance has locked', async () => {
+      await store.presence.saveRooms([newRoom('RM_1'), newRoom('RM_2')]);
+      const all = await store.transaction((within) =>
+        within.presence.lockFreeRooms(['RM_2', 'RM_9', 'RM_1']),
+      );
+      expect(all).toEqual({ sessions: [newRoom('RM_1'), newRoom('RM_2')], busy: new Set() });
+      // SQLite has one writer at a time, whichever room it is in.
+      if (engine === 'SQLite') return;
+      const other = await ground.open();
+      const found = await other.transaction(async (holding) => {
+        await holding.presence.lockRoom('RM_2');
+        await holding.presence.lockRoom('RM_9');
+        return await store.transaction((within) => within.presence.lockFreeRooms(['RM_2', 'RM_9', 'RM_1']));
+      });
+      expect(found).toEqual({ sessions: [newRoom('RM_1')], busy: new Set(['RM_2', 'RM_9']) });
     });
 
     it('records the events of several rooms one after the other, whatever the order of their sids', async () => {
@@ -298,6 +406,27 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       await store.presence.saveRoom(newRoom('RM_1'));
       await store.presence.saveRoom(newRoom('RM_3', { endedAt: 5 }));
       expect(await store.presence.listOpenRooms()).toEqual([newRoom('RM_1'), newRoom('RM_2')]);
+    });
+
+    it('keeps which tracks are published, until their rooms are purged', async () => {
+      const { presence } = store;
+      const track = (sid: string, fields: Partial<PublishedTrack> = {}): PublishedTrack => ({
+        ...{ sid, participantSid: 'PA_1', roomSid: 'RM_1', track: `{"sid":"${sid}"}` },
+        ...{ publishedAt: 5, unpublishedAt: null, ...fields },
+      });
+      await presence.saveRooms([newRoom('RM_1', { endedAt: 9 }), newRoom('RM_2')]);
+      await presence.saveTracks([]);
+      await presence.saveTracks([track('TR_1'), track('TR_2', { publishedAt: 4 })]);
+      await presence.saveTracks([track('TR_1', { unpublishedAt: 8 }), track('TR_3', { roomSid: 'RM_2' })]);
+      expect(await presence.listPublishedTracks(['RM_1', 'RM_2'])).toEqual([
+        track('TR_2', { publishedAt: 4 }),
+        track('TR_3', { roomSid: 'RM_2' }),
+      ]);
+      expect(await presence.findTracks(['TR_1', 'TR_9'])).toEqual([track('TR_1', { unpublishedAt: 8 })]);
+      expect(await presence.purge(10, 10)).toBe(1);
+      expect(await presence.findTracks(['TR_1', 'TR_2', 'TR_3'])).toEqual([
+        track('TR_3', { roomSid: 'RM_2' }),
+      ]);
     });
 
     it.each([

@@ -10,6 +10,9 @@ export interface Network {
   mend(): Promise<void>;
   /** From now on nothing passes, on connections that there are. */
   silence(): void;
+  /** The same, right after the first bytes from a client that have this text in them. */
+  silenceAfter(text: string): void;
+  isSilent(): boolean;
   speak(): void;
   connections(): number;
   close(): Promise<void>;
@@ -18,10 +21,12 @@ export interface Network {
 export async function startNetwork(target: URL): Promise<Network> {
   const sockets = new Set<Socket>();
   let silent = false;
+  let lastText: string | undefined;
   const forward = (from: Socket, to: Socket) => {
     sockets.add(from);
     from.on('data', (bytes) => {
       if (!silent) to.write(bytes);
+      if (lastText !== undefined && bytes.includes(lastText)) silent = true;
     });
     from.on('error', () => {});
     from.on('close', () => {
@@ -59,8 +64,13 @@ export async function startNetwork(target: URL): Promise<Network> {
     silence: () => {
       silent = true;
     },
+    silenceAfter: (text) => {
+      lastText = text;
+    },
+    isSilent: () => silent,
     speak: () => {
       silent = false;
+      lastText = undefined;
     },
     connections: () => sockets.size / 2,
     close: cut,

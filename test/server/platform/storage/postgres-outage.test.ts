@@ -93,7 +93,10 @@ describe('losing PostgreSQL', () => {
   });
 
   it('fails a statement that takes too long, and keeps the connection', async () => {
-    const impatient = await open({ databaseUrl: withParameter(database.url, 'statement_timeout', '1000') });
+    const patientWithLocks = withParameter(database.url, 'lock_timeout', '0');
+    const impatient = await open({
+      databaseUrl: withParameter(patientWithLocks, 'statement_timeout', '1000'),
+    });
     await impatient.ping();
     await locker.query('begin; lock table recordings');
     const { message } = await expectUnavailable(impatient.recordings.find('one'), { retryable: true });
@@ -101,6 +104,14 @@ describe('losing PostgreSQL', () => {
     await locker.query('rollback');
     expect(await impatient.recordings.find('one')).toBeUndefined();
     await impatient.close();
+  });
+
+  it('fails a statement that waits too long for a lock, and keeps the connection', async () => {
+    await locker.query('begin; lock table recordings');
+    const { message } = await expectUnavailable(store.recordings.find('one'), { retryable: true });
+    expect(message).toContain('busy');
+    await locker.query('rollback');
+    expect(await store.recordings.find('one')).toBeUndefined();
   });
 
   it('undoes a transaction of which a statement failed, though the work goes on', async () => {

@@ -1,16 +1,12 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { promisify } from 'node:util';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { translateSqliteError } from '../../../../src/server/platform/storage/sqlite/errors.ts';
+import { mountMemory } from '../../../support/mount-memory.ts';
 import { open } from './grounds.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
-
-const run = promisify(execFile);
 
 describe('errors of SQLite', () => {
   it.each([
@@ -48,11 +44,11 @@ describe('errors of SQLite', () => {
 
 describe('a full disk under SQLite', () => {
   it('is said, loses nothing that was acknowledged, and is over when there is space again', async (context) => {
-    const disk = await mountSmallDisk(context);
+    const disk = await mountMemory(context);
     try {
-      const ballast = join(disk, 'ballast');
+      const ballast = join(disk.path, 'ballast');
       await writeFile(ballast, Buffer.alloc(1024 * 1024));
-      const store = await open({ sqlitePath: join(disk, 'store.sqlite') });
+      const store = await open({ sqlitePath: join(disk.path, 'store.sqlite') });
       const acknowledged = await claimUntilFull(store);
       expect(acknowledged).toBeGreaterThan(0);
       const both = store.transaction(async ({ recordings }) => {
@@ -64,27 +60,14 @@ describe('a full disk under SQLite', () => {
       await rm(ballast);
       expect(await store.recordings.claim(large('afterwards'), 1000)).toMatchObject({ claimed: true });
       await store.close();
-      const again = await open({ sqlitePath: join(disk, 'store.sqlite') });
+      const again = await open({ sqlitePath: join(disk.path, 'store.sqlite') });
       expect(await again.recordings.list({ limit: 10_000 })).toHaveLength(acknowledged + 1);
       await again.close();
     } finally {
-      await run('umount', [disk]);
-      await rm(disk, { recursive: true });
+      await disk.unmount();
     }
   });
 });
-
-/** Four MiB of memory as a file system; takes root, and a machine that allows it. */
-async function mountSmallDisk(context: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'rtc-disk-'));
-  try {
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]);
-    return folder;
-  } catch {
-    await rm(folder, { recursive: true });
-    return context.skip('mounting a small disk is not allowed here');
-  }
-}
 
 function large(id: string) {
   return newRecording(id, { room: `room of ${id}`, filepath: 'x'.repeat(50_000) });

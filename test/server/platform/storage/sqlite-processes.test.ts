@@ -97,6 +97,46 @@ describe('a SQLite file that others use too', () => {
     await store.close();
   });
 
+  it('reads at once while a write waits for another writer', async () => {
+    const reached = Promise.withResolvers<void>();
+    const resumed = Promise.withResolvers<void>();
+    const clock = {
+      now: () => 0,
+      sleep: () => {
+        reached.resolve();
+        return resumed.promise;
+      },
+    };
+    const store = await openStore({ database: { sqlitePath: path }, clock, log: silentLog });
+    await store.recordings.claim(newRecording('one'), 1000);
+    const other = new DatabaseSync(path);
+    other.exec('begin immediate');
+    const waiting = store.recordings.claim(newRecording('two', { room: 'another' }), 1000);
+    const waitingTransaction = store.transaction((within) => within.recordings.find('one'));
+    await reached.promise;
+    expect(await store.recordings.find('one')).toMatchObject({ id: 'one' });
+    expect(await store.recordings.list({ limit: 10 })).toHaveLength(1);
+    await store.ping();
+    other.exec('rollback');
+    resumed.resolve();
+    expect(await waiting).toMatchObject({ claimed: true });
+    expect(await waitingTransaction).toMatchObject({ id: 'one' });
+    expect(await store.recordings.list({ limit: 10 })).toHaveLength(2);
+    await store.close();
+    other.close();
+  });
+
+  it('reads what was committed last while a transaction of its own is open', async () => {
+    const store = await open({ sqlitePath: path });
+    await store.transaction(async (within) => {
+      await within.recordings.claim(newRecording('one'), 1000);
+      expect(await within.recordings.find('one')).toMatchObject({ id: 'one' });
+      expect(await store.recordings.find('one')).toBeUndefined();
+    });
+    expect(await store.recordings.find('one')).toMatchObject({ id: 'one' });
+    await store.close();
+  });
+
   it('gives up after five seconds of waiting, to be tried again', async () => {
     let slept = 0;
     const clock = {

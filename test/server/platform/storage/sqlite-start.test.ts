@@ -15,12 +15,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { asNobody } from '../../../support/as-nobody.ts';
 import { open as openStore } from './grounds.ts';
 import { startClaimer } from './start-claimer.ts';
 import { expectUnavailable, newRecording } from './store-contract.ts';
-
-/** A user without rights of its own; root may write everywhere, so the tests of permissions leave it. */
-const NOBODY = 65534;
 
 describe('opening a SQLite file', () => {
   let folder: string;
@@ -110,7 +108,7 @@ describe('opening a SQLite file', () => {
     const file = await open(path, 'r+');
     await file.write(Buffer.alloc(length, 0xa5), 0, length, position);
     await file.close();
-    expect(await refusalOf()).toMatch(/is damaged \(.+\)\. Nothing was changed\. Restore it from a backup/);
+    expect(await refusalOf()).toMatch(/is damaged \(.+\); nothing was changed\. Restore it from a backup/);
   });
 
   it('refuses a file that was cut short', async () => {
@@ -194,14 +192,4 @@ async function contents(folder: string): Promise<Record<string, string>> {
 
 async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
-}
-
-async function asNobody<T>(work: () => Promise<T>): Promise<T> {
-  if (process.geteuid?.() !== 0) return work();
-  process.seteuid?.(NOBODY);
-  try {
-    return await work();
-  } finally {
-    process.seteuid?.(0);
-  }
 }

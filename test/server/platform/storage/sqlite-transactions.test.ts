@@ -23,13 +23,15 @@ describe('transactions on SQLite', () => {
       'pragma journal_mode = wal; create table rtcMigrations (name text primary key, appliedAt integer)',
     );
     reader = new DatabaseSync(join(folder, 'store.sqlite'), { readOnly: true });
-    db = new Kysely<Tables>({ dialect: sqliteKyselyDialect(database, systemClock) });
+    db = new Kysely<Tables>({
+      dialect: sqliteKyselyDialect({ writer: database, reader, clock: systemClock }),
+    });
     groupCommit = new GroupCommit(db);
   });
   afterEach(async () => {
-    reader.close();
     await db.destroy();
-    if (database.isOpen) database.close();
+    reader.close();
+    database.close();
     await rm(folder, { recursive: true });
   });
 

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../src/server/app/store.ts';
-import type {
-  NewLiveTranscription,
-  NewPostTranscription,
-  StoredSegment,
-  Transcription,
-  TranscriptionClaim,
-  TranscriptionStore,
+import {
+  type LiveClaim,
+  MAX_LIVE_LOSSES,
+  type NewLiveTranscription,
+  type NewPostTranscription,
+  type StoredSegment,
+  type Transcription,
+  type TranscriptionStore,
+  type WorkerBeat,
 } from '../../../../src/server/transcription/store.ts';
 import type { Ground } from './store-contract.ts';
 
@@ -108,10 +110,12 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         await transcriptions.startLive(live('tr_1'));
         const first = await transcriptions.claimLive(claim({ owner: 'a', now: 2000, leaseUntil: 3000 }));
         expect(first).toMatchObject([{ id: 'tr_1', leaseOwner: 'a', leaseUntil: 3000, status: 'active' }]);
+        expect(await transcriptions.expireLive(2999)).toBe(0);
         expect(await transcriptions.claimLive(claim({ owner: 'b', now: 2999 }))).toEqual([]);
+        expect(await transcriptions.expireLive(3000)).toBe(1);
         expect(
           await transcriptions.claimLive(claim({ owner: 'b', now: 3000, leaseUntil: 4000 })),
-        ).toMatchObject([{ id: 'tr_1', leaseOwner: 'b', leaseUntil: 4000, attempts: 0 }]);
+        ).toMatchObject([{ id: 'tr_1', leaseOwner: 'b', leaseUntil: 4000, attempts: 1 }]);
       });
 
       it('is claimed at once when its worker has released it', async () => {
@@ -129,6 +133,94 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         const english = claim({ supports: (language) => language.startsWith('en') });
         expect(await transcriptions.claimLive(english)).toMatchObject([{ id: 'tr_2' }]);
         expect(await transcriptions.claimLive(claim({ owner: 'b' }))).toMatchObject([{ id: 'tr_1' }]);
+      });
+
+      it('is taken from a worker whose lease has expired, with all that this worker held', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.startLive(live('tr_2', { room: 'two', createdAt: 1001 }));
+        await transcriptions.startLive(live('tr_3', { room: 'three', createdAt: 1002 }));
+        await transcriptions.claimLive(claim({ owner: 'a', leaseUntil: 3000 }));
+        await transcriptions.claimLive(claim({ owner: 'a', leaseUntil: 4000 }));
+        await transcriptions.claimLive(claim({ owner: 'b', leaseUntil: 4000 }));
+        expect(await transcriptions.expireLive(3000)).toBe(2);
+        expect(await transcriptions.listActiveLive()).toMatchObject([
+          { id: 'tr_1', leaseOwner: null, leaseUntil: null, attempts: 1 },
+          { id: 'tr_2', leaseOwner: null, leaseUntil: null, attempts: 1 },
+          { id: 'tr_3', leaseOwner: 'b', attempts: 0 },
+        ]);
+      });
+
+      it('counts as lost for good when it was alone with two workers that died', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a' }));
+        await transcriptions.expireLive(3000);
+        await transcriptions.claimLive(claim({ owner: 'b' }));
+        await transcriptions.expireLive(3000);
+        expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: MAX_LIVE_LOSSES });
+        expect(await transcriptions.claimLive(claim({ owner: 'c' }))).toEqual([]);
+      });
+
+      it('is only suspected when two workers that died held others too, and is cleared by one that survives', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.startLive(live('tr_2', { room: 'two' }));
+        for (const owner of ['a', 'b']) {
+          await transcriptions.claimLive(claim({ owner, limit: 2 }));
+          await transcriptions.expireLive(3000);
+        }
+        expect(await transcriptions.listActiveLive()).toMatchObject([{ attempts: 2 }, { attempts: 2 }]);
+        expect(await transcriptions.claimLive(claim({ owner: 'c', attemptsBelow: 2 }))).toEqual([]);
+        expect(await transcriptions.claimLive(claim({ owner: 'c' }))).toMatchObject([{ id: 'tr_1' }]);
+        await transcriptions.forgiveLosses('tr_1', 'b');
+        expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 2 });
+        await transcriptions.forgiveLosses('tr_1', 'c');
+        expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0 });
+      });
+
+      it('fails once, keeps its segments, and its room may start another', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a' }));
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')]);
+        const failure = { endedAt: 5000, errorCode: 'worker-lost', errorMessage: 'They died.' };
+        expect(await transcriptions.failLive('tr_1', failure)).toMatchObject({
+          ...{ status: 'failed', leaseOwner: null, leaseUntil: null },
+          ...failure,
+        });
+        expect(await transcriptions.failLive('tr_1', failure)).toBeUndefined();
+        expect(await transcriptions.stopLive('tr_1', 6000)).toBeUndefined();
+        expect(await transcriptions.addSegments('tr_1', 'a', [segment('seg_2')])).toBe(false);
+        expect(await transcriptions.countSegments('tr_1')).toBe(1);
+        expect((await transcriptions.startLive(live('tr_2'))).isNew).toBe(true);
+      });
+
+      it('wakes workers of other processes when it is started, released, stopped or deleted', async () => {
+        const worker = await ground.open();
+        let changes = 0;
+        worker.changes.subscribe('transcriptions', () => {
+          changes += 1;
+        });
+        const changesAfter = async (change: () => Promise<unknown>): Promise<void> => {
+          const before = changes;
+          await change();
+          await expect.poll(() => changes).toBeGreaterThan(before);
+        };
+        // A connection that has begun to listen counts everything as changed once.
+        let rooms = 0;
+        await expect
+          .poll(async () => {
+            rooms += 1;
+            await transcriptions.startLive(
+              live(`tr_room_${rooms}`, { room: `room ${rooms}`, language: 'fr' }),
+            );
+            return changes;
+          })
+          .toBeGreaterThan(0);
+        await changesAfter(() => transcriptions.startLive(live('tr_1')));
+        const isEnglish = (language: string) => language === 'en-US';
+        await transcriptions.claimLive(claim({ owner: 'a', supports: isEnglish }));
+        await changesAfter(() => transcriptions.release('tr_1', 'a'));
+        await changesAfter(() => transcriptions.stopLive('tr_1', 5000));
+        await changesAfter(() => transcriptions.delete('tr_1'));
+        await changesAfter(() => transcriptions.enqueuePost(post('tr_2')));
       });
 
       it('goes to one of five instances that claim at once, each of them to another', async () => {
@@ -162,7 +254,8 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         await transcriptions.claimLive(claim({ owner: 'a', now: 2000, leaseUntil: 3000 }));
         expect(await transcriptions.renew('tr_1', 'b', 9000)).toBe(false);
         expect(await transcriptions.renew('tr_1', 'a', 9000)).toBe(true);
-        expect(await transcriptions.claimLive(claim({ owner: 'b', now: 8999 }))).toEqual([]);
+        expect(await transcriptions.expireLive(8999)).toBe(0);
+        await transcriptions.expireLive(9000);
         await transcriptions.claimLive(claim({ owner: 'b', now: 9000, leaseUntil: 10_000 }));
         expect(await transcriptions.renew('tr_1', 'a', 20_000)).toBe(false);
       });
@@ -321,6 +414,23 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         await transcriptions.stopLive('tr_1', 1);
         expect(await transcriptions.findLatestLive('demo')).toMatchObject({ id: 'tr_1' });
       });
+
+      it('tells when the next of each language can be claimed', async () => {
+        await transcriptions.enqueuePost(post('tr_1', { createdAt: 4000 }));
+        await transcriptions.enqueuePost(post('tr_2', { recordingId: 'rec_2', createdAt: 1000 }));
+        await transcriptions.enqueuePost(post('tr_3', { language: 'it', createdAt: 2500 }));
+        const due = async () =>
+          (await transcriptions.listPostDue()).toSorted((one, other) => one.dueAt - other.dueAt);
+        expect(await due()).toEqual([
+          { language: 'en-US', dueAt: 1000 },
+          { language: 'it', dueAt: 2500 },
+        ]);
+        await transcriptions.claimPost(claim({ owner: 'a', now: 2000, leaseUntil: 3000 }));
+        expect(await due()).toEqual([
+          { language: 'it', dueAt: 2500 },
+          { language: 'en-US', dueAt: 3000 },
+        ]);
+      });
     });
 
     describe('a list', () => {
@@ -420,6 +530,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       it('are refused from anyone but the owner of the lease', async () => {
         expect(await transcriptions.addSegments('tr_1', 'b', [segment('seg_1')])).toBe(false);
         expect(await transcriptions.addSegments('tr_2', 'a', [segment('seg_1')])).toBe(false);
+        await transcriptions.expireLive(3000);
         await transcriptions.claimLive(claim({ owner: 'b', now: 3000 }));
         expect(await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')])).toBe(false);
         expect(await transcriptions.addSegments('tr_1', 'b', [segment('seg_2')])).toBe(true);
@@ -472,7 +583,10 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
     });
 
     describe('a worker', () => {
-      const english = { kind: 'stt-live', workerId: 'a', languages: ['en', 'it'], aliveUntil: 2000 } as const;
+      const english: WorkerBeat = {
+        ...({ kind: 'stt-live', workerId: 'a', languages: ['en', 'it'], aliveUntil: 2000 } as const),
+        failedModels: [{ language: 'de', reason: 'It has no \u0000 tokens.' }],
+      };
 
       it.each([
         [1999, true],
@@ -480,18 +594,19 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         [2001, false],
       ])('whose beat lasts until 2000 is alive at %i: %s', async (now, isAlive) => {
         await transcriptions.beat(english);
-        expect(await transcriptions.isAlive('stt-live', now)).toBe(isAlive);
-        expect(await transcriptions.languages('stt-live', now)).toEqual(isAlive ? ['en', 'it'] : []);
+        const { kind, languages, failedModels } = english;
+        expect(await transcriptions.listAlive(now)).toEqual(
+          isAlive ? [{ kind, languages, failedModels }] : [],
+        );
       });
 
-      it('is of its kind alone, and alive as long as it beats', async () => {
+      it('is alive as long as it beats, with what it said last', async () => {
         await transcriptions.beat(english);
-        expect(await transcriptions.isAlive('stt-post', 1000)).toBe(false);
-        await transcriptions.beat({ ...english, languages: ['de'], aliveUntil: 5000 });
-        expect(await transcriptions.isAlive('stt-live', 4999)).toBe(true);
-        expect(await transcriptions.languages('stt-live', 4999)).toEqual(['de']);
+        const later = { kind: 'stt-live', languages: ['de'], failedModels: [] } as const;
+        await transcriptions.beat({ ...later, workerId: 'a', aliveUntil: 5000 });
+        expect(await transcriptions.listAlive(4999)).toEqual([later]);
         await transcriptions.retire('a');
-        expect(await transcriptions.isAlive('stt-live', 1000)).toBe(false);
+        expect(await transcriptions.listAlive(1000)).toEqual([]);
       });
 
       it('keeps one interim result per track while its owner holds the lease', async () => {
@@ -515,13 +630,6 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.listInterims('tr_1', 0)).toEqual([]);
         expect(await put('a', [bob])).toBe(false);
       });
-
-      it('adds its languages to those of the others', async () => {
-        await transcriptions.beat(english);
-        await transcriptions.beat({ ...english, workerId: 'b', languages: ['fr', 'en'], aliveUntil: 3000 });
-        expect(await transcriptions.languages('stt-live', 1000)).toEqual(['en', 'fr', 'it']);
-        expect(await transcriptions.languages('stt-live', 2500)).toEqual(['en', 'fr']);
-      });
     });
   });
 }
@@ -543,7 +651,7 @@ function post(id: string, changes: Partial<NewPostTranscription> = {}): NewPostT
   return { id, room: 'demo', language: 'en-US', speakers: {}, createdAt: 1000, ...recording, ...changes };
 }
 
-function claim(changes: Partial<TranscriptionClaim> = {}): TranscriptionClaim {
+function claim(changes: Partial<LiveClaim> = {}): LiveClaim {
   return { owner: 'a', now: 2000, leaseUntil: 3000, limit: 1, supports: () => true, ...changes };
 }
 

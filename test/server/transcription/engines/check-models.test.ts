@@ -21,7 +21,10 @@ afterEach(() => {
 describe('checkModels', () => {
   it('keeps the models that work and leaves out one that ends its process', async () => {
     const broken = canary();
-    expect(await checkModels(deps, { en: ENGLISH, de: broken })).toEqual({ en: ENGLISH });
+    const checked = await checkModels(deps, { en: ENGLISH, de: broken });
+    await checked.finished;
+    expect(checked.working()).toEqual({ en: ENGLISH });
+    expect(checked.failed()).toEqual([{ language: 'de', reason: expect.stringContaining('Canary') }]);
     expect(log).toMatchObject([
       {
         level: 'error',
@@ -51,11 +54,36 @@ describe('checkModels', () => {
       tried.push(language);
     };
     const folder = canary();
-    expect(await checkModels({ ...deps, tryModel }, { de: folder, en: folder, fr: folder })).toEqual({
-      de: folder,
-      en: folder,
-      fr: folder,
-    });
+    const models = { de: folder, en: folder, fr: folder };
+    const checked = await checkModels({ ...deps, tryModel }, models);
+    await checked.finished;
+    expect(checked.working()).toEqual(models);
     expect(tried).toEqual(['de']);
+  });
+
+  it('does not wait for a model that loads slowly once another one works', async () => {
+    const [slow, fast] = [canary(), canary()];
+    const { promise: isLoaded, resolve: load } = Promise.withResolvers<void>();
+    const tryModel = (_model: unknown, language: string) =>
+      language === 'de' ? isLoaded : Promise.resolve();
+    let checks = 0;
+    const onChecked = (): void => {
+      checks += 1;
+    };
+    const checked = await checkModels({ ...deps, tryModel, onChecked }, { de: slow, en: fast });
+    expect([checked.working(), checks]).toEqual([{ en: fast }, 1]);
+    load();
+    await checked.finished;
+    expect([checked.working(), checks]).toEqual([{ de: slow, en: fast }, 2]);
+  });
+
+  it('adds the models of languages that have none yet, and leaves the others as they are', async () => {
+    const [first, second, broken] = [canary(), canary(), canary()];
+    const tryModel = (_model: unknown, language: string) =>
+      language === 'fr' ? Promise.reject(new Error('no memory')) : Promise.resolve();
+    const checked = await checkModels({ ...deps, tryModel }, { en: first });
+    await checked.add({ en: second, de: second, fr: broken });
+    expect(checked.working()).toEqual({ en: first, de: second });
+    expect(checked.failed()).toEqual([{ language: 'fr', reason: 'no memory' }]);
   });
 });

@@ -92,7 +92,7 @@ describe('the small English model', () => {
     };
     const sherpa = { ...others, OfflineRecognizer: { createAsync } };
     const models = { en: testModel(defaultCacheDir(process.env)) ?? '' };
-    const prepared = createSherpaEngine({ sherpa, models, threads: 1 });
+    const prepared = createSherpaEngine({ sherpa, models: () => models, threads: 1 });
     await prepared.prepare('en-US');
     expect(loads).toBe(1);
     await prepared.recognise({ samples: prose.subarray(0, SAMPLE_RATE), language: 'en-GB' });

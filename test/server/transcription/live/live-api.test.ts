@@ -50,6 +50,40 @@ async function read(query = ''): Promise<LiveTranscription> {
 /** Cut where a pointer gets too long to be of use. */
 const BYTES_257 = `#/participants/${'%C3%A9'.repeat(129)}`.slice(0, 301);
 
+describe('the models of the workers', () => {
+  const reason = 'The Canary model cannot be loaded: no tokens';
+  it('are told by health, by language, and those that cannot be used with their reason by the self-check', async () => {
+    await stage.beat('stt-live', ['it', 'en'], [{ language: 'de', reason }]);
+    const { capabilities } = (await call('GET', '/v1/health')).json;
+    expect(capabilities).toMatchObject({
+      languages: { live: ['en', 'it'], post: [] },
+      failedLanguages: { live: ['de'], post: [] },
+    });
+    expect(JSON.stringify(capabilities)).not.toContain('Canary');
+    const { checks } = (await call('POST', '/v1/self-check')).json;
+    expect(checks).toContainEqual({
+      ...{ check: 'speech model', status: 'fault', detail: `stt-live cannot transcribe de: ${reason}` },
+      next: expect.stringContaining('rtc stt models'),
+    });
+  });
+});
+
+describe('a live transcription that ended its workers', () => {
+  it('is read as failed with its error, and another one can be started', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment('seg_before')]);
+    const failure = { endedAt: Date.now(), errorCode: 'worker-lost', errorMessage: 'They died.' };
+    await stage.store.transcriptions.failLive(transcriptionId, failure);
+    expect(await read()).toMatchObject({
+      ...{ transcriptionId, status: 'failed', stoppedAt: new Date(failure.endedAt).toISOString() },
+      error: { code: 'worker-lost', message: 'They died.' },
+      segments: [{ id: 'seg_before' }],
+    });
+    expect((await call('POST', pathOf(room, '/stop'))).status).toBe(404);
+    expect((await start()).transcriptionId).not.toBe(transcriptionId);
+  });
+});
+
 describe('starting a live transcription', () => {
   it('answers 201 with an id of the form tr_<id>, in English unless asked otherwise', async () => {
     const before = Date.now();
@@ -132,7 +166,12 @@ describe('starting a live transcription', () => {
     const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'de-AT' }));
     expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
     expect(refused.errors).toEqual([
-      { pointer: '#/language', detail: expect.stringContaining('there are en, it') },
+      {
+        pointer: '#/language',
+        detail: expect.stringMatching(
+          /there are en, it; a model for it: rtc stt install parakeet-tdt-0\.6b-v3 \(25 languages, 487 MB, CC-BY-4\.0\)/,
+        ),
+      },
     ]);
   });
 
@@ -335,6 +374,7 @@ describe('reading a live transcription', () => {
       language: 'en-US',
       startedAt: started.startedAt,
       stoppedAt: null,
+      error: null,
     });
     expect(segments[0]).toEqual({
       id: `1-${room}`,
@@ -540,12 +580,12 @@ describe('the health', () => {
 
   it('follows the heartbeats of the two add-ons', async () => {
     await stage.die('stt-live');
-    expect(await capabilities()).toEqual({ transcriptionLive: false, transcriptionPost: false });
+    expect(await capabilities()).toMatchObject({ transcriptionLive: false, transcriptionPost: false });
     await stage.beat('stt-live');
-    expect(await capabilities()).toEqual({ transcriptionLive: true, transcriptionPost: false });
+    expect(await capabilities()).toMatchObject({ transcriptionLive: true, transcriptionPost: false });
     await stage.beat('stt-post');
     await stage.die('stt-live');
-    expect(await capabilities()).toEqual({ transcriptionLive: false, transcriptionPost: true });
+    expect(await capabilities()).toMatchObject({ transcriptionLive: false, transcriptionPost: true });
     await stage.die('stt-post');
   });
 });

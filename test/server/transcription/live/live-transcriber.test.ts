@@ -11,6 +11,7 @@ import {
   type LiveTranscriber,
   startLiveTranscriber,
 } from '../../../../src/server/transcription/live/live-transcriber.ts';
+import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import { keepingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
@@ -46,7 +47,8 @@ beforeEach(async () => {
     ...{ clock, ids: systemIds, log: keepingLog([]), subscriber, workerId: 'a', concurrency: 1 },
     ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4, 'en') },
     spillFile: createAudioSpillFile(),
-    store: { transcriptions: whileThere(store.transcriptions) },
+    store: { ...store, transcriptions: whileThere(store.transcriptions) },
+    ...{ changes: store.changes, dispatcher: NO_DISPATCHER, onRoomLeft: () => {} },
     mediaServer: { listRooms: async () => [{ name: 'demo' } as never] },
   });
   await store.transcriptions.startLive({
@@ -78,6 +80,7 @@ function whileThere(transcriptions: Store['transcriptions']): Store['transcripti
 it('does not join a room again that another worker took over after its lease expired', async () => {
   isAway = true;
   await letPass(clock, 9_000);
+  expect(await store.transcriptions.expireLive(clock.now())).toBe(1);
   const claim = { owner: 'b', now: clock.now(), leaseUntil: clock.now() + 60_000, limit: 1 };
   expect(await store.transcriptions.claimLive({ ...claim, supports: () => true })).toHaveLength(1);
   disconnect();

@@ -1,4 +1,5 @@
 import { kill } from 'node:process';
+import type { TextStreamReader } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Segment } from '../../../../src/contract/transcription.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
@@ -156,6 +157,35 @@ describe('a live worker', () => {
     expect(prepared.toSorted()).toEqual(['en-GB by en', 'it by it']);
     await english.close();
     await italian.close();
+  });
+
+  it('sends captions to the room, and none with captions: false, where the segments are stored all the same', {
+    timeout: 60_000,
+  }, async () => {
+    const worker = await stage.startWorker(testSpeech());
+    const room = await stage.newRoom();
+    const file = await stage.speech(CHILDREN);
+    const [viewer, ada] = [await stage.enter(room, 'zoe'), await stage.enter(room, 'ada')];
+    const captioned: (string | undefined)[] = [];
+    viewer.room.registerTextStreamHandler('lk.transcription', async (reader: TextStreamReader) => {
+      captioned.push(reader.info.attributes?.['lk.segment_id']);
+      await reader.readAll();
+    });
+    const speak = async (captions: boolean): Promise<readonly Segment[]> => {
+      await stage.start(room, { options: { captions } });
+      await stage.untilListening(room);
+      await (await ada.publishWav(file)).played;
+      await stage.untilSegments(room, (all) => all.length > 0);
+      await stage.stop(room);
+      await stage.untilListening(room, false);
+      return (await stage.read(room)).segments;
+    };
+    const silent = await speak(false);
+    // Captions that arrive afterwards, over the same connection of the viewer, show that it receives them in time.
+    const shown = await speak(true);
+    await expect.poll(() => captioned.filter((id) => shown.some((one) => one.id === id))).not.toEqual([]);
+    expect(captioned.filter((id) => silent.some((one) => one.id === id))).toEqual([]);
+    await worker.close();
   });
 
   it('logs speech that has no text, also not in halves', HEARD_IN_TIME, async () => {

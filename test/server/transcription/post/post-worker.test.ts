@@ -54,7 +54,7 @@ beforeAll(async () => {
   media = await makeMediaFiles();
   stage = await startTranscriptionStage(bucketSettings(s3));
   receiver = await startReceiver();
-  await register(stage.service, receiver.url, ['transcription_completed']);
+  await register(stage.service, receiver.url, ['transcription_completed', 'transcription_failed']);
 });
 afterAll(async () => {
   await receiver?.close();
@@ -255,6 +255,11 @@ describe('transcribing a recording', () => {
     const failed = await ended(transcriptionId);
     expect(failed).toMatchObject({ status: 'failed', segments: [], error: { code } });
     expect(failed.completedAt).not.toBeNull();
+    const [told] = await receiver.waitFor(({ text }) => text.includes(transcriptionId));
+    expect(JSON.parse(told?.text ?? '')).toMatchObject({
+      event: 'transcription_failed',
+      transcription: { transcriptionId, recordingId, status: 'failed', error: failed.error },
+    });
     const again = await queue(recordingId);
     expect(again.transcriptionId).not.toBe(transcriptionId);
     expect(again.status).toBe('queued');

@@ -5,7 +5,7 @@ import type { Problem } from '../../../../src/contract/problem.ts';
 import { openStore } from '../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../src/server/app/store.ts';
 import { systemClock } from '../../../../src/server/platform/system.ts';
-import type { StoredSegment, WorkerKind } from '../../../../src/server/transcription/store.ts';
+import type { FailedModel, StoredSegment, WorkerKind } from '../../../../src/server/transcription/store.ts';
 import { keepingLog } from '../../../support/app.ts';
 import { type Stage, startStage } from '../../recordings/support/stage.ts';
 
@@ -14,7 +14,11 @@ export type TranscriptionStage = Stage & {
   readonly dataDir: string;
   readonly store: Store;
   /** As a worker that is alive for an hour, until `die`. */
-  readonly beat: (kind: WorkerKind, languages?: readonly string[]) => Promise<void>;
+  readonly beat: (
+    kind: WorkerKind,
+    languages?: readonly string[],
+    failedModels?: readonly FailedModel[],
+  ) => Promise<void>;
   readonly die: (kind: WorkerKind) => Promise<void>;
   /** The room is opened on the media server. */
   readonly open: (room: string) => Promise<void>;
@@ -34,8 +38,11 @@ export async function startTranscriptionStage(
     ...stage,
     dataDir,
     store,
-    beat: (kind, languages = ['en']) =>
-      store.transcriptions.beat({ kind, workerId: kind, languages, aliveUntil: Date.now() + 3_600_000 }),
+    beat: (kind, languages = ['en'], failedModels = []) =>
+      store.transcriptions.beat({
+        ...{ kind, workerId: kind, languages, failedModels },
+        aliveUntil: Date.now() + 3_600_000,
+      }),
     die: (kind) => store.transcriptions.retire(kind),
     open: async (room) => {
       await stage.service.call('POST', '/v1/rooms', { body: { name: room } });

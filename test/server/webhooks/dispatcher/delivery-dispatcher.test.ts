@@ -21,7 +21,7 @@ import { letPass } from './support/let-pass.ts';
 import { type Stage, type StageOptions, setStage } from './support/stage.ts';
 
 /*
- * The dispatcher of one instance, on SQLite; what several instances do is in kill.test.ts. A clock that the test
+ * The dispatcher of one instance, on SQLite; what several instances do is in kill.extended.ts. A clock that the test
  * moves stands in for time where that is long.
  */
 
@@ -334,7 +334,7 @@ describe('a webhook whose secret cannot be decrypted', () => {
     const { sender, held } = heldSender();
     const instance = stage.instance({ sender });
     const id = await stage.webhook('http://127.0.0.1:1/');
-    const secret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
+    const secret = createSecretBox([randomBytes(32)]).seal('of a key that is gone', id);
     await stage.store.webhooks.update(id, { secret, updatedAt: 1 });
     await instance.append(...Array.from({ length: 40 }, (_, index) => `event ${index}`));
     const attempts = () =>
@@ -367,12 +367,34 @@ describe('a webhook whose secret cannot be decrypted', () => {
     const { sender, held } = heldSender();
     const instance = stage.instance({ sender });
     const id = await stage.webhook('http://127.0.0.1:1/');
-    const previousSecret = createSecretBox([randomBytes(32)]).seal('of a key that is gone');
+    const previousSecret = createSecretBox([randomBytes(32)]).seal('of a key that is gone', id);
     const previousSecretUntil = Date.now() + 3_600_000;
     await stage.store.webhooks.update(id, { previousSecret, previousSecretUntil, updatedAt: 1 });
     await instance.append('one');
     await expect.poll(() => held.length).toBe(1);
     expect(held[0]?.request.headers['webhook-signature']).toMatch(/^v1,[^ ]+$/);
+  });
+});
+
+describe('a webhook that was given the secret of another one in the database', () => {
+  it('gets no delivery that is signed with it', async () => {
+    const stage = await stageFor();
+    const { sender, held } = heldSender();
+    const instance = stage.instance({ sender });
+    const [id, other] = [
+      await stage.webhook('http://127.0.0.1:1/'),
+      await stage.webhook('http://127.0.0.1:2/'),
+    ];
+    await instance.append('one');
+    await expect.poll(() => held.length).toBe(2);
+    const { secret } = (await stage.store.webhooks.find(other)) ?? expect.unreachable();
+    await stage.store.webhooks.update(id, { secret, updatedAt: 1 });
+    const second = stage.instance({ sender });
+    await second.append('two');
+    await expect.poll(() => held.length).toBe(3);
+    expect(held[2]?.request.url).toBe('http://127.0.0.1:2/');
+    const log = () => stage.logLines.filter(({ message }) => message === 'a delivery could not be built');
+    await expect.poll(log).toMatchObject([{ fields: { webhookId: id } }]);
   });
 });
 

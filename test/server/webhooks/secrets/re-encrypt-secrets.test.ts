@@ -7,6 +7,7 @@ import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { postgresGround, sqliteGround, systemClock } from '../../platform/storage/grounds.ts';
 import type { Ground } from '../../platform/storage/store-contract.ts';
 import { newWebhook } from '../../platform/storage/webhook-records.ts';
+import { sealUnbound } from '../support/seal-unbound.ts';
 
 const [oldKey, newKey, lostKey] = [randomBytes(32), randomBytes(32), randomBytes(32)] as const;
 const oldBox = createSecretBox([oldKey]);
@@ -33,15 +34,15 @@ describe.each([
     reencryptSecrets({ store: at, secretBox: bothBox, clock: systemClock, log: keepingLog(lines) }, NEVER);
   const openedBy = async (box: typeof newBox, id: string) => {
     const { secret, previousSecret } = (await store.webhooks.find(id)) ?? expect.unreachable();
-    return [box.open(secret), previousSecret === null ? null : box.open(previousSecret)];
+    return [box.open(secret, id), previousSecret === null ? null : box.open(previousSecret, id)];
   };
 
   it('are all sealed with it, in several batches, so that the old key can be dropped', async () => {
     const ids = Array.from({ length: 101 }, (_, index) => `hook ${index}`);
     for (const id of ids) {
-      const previousSecret = oldBox.seal(`the one before of ${id}`);
+      const previousSecret = oldBox.seal(`the one before of ${id}`, id);
       await store.webhooks.insert(
-        newWebhook(id, { secret: oldBox.seal(`of ${id}`), previousSecret, previousSecretUntil: LATER }),
+        newWebhook(id, { secret: oldBox.seal(`of ${id}`, id), previousSecret, previousSecretUntil: LATER }),
       );
     }
     const before = await store.webhooks.find('hook 7');
@@ -55,15 +56,34 @@ describe.each([
     expect(lines).toHaveLength(1);
   });
 
+  it('of an earlier version are bound to their webhooks', async () => {
+    const unbound = sealUnbound(newKey, 'of before');
+    await store.webhooks.insert(newWebhook('one', { secret: unbound }));
+    await store.webhooks.insert(newWebhook('other', { secret: newBox.seal('of another', 'other') }));
+    expect(await openedBy(newBox, 'one')).toEqual(['of before', null]);
+    await reseal();
+    const one = await store.webhooks.find('one');
+    expect(one?.secret).toMatch(/^v2\./);
+    expect(await openedBy(newBox, 'one')).toEqual(['of before', null]);
+    await store.webhooks.update('other', { secret: one?.secret ?? '', updatedAt: 1 });
+    await expect(openedBy(newBox, 'other')).rejects.toThrow('cannot be decrypted');
+    expect(lines).toMatchObject([{ level: 'info', fields: { webhooks: 1 } }]);
+  });
+
   it('forget an old secret whose overlap is over, and only then', async () => {
-    const secret = newBox.seal('the one');
-    const previousSecret = newBox.seal('the one before');
-    const over = { secret, previousSecret, previousSecretUntil: Date.now() - 1 };
-    await store.webhooks.insert(newWebhook('over', over));
-    await store.webhooks.insert(newWebhook('not yet', { ...over, previousSecretUntil: LATER }));
+    const sealedFor = (id: string) => ({
+      secret: newBox.seal('the one', id),
+      previousSecret: newBox.seal('the one before', id),
+      previousSecretUntil: Date.now() - 1,
+    });
+    const over = newWebhook('over', sealedFor('over'));
+    await store.webhooks.insert(over);
+    await store.webhooks.insert(
+      newWebhook('not yet', { ...sealedFor('not yet'), previousSecretUntil: LATER }),
+    );
     await reseal();
     expect(await store.webhooks.find('over')).toMatchObject({
-      secret,
+      secret: over.secret,
       previousSecret: null,
       previousSecretUntil: null,
     });
@@ -71,10 +91,10 @@ describe.each([
   });
 
   it('that no key opens are left as they are and named in one line', async () => {
-    const secret = createSecretBox([lostKey]).seal('lost');
-    const previousSecret = oldBox.seal('the one before');
+    const secret = createSecretBox([lostKey]).seal('lost', 'lost');
+    const previousSecret = oldBox.seal('the one before', 'lost');
     await store.webhooks.insert(newWebhook('lost', { secret, previousSecret, previousSecretUntil: LATER }));
-    await store.webhooks.insert(newWebhook('kept', { secret: oldBox.seal('kept') }));
+    await store.webhooks.insert(newWebhook('kept', { secret: oldBox.seal('kept', 'kept') }));
     await reseal();
     expect(await store.webhooks.find('lost')).toMatchObject({ secret });
     expect(await openedBy(newBox, 'kept')).toEqual(['kept', null]);
@@ -87,8 +107,9 @@ describe.each([
 
   it('are sealed once by instances that start together, and stay what a rotation meanwhile made them', async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `hook ${index}`);
-    for (const id of ids) await store.webhooks.insert(newWebhook(id, { secret: oldBox.seal(`of ${id}`) }));
-    const rotated = newBox.seal('rotated');
+    for (const id of ids)
+      await store.webhooks.insert(newWebhook(id, { secret: oldBox.seal(`of ${id}`, id) }));
+    const rotated = newBox.seal('rotated', 'hook 3');
     const rotating: Store = {
       ...store,
       transaction: async (work) => {

@@ -28,6 +28,9 @@ export type FleetInstance = {
   readonly output: () => string;
   /** SIGKILL; resolves when it is gone. */
   readonly kill: () => Promise<void>;
+  /** SIGSTOP, until it is thawed by SIGCONT. */
+  readonly freeze: () => void;
+  readonly thaw: () => void;
 };
 
 /** `environment` over that of a service on SQLite in a folder of its own, whose media server is not there. */
@@ -69,7 +72,7 @@ export async function createFleet(environment: Readonly<Record<string, string>> 
       running.delete(part);
       await part.close();
     };
-    return { url, output: part.output, kill };
+    return { url, output: part.output, kill, freeze: part.freeze, thaw: part.thaw };
   };
   return {
     keys,

@@ -6,13 +6,14 @@ export type MediaKeys = { readonly apiKey: string; readonly apiSecret: string };
 /** The key that a test service without a media server has. */
 export const ABSENT_MEDIA: MediaKeys = { apiKey: 'absent', apiSecret: 'absent' };
 
-/** A webhook of the media server as it goes over the wire: LiveKit's JSON, and the JWT that covers it. */
+/** A webhook of the media server as it goes over the wire: LiveKit's JSON, after `edit`, and the JWT that covers it. */
 export function mediaWebhook(
   event: Readonly<Record<string, unknown>>,
   { apiKey, apiSecret }: MediaKeys = ABSENT_MEDIA,
+  { edit = (text: string) => text } = {},
 ): { readonly body: string; readonly headers: Readonly<Record<string, string>> } {
   const now = Math.floor(Date.now() / 1000);
-  const body = JSON.stringify({ createdAt: String(now), ...event });
+  const body = edit(JSON.stringify({ createdAt: String(now), ...event }));
   const sha256 = createHash('sha256').update(body).digest('base64');
   const claims = { iss: apiKey, exp: now + 300, nbf: now - 5, sha256 };
   const signed = [{ alg: 'HS256', typ: 'JWT' }, claims]

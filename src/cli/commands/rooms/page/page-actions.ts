@@ -1,7 +1,7 @@
 import type { RtcClient } from '../../../../client/client.ts';
 import type { Role } from '../../../../contract/choices.ts';
-import { type PageResponse, problem } from './page-response.ts';
-import type { Invitation, Person, Seats } from './seats.ts';
+import { jsonResponse, type PageResponse, problem } from '../../../pages/page-response.ts';
+import type { Person, Seats } from './seats.ts';
 
 export type PageActionDeps = {
   readonly client: Pick<RtcClient, 'participants'>;
@@ -23,13 +23,14 @@ export async function runPageAction(deps: PageActionDeps, request: PageAction): 
   if (action === 'join') {
     const invitation = await seats.redeem(textOf(body.code));
     if (invitation === undefined) return problem(403, 'This link was used already, or is too old.');
-    return invitationResponse(invitation);
+    return jsonResponse(200, invitation);
   }
   const person = token === undefined ? undefined : seats.find(token);
   if (person === undefined) return problem(401, 'This link is from another run of rtc rooms open.');
   switch (action) {
     case 'token':
-      return invitationResponse(
+      return jsonResponse(
+        200,
         body.asAnotherPerson === true ? await seats.take() : await seats.issue(person),
       );
     case 'mute': {
@@ -50,14 +51,6 @@ export async function runPageAction(deps: PageActionDeps, request: PageAction): 
     default:
       return problem(404, 'There is no such action.');
   }
-}
-
-function invitationResponse(invitation: Invitation): PageResponse {
-  return {
-    status: 200,
-    body: JSON.stringify(invitation),
-    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
-  };
 }
 
 function hasRole({ role }: Person, allowed: readonly Role[]): boolean {

@@ -1,7 +1,8 @@
 import type { RtcClient } from '../../../../client/client.ts';
 import { CliError, EXIT } from '../../../errors/cli-error.ts';
+import { readPageFiles } from '../../../pages/page-files.ts';
 import type { Io } from '../../../terminal/io.ts';
-import { readPageFiles } from './page-files.ts';
+
 import { startPageServer } from './page-server.ts';
 import { type Person, Seats } from './seats.ts';
 
@@ -31,7 +32,7 @@ export async function servePage(io: PageIo, request: PageRequest): Promise<Serve
   const { url: mediaUrl } = await client.tokens.create({ roomId: room, userId: identity, name, role });
   await requireMedia(io, mediaUrl);
   const seats = new Seats({ client, room, person, now: io.clock });
-  const files = await readPageFiles(io.launcher);
+  const files = await readPageFiles(io.launcher, 'room');
   const { origin, close } = await startPageServer({ client, seats, room, files, mediaUrl, port, publicUrl });
   const code = publicUrl === undefined ? seats.createLocalCode() : seats.createPublicCode();
   return { origin, link: `${publicUrl?.origin ?? origin}/#code=${code}`, close };

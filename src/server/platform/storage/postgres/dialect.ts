@@ -4,8 +4,6 @@ import type { RowColumns, SqlDialect } from '../engine.ts';
 /** An arbitrary number that is the same in every instance. It separates our hashes from other advisory locks. */
 const NAME_LOCK_SEED = 0x727463;
 
-export const CHANGE_CHANNEL = 'rtc_changes';
-
 export const postgresDialect: SqlDialect = {
   engine: 'PostgreSQL',
   rows,
@@ -13,7 +11,6 @@ export const postgresDialect: SqlDialect = {
   noneOf: (values) => sql`<> all(${values})`,
   lockRows: sql`for update`,
   lockFreeRows: sql`for update skip locked`,
-  notification: (topic) => sql`pg_notify(${sql.lit(CHANGE_CHANNEL)}, ${sql.lit(topic)})`,
   lockName: async (db, name) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, ${NAME_LOCK_SEED}))`.execute(db);
   },
@@ -22,6 +19,12 @@ export const postgresDialect: SqlDialect = {
       select pg_advisory_xact_lock(hashtextextended(name, ${NAME_LOCK_SEED}))
       from (select name from unnest(${names}::text[]) with ordinality as listed (name, number) order by number) as ordered
     `.execute(db);
+  },
+  lockFreeNames: async (db, names) => {
+    const { rows } = await sql<{ name: string }>`
+      select name from unnest(${names}::text[]) as listed (name)
+      where pg_try_advisory_xact_lock(hashtextextended(name, ${NAME_LOCK_SEED}))`.execute(db);
+    return rows.map(({ name }) => name);
   },
 };
 

@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  AbortedTransactionError,
-  type CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
   type Driver,
   type Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
-  type QueryResult,
 } from 'kysely';
-import type { Pool, PoolClient } from 'pg';
-import { sanitizeText } from '../sanitize-text.ts';
-import { isOutOfConnections, losesConnection, translatePostgresError } from './errors.ts';
+import type { Pool } from 'pg';
+import { PostgresConnection } from './connection.ts';
+import { isOutOfConnections, translatePostgresError } from './errors.ts';
 
 /*
  * Kysely on a pool of pg. It differs from Kysely's own driver in its handling of errors: every error is translated, a
@@ -58,70 +54,19 @@ class PostgresDriver implements Driver {
     connection.release();
   }
 
-  async beginTransaction(connection: PostgresConnection): Promise<void> {
-    await connection.run('begin');
+  beginTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.begin();
   }
 
-  async commitTransaction(connection: PostgresConnection): Promise<void> {
-    // PostgreSQL responds to COMMIT with ROLLBACK when a statement of the transaction failed.
-    if ((await connection.run('commit')) === 'ROLLBACK') throw new AbortedTransactionError();
+  commitTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.commit();
   }
 
-  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
-    if (!connection.isLost) await connection.run('rollback').catch(() => connection.lose());
+  rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    return connection.rollback();
   }
 
   async destroy(): Promise<void> {
     await this.#pool.end();
   }
-}
-
-class PostgresConnection implements DatabaseConnection {
-  readonly #client: PoolClient;
-  #lost = false;
-
-  constructor(client: PoolClient) {
-    this.#client = client;
-  }
-
-  get isLost(): boolean {
-    return this.#lost;
-  }
-
-  lose(): void {
-    this.#lost = true;
-  }
-
-  release(): void {
-    this.#client.release(this.#lost);
-  }
-
-  async run(sql: string): Promise<string> {
-    return (await this.#query(sql, [])).command;
-  }
-
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { command, rowCount, rows } = await this.#query(sql, parameters);
-    return command === 'SELECT' ? { rows } : { rows, numAffectedRows: BigInt(rowCount ?? 0) };
-  }
-
-  /** Yields all rows at once. Streaming needs a further package, and no caller reads more than a page. */
-  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    yield await this.executeQuery<R>(query);
-  }
-
-  async #query(sql: string, parameters: readonly unknown[]) {
-    try {
-      return await this.#client.query(sql, parameters.map(sendable));
-    } catch (error) {
-      if (losesConnection(error)) this.lose();
-      throw translatePostgresError(error);
-    }
-  }
-}
-
-/** PostgreSQL rejects NUL in any parameter. A caller's made-up id must not cause an internal error. */
-function sendable(parameter: unknown): unknown {
-  if (typeof parameter === 'string') return parameter.includes('\0') ? sanitizeText(parameter) : parameter;
-  return Array.isArray(parameter) ? parameter.map(sendable) : parameter;
 }

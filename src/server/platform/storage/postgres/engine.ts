@@ -8,9 +8,12 @@ import { ChangeHub } from '../changes.ts';
 import type { Engine } from '../engine.ts';
 import { migrate } from '../migrate.ts';
 import type { Tables } from '../schema/tables.ts';
+import { startDatabaseClock } from './database-clock.ts';
 import { postgresDialect } from './dialect.ts';
 import { postgresKyselyDialect } from './driver.ts';
 import { listenForChanges } from './listen.ts';
+import { createChangeNotifier } from './notify.ts';
+import { nestedTransaction, runAtCommit } from './run-at-commit.ts';
 import { explainStart } from './start.ts';
 
 /** Enough for an instance on two or three cores. A default PostgreSQL server allows 100 connections. */
@@ -20,8 +23,13 @@ const CONNECT_TIMEOUT_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** For a server that does not respond. It is longer than the statement timeout, which leaves the connection usable. */
 const QUERY_TIMEOUT_MS = 15_000;
-/** Releases the locks of an instance that hangs in a transaction. */
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+/** A caller gets a retryable error when somebody else holds a lock for so long. */
+const LOCK_TIMEOUT_MS = 1000;
+/**
+ * Releases the locks of an instance that stopped within a transaction, such as those of its rooms. The media server
+ * sends an event again for 15 s: within that time another instance must be able to store it.
+ */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5000;
 
 /** Key of pg_advisory_xact_lock for migrations: an arbitrary number ("rtc" in ASCII) that all instances share. */
 const MIGRATION_LOCK = 0x727463;
@@ -42,19 +50,28 @@ export async function openPostgres({ url, poolSize, clock, log }: PostgresOption
     connectionString: url,
     max: poolSize ?? DEFAULT_POOL_SIZE,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
   });
   const ownProcessIds = trackProcessIds(pool);
   let listening: Loop | undefined;
-  const changes = new ChangeHub(() => {
-    listening = listenForChanges({ url, clock, log, changes, ownProcessIds });
+  const notifier = createChangeNotifier(pool, log);
+  const changes = new ChangeHub({
+    onFirstSubscription: () => {
+      listening = listenForChanges({ url, clock, log, changes, ownProcessIds });
+    },
+    onCommit: notifier.notify,
   });
-  const engine = createEngine(pool, changes);
+  const databaseClock = await startDatabaseClock(pool, clock, log).catch(async (error: unknown) => {
+    await pool.end();
+    throw explainStart(error, url);
+  });
+  const engine = createEngine({ pool, changes, clock: databaseClock });
   return {
     ...engine,
     close: async () => {
-      await listening?.close();
+      await Promise.all([listening?.close(), notifier.close(), databaseClock.close()]);
       await engine.close();
     },
   };
@@ -62,7 +79,8 @@ export async function openPostgres({ url, poolSize, clock, log }: PostgresOption
 
 /** Uses its own connection without timeouts, because migrations, also those of another instance, may take long. */
 async function prepareDatabase(url: string, clock: Clock, log: Log): Promise<void> {
-  const engine = createEngine(createPool(log, { connectionString: url, max: 1 }), new ChangeHub());
+  const pool = createPool(log, { connectionString: url, max: 1 });
+  const engine = createEngine({ pool, clock, changes: new ChangeHub() });
   try {
     await requireWritableUtf8(engine);
     await migrate(engine, clock.now());
@@ -81,14 +99,14 @@ async function requireWritableUtf8({ db }: Engine): Promise<void> {
   if (found?.encoding !== 'UTF8') {
     throw new ServiceError(
       'storage-unavailable',
-      `The PostgreSQL database has the encoding ${found?.encoding}. Create one with: createdb --encoding=UTF8 --template=template0`,
+      `The PostgreSQL database has the encoding ${found?.encoding}`,
+      { hint: { text: 'create one with', command: 'createdb --encoding=UTF8 --template=template0' } },
     );
   }
   if (found.readOnly === 'on') {
-    throw new ServiceError(
-      'storage-unavailable',
-      'The PostgreSQL database is read-only (a standby?). Point DATABASE_URL to the primary server.',
-    );
+    throw new ServiceError('storage-unavailable', 'The PostgreSQL database is read-only (a standby?)', {
+      hint: { text: 'point DATABASE_URL to the primary server' },
+    });
   }
 }
 
@@ -97,6 +115,8 @@ function createPool(log: Log, config: PoolConfig): Pool {
     application_name: 'rtc-service',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    // Statements that are not awaited one by one are sent at once. The commit depends on it.
+    pipeline: true,
     types: { getTypeParser },
     ...config,
   });
@@ -128,14 +148,19 @@ function processIdOf(client: object): number {
   return 'processID' in client && typeof client.processID === 'number' ? client.processID : 0;
 }
 
-function createEngine(pool: Pool, changes: ChangeHub): Engine {
+type EngineParts = Pick<Engine, 'changes' | 'clock'> & { readonly pool: Pool };
+
+function createEngine({ pool, changes, clock }: EngineParts): Engine {
   const db = new Kysely<Tables>({ dialect: postgresKyselyDialect(pool) });
   return {
     name: 'PostgreSQL',
     db,
     dialect: postgresDialect,
     changes,
+    clock,
     transaction: (work) => changes.publishAfter((inside) => db.transaction().execute(inside), work),
+    nestedTransaction,
+    runAtCommit,
     columnTypes: { text: sql`text collate "C"`, integer: sql`bigint` },
     hasTable: async (db, table) => {
       const found = await sql<{

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { type Loop, startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 import { CHANGE_TOPICS, type ChangeHub } from '../changes.ts';
-import { CHANGE_CHANNEL } from './dialect.ts';
+import { CHANGE_CHANNEL } from './notify.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 const RECONNECT_PAUSE_MS = 1000;

@@ -1,4 +1,6 @@
 import { ServiceError } from '../../../../contract/errors.ts';
+import type { Hint } from '../../../../contract/hint.ts';
+import { shellQuote } from '../../../../contract/shell-quote.ts';
 
 /** Explains to the operator why the database of `url` cannot be opened. Names the host and user, never the password. */
 export function explainStart(error: unknown, url: string): unknown {
@@ -8,50 +10,80 @@ export function explainStart(error: unknown, url: string): unknown {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const text = cause instanceof Error ? cause.message : '';
   const { address, user, database } = describe(url);
-  const [explanation, retryable] = explain(code, text, { address, user, database });
-  return new ServiceError('storage-unavailable', explanation, { cause, retryable });
+  const { reason, hint, retryable = false } = explain(code, text, { address, user, database });
+  return new ServiceError('storage-unavailable', reason, {
+    cause,
+    retryable,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
 
 type Target = { readonly address: string; readonly user: string; readonly database: string };
 
-function explain(
-  code: string,
-  text: string,
-  { address, user, database }: Target,
-): readonly [string, boolean] {
+type Explanation = { readonly reason: string; readonly hint?: Hint; readonly retryable?: boolean };
+
+function explain(code: string, text: string, target: Target): Explanation {
+  const { address, user, database } = target;
   switch (code) {
     case 'ECONNREFUSED':
     case 'ENOENT':
-      return [`No PostgreSQL answers at ${address}. Start it, or correct DATABASE_URL.`, true];
+      return {
+        reason: `No PostgreSQL answers at ${address}`,
+        hint: { text: 'start it, or correct DATABASE_URL' },
+        retryable: true,
+      };
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return [`The host of PostgreSQL is not known: ${address}. Correct DATABASE_URL.`, true];
+      return {
+        reason: `The host of PostgreSQL is not known: ${address}`,
+        hint: CORRECT_URL,
+        retryable: true,
+      };
     case '57P03':
-      return [`PostgreSQL at ${address} is starting or stopping (${text}). Try again in a moment.`, true];
+      return {
+        reason: `PostgreSQL at ${address} is starting or stopping (${text})`,
+        hint: { text: 'try again in a moment' },
+        retryable: true,
+      };
     case '53300':
-      return [`PostgreSQL at ${address} has no connection left. Raise its max_connections.`, true];
+      return {
+        reason: `PostgreSQL at ${address} has no connection left`,
+        hint: { text: 'raise its max_connections' },
+        retryable: true,
+      };
     case '28P01':
-      return [
-        `PostgreSQL at ${address} refused the password of user "${user}". Correct DATABASE_URL.`,
-        false,
-      ];
+      return { reason: `PostgreSQL at ${address} refused the password of user "${user}"`, hint: CORRECT_URL };
     case '28000':
-      return [`PostgreSQL at ${address} refused user "${user}" (${text}). Look at its pg_hba.conf.`, false];
+      return {
+        reason: `PostgreSQL at ${address} refused user "${user}" (${text})`,
+        hint: { text: 'look at its pg_hba.conf' },
+      };
     case '3D000':
-      return [
-        `PostgreSQL at ${address} has no database "${database}". Create it: createdb ${database}`,
-        false,
-      ];
+      return {
+        reason: `PostgreSQL at ${address} has no database "${database}"`,
+        hint: { text: 'create it', command: `createdb ${shellQuote(database)}` },
+      };
     case '42501':
-      return [`User "${user}" may not do this in database "${database}" at ${address}: ${text}.`, false];
+      return { reason: `User "${user}" may not do this in database "${database}" at ${address}: ${text}.` };
     default:
-      break;
+      return explainText(text, target);
   }
+}
+
+const CORRECT_URL: Hint = { text: 'correct DATABASE_URL' };
+
+/** Errors of the driver itself have no code. */
+function explainText(text: string, { address, database }: Target): Explanation {
   if (text.includes('password must be a string')) {
-    return [`PostgreSQL at ${address} asks for a password, and DATABASE_URL has none.`, false];
+    return {
+      reason: `PostgreSQL at ${address} asks for a password, and DATABASE_URL has none`,
+      hint: CORRECT_URL,
+    };
   }
-  if (text.includes('timeout')) return [`PostgreSQL at ${address} did not answer in time.`, true];
-  return [`The PostgreSQL database "${database}" at ${address} could not be opened: ${text}.`, false];
+  if (text.includes('timeout')) {
+    return { reason: `PostgreSQL at ${address} did not answer in time.`, retryable: true };
+  }
+  return { reason: `The PostgreSQL database "${database}" at ${address} could not be opened: ${text}.` };
 }
 
 function describe(url: string): Target {

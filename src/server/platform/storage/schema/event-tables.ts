@@ -158,3 +158,35 @@ async function createLeases(db: Kysely<Tables>, { text, integer }: ColumnTypes):
     .addColumn('leaseUntil', integer, (column) => column.notNull())
     .execute();
 }
+
+/** Migration 008: which tracks are published, to find those whose events the media server could not deliver. */
+export async function createPublishedTracks(
+  db: Kysely<Tables>,
+  { text, integer }: ColumnTypes,
+): Promise<void> {
+  await db.schema
+    .createTable('publishedTracks')
+    .addColumn('sid', text, (column) => column.primaryKey().notNull())
+    .addColumn('participantSid', text, (column) => column.notNull())
+    .addColumn('roomSid', text, (column) => column.notNull())
+    .addColumn('track', text, (column) => column.notNull())
+    .addColumn('publishedAt', integer, (column) => column.notNull())
+    .addColumn('unpublishedAt', integer)
+    .execute();
+  await db.schema
+    .createIndex('publishedTracksOfRoom')
+    .on('publishedTracks')
+    .columns(['roomSid', 'unpublishedAt'])
+    .execute();
+}
+
+/** Migration 009. */
+export async function createFanOuts(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('fanOuts')
+    .addColumn('eventId', text, (column) => column.primaryKey().notNull())
+    .addColumn('createdAt', integer, (column) => column.notNull())
+    .addColumn('afterCreatedAt', integer)
+    .addColumn('afterId', text)
+    .execute();
+}

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../engine.ts';
-import { createEventTables } from './event-tables.ts';
+import { createEventTables, createFanOuts, createPublishedTracks } from './event-tables.ts';
 import type { Tables } from './tables.ts';
-import { createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
+import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
 
 export type Migration = {
   readonly name: string;
@@ -17,6 +17,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '004-recording-media-start', up: addMediaStart },
   { name: '005-interim-segments', up: createInterimSegments },
   { name: '006-participant-details', up: addParticipantDetails },
+  { name: '007-failed-speech-models', up: addFailedModels },
+  { name: '008-published-tracks', up: createPublishedTracks },
+  { name: '009-fan-outs', up: createFanOuts },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

@@ -1,5 +1,11 @@
 import type { GeneratedAlways } from 'kysely';
-import type { ParticipantSession, RoomSession, StoredEvent } from '../../../events/store.ts';
+import type {
+  FanOut,
+  ParticipantSession,
+  PublishedTrack,
+  RoomSession,
+  StoredEvent,
+} from '../../../events/store.ts';
 import type { Recording } from '../../../recordings/store.ts';
 import type { StoredSegment, Transcription } from '../../../transcription/store.ts';
 import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
@@ -10,8 +16,10 @@ export type Tables = {
   readonly recordings: Recording;
   readonly events: StoredEvent;
   readonly counters: CounterRow;
+  readonly fanOuts: FanOut;
   readonly roomSessions: RoomSession;
   readonly participantSessions: ParticipantSession;
+  readonly publishedTracks: PublishedTrack;
   readonly webhooks: WebhookRow;
   readonly deletedWebhooks: DeletedWebhookRow;
   readonly deliveries: DeliveryRow;
@@ -62,10 +70,11 @@ export type SegmentRow = StoredSegment & { readonly transcriptionId: string };
 /** One row per track: its current interim result. */
 type InterimSegmentRow = SegmentRow & { readonly trackId: string; readonly updatedAt: number };
 
-/** `languages` is a list as JSON text. */
+/** `languages` and `failedModels` are lists as JSON text; the latter is null for workers of earlier versions. */
 type SpeechWorkerRow = {
   readonly id: string;
   readonly kind: string;
   readonly languages: string;
+  readonly failedModels: string | null;
   readonly aliveUntil: number;
 };

@@ -129,3 +129,8 @@ export async function createInterimSegments(
     .addPrimaryKeyConstraint('interimSegmentsPrimaryKey', ['transcriptionId', 'trackId'])
     .execute();
 }
+
+/** Migration 007: which models a worker could not load, and why. */
+export async function addFailedModels(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+  await db.schema.alterTable('speechWorkers').addColumn('failedModels', text).execute();
+}

@@ -9,10 +9,9 @@ export const sqliteDialect: SqlDialect = {
   // A transaction locks the whole file.
   lockRows: sql``,
   lockFreeRows: sql``,
-  // Other processes watch the file (watch-file.ts).
-  notification: () => sql`null`,
   lockName: async () => {},
   lockNames: async () => {},
+  lockFreeNames: async (_db, names) => names,
 };
 
 function rows<Row extends object>(objects: readonly Row[], columns: RowColumns<Row>): RawBuilder<Row> {

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -10,84 +10,108 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
-import { isBusy, translateSqliteError } from './errors.ts';
+import { SqliteConnection } from './connection.ts';
 
 /*
- * Kysely on node:sqlite. There is one connection, and its statements run synchronously on this thread. A transaction
- * that awaits keeps the connection until it ends: Kysely's mutex for single-connection adapters queues the others.
- *
- * A write waits for writers in other processes. SQLite's own waiting blocks the event loop, so it is limited to
- * BUSY_TIMEOUT_MS. After that the driver sleeps without blocking and tries again.
+ * Kysely on node:sqlite, with one connection that writes and one that reads. A write may wait for another process, and
+ * a transaction keeps the writing connection until it ends. Reads that belong to no transaction do not wait for either:
+ * they run on the reading connection and see what was committed last.
  */
 
-/** Longer than a usual commit of another process, and too short for a caller to notice. */
-export const BUSY_TIMEOUT_MS = 10;
-const BUSY_PAUSE_MS = 5;
-const BUSY_DEADLINE_MS = 5000;
+export type SqliteDatabases = {
+  readonly writer: DatabaseSync;
+  /** Opened read-only, on the same file. */
+  readonly reader: DatabaseSync;
+  readonly clock: Clock;
+  /** Called after each commit, before its caller gets the result. A commit for which it throws fails. */
+  readonly afterCommit?: () => void;
+};
 
-/** The code has few statements. The bound is for statements whose text varies with a list's length. */
-const CACHED_STATEMENTS = 256;
-
-export function sqliteKyselyDialect(database: DatabaseSync, clock: Clock): Dialect {
+export function sqliteKyselyDialect(databases: SqliteDatabases): Dialect {
   return {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(database, clock),
+    createAdapter: () => new ReaderWriterAdapter(),
+    createDriver: () => new SqliteDriver(databases),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
 }
 
-class SqliteDriver implements Driver {
-  readonly #database: DatabaseSync;
-  readonly #connection: SqliteConnection;
+/** Kysely would otherwise let only one query or transaction run at a time. */
+class ReaderWriterAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
 
-  constructor(database: DatabaseSync, clock: Clock) {
-    this.#database = database;
-    this.#connection = new SqliteConnection(database, clock);
+class SqliteDriver implements Driver {
+  readonly #connections: Connections;
+
+  constructor({ writer, reader, clock, afterCommit = () => {} }: SqliteDatabases) {
+    this.#connections = {
+      writer: new SqliteConnection(writer, clock),
+      reader: new SqliteConnection(reader, clock),
+      writing: new Mutex(),
+      afterCommit,
+    };
   }
 
   async init(): Promise<void> {}
 
-  async acquireConnection(): Promise<SqliteConnection> {
-    return this.#connection;
+  async acquireConnection(): Promise<SqliteSession> {
+    return new SqliteSession(this.#connections);
   }
 
-  async releaseConnection(): Promise<void> {}
-
-  beginTransaction(connection: SqliteConnection): Promise<void> {
-    return connection.begin();
+  async releaseConnection(session: SqliteSession): Promise<void> {
+    session.end();
   }
 
-  commitTransaction(connection: SqliteConnection): Promise<void> {
-    return connection.commit();
+  beginTransaction(session: SqliteSession): Promise<void> {
+    return session.begin();
   }
 
-  rollbackTransaction(connection: SqliteConnection): Promise<void> {
-    return connection.rollback();
+  commitTransaction(session: SqliteSession): Promise<void> {
+    return session.commit();
   }
 
-  async destroy(): Promise<void> {
-    this.#database.close();
+  rollbackTransaction(session: SqliteSession): Promise<void> {
+    return session.rollback();
   }
+
+  /** The databases are closed by whoever opened them. */
+  async destroy(): Promise<void> {}
 }
 
-type CachedStatement = { readonly statement: StatementSync; readonly returnsRows: boolean };
+type Connections = {
+  readonly writer: SqliteConnection;
+  readonly reader: SqliteConnection;
+  /** Held by the query or transaction that uses the writer. */
+  readonly writing: Mutex;
+  readonly afterCommit: () => void;
+};
 
-class SqliteConnection implements DatabaseConnection {
-  readonly #database: DatabaseSync;
-  readonly #clock: Clock;
-  readonly #statements = new Map<string, CachedStatement>();
-  #expectsTransaction = false;
+/** A query or a transaction. It takes the writing connection only when it needs it. */
+class SqliteSession implements DatabaseConnection {
+  readonly #connections: Connections;
+  #stopWriting: (() => void) | undefined;
 
-  constructor(database: DatabaseSync, clock: Clock) {
-    this.#database = database;
-    this.#clock = clock;
+  constructor(connections: Connections) {
+    this.#connections = connections;
   }
 
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return this.#retryWhileBusy(() => this.#execute<R>(sql, parameters));
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const { writer, reader, writing, afterCommit } = this.#connections;
+    const isInTransaction = this.#stopWriting !== undefined;
+    if (isInTransaction) return await writer.execute<R>(query);
+    if (isRead(query)) return await reader.execute<R>(query);
+    const stopWriting = await writing.lock();
+    try {
+      const result = await writer.execute<R>(query);
+      afterCommit();
+      return result;
+    } finally {
+      stopWriting();
+    }
   }
 
   /** Yields all rows at once, because no caller reads more than a page. */
@@ -95,60 +119,41 @@ class SqliteConnection implements DatabaseConnection {
     yield await this.executeQuery<R>(query);
   }
 
-  /** Uses `immediate`, because a transaction that began by reading cannot wait for the write lock and would fail. */
   async begin(): Promise<void> {
-    await this.#retryWhileBusy(() => this.#execute('begin immediate', []));
-    this.#expectsTransaction = true;
+    this.#stopWriting = await this.#connections.writing.lock();
+    await this.#connections.writer.begin();
   }
 
   async commit(): Promise<void> {
-    await this.#retryWhileBusy(() => this.#execute('commit', []));
-    this.#expectsTransaction = false;
+    await this.#connections.writer.commit();
+    this.#connections.afterCommit();
   }
 
-  async rollback(): Promise<void> {
-    this.#expectsTransaction = false;
-    // After some errors, such as a full disk, SQLite has rolled back by itself and refuses a second rollback.
-    if (this.#database.isTransaction) this.#execute('rollback', []);
+  rollback(): Promise<void> {
+    return this.#connections.writer.rollback();
   }
 
-  #execute<R>(sql: string, parameters: readonly unknown[]): QueryResult<R> {
-    // Work that caught the error which ended its transaction must not continue outside a transaction.
-    if (this.#expectsTransaction && !this.#database.isTransaction) {
-      throw new ServiceError('storage-unavailable', 'The database undid the transaction; try again.', {
-        retryable: true,
-      });
-    }
-    const { statement, returnsRows } = this.#prepare(sql);
-    const values = parameters as readonly SQLInputValue[];
-    if (returnsRows) return { rows: statement.all(...values) as R[] };
-    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
+  end(): void {
+    this.#stopWriting?.();
+    this.#stopWriting = undefined;
   }
+}
 
-  #prepare(sql: string): CachedStatement {
-    const known = this.#statements.get(sql);
-    if (known !== undefined) return known;
-    const statement = this.#database.prepare(sql);
-    const cached = { statement, returnsRows: statement.columns().length > 0 };
-    if (this.#statements.size >= CACHED_STATEMENTS) {
-      const [oldest] = this.#statements.keys();
-      if (oldest !== undefined) this.#statements.delete(oldest);
-    }
-    this.#statements.set(sql, cached);
-    return cached;
-  }
+/** Raw statements that begin otherwise, such as `with`, may write. */
+function isRead({ query, sql }: CompiledQuery): boolean {
+  return query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && /^\s*select\b/i.test(sql));
+}
 
-  async #retryWhileBusy<T>(work: () => T): Promise<T> {
-    let deadline: number | undefined;
-    for (;;) {
-      try {
-        return work();
-      } catch (error) {
-        if (!isBusy(error) || this.#database.isTransaction) throw translateSqliteError(error);
-        deadline ??= this.#clock.now() + BUSY_DEADLINE_MS;
-        if (this.#clock.now() >= deadline) throw translateSqliteError(error);
-        await this.#clock.sleep(BUSY_PAUSE_MS);
-      }
-    }
+/** Lets one caller through at a time, in the order of their calls. */
+class Mutex {
+  #last: Promise<void> = Promise.resolve();
+
+  /** Resolves to the function that lets the next one through. */
+  async lock(): Promise<() => void> {
+    const previous = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    await previous;
+    return resolve;
   }
 }

@@ -6,11 +6,14 @@ import type { Log } from '../../log.ts';
 import { ChangeHub } from '../changes.ts';
 import type { Engine } from '../engine.ts';
 import { migrate } from '../migrate.ts';
+import { withinSavepoint } from '../savepoint.ts';
 import type { Tables } from '../schema/tables.ts';
+import { BUSY_TIMEOUT_MS } from './connection.ts';
 import { sqliteDialect } from './dialect.ts';
-import { BUSY_TIMEOUT_MS, sqliteKyselyDialect } from './driver.ts';
+import { sqliteKyselyDialect } from './driver.ts';
 import { isRefusedByFileSystem, translateSqliteError } from './errors.ts';
 import { fileError, prepareSqliteFile } from './file.ts';
+import { FileGuard } from './file-guard.ts';
 import { GroupCommit } from './group-commit.ts';
 import { maintainFile } from './maintain-file.ts';
 import { watchFile } from './watch-file.ts';
@@ -26,20 +29,23 @@ export type SqliteOptions = {
   readonly log: Log;
   /** Whether this process truncates the log and shrinks the file. One of those that share the file is enough. */
   readonly isMaintained?: boolean;
+  /** Called once when a file of the database was moved, deleted or replaced. From then on writes are refused. */
+  readonly onLost?: (error: ServiceError) => void;
 };
 
 /** Opens or creates the database file, and migrates its schema. */
 export async function openSqlite(
   path: string,
-  { clock, log, isMaintained = false }: SqliteOptions,
+  { clock, log, isMaintained = false, onLost = () => {} }: SqliteOptions,
 ): Promise<Engine> {
   await prepareSqliteFile(path);
-  const database = openFile(path);
-  const engine = createEngine(database, path, clock);
+  const databases = openDatabases(path);
+  const guard = new FileGuard(path, onLost);
+  const engine = createEngine({ ...databases, path, clock, guard });
   try {
     await migrate(engine, clock.now());
     if (!isMaintained) return engine;
-    const maintenance = maintainFile(database, { clock, log });
+    const maintenance = maintainFile(databases.writer, { clock, log, guard });
     return {
       ...engine,
       close: async () => {
@@ -50,6 +56,21 @@ export async function openSqlite(
   } catch (error) {
     await engine.close();
     throw error;
+  }
+}
+
+type Databases = { readonly writer: DatabaseSync; readonly reader: DatabaseSync };
+
+function openDatabases(path: string): Databases {
+  const writer = openFile(path);
+  try {
+    const reader = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    // A connection opens its files when it is used for the first time.
+    reader.prepare('pragma schema_version').get();
+    return { writer, reader };
+  } catch (error) {
+    writer.close();
+    throw translateSqliteError(error);
   }
 }
 
@@ -77,30 +98,47 @@ function openFile(path: string): DatabaseSync {
 }
 
 function fileSystemError(path: string): ServiceError {
-  const advice = 'Set DATA_DIR to a local disk, or use PostgreSQL by DATABASE_URL.';
-  return fileError(path, `is on a file system that cannot share memory, which SQLite needs. ${advice}`);
+  return fileError(path, {
+    reason: 'is on a file system that cannot share memory, which SQLite needs',
+    hint: 'set DATA_DIR to a local disk, or use PostgreSQL by DATABASE_URL',
+  });
 }
 
 /** The file itself was found writable before, but SQLite creates its log and index in the folder. */
 function folderError(path: string, cause: unknown): ServiceError {
-  return fileError(
-    path,
-    'cannot be opened, because its folder cannot be written. Correct its permissions.',
+  return fileError(path, {
+    reason: 'cannot be opened, because its folder cannot be written',
+    hint: 'correct its permissions',
     cause,
-  );
+  });
 }
 
-function createEngine(database: DatabaseSync, path: string, clock: Clock): Engine {
-  const db = new Kysely<Tables>({ dialect: sqliteKyselyDialect(database, clock) });
+type EngineParts = Databases & {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly guard: FileGuard;
+};
+
+function createEngine({ writer, reader, path, clock, guard }: EngineParts): Engine {
+  const afterCommit = (): void => guard.check();
+  const db = new Kysely<Tables>({ dialect: sqliteKyselyDialect({ writer, reader, clock, afterCommit }) });
   const groupCommit = new GroupCommit(db);
-  const fileWatch = watchFile(database, path, () => changes.publishAll('elsewhere'));
-  const changes = new ChangeHub(fileWatch.start);
+  const fileWatch = watchFile(writer, path, () => changes.publishAll('elsewhere'));
+  const changes = new ChangeHub({ onFirstSubscription: fileWatch.start });
   return {
     name: 'SQLite',
     db,
     dialect: sqliteDialect,
     changes,
+    clock,
     transaction: (work) => changes.publishAfter((inside) => groupCommit.run(inside), work),
+    nestedTransaction: withinSavepoint,
+    runAtCommit: async (inside, statements, onRows) => {
+      for (const [index, statement] of statements.entries()) {
+        const { rows } = await statement.execute(inside);
+        if (index === statements.length - 1) onRows?.(rows);
+      }
+    },
     columnTypes: { text: sql`text`, integer: sql`integer` },
     hasTable: async (db, table) => {
       const found = await sql`select 1 from sqlite_schema where type = 'table' and name = ${table}`.execute(
@@ -113,6 +151,20 @@ function createEngine(database: DatabaseSync, path: string, clock: Clock): Engin
     close: async () => {
       fileWatch.close();
       await db.destroy();
+      closeDatabases({ writer, reader }, guard);
     },
   };
+}
+
+/**
+ * SQLite leaves the log as it is when its file is not where it was. The log must then not be taken for that of a file
+ * which took the place, and the file, wherever it is, should have everything: so the log is copied into it here.
+ */
+function closeDatabases({ writer, reader }: Databases, guard: FileGuard): void {
+  reader.close();
+  try {
+    if (!guard.isIntact()) writer.exec('pragma wal_checkpoint(truncate)');
+  } finally {
+    writer.close();
+  }
 }

@@ -1,5 +1,6 @@
-import { open, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { open, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../../../contract/errors.ts';
@@ -25,24 +26,63 @@ export async function prepareSqliteFile(path: string): Promise<void> {
   await prepareFolder(dirname(path));
   const created = await createEmpty(path);
   if (created) return;
+  await inspectFile(path);
+}
+
+async function inspectFile(path: string): Promise<void> {
   const file = await stat(path);
-  if (!file.isFile()) throw fileError(path, 'is not a file. Give the database a path of its own.');
+  if (!file.isFile())
+    throw fileError(path, { reason: 'is not a file', hint: 'give the database a path of its own' });
   await requireWritable(path);
-  if (file.size > 0) await inspect(path, file.size);
+  if (file.size > 0) await inspectDatabase(path, file.size);
+}
+
+/**
+ * Checks that `path` could be opened or created, and changes nothing.
+ *
+ * @throws ServiceError as prepareSqliteFile.
+ */
+export async function checkSqliteFile(path: string): Promise<void> {
+  await requireWritableFolder(dirname(path));
+  if (!(await exists(path))) return;
+  await inspectFile(path);
+}
+
+/**
+ * Checks by a file of its own, because permissions alone do not tell of a read-only file system. The folder may still
+ * have to be created; then the one above it is checked.
+ *
+ * @throws ServiceError as prepareSqliteFile.
+ */
+export async function requireWritableFolder(folder: string): Promise<void> {
+  if (!(await exists(folder))) return await requireWritableFolder(dirname(folder));
+  const trial = join(folder, `.rtc-check-${randomUUID()}`);
+  try {
+    const file = await open(trial, 'wx', 0o600);
+    await file.close();
+    await rm(trial);
+  } catch (error) {
+    throw fileError(folder, {
+      reason: `cannot be written (${codeOf(error)})`,
+      hint: 'correct its permissions, or set DATA_DIR',
+      cause: error,
+    });
+  }
 }
 
 /** @throws ServiceError as prepareSqliteFile. */
 export async function prepareFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder, 0o700);
-    if (!(await stat(folder)).isDirectory()) throw fileError(folder, 'is not a folder. Set DATA_DIR to one.');
+    if (!(await stat(folder)).isDirectory())
+      throw fileError(folder, { reason: 'is not a folder', hint: 'set DATA_DIR to one' });
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw fileError(
-      folder,
-      `cannot be created (${codeOf(error)}). Correct the permissions above it, or set DATA_DIR.`,
-      error,
-    );
+    throw fileError(folder, {
+      reason: `cannot be created (${codeOf(error)})`,
+      hint: 'correct the permissions above it, or set DATA_DIR',
+      cause: error,
+    });
   }
 }
 
@@ -53,11 +93,11 @@ async function createEmpty(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
-    throw fileError(
-      path,
-      `cannot be created (${codeOf(error)}). Correct the permissions of its folder.`,
-      error,
-    );
+    throw fileError(path, {
+      reason: `cannot be created (${codeOf(error)})`,
+      hint: 'correct the permissions of its folder',
+      cause: error,
+    });
   }
 }
 
@@ -66,13 +106,20 @@ async function requireWritable(path: string): Promise<void> {
     const file = await open(path, 'r+');
     await file.close();
   } catch (error) {
-    throw fileError(path, `cannot be written (${codeOf(error)}). Correct its permissions or owner.`, error);
+    throw fileError(path, {
+      reason: `cannot be written (${codeOf(error)})`,
+      hint: 'correct its permissions or owner',
+      cause: error,
+    });
   }
 }
 
-async function inspect(path: string, size: number): Promise<void> {
+async function inspectDatabase(path: string, size: number): Promise<void> {
   if ((await readStart(path)) !== MAGIC) {
-    throw fileError(path, 'is not a SQLite database. Move it away, or set DATA_DIR to another folder.');
+    throw fileError(path, {
+      reason: 'is not a SQLite database',
+      hint: 'move it away, or set DATA_DIR to another folder',
+    });
   }
   // A crash right after creation leaves a rollback journal, and only opening for writing can roll it back.
   if (await exists(`${path}-journal`)) return;
@@ -100,7 +147,10 @@ function inspectContent(database: DatabaseSync, path: string, size: number): voi
     const tables = column(database, "select name from sqlite_schema where type = 'table'");
     if (tables.length === 0) return;
     if (!tables.includes('rtcMigrations')) {
-      throw fileError(path, 'is the SQLite database of another program. Set DATA_DIR to another folder.');
+      throw fileError(path, {
+        reason: 'is the SQLite database of another program',
+        hint: 'set DATA_DIR to another folder',
+      });
     }
     pendingMigrations(column(database, 'select name from rtcMigrations order by name'), `SQLite (${path})`);
   } catch (error) {
@@ -145,11 +195,22 @@ async function exists(path: string): Promise<boolean> {
 }
 
 function damaged(path: string, finding: string, cause?: unknown): ServiceError {
-  return fileError(path, `is damaged (${finding}). Nothing was changed. Restore it from a backup.`, cause);
+  return fileError(path, {
+    reason: `is damaged (${finding}); nothing was changed`,
+    hint: 'restore it from a backup',
+    cause,
+  });
 }
 
-export function fileError(path: string, problem: string, cause?: unknown): ServiceError {
-  return new ServiceError('storage-unavailable', `${path} ${problem}`, { cause, retryable: false });
+/** Why a file or folder cannot be used, to follow its path, and what to do about it. */
+type FileProblem = { readonly reason: string; readonly hint: string; readonly cause?: unknown };
+
+export function fileError(path: string, { reason, hint, cause }: FileProblem): ServiceError {
+  return new ServiceError('storage-unavailable', `${path} ${reason}`, {
+    cause,
+    hint: { text: hint },
+    retryable: false,
+  });
 }
 
 function codeOf(error: unknown): string {

@@ -2,25 +2,31 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import { type Loop, startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
+import type { FileGuard } from './file-guard.ts';
 
 const INTERVAL_MS = 60_000;
 /** Bounds how long one round blocks the event loop. */
 const PAGES_PER_ROUND = 1000;
 
+export type MaintenanceParts = {
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+  readonly guard: Pick<FileGuard, 'isIntact'>;
+};
+
 /**
  * Copies the write-ahead log into the file and truncates it once a minute, because deleted text stays readable in the
  * log until then. Returns free pages of the file to the file system as well.
  */
-export function maintainFile(
-  database: DatabaseSync,
-  { clock, log }: { clock: Clock; log: Pick<Log, 'warn'> },
-): Loop {
+export function maintainFile(database: DatabaseSync, { clock, log, guard }: MaintenanceParts): Loop {
   let maintained: string | undefined;
   return startLoop({
     clock,
     log,
     failureMessage: 'truncating the write-ahead log failed; trying again',
     round: async () => {
+      // Only writes look otherwise, and an idle service writes nothing.
+      if (!guard.isIntact()) return undefined;
       // Within a transaction SQLite refuses a checkpoint. The next round does it.
       if (!database.isOpen || database.isTransaction) return clock.now() + INTERVAL_MS;
       // An idle service takes no write lock: without a change since the last round there is nothing to do.
@@ -33,14 +39,14 @@ export function maintainFile(
   });
 }
 
-/** Differs after a write of this connection, and after one of another. */
+/** Returns a text that changes with each write, of this connection or of another one. */
 function versionOf(database: DatabaseSync): string {
   const { changes } = database.prepare('select total_changes() as changes').get() ?? {};
   const version = database.prepare('pragma data_version').get()?.data_version;
   return `${changes} ${version}`;
 }
 
-/** Whether no free page is left; a round returns only so many. */
+/** Returns whether no free page is left. One round returns a limited number of them. */
 function isShrunk(database: DatabaseSync): boolean {
   return database.prepare('pragma freelist_count').get()?.freelist_count === 0;
 }

@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Many writes of one moment are looked at once. */
+/** Writes within this time are noticed together. */
 const SETTLE_MS = 20;
-/** Where the file system cannot be watched (a limit of watches, some mounts), the version is read this often. */
+/** Interval between looks where the file system cannot be watched, as on some mounts and beyond the limit of watches. */
 const FALLBACK_INTERVAL_MS = 1000;
 
 export type FileWatch = { readonly start: () => void; readonly close: () => void };

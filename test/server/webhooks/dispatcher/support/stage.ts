@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { openStore, type StoreOptions } from '../../../../../src/server/app/open-store.ts';
 import type { Store } from '../../../../../src/server/app/store.ts';
 import { type AppendEventsDeps, appendEvents } from '../../../../../src/server/events/append-events.ts';
+import { startFanOut } from '../../../../../src/server/events/fan-out.ts';
 import type { Clock } from '../../../../../src/server/platform/clock.ts';
 import { systemClock, systemIds } from '../../../../../src/server/platform/system.ts';
 import {
   type ClosableDispatcher,
   startDeliveryDispatcher,
 } from '../../../../../src/server/webhooks/dispatcher/delivery-dispatcher.ts';
+import { NO_DISPATCHER } from '../../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
 import { createSecretBox } from '../../../../../src/server/webhooks/secrets/secret-box.ts';
 import { createAddressGuard } from '../../../../../src/server/webhooks/sender/address-guard.ts';
 import type { WebhookSender } from '../../../../../src/server/webhooks/sender/sender.ts';
@@ -58,9 +60,13 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
   const store = await openStore({ database: place, clock: systemClock, log });
   const addressGuard = createAddressGuard(['127.0.0.0/8']);
   const secretBox = createSecretBox([randomBytes(32)]);
-  const deps = { store, clock, log, secretBox, addressGuard, ids: systemIds, randomBytes };
+  const deps = {
+    ...{ store, clock, log, secretBox, addressGuard, ids: systemIds, randomBytes },
+    maxWebhooks: 10_000,
+  };
   const instances: ClosableDispatcher[] = [];
   const senders: WebhookSender[] = [];
+  const fanOuts: ReturnType<typeof startFanOut>[] = [];
   return {
     store,
     logLines,
@@ -88,7 +94,8 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
       });
       instances.push(dispatcher);
       senders.push(sender);
-      const appendDeps = { ...deps, instanceId, dispatcher: dispatcher };
+      const appendDeps = { ...deps, instanceId, dispatcher };
+      fanOuts.push(startFanOut({ ...appendDeps, changes: store.changes }));
       return { id: instanceId, dispatcher, append: (...names) => appendNamed(appendDeps, names) };
     },
     appendElsewhere: async (...names) => {
@@ -97,6 +104,7 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
       await other.close();
     },
     close: async () => {
+      await Promise.all(fanOuts.map((fanOut) => fanOut.close()));
       await Promise.all(instances.map((dispatcher) => dispatcher.close().catch(() => {})));
       await Promise.all(senders.map((sender) => sender.close()));
       await store.close();
@@ -104,14 +112,6 @@ export async function setStage({ database, clock = systemClock }: StageOptions =
     },
   };
 }
-
-const NO_DISPATCHER = {
-  capacityFor: () => 0,
-  dispatch() {},
-  poll() {},
-  overflow() {},
-  invalidateWebhook() {},
-};
 
 async function appendNamed(deps: AppendEventsDeps, names: readonly string[]): Promise<void> {
   await appendEvents(deps, async (_store, appender) => {

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Ground } from './ground.ts';
+import { joinSpeaker, synthesise } from './live.ts';
+
+const SENTENCES = [
+  'The children are playing in the garden.',
+  'Nobody knows what the future will bring.',
+  'Please remember to bring your passport.',
+];
+const POLL_MS = 50;
+
+export type CallFigures = {
+  /** Resident memory of the worker after each call, in bytes. */
+  readonly residentBytes: readonly number[];
+  readonly segments: number;
+};
+
+/** Short calls of three people, one after the other, each in a room of its own and with one sentence a person. */
+export async function measureCalls(ground: Ground, calls: number): Promise<CallFigures> {
+  const worker = await ground.startWorker('stt-live');
+  const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(ground, text, index)));
+  const residentBytes: number[] = [];
+  let segments = 0;
+  for (let call = 0; call < calls; call += 1) {
+    segments += await holdCall(ground, sentences);
+    residentBytes.push(worker.residentBytes());
+  }
+  await worker.close();
+  return { residentBytes, segments };
+}
+
+async function holdCall({ livekit, store }: Ground, sentences: readonly Int16Array[]): Promise<number> {
+  const room = `bench-${randomUUID()}`;
+  const id = `tr_${randomUUID()}`;
+  const speakers = await Promise.all(
+    sentences.map((_, index) => joinSpeaker(livekit, room, `speaker-${index}`)),
+  );
+  await store.transcriptions.startLive({
+    ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now() },
+    options: { partialResults: true, captions: true, punctuation: true, profanityFilter: false },
+  });
+  while ((await store.transcriptions.find(id))?.leaseOwner === null) await delay(POLL_MS);
+  await Promise.all(speakers.map((speaker, index) => speaker.say(sentences[index] ?? new Int16Array())));
+  await Promise.all(speakers.map((speaker) => speaker.leave()));
+  await store.transcriptions.stopLive(id, Date.now());
+  return await store.transcriptions.countSegments(id);
+}

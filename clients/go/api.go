@@ -1,0 +1,2154 @@
+// Code generated from the OpenAPI document of rtc-service. DO NOT EDIT.
+
+package rtc
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+)
+
+// Health: That the service runs, and what it can do.
+type Health struct {
+	// Always ok: a service that does not run answers nothing. One of ok.
+	Status string `json:"status"`
+	// Version of the service
+	Version string `json:"version"`
+	// What the add-ons that run can do
+	Capabilities HealthCapabilities `json:"capabilities"`
+}
+
+// HealthCapabilities: What the add-ons that run can do.
+type HealthCapabilities struct {
+	// A stt-live worker is alive
+	TranscriptionLive bool `json:"transcriptionLive"`
+	// A stt-post worker is alive
+	TranscriptionPost bool `json:"transcriptionPost"`
+	// BCP 47 tags that the living workers transcribe
+	Languages *HealthCapabilitiesLanguages `json:"languages,omitempty"`
+	// Those for which a living worker has a model that it cannot use; rtc doctor says why
+	FailedLanguages *HealthCapabilitiesFailedLanguages `json:"failedLanguages,omitempty"`
+}
+
+// HealthCapabilitiesLanguages: BCP 47 tags that the living workers transcribe.
+type HealthCapabilitiesLanguages struct {
+	// Of live transcription
+	Live []string `json:"live"`
+	// Of transcribing recordings
+	Post []string `json:"post"`
+}
+
+// HealthCapabilitiesFailedLanguages: Those for which a living worker has a model that it cannot use; rtc doctor says
+// why.
+type HealthCapabilitiesFailedLanguages struct {
+	// Of live transcription
+	Live []string `json:"live"`
+	// Of transcribing recordings
+	Post []string `json:"post"`
+}
+
+// Readiness: Whether the service can do its work; 503 when it cannot.
+type Readiness struct {
+	// Whether everything that is needed answers
+	Ready bool `json:"ready"`
+	// What is needed, one by one
+	Checks ReadinessChecks `json:"checks"`
+	// Since when this instance has refused the media server's events, as it could not store them; absent when nothing is
+	// missing
+	EventsRefusedSince *string `json:"eventsRefusedSince,omitempty"`
+}
+
+// ReadinessChecks: What is needed, one by one.
+type ReadinessChecks struct {
+	// The media server answers and accepts our key
+	MediaServer bool `json:"mediaServer"`
+	// The database answers
+	Database bool `json:"database"`
+}
+
+// SelfCheck: One thing that was checked.
+type SelfCheck struct {
+	// Name of the check
+	Check string `json:"check"`
+	// unknown: the service cannot tell; `next` may say how to find out. One of ok, warning, fault, unknown.
+	Status string `json:"status"`
+	// What was found
+	Detail string `json:"detail"`
+	// What to do; empty for nothing
+	Next string `json:"next"`
+}
+
+// SelfCheckList: What the service found out about itself.
+type SelfCheckList struct {
+	// Every check
+	Checks []SelfCheck `json:"checks"`
+}
+
+// TokenRequest: Who may join which room, and as what.
+type TokenRequest struct {
+	// Target room name. At most 256 bytes of UTF-8, no control characters.
+	RoomID string `json:"roomId"`
+	// Unique participant identity. At most 256 bytes of UTF-8, no control characters.
+	UserID string `json:"userId"`
+	// Display name. At most 256 bytes of UTF-8, no control characters.
+	Name string `json:"name"`
+	// Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+	// subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end. One of host,
+	// moderator, participant, viewer.
+	Role string `json:"role"`
+	// Attached to the participant as JSON text, at most 512 KiB
+	Metadata map[string]any `json:"metadata,omitempty"`
+}
+
+// Token: What a participant needs to join a room.
+type Token struct {
+	// LiveKit access token (JWT), signed with the media server's key
+	Token string `json:"token"`
+	// WebSocket URL of the media server
+	URL string `json:"url"`
+	// The JWT's own exp
+	ExpiresAt string `json:"expiresAt"`
+}
+
+// RoomCreate: The room to open.
+type RoomCreate struct {
+	// Room name, which is also its id. At most 256 bytes of UTF-8, no control characters.
+	Name string `json:"name"`
+	// Hard cap on participants
+	MaxParticipants *int64 `json:"maxParticipants,omitempty"`
+	// Seconds before an empty room is closed: sets both LiveKit's empty timeout (before the first join) and its
+	// departure timeout (after the last leave)
+	EmptyTimeout *int64 `json:"emptyTimeout,omitempty"`
+	// Arbitrary string stored on the room, at most 512 KiB of UTF-8
+	Metadata *string `json:"metadata,omitempty"`
+}
+
+// Room: LiveKit's Room object.
+type Room struct {
+	// The media server's id of this session of the room
+	SID string `json:"sid"`
+	// Room name, which is also its id
+	Name string `json:"name"`
+	// Seconds before a room that nobody joined is closed
+	EmptyTimeout int64 `json:"emptyTimeout"`
+	// Seconds before a room is closed after the last one left
+	DepartureTimeout int64 `json:"departureTimeout"`
+	// Most participants at a time; 0: no limit
+	MaxParticipants int64 `json:"maxParticipants"`
+	// When it was opened: Unix seconds, int64 as a string
+	CreationTime string `json:"creationTime"`
+	// When it was opened: Unix milliseconds, int64 as a string
+	CreationTimeMs string `json:"creationTimeMs"`
+	// What the room was created or updated with; empty for nothing
+	Metadata string `json:"metadata"`
+	// Participants in the room, recorders and agents not counted
+	NumParticipants int64 `json:"numParticipants"`
+	// Participants who publish a track
+	NumPublishers int64 `json:"numPublishers"`
+	// Whether the media server records the room
+	ActiveRecording bool `json:"activeRecording"`
+}
+
+// RoomList: Open rooms.
+type RoomList struct {
+	// The rooms
+	Rooms []Room `json:"rooms"`
+	// Where the next page begins, null after the last; only when `limit` was given
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// RoomPatch: What to change in the room.
+type RoomPatch struct {
+	// Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is told
+	Metadata *string `json:"metadata,omitempty"`
+}
+
+// Participant: LiveKit's ParticipantInfo object.
+type Participant struct {
+	// The media server's id of this connection
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// JOINING, JOINED, ACTIVE or DISCONNECTED
+	State string `json:"state"`
+	// STANDARD for people, INGRESS for streams, SIP for telephones
+	Kind string `json:"kind"`
+	// JSON text of the token; empty for nothing
+	Metadata string `json:"metadata"`
+	// When it joined: Unix seconds, int64 as a string
+	JoinedAt string `json:"joinedAt"`
+	// Whether it publishes a track
+	IsPublisher bool `json:"isPublisher"`
+	// Signed attributes of the token: rtc.role and rtc.canMuteOthers
+	Attributes map[string]string `json:"attributes"`
+	// What the token allows
+	Permission *ParticipantPermission `json:"permission,omitempty"`
+	// Tracks that it publishes
+	Tracks []ParticipantTracksItem `json:"tracks"`
+}
+
+// ParticipantPermission: What the token allows.
+type ParticipantPermission struct {
+	// May publish tracks
+	CanPublish bool `json:"canPublish"`
+	// May receive the tracks of others
+	CanSubscribe bool `json:"canSubscribe"`
+	// Others do not see it
+	Hidden bool `json:"hidden"`
+}
+
+type ParticipantTracksItem struct {
+	// Id of the track, to mute it by
+	SID string `json:"sid"`
+	// AUDIO, VIDEO or DATA
+	Type string `json:"type"`
+	// Name that the publisher gave it
+	Name string `json:"name"`
+	// Whether it is muted
+	Muted bool `json:"muted"`
+	// CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
+	Source string `json:"source"`
+}
+
+// ParticipantList: Who is in a room.
+type ParticipantList struct {
+	// The participants
+	Participants []Participant `json:"participants"`
+}
+
+// Mute: What to mute.
+type Mute struct {
+	// Track to mute
+	TrackSID string `json:"trackSid"`
+}
+
+// RecordingStart: The recording that runs.
+type RecordingStart struct {
+	// Form EG_<id>
+	EgressID string `json:"egressId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// already_recording: another call started it, and it is told here. One of recording, already_recording.
+	Status string `json:"status"`
+	// When the recording was started
+	StartedAt string `json:"startedAt"`
+}
+
+// RecordingStop: The recording that was stopped.
+type RecordingStop struct {
+	// Form EG_<id>
+	EgressID string `json:"egressId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// Always stopped. One of stopped.
+	Status string `json:"status"`
+	// When the recording was stopped
+	StoppedAt string `json:"stoppedAt"`
+}
+
+// RecordingStatus: Whether a room is being recorded.
+type RecordingStatus struct {
+	// Whether a recording runs
+	IsRecording bool `json:"isRecording"`
+	// Form EG_<id>; null while none runs
+	EgressID *string `json:"egressId"`
+	// When the recording was started; null while none runs
+	StartedAt *string `json:"startedAt"`
+	// When its media begins, some seconds after startedAt: times within the file count from it; null until known
+	MediaStartedAt *string `json:"mediaStartedAt"`
+}
+
+// RecordingState: stopped: by a caller, the media server, or because the room ended; aborted: before any media came;
+// failed: `error` says why.
+type RecordingState = string
+
+// Recording: A recording in the library, for as long as it is not deleted.
+type Recording struct {
+	// The recording's egress id; of the form rec_<id> when no egress ever came
+	RecordingID string `json:"recordingId"`
+	// Room name
+	RoomID string         `json:"roomId"`
+	Status RecordingState `json:"status"`
+	// Null when it never was
+	StartedAt *string `json:"startedAt"`
+	// When its media begins, some seconds after startedAt: times within the file count from it; null until known
+	MediaStartedAt *string `json:"mediaStartedAt"`
+	// Null while it runs
+	StoppedAt *string `json:"stoppedAt"`
+	// When its file was complete, or it was known that there will be none; null before
+	EndedAt *string `json:"endedAt"`
+	// Length in milliseconds; null until known
+	DurationMs *int64 `json:"durationMs"`
+	// Size of the file in bytes; null until known
+	SizeBytes *int64 `json:"sizeBytes"`
+	// Why it failed or was aborted
+	Error *string `json:"error"`
+	// Null while there is none
+	File *RecordingFile `json:"file"`
+}
+
+// RecordingFile: Null while there is none.
+type RecordingFile struct {
+	// Null for a local file
+	Bucket *string `json:"bucket"`
+	// Key in the bucket, or path on the recorder's file system
+	Path string `json:"path"`
+}
+
+// RecordingList: A page of recordings.
+type RecordingList struct {
+	// The recordings
+	Recordings []Recording `json:"recordings"`
+	// Where the next page begins; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
+// IngressCreate: The ingress to create.
+type IngressCreate struct {
+	// Protocol; default rtmp. One of rtmp, whip.
+	Type *string `json:"type,omitempty"`
+	// Display name in the room; default "Ingress Stream". At most 256 bytes of UTF-8, no control characters.
+	ParticipantName *string `json:"participantName,omitempty"`
+	// Unique identity; generated as ingress_<id> when absent. At most 256 bytes of UTF-8, no control characters.
+	ParticipantIdentity *string `json:"participantIdentity,omitempty"`
+}
+
+// Ingress: LiveKit's IngressInfo object.
+type Ingress struct {
+	// Form IN_<id>
+	IngressID string `json:"ingressId"`
+	// Name of the ingress
+	Name string `json:"name"`
+	// What the streaming program is given; whoever has it can stream
+	StreamKey string `json:"streamKey"`
+	// Where to stream to
+	URL string `json:"url"`
+	// RTMP_INPUT or WHIP_INPUT
+	InputType string `json:"inputType"`
+	// The room into which the stream goes
+	RoomName string `json:"roomName"`
+	// Identity of the stream in the room
+	ParticipantIdentity string `json:"participantIdentity"`
+	// Display name of the stream in the room
+	ParticipantName string `json:"participantName"`
+	// Whether it can be used again after a stream has ended
+	Reusable bool `json:"reusable"`
+}
+
+// IngressList: Ingress endpoints of a room.
+type IngressList struct {
+	// The ingress endpoints
+	Ingress []Ingress `json:"ingress"`
+}
+
+// TranscriptionStart: How to transcribe a room.
+type TranscriptionStart struct {
+	// BCP 47; default en-US
+	Language *string `json:"language,omitempty"`
+	// Track id or identity to speaker name
+	Participants map[string]string `json:"participants,omitempty"`
+	// How to transcribe
+	Options *TranscriptionStartOptions `json:"options,omitempty"`
+}
+
+// TranscriptionStartOptions: How to transcribe.
+type TranscriptionStartOptions struct {
+	// Interim results in captions, and at the end of the segments that are read; default false
+	PartialResults *bool `json:"partialResults,omitempty"`
+	// Send captions to everyone in the room (text streams on lk.transcription); default true
+	Captions *bool `json:"captions,omitempty"`
+	// Punctuation and capitals; default true
+	Punctuation *bool `json:"punctuation,omitempty"`
+	// Mask profanity with asterisks; default false
+	ProfanityFilter *bool `json:"profanityFilter,omitempty"`
+}
+
+// TranscriptionStarted: The transcription that runs.
+type TranscriptionStarted struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// Always active. One of active.
+	Status string `json:"status"`
+	// BCP 47
+	Language string `json:"language"`
+	// When the transcription was started
+	StartedAt string `json:"startedAt"`
+}
+
+// TranscriptionStopped: The transcription that was stopped.
+type TranscriptionStopped struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// Always stopped. One of stopped.
+	Status string `json:"status"`
+	// When the transcription was stopped
+	StoppedAt string `json:"stoppedAt"`
+	// Final segments
+	SegmentCount int64 `json:"segmentCount"`
+}
+
+// Segment: A piece of speech of one speaker.
+type Segment struct {
+	// Form seg_<id>
+	ID string `json:"id"`
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// The track that was heard; null for a recording, which is one mixed track
+	TrackID *string `json:"trackId"`
+	// Who was heard; null for a recording
+	ParticipantIdentity *string `json:"participantIdentity"`
+	// Name of the speaker, as it is when this is read; null where it is not known
+	Speaker *string `json:"speaker"`
+	// What was said
+	Text string `json:"text"`
+	// BCP 47
+	Language string `json:"language"`
+	// Seconds from the transcription's start
+	Start float64 `json:"start"`
+	// Seconds from the transcription's start
+	End float64 `json:"end"`
+	// When it was begun to be said
+	StartedAt string `json:"startedAt"`
+	// When it was said
+	EndedAt string `json:"endedAt"`
+	// False for an interim result, which keeps its id when it becomes final
+	Final bool `json:"final"`
+	// 0 to 1; null where the engine does not say
+	Confidence *float64 `json:"confidence"`
+}
+
+// LiveTranscription: The live transcription of a room.
+type LiveTranscription struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// Whether it still runs. One of active, stopped, failed.
+	Status string `json:"status"`
+	// BCP 47
+	Language string `json:"language"`
+	// When the transcription was started
+	StartedAt string `json:"startedAt"`
+	// When it was stopped, or failed; null while it runs
+	StoppedAt *string `json:"stoppedAt"`
+	// Why it failed
+	Error *LiveTranscriptionError `json:"error"`
+	// The segments by their start
+	Segments []Segment `json:"segments"`
+}
+
+// LiveTranscriptionError: Why it failed.
+type LiveTranscriptionError struct {
+	// A word for it
+	Code string `json:"code"`
+	// What is wrong, and what to do
+	Message string `json:"message"`
+}
+
+// SpeakerUpdate: Names to give, or to take away.
+type SpeakerUpdate struct {
+	// Merged into the map; null removes a name
+	Participants map[string]*string `json:"participants"`
+}
+
+// TranscriptionQueue: How to transcribe a recording.
+type TranscriptionQueue struct {
+	// BCP 47; default en-US
+	Language *string `json:"language,omitempty"`
+	// Track id or identity to speaker name
+	Participants map[string]string `json:"participants,omitempty"`
+}
+
+// TranscriptionQueued: The transcription that was queued.
+type TranscriptionQueued struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// The recording's egress id
+	RecordingID string `json:"recordingId"`
+	// How far it is. One of queued, processing, completed.
+	Status string `json:"status"`
+	// When it was queued
+	QueuedAt string `json:"queuedAt"`
+}
+
+// PostTranscription: The transcription of a recording.
+type PostTranscription struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// The recording's egress id
+	RecordingID string `json:"recordingId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// How far it is. One of queued, processing, completed, failed.
+	Status string `json:"status"`
+	// BCP 47
+	Language string `json:"language"`
+	// Names of speakers
+	Participants map[string]string `json:"participants"`
+	// Share of the audio that has been transcribed, 0 to 1
+	Progress float64 `json:"progress"`
+	// When it was queued
+	QueuedAt string `json:"queuedAt"`
+	// When a worker took it up; null before
+	StartedAt *string `json:"startedAt"`
+	// When it was completed or failed; null before
+	CompletedAt *string `json:"completedAt"`
+	// Length of the audio in milliseconds; null until known
+	DurationMs *int64 `json:"durationMs"`
+	// Why it failed, or why its last try did
+	Error *PostTranscriptionError `json:"error"`
+}
+
+// PostTranscriptionError: Why it failed, or why its last try did.
+type PostTranscriptionError struct {
+	// A word for it
+	Code string `json:"code"`
+	// What is wrong, and what to do
+	Message string `json:"message"`
+}
+
+// PostTranscriptionList: A page of transcriptions.
+type PostTranscriptionList struct {
+	// The transcriptions
+	Transcriptions []PostTranscription `json:"transcriptions"`
+	// Where the next page begins; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
+// PostTranscriptionDetail: The transcription of a recording with its segments.
+type PostTranscriptionDetail struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// The recording's egress id
+	RecordingID string `json:"recordingId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// How far it is. One of queued, processing, completed, failed.
+	Status string `json:"status"`
+	// BCP 47
+	Language string `json:"language"`
+	// Names of speakers
+	Participants map[string]string `json:"participants"`
+	// Share of the audio that has been transcribed, 0 to 1
+	Progress float64 `json:"progress"`
+	// When it was queued
+	QueuedAt string `json:"queuedAt"`
+	// When a worker took it up; null before
+	StartedAt *string `json:"startedAt"`
+	// When it was completed or failed; null before
+	CompletedAt *string `json:"completedAt"`
+	// Length of the audio in milliseconds; null until known
+	DurationMs *int64 `json:"durationMs"`
+	// Why it failed, or why its last try did
+	Error *PostTranscriptionDetailError `json:"error"`
+	// The segments by their start
+	Segments []Segment `json:"segments"`
+}
+
+// PostTranscriptionDetailError: Why it failed, or why its last try did.
+type PostTranscriptionDetailError struct {
+	// A word for it
+	Code string `json:"code"`
+	// What is wrong, and what to do
+	Message string `json:"message"`
+}
+
+// WebhookWarning: Something odd about a webhook.
+type WebhookWarning struct {
+	// private-address: the URL names an address that the service does not deliver to. One of private-address.
+	Code string `json:"code"`
+	// What is odd, and what to do
+	Detail string `json:"detail"`
+}
+
+// Webhook: A URL that gets events.
+type Webhook struct {
+	// Form wh_<id>
+	ID string `json:"id"`
+	// Where deliveries go
+	URL string `json:"url"`
+	// Events that it gets; * for all
+	Events []string `json:"events"`
+	// The secret in the response to the creation, and a mask ever after
+	Secret string `json:"secret"`
+	// When it was registered
+	CreatedAt string `json:"createdAt"`
+	// Only where it was created or changed just now, and something is odd about it
+	Warnings []WebhookWarning `json:"warnings,omitempty"`
+}
+
+// WebhookList: Every webhook, or a page of them.
+type WebhookList struct {
+	// The webhooks, oldest first
+	Webhooks []Webhook `json:"webhooks"`
+	// Where the next page begins, null after the last; only with `limit` or `cursor`
+	NextCursor *string `json:"nextCursor,omitempty"`
+}
+
+// WebhookCreate: The webhook to register.
+type WebhookCreate struct {
+	// Delivery endpoint, http or https, without user info, on a public address
+	URL string `json:"url"`
+	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
+	// participant_left, track_published, track_unpublished, egress_started, egress_ended, ingress_started,
+	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
+	// ingress_stopped, *.
+	Events []string `json:"events,omitempty"`
+	// HMAC signing secret, any text of up to 1024 bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent
+	Secret *string `json:"secret,omitempty"`
+}
+
+// WebhookPatch: What to change.
+type WebhookPatch struct {
+	// Delivery endpoint, http or https, without user info, on a public address
+	URL *string `json:"url,omitempty"`
+	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
+	// participant_left, track_published, track_unpublished, egress_started, egress_ended, ingress_started,
+	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
+	// ingress_stopped, *.
+	Events []string `json:"events,omitempty"`
+}
+
+// WebhookPut: What to change, the secret too.
+type WebhookPut struct {
+	// Delivery endpoint, http or https, without user info, on a public address
+	URL *string `json:"url,omitempty"`
+	// Event filter; default ["*"]. One of room_created, room_started, room_finished, participant_joined,
+	// participant_left, track_published, track_unpublished, egress_started, egress_ended, ingress_started,
+	// ingress_ended, transcription_completed, transcription_failed, room_closed, recording_started, recording_stopped,
+	// ingress_stopped, *.
+	Events []string `json:"events,omitempty"`
+	// New signing secret; the mask *** keeps the present one
+	Secret *string `json:"secret,omitempty"`
+	// Ignored, so that a webhook can be sent as it was read
+	ID any `json:"id,omitempty"`
+	// Ignored, so that a webhook can be sent as it was read
+	CreatedAt any `json:"createdAt,omitempty"`
+}
+
+// WebhookTest: How the test delivery went.
+type WebhookTest struct {
+	// Whether the receiver answered 2xx
+	Delivered bool `json:"delivered"`
+	// The receiver's status; 0 when nobody answered
+	StatusCode int64 `json:"statusCode"`
+	// Why nobody answered, or not to the end
+	Error *string `json:"error,omitempty"`
+}
+
+// Delivery: One event for one webhook.
+type Delivery struct {
+	// Form dlv_<id>
+	ID string `json:"id"`
+	// Form wh_<id>
+	WebhookID string `json:"webhookId"`
+	// Id of the event, form evt_<id>
+	EventID string `json:"eventId"`
+	// Event name, as it is delivered
+	Event string `json:"event"`
+	// failed: after the last try; cancelled: its webhook was deleted first. One of pending, delivered, failed,
+	// cancelled.
+	Status string `json:"status"`
+	// When the event was stored
+	CreatedAt string `json:"createdAt"`
+	// Null when it is not pending
+	NextAttemptAt *string `json:"nextAttemptAt"`
+	// Every attempt, oldest first
+	Attempts []DeliveryAttemptsItem `json:"attempts"`
+}
+
+type DeliveryAttemptsItem struct {
+	// Counts the attempts from 1
+	Number int64 `json:"number"`
+	// When it was sent
+	StartedAt string `json:"startedAt"`
+	// How long it took, in milliseconds
+	DurationMs int64 `json:"durationMs"`
+	// Null when nobody answered
+	StatusCode *int64 `json:"statusCode"`
+	// Why it counts as failed
+	Error *string `json:"error"`
+	// What the receiver answered, at most 4 KiB
+	ResponseBody *string `json:"responseBody"`
+}
+
+// DeliveryList: A page of deliveries.
+type DeliveryList struct {
+	// The deliveries
+	Deliveries []Delivery `json:"deliveries"`
+	// Where the next page begins; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
+// Replay: What is sent again.
+type Replay struct {
+	// Deliveries that are pending again
+	Replayed int64 `json:"replayed"`
+}
+
+// EventRoom: The room of an event.
+type EventRoom struct {
+	// The media server's id of this session of the room; empty where it is not known
+	ID string `json:"id"`
+	// Room name
+	Name string `json:"name"`
+	// When the room was opened
+	CreatedAt *string `json:"createdAt,omitempty"`
+	// When it was closed; only with room_finished
+	EndedAt *string `json:"endedAt,omitempty"`
+	// Participants in the room after the event, recorders and agents not counted
+	NumParticipants int64 `json:"numParticipants"`
+}
+
+// RoomCreatedEvent: A room was opened..
+type RoomCreatedEvent struct {
+	// Event name. One of room_created.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool `json:"reconciled,omitempty"`
+}
+
+// RoomStartedEvent: The first participant of a room joined..
+type RoomStartedEvent struct {
+	// Event name. One of room_started.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool `json:"reconciled,omitempty"`
+}
+
+// RoomFinishedEvent: A room was closed..
+type RoomFinishedEvent struct {
+	// Event name; room_closed only for a webhook that is registered under that name. One of room_finished, room_closed.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool `json:"reconciled,omitempty"`
+}
+
+// JoinedParticipant: Who joined.
+type JoinedParticipant struct {
+	// The media server's id of this connection
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// When the participant joined
+	JoinedAt string `json:"joinedAt"`
+	// As in the token, or as it was changed since
+	Metadata *string `json:"metadata,omitempty"`
+	// Role of the token; absent for tokens of others
+	Role *string `json:"role,omitempty"`
+}
+
+// ParticipantJoinedEvent: A participant joined a room..
+type ParticipantJoinedEvent struct {
+	// Event name. One of participant_joined.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled  *bool             `json:"reconciled,omitempty"`
+	Participant JoinedParticipant `json:"participant"`
+}
+
+// LeftParticipant: Who left, and why.
+type LeftParticipant struct {
+	// The media server's id of this connection
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// When the participant joined
+	JoinedAt *string `json:"joinedAt,omitempty"`
+	// As in the token, or as it was changed since
+	Metadata *string `json:"metadata,omitempty"`
+	// Role of the token; absent for tokens of others
+	Role *string `json:"role,omitempty"`
+	// left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined
+	// again. One of left, removed, lost, room_closed, duplicate_identity.
+	LeaveReason string `json:"leaveReason"`
+}
+
+// ParticipantLeftEvent: A participant left a room..
+type ParticipantLeftEvent struct {
+	// Event name. One of participant_left.
+	Event string    `json:"event"`
+	Room  EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled  *bool           `json:"reconciled,omitempty"`
+	Participant LeftParticipant `json:"participant"`
+}
+
+// TrackParticipant: Who publishes the track.
+type TrackParticipant struct {
+	// The media server's id of this connection
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+}
+
+// EventTrack: LiveKit's TrackInfo.
+type EventTrack struct {
+	// Id of the track
+	SID *string `json:"sid,omitempty"`
+	// AUDIO, VIDEO or DATA
+	Type *string `json:"type,omitempty"`
+	// CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
+	Source *string `json:"source,omitempty"`
+	// Name that the publisher gave it
+	Name *string `json:"name,omitempty"`
+	// Whether it is muted
+	Muted *bool `json:"muted,omitempty"`
+}
+
+// TrackPublishedEvent: A participant published a track: a microphone, a camera or a screen..
+type TrackPublishedEvent struct {
+	// Event name. One of track_published.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled  *bool            `json:"reconciled,omitempty"`
+	Participant TrackParticipant `json:"participant"`
+	Track       EventTrack       `json:"track"`
+}
+
+// TrackUnpublishedEvent: A participant stopped publishing a track..
+type TrackUnpublishedEvent struct {
+	// Event name. One of track_unpublished.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled  *bool            `json:"reconciled,omitempty"`
+	Participant TrackParticipant `json:"participant"`
+	Track       EventTrack       `json:"track"`
+}
+
+// EventRecording: The recording.
+type EventRecording struct {
+	// The recording's egress id
+	EgressID string `json:"egressId"`
+	// recording, stopped, aborted or failed
+	Status string `json:"status"`
+	// When its media begins; null until known
+	MediaStartedAt *string `json:"mediaStartedAt,omitempty"`
+	// Usable for 24 h from the attempt; absent when there is no file
+	FileURL *string `json:"fileUrl,omitempty"`
+	// Length in milliseconds
+	DurationMs *int64 `json:"durationMs,omitempty"`
+	// Size of the file in bytes
+	SizeBytes *int64 `json:"sizeBytes,omitempty"`
+	// Why it failed or was aborted
+	Error *string `json:"error,omitempty"`
+	// An earlier egress_ended reported it as failed; its file came after all
+	Corrected *bool `json:"corrected,omitempty"`
+}
+
+// EgressStartedEvent: The recording of a room started..
+type EgressStartedEvent struct {
+	// Event name; recording_started only for a webhook that is registered under that name. One of egress_started,
+	// recording_started.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool          `json:"reconciled,omitempty"`
+	Recording  EventRecording `json:"recording"`
+}
+
+// EgressEndedEvent: The recording of a room is over; `fileUrl` leads to its file..
+type EgressEndedEvent struct {
+	// Event name; recording_stopped only for a webhook that is registered under that name. One of egress_ended,
+	// recording_stopped.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool          `json:"reconciled,omitempty"`
+	Recording  EventRecording `json:"recording"`
+}
+
+// EventIngress: The stream.
+type EventIngress struct {
+	// Form IN_<id>
+	IngressID string `json:"ingressId"`
+	// Name of the ingress
+	Name *string `json:"name,omitempty"`
+	// RTMP_INPUT or WHIP_INPUT
+	InputType *string `json:"inputType,omitempty"`
+	// Identity of the stream in the room
+	ParticipantIdentity *string `json:"participantIdentity,omitempty"`
+	// Display name of the stream in the room
+	ParticipantName *string `json:"participantName,omitempty"`
+	// Why it ended, where it failed
+	Error *string `json:"error,omitempty"`
+}
+
+// IngressStartedEvent: A stream comes in through an ingress..
+type IngressStartedEvent struct {
+	// Event name. One of ingress_started.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool        `json:"reconciled,omitempty"`
+	Ingress    EventIngress `json:"ingress"`
+}
+
+// IngressEndedEvent: A stream through an ingress ended..
+type IngressEndedEvent struct {
+	// Event name; ingress_stopped only for a webhook that is registered under that name. One of ingress_ended,
+	// ingress_stopped.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool        `json:"reconciled,omitempty"`
+	Ingress    EventIngress `json:"ingress"`
+}
+
+// EventTranscription: The transcription; its text is read from the API.
+type EventTranscription struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// live or post
+	Kind *string `json:"kind,omitempty"`
+	// Room name
+	RoomID *string `json:"roomId,omitempty"`
+	// The recording, of a post-call transcription
+	RecordingID *string `json:"recordingId,omitempty"`
+	// stopped, completed or failed
+	Status *string `json:"status,omitempty"`
+	// BCP 47
+	Language *string `json:"language,omitempty"`
+	// Of a live transcription
+	StartedAt *string `json:"startedAt,omitempty"`
+	// Of a live transcription
+	StoppedAt *string `json:"stoppedAt,omitempty"`
+	// Of a post-call transcription
+	QueuedAt *string `json:"queuedAt,omitempty"`
+	// Of a post-call transcription
+	CompletedAt *string `json:"completedAt,omitempty"`
+	// Length of the audio, of a post-call transcription
+	DurationMs *int64 `json:"durationMs,omitempty"`
+	// Final segments
+	SegmentCount *int64 `json:"segmentCount,omitempty"`
+	// Why it failed; only with transcription_failed
+	Error *EventTranscriptionError `json:"error,omitempty"`
+}
+
+// EventTranscriptionError: Why it failed; only with transcription_failed.
+type EventTranscriptionError struct {
+	// A word for it
+	Code string `json:"code"`
+	// What is wrong, and what to do
+	Message string `json:"message"`
+}
+
+// TranscriptionCompletedEvent: A transcription was stopped or is complete..
+type TranscriptionCompletedEvent struct {
+	// Event name. One of transcription_completed.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled    *bool              `json:"reconciled,omitempty"`
+	Transcription EventTranscription `json:"transcription"`
+}
+
+// TranscriptionFailedEvent: A transcription failed; `error` says why..
+type TranscriptionFailedEvent struct {
+	// Event name. One of transcription_failed.
+	Event string `json:"event"`
+	// The room; null where it is not known
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled    *bool              `json:"reconciled,omitempty"`
+	Transcription EventTranscription `json:"transcription"`
+}
+
+// Event: What webhooks receive and lists of events hold; `event` says which one it is.
+type Event struct {
+	// Event name
+	Event string     `json:"event"`
+	Room  *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled    *bool               `json:"reconciled,omitempty"`
+	Participant   *EventParticipant   `json:"participant,omitempty"`
+	Track         *EventTrack         `json:"track,omitempty"`
+	Recording     *EventRecording     `json:"recording,omitempty"`
+	Ingress       *EventIngress       `json:"ingress,omitempty"`
+	Transcription *EventTranscription `json:"transcription,omitempty"`
+}
+
+type EventParticipant struct {
+	// The media server's id of this connection
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// When the participant joined
+	JoinedAt *string `json:"joinedAt,omitempty"`
+	// As in the token, or as it was changed since
+	Metadata *string `json:"metadata,omitempty"`
+	// Role of the token; absent for tokens of others
+	Role *string `json:"role,omitempty"`
+	// left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined
+	// again. One of left, removed, lost, room_closed, duplicate_identity.
+	LeaveReason *string `json:"leaveReason,omitempty"`
+}
+
+// EventList: A page of events.
+type EventList struct {
+	// The events, oldest first
+	Events []Event `json:"events"`
+	// Where to go on, also after the last event: what happens later comes after it
+	NextCursor string `json:"nextCursor"`
+}
+
+// Person: Whose code it is.
+type Person struct {
+	// First name, or all of them
+	Name string `json:"name"`
+	// Last name; of married women that of birth
+	Surname string `json:"surname"`
+	// F female, M male. One of F, M.
+	Gender string `json:"gender"`
+	// Day of birth, DD
+	Day any `json:"day"`
+	// Month of birth, MM
+	Month any `json:"month"`
+	// Year of birth, YYYY
+	Year any `json:"year"`
+	// Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
+	// former and bilingual names do, and so does a Belfiore code
+	City string `json:"city"`
+	// Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+	Province *string `json:"province,omitempty"`
+	// The person has no surname: `surname` is empty, and the code has XXX
+	NoSurname *bool `json:"noSurname,omitempty"`
+	// The person has no given name: `name` is empty, and the code has XXX
+	NoName *bool `json:"noName,omitempty"`
+}
+
+// PlacePeriod: A place with its dates.
+type PlacePeriod struct {
+	// Belfiore code of the place
+	Code string `json:"code"`
+	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	BelfioreCode string `json:"belfiore_code"`
+	// Province abbreviation, EE for a state
+	Province string `json:"province"`
+	// Upper case
+	Name string `json:"name"`
+	// First day of the name in the province; null when no register tells
+	From *string `json:"from"`
+	// Last day; null while in force, and when no register tells
+	To *string `json:"to"`
+	// Whether it is in force today
+	Current bool `json:"current"`
+}
+
+// GeneratedCodeDetails: With details=true only.
+type GeneratedCodeDetails struct {
+	Birthplace PlacePeriod `json:"birthplace"`
+	// Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time; it
+	// came later; it had ended; nobody recorded its dates; it took over the place that was named. One of code, name,
+	// alias, other-name, later, ended, undated, successor.
+	Why string `json:"why"`
+	// What is odd about the data. One of place-not-in-force, place-ended, names-after-comma.
+	Warnings []string `json:"warnings"`
+}
+
+// GeneratedCode: The code of a person.
+type GeneratedCode struct {
+	// The fiscal code, 16 characters
+	CF      string                `json:"cf"`
+	Details *GeneratedCodeDetails `json:"details,omitempty"`
+}
+
+// PlaceRecord: A place.
+type PlaceRecord struct {
+	// Belfiore code of the place
+	Code string `json:"code"`
+	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	BelfioreCode string `json:"belfiore_code"`
+	// Province abbreviation, EE for a state
+	Province string `json:"province"`
+	// Upper case
+	Name string `json:"name"`
+}
+
+// CodeFault: Something wrong with a code.
+type CodeFault struct {
+	// A word for it
+	Reason string `json:"reason"`
+	// Index of the first character at fault, from 0
+	Start int64 `json:"start"`
+	// Index after the last one
+	End int64 `json:"end"`
+	// A sentence for it
+	Message string `json:"message"`
+}
+
+// FiscalError: Every error under /cf and /it.
+type FiscalError struct {
+	// Class of the error
+	Name string `json:"name"`
+	// What is wrong
+	Message string `json:"message"`
+	// HTTP status
+	Code int64 `json:"code"`
+	// What is wrong with each bad field
+	Errors map[string]string `json:"errors,omitempty"`
+	// Of an ambiguous place: those that fit
+	Candidates []PlaceRecord `json:"candidates,omitempty"`
+	// Of an unknown place: those that may be meant
+	Suggestions []PlaceRecord `json:"suggestions,omitempty"`
+	// Of a code, with details=true: everything that is wrong
+	Faults []CodeFault `json:"faults,omitempty"`
+}
+
+// CodeAndPerson: A code, and the person to whom it may belong.
+type CodeAndPerson struct {
+	// The fiscal code
+	CF string `json:"cf"`
+	// First name, or all of them
+	Name string `json:"name"`
+	// Last name; of married women that of birth
+	Surname string `json:"surname"`
+	// F female, M male. One of F, M.
+	Gender string `json:"gender"`
+	// Day of birth, DD
+	Day any `json:"day"`
+	// Month of birth, MM
+	Month any `json:"month"`
+	// Year of birth, YYYY
+	Year any `json:"year"`
+	// Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
+	// former and bilingual names do, and so does a Belfiore code
+	City string `json:"city"`
+	// Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+	Province *string `json:"province,omitempty"`
+	// The person has no surname: `surname` is empty, and the code has XXX
+	NoSurname *bool `json:"noSurname,omitempty"`
+	// The person has no given name: `name` is empty, and the code has XXX
+	NoName *bool `json:"noName,omitempty"`
+}
+
+// MatchPart: A part of the code, compared.
+type MatchPart struct {
+	// Which part. One of surname, name, gender, day, month, year, place.
+	Part string `json:"part"`
+	// Whether it matches
+	Matches bool `json:"matches"`
+	// By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
+	Expected any `json:"expected"`
+	// In the code
+	Found any `json:"found"`
+}
+
+// Match: Whether a code fits a person, part by part.
+type Match struct {
+	// Whether all parts match
+	Matches bool `json:"matches"`
+	// In the order of the code
+	Parts []MatchPart `json:"parts"`
+}
+
+// DecodedCodeDetails: With details=true only.
+type DecodedCodeDetails struct {
+	// The code without omocodia
+	BaseCode string `json:"baseCode"`
+	// How many digits are replaced by letters, 0 to 7
+	OmocodiaLevel int64 `json:"omocodiaLevel"`
+	// The birth date by the other reading of the two-digit year
+	OtherBirthday *string `json:"otherBirthday"`
+	// Belfiore code
+	BirthplaceCode string `json:"birthplaceCode"`
+	// Whether the place existed on the birth date
+	BirthplaceWasInForce bool `json:"birthplaceWasInForce"`
+	// The place under its name of today, or the one that holds it
+	BirthplaceToday *PlaceRecord `json:"birthplaceToday"`
+	// What is odd about a valid code. One of place-not-in-force, names-not-derivable.
+	Warnings []string `json:"warnings"`
+}
+
+// DecodedCode: What a code tells.
+type DecodedCode struct {
+	// The three letters of the name
+	Name string `json:"name"`
+	// The three letters of the surname
+	Surname string `json:"surname"`
+	// Sex. One of F, M.
+	Gender string `json:"gender"`
+	// Day of the birth date
+	Day int64 `json:"day"`
+	// Month of the birth date
+	Month int64 `json:"month"`
+	// Year of the birth date
+	Year int64 `json:"year"`
+	// YYYY-MM-DD
+	Birthday string `json:"birthday"`
+	// Place or country, upper case, by its name on the birth date
+	Birthplace string `json:"birthplace"`
+	// Province on the birth date, EE abroad
+	BirthplaceProvincia string `json:"birthplaceProvincia"`
+	// The code, upper case
+	CF      string              `json:"cf"`
+	Details *DecodedCodeDetails `json:"details,omitempty"`
+}
+
+// Validity: Whether a code is valid.
+type Validity struct {
+	// Whether it is valid
+	Valid bool `json:"valid"`
+	// What the code is by its own check digit: of a person, provisional, a VAT number (which is also the code of most
+	// organisations), of an organisation without VAT number; null when it is none. One of person, provisional, vat,
+	// organisation.
+	Kind *string `json:"kind"`
+	// Of an invalid code: what is wrong first of all. One of length, characters, omocodia, check-character, date, place,
+	// place-not-in-force, provisional-code, vat-number, organisation-code.
+	Reason *string `json:"reason,omitempty"`
+	// With details=true: everything that is wrong
+	Faults []CodeFault `json:"faults,omitempty"`
+	// What is odd about a valid code. One of place-not-in-force, names-not-derivable.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Province: A province.
+type Province struct {
+	// Name in Italian
+	Name string `json:"name"`
+	// Two letters
+	Abbreviation string `json:"abbreviation"`
+}
+
+// Region: A region with its provinces.
+type Region struct {
+	// Name in Italian
+	Name string `json:"name"`
+	// Its provinces
+	Provinces []Province `json:"provinces"`
+}
+
+// FoundPlace: A place with its history.
+type FoundPlace struct {
+	// Belfiore code of the place
+	Code string `json:"code"`
+	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	BelfioreCode string `json:"belfiore_code"`
+	// Province abbreviation, EE for a state
+	Province string `json:"province"`
+	// Upper case
+	Name string `json:"name"`
+	// First day of the name in the province; null when no register tells
+	From *string `json:"from"`
+	// Last day; null while in force, and when no register tells
+	To *string `json:"to"`
+	// Whether it is in force today
+	Current bool `json:"current"`
+	// Its names and provinces over time, oldest first
+	History []FoundPlaceHistoryItem `json:"history"`
+	// The places that took it over in turn, or all that it was divided among
+	Successors []FoundPlaceSuccessorsItem `json:"successors"`
+}
+
+type FoundPlaceHistoryItem struct {
+	// Belfiore code of the place
+	Code string `json:"code"`
+	// Belfiore code of the comune that holds the place today; `code` while the place exists
+	BelfioreCode string `json:"belfiore_code"`
+	// Province abbreviation, EE for a state
+	Province string `json:"province"`
+	// Upper case
+	Name string `json:"name"`
+	// First day of the name in the province; null when no register tells
+	From *string `json:"from"`
+	// Last day; null while in force, and when no register tells
+	To *string `json:"to"`
+	// Whether it is in force today
+	Current bool `json:"current"`
+	// What tells of the record. One of ministero-interno, codice-fiscale-js.
+	Source string `json:"source"`
+}
+
+type FoundPlaceSuccessorsItem struct {
+	// Belfiore code
+	Code string `json:"code"`
+	// Province abbreviation
+	Province string `json:"province"`
+	// Upper case
+	Name string `json:"name"`
+	// What tells of the successor. One of istat, istat-same-code, istat-seat, istat-divided, by-hand.
+	Source string `json:"source"`
+}
+
+// DatedCaps: With details=true.
+type DatedCaps struct {
+	Place PlaceRecord `json:"place"`
+	// Five digits each, in order
+	Caps []string `json:"caps"`
+	// Year and month that they are of
+	AsOf string `json:"asOf"`
+	// The code that will replace the others of this comune; null for nearly all
+	ReplacedBy *string `json:"replacedBy"`
+}
+
+// FieldError: One bad field or parameter.
+type FieldError struct {
+	// JSON pointer into the body, as a URI fragment: #/name
+	Pointer *string `json:"pointer,omitempty"`
+	// Name of the query or path parameter
+	Parameter *string `json:"parameter,omitempty"`
+	// What is wrong with it
+	Detail string `json:"detail"`
+}
+
+// Problem: RFC 9457 problem details.
+type Problem struct {
+	// URI of the problem kind
+	Type string `json:"type"`
+	// HTTP reason phrase
+	Title string `json:"title"`
+	// HTTP status
+	Status int64 `json:"status"`
+	// What is wrong, and what to do next
+	Detail string `json:"detail"`
+	// urn:uuid:<request id>
+	Instance *string `json:"instance,omitempty"`
+	// Every bad field or parameter, up to 100
+	Errors []FieldError `json:"errors,omitempty"`
+	// There are more bad fields than `errors` names
+	ErrorsTruncated *bool `json:"errorsTruncated,omitempty"`
+	// What to do about it, which `detail` says too
+	Hint *ProblemHint `json:"hint,omitempty"`
+	// The server's clock, Unix seconds
+	ServerTime *int64 `json:"serverTime,omitempty"`
+}
+
+// ProblemHint: What to do about it, which `detail` says too.
+type ProblemHint struct {
+	// Text of it, in lower case and without a full stop
+	Text string `json:"text"`
+	// The command that does it
+	Command *string `json:"command,omitempty"`
+}
+
+// WebhookTestEvent: A test that a caller asked for..
+type WebhookTestEvent struct {
+	// Event name. One of webhook_test.
+	Event string `json:"event"`
+	// Always null: a test has no room
+	Room *EventRoom `json:"room"`
+	// When it happened
+	Timestamp string `json:"timestamp"`
+	// The same on every retry and replay: handle each id once
+	ID string `json:"id"`
+	// Counts the events of one session of a room, from 1
+	Sequence *int64 `json:"sequence"`
+	// Found missing afterwards; the timestamp is when it was found
+	Reconciled *bool `json:"reconciled,omitempty"`
+}
+
+type GetTranscriptionByIDResponse struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// The recording's egress id
+	RecordingID *string `json:"recordingId,omitempty"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// How far it is
+	Status string `json:"status"`
+	// BCP 47
+	Language string `json:"language"`
+	// Names of speakers
+	Participants map[string]string `json:"participants,omitempty"`
+	// Share of the audio that has been transcribed, 0 to 1
+	Progress *float64 `json:"progress,omitempty"`
+	// When it was queued
+	QueuedAt *string `json:"queuedAt,omitempty"`
+	// When a worker took it up; null before
+	StartedAt *string `json:"startedAt"`
+	// When it was completed or failed; null before
+	CompletedAt *string `json:"completedAt,omitempty"`
+	// Length of the audio in milliseconds; null until known
+	DurationMs *int64 `json:"durationMs,omitempty"`
+	// Why it failed, or why its last try did
+	Error *GetTranscriptionByIDResponseError `json:"error"`
+	// The segments by their start
+	Segments []Segment `json:"segments"`
+	// When it was stopped, or failed; null while it runs
+	StoppedAt *string `json:"stoppedAt,omitempty"`
+}
+
+type GetTranscriptionByIDResponseError struct {
+	// A word for it
+	Code string `json:"code"`
+	// What is wrong, and what to do
+	Message string `json:"message"`
+}
+
+type ListCapsResponse = any
+
+// GetHealth: Say that the service runs, and what it can do.
+func (c *Client) GetHealth(ctx context.Context) (Health, error) {
+	var response Health
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/health", query: nil}, &response)
+	return response, err
+}
+
+// GetReadiness: Check what the service needs: the media server and the database.
+func (c *Client) GetReadiness(ctx context.Context) (Readiness, error) {
+	var response Readiness
+	err := c.do(ctx, request{method: http.MethodGet, path: "/ready", query: nil}, &response)
+	return response, err
+}
+
+// CheckSelf: Try what stands behind the service, as rtc doctor does.
+func (c *Client) CheckSelf(ctx context.Context) (SelfCheckList, error) {
+	var response SelfCheckList
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/self-check", query: nil}, &response)
+	return response, err
+}
+
+// CreateToken: Issue an access token.
+func (c *Client) CreateToken(ctx context.Context, body TokenRequest) (Token, error) {
+	var response Token
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/token", query: nil, body: body}, &response)
+	return response, err
+}
+
+// RefreshToken: Issue an access token anew, before the old one runs out.
+func (c *Client) RefreshToken(ctx context.Context, body TokenRequest) (Token, error) {
+	var response Token
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/token/refresh", query: nil, body: body}, &response)
+	return response, err
+}
+
+// ListRoomsParams is the query of ListRooms. What is zero is not sent.
+type ListRoomsParams struct {
+	// Page size; without it, all rooms
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListRoomsParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListRooms: List the open rooms.
+func (c *Client) ListRooms(ctx context.Context, params ListRoomsParams) (RoomList, error) {
+	var response RoomList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms", query: params.values()}, &response)
+	return response, err
+}
+
+// AllRooms: List the open rooms, every item of every page. It ends after an error.
+func (c *Client) AllRooms(ctx context.Context, params ListRoomsParams) iter.Seq2[Room, error] {
+	return pages(func(cursor string) ([]Room, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListRooms(ctx, params)
+		return page.Rooms, page.NextCursor, err
+	})
+}
+
+// CreateRoom: Create a room, or get the one that exists.
+func (c *Client) CreateRoom(ctx context.Context, body RoomCreate) (Room, error) {
+	var response Room
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms", query: nil, body: body}, &response)
+	return response, err
+}
+
+// GetRoom: Read a room.
+func (c *Client) GetRoom(ctx context.Context, roomID string) (Room, error) {
+	var response Room
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID), query: nil}, &response)
+	return response, err
+}
+
+// UpdateRoom: Change the metadata of an open room.
+func (c *Client) UpdateRoom(ctx context.Context, roomID string, body *RoomPatch) (Room, error) {
+	var response Room
+	err := c.do(ctx, request{method: http.MethodPatch, path: "/v1/rooms/" + url.PathEscape(roomID), query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// DeleteRoom: Close a room and disconnect everyone in it.
+func (c *Client) DeleteRoom(ctx context.Context, roomID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID), query: nil}, nil)
+}
+
+// ListParticipants: List the participants of a room.
+func (c *Client) ListParticipants(ctx context.Context, roomID string) (ParticipantList, error) {
+	var response ParticipantList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants", query: nil}, &response)
+	return response, err
+}
+
+// RemoveParticipant: Disconnect a participant.
+func (c *Client) RemoveParticipant(ctx context.Context, roomID string, participantID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID), query: nil}, nil)
+}
+
+// MuteParticipant: Mute a track of a participant.
+func (c *Client) MuteParticipant(ctx context.Context, roomID string, participantID string, body Mute) error {
+	return c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID) + "/mute", query: nil, body: body}, nil)
+}
+
+// StartRecording: Record a room to an MP4 file.
+func (c *Client) StartRecording(ctx context.Context, roomID string) (RecordingStart, error) {
+	var response RecordingStart
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/recording/start", query: nil}, &response)
+	return response, err
+}
+
+// StopRecording: Stop the recording of a room.
+func (c *Client) StopRecording(ctx context.Context, roomID string) (RecordingStop, error) {
+	var response RecordingStop
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/recording/stop", query: nil}, &response)
+	return response, err
+}
+
+// GetRecordingStatus: Say whether a room is being recorded.
+func (c *Client) GetRecordingStatus(ctx context.Context, roomID string) (RecordingStatus, error) {
+	var response RecordingStatus
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/recording", query: nil}, &response)
+	return response, err
+}
+
+// ListRecordingsParams is the query of ListRecordings. What is zero is not sent.
+type ListRecordingsParams struct {
+	// Only recordings of this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// Only recordings in this state
+	Status string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListRecordingsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "roomId", params.RoomID)
+	setString(values, "status", params.Status)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListRecordings: List recordings, newest first.
+func (c *Client) ListRecordings(ctx context.Context, params ListRecordingsParams) (RecordingList, error) {
+	var response RecordingList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/recordings", query: params.values()}, &response)
+	return response, err
+}
+
+// AllRecordings: List recordings, newest first, every item of every page. It ends after an error.
+func (c *Client) AllRecordings(ctx context.Context, params ListRecordingsParams) iter.Seq2[Recording, error] {
+	return pages(func(cursor string) ([]Recording, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListRecordings(ctx, params)
+		return page.Recordings, page.NextCursor, err
+	})
+}
+
+// GetRecording: Show one recording.
+func (c *Client) GetRecording(ctx context.Context, recordingID string) (Recording, error) {
+	var response Recording
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/recordings/" + url.PathEscape(recordingID), query: nil}, &response)
+	return response, err
+}
+
+// DeleteRecording: Delete a recording and its file.
+func (c *Client) DeleteRecording(ctx context.Context, recordingID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/recordings/" + url.PathEscape(recordingID), query: nil}, nil)
+}
+
+// ListIngress: List the ingress endpoints of a room.
+func (c *Client) ListIngress(ctx context.Context, roomID string) (IngressList, error) {
+	var response IngressList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/ingress", query: nil}, &response)
+	return response, err
+}
+
+// CreateIngress: Create an endpoint through which a stream publishes into a room.
+func (c *Client) CreateIngress(ctx context.Context, roomID string, body *IngressCreate) (Ingress, error) {
+	var response Ingress
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/ingress", query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// DeleteIngress: Delete an ingress endpoint of a room.
+func (c *Client) DeleteIngress(ctx context.Context, roomID string, ingressID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/ingress/" + url.PathEscape(ingressID), query: nil}, nil)
+}
+
+// StartTranscription: Transcribe a room live.
+func (c *Client) StartTranscription(ctx context.Context, roomID string, body *TranscriptionStart) (TranscriptionStarted, error) {
+	var response TranscriptionStarted
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription/start", query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// StopTranscription: Stop transcribing a room.
+func (c *Client) StopTranscription(ctx context.Context, roomID string) (TranscriptionStopped, error) {
+	var response TranscriptionStopped
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription/stop", query: nil}, &response)
+	return response, err
+}
+
+// GetTranscriptionParams is the query of GetTranscription. What is zero is not sent.
+type GetTranscriptionParams struct {
+	// Only segments that end after it
+	Since string
+}
+
+func (params GetTranscriptionParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "since", params.Since)
+	return values
+}
+
+// GetTranscription: Read the live transcription of a room.
+func (c *Client) GetTranscription(ctx context.Context, roomID string, params GetTranscriptionParams) (LiveTranscription, error) {
+	var response LiveTranscription
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription", query: params.values()}, &response)
+	return response, err
+}
+
+// GetTranscriptionText: Read the live transcription of a room, as text, vtt or srt.
+func (c *Client) GetTranscriptionText(ctx context.Context, roomID string, format string) (string, error) {
+	return c.text(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription", query: url.Values{"format": {format}}})
+}
+
+// NameSpeakers: Name the speakers of a room.
+func (c *Client) NameSpeakers(ctx context.Context, roomID string, body SpeakerUpdate) error {
+	return c.do(ctx, request{method: http.MethodPatch, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription/speakers", query: nil, body: body}, nil)
+}
+
+// CreateTranscription: Transcribe a recording after the call.
+func (c *Client) CreateTranscription(ctx context.Context, recordingID string, body *TranscriptionQueue) (TranscriptionQueued, error) {
+	var response TranscriptionQueued
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/recordings/" + url.PathEscape(recordingID) + "/transcribe", query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// ListTranscriptionsParams is the query of ListTranscriptions. What is zero is not sent.
+type ListTranscriptionsParams struct {
+	// Only those of this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// Only those of this recording (egress id)
+	RecordingID string
+	// Only those in this state
+	Status string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListTranscriptionsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "roomId", params.RoomID)
+	setString(values, "recordingId", params.RecordingID)
+	setString(values, "status", params.Status)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListTranscriptions: List the transcriptions of recordings, newest first.
+func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptionsParams) (PostTranscriptionList, error) {
+	var response PostTranscriptionList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions", query: params.values()}, &response)
+	return response, err
+}
+
+// AllTranscriptions: List the transcriptions of recordings, newest first, every item of every page. It ends after an error.
+func (c *Client) AllTranscriptions(ctx context.Context, params ListTranscriptionsParams) iter.Seq2[PostTranscription, error] {
+	return pages(func(cursor string) ([]PostTranscription, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListTranscriptions(ctx, params)
+		return page.Transcriptions, page.NextCursor, err
+	})
+}
+
+// GetTranscriptionByID: Read a transcription with its segments.
+func (c *Client) GetTranscriptionByID(ctx context.Context, transcriptionID string) (GetTranscriptionByIDResponse, error) {
+	var response GetTranscriptionByIDResponse
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions/" + url.PathEscape(transcriptionID), query: nil}, &response)
+	return response, err
+}
+
+// GetTranscriptionByIDText: Read a transcription with its segments, as text, vtt or srt.
+func (c *Client) GetTranscriptionByIDText(ctx context.Context, transcriptionID string, format string) (string, error) {
+	return c.text(ctx, request{method: http.MethodGet, path: "/v1/transcriptions/" + url.PathEscape(transcriptionID), query: url.Values{"format": {format}}})
+}
+
+// DeleteTranscription: Delete a transcription with all its segments.
+func (c *Client) DeleteTranscription(ctx context.Context, transcriptionID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/transcriptions/" + url.PathEscape(transcriptionID), query: nil}, nil)
+}
+
+// NameSpeakersByID: Name the speakers of a transcription.
+func (c *Client) NameSpeakersByID(ctx context.Context, transcriptionID string, body SpeakerUpdate) error {
+	return c.do(ctx, request{method: http.MethodPatch, path: "/v1/transcriptions/" + url.PathEscape(transcriptionID) + "/speakers", query: nil, body: body}, nil)
+}
+
+// ListWebhooksParams is the query of ListWebhooks. What is zero is not sent.
+type ListWebhooksParams struct {
+	// Page size; without it, all webhooks
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListWebhooksParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListWebhooks: List the webhooks.
+func (c *Client) ListWebhooks(ctx context.Context, params ListWebhooksParams) (WebhookList, error) {
+	var response WebhookList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks", query: params.values()}, &response)
+	return response, err
+}
+
+// AllWebhooks: List the webhooks, every item of every page. It ends after an error.
+func (c *Client) AllWebhooks(ctx context.Context, params ListWebhooksParams) iter.Seq2[Webhook, error] {
+	return pages(func(cursor string) ([]Webhook, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListWebhooks(ctx, params)
+		return page.Webhooks, page.NextCursor, err
+	})
+}
+
+// CreateWebhook: Register a webhook.
+func (c *Client) CreateWebhook(ctx context.Context, body WebhookCreate) (Webhook, error) {
+	var response Webhook
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/webhooks", query: nil, body: body}, &response)
+	return response, err
+}
+
+// GetWebhook: Read a webhook.
+func (c *Client) GetWebhook(ctx context.Context, webhookID string) (Webhook, error) {
+	var response Webhook
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil}, &response)
+	return response, err
+}
+
+// PutWebhook: Change the URL, the events or the secret of a webhook.
+func (c *Client) PutWebhook(ctx context.Context, webhookID string, body *WebhookPut) (Webhook, error) {
+	var response Webhook
+	err := c.do(ctx, request{method: http.MethodPut, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// PatchWebhook: Change the URL or the events of a webhook.
+func (c *Client) PatchWebhook(ctx context.Context, webhookID string, body *WebhookPatch) (Webhook, error) {
+	var response Webhook
+	err := c.do(ctx, request{method: http.MethodPatch, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil, body: orNil(body)}, &response)
+	return response, err
+}
+
+// DeleteWebhook: Delete a webhook with its log.
+func (c *Client) DeleteWebhook(ctx context.Context, webhookID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/webhooks/" + url.PathEscape(webhookID), query: nil}, nil)
+}
+
+// TestWebhook: Send a test delivery.
+func (c *Client) TestWebhook(ctx context.Context, webhookID string) (WebhookTest, error) {
+	var response WebhookTest
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/test", query: nil}, &response)
+	return response, err
+}
+
+// ListDeliveriesParams is the query of ListDeliveries. What is zero is not sent.
+type ListDeliveriesParams struct {
+	// Only deliveries in this state
+	Status string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListDeliveriesParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "status", params.Status)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListDeliveries: List the deliveries of a webhook with every attempt, newest first.
+func (c *Client) ListDeliveries(ctx context.Context, webhookID string, params ListDeliveriesParams) (DeliveryList, error) {
+	var response DeliveryList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/deliveries", query: params.values()}, &response)
+	return response, err
+}
+
+// AllDeliveries: List the deliveries of a webhook with every attempt, newest first, every item of every page. It ends after an error.
+func (c *Client) AllDeliveries(ctx context.Context, webhookID string, params ListDeliveriesParams) iter.Seq2[Delivery, error] {
+	return pages(func(cursor string) ([]Delivery, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListDeliveries(ctx, webhookID, params)
+		return page.Deliveries, page.NextCursor, err
+	})
+}
+
+// ReplayDelivery: Send an ended delivery again.
+func (c *Client) ReplayDelivery(ctx context.Context, webhookID string, deliveryID string) (Replay, error) {
+	var response Replay
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/deliveries/" + url.PathEscape(deliveryID) + "/replay", query: nil}, &response)
+	return response, err
+}
+
+// ReplayFailedDeliveriesParams is the query of ReplayFailedDeliveries. What is zero is not sent.
+type ReplayFailedDeliveriesParams struct {
+	// Failed deliveries created then or later
+	Since string
+}
+
+func (params ReplayFailedDeliveriesParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "since", params.Since)
+	return values
+}
+
+// ReplayFailedDeliveries: Send all failed deliveries of a webhook again.
+func (c *Client) ReplayFailedDeliveries(ctx context.Context, webhookID string, params ReplayFailedDeliveriesParams) (Replay, error) {
+	var response Replay
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/replay", query: params.values()}, &response)
+	return response, err
+}
+
+// ListEventsParams is the query of ListEvents. What is zero is not sent.
+type ListEventsParams struct {
+	// nextCursor of the page before, or latest for one from which only what is yet to come follows
+	Cursor string
+	// Only events stored then or later
+	Since string
+	// Only events of this room
+	Room string
+	// Only these event names, separated by commas
+	Types string
+	// Page size; default 100
+	Limit int64
+	// Seconds to wait for an event when there is none
+	Wait int64
+}
+
+func (params ListEventsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "cursor", params.Cursor)
+	setString(values, "since", params.Since)
+	setString(values, "room", params.Room)
+	setString(values, "types", params.Types)
+	setInt(values, "limit", params.Limit)
+	setInt(values, "wait", params.Wait)
+	return values
+}
+
+// ListEvents: Read the stored events in their order.
+func (c *Client) ListEvents(ctx context.Context, params ListEventsParams) (EventList, error) {
+	var response EventList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/events", query: params.values()}, &response)
+	return response, err
+}
+
+// GenerateFiscalCodeParams is the query of GenerateFiscalCode. What is zero is not sent.
+type GenerateFiscalCodeParams struct {
+	// Return all that is known, beside the fields of the specification
+	Details bool
+}
+
+func (params GenerateFiscalCodeParams) values() url.Values {
+	values := url.Values{}
+	setBool(values, "details", params.Details)
+	return values
+}
+
+// GenerateFiscalCode: Generate the fiscal code of a person's data.
+func (c *Client) GenerateFiscalCode(ctx context.Context, body Person, params GenerateFiscalCodeParams) (GeneratedCode, error) {
+	var response GeneratedCode
+	err := c.do(ctx, request{method: http.MethodPost, path: "/cf", query: params.values(), body: body}, &response)
+	return response, err
+}
+
+// MatchFiscalCode: Tell whether a fiscal code is that of a person.
+func (c *Client) MatchFiscalCode(ctx context.Context, body CodeAndPerson) (Match, error) {
+	var response Match
+	err := c.do(ctx, request{method: http.MethodPost, path: "/cf/match", query: nil, body: body}, &response)
+	return response, err
+}
+
+// DecodeFiscalCodeParams is the query of DecodeFiscalCode. What is zero is not sent.
+type DecodeFiscalCodeParams struct {
+	// Return all that is known, beside the fields of the specification
+	Details bool
+}
+
+func (params DecodeFiscalCodeParams) values() url.Values {
+	values := url.Values{}
+	setBool(values, "details", params.Details)
+	return values
+}
+
+// DecodeFiscalCode: Decode a fiscal code.
+func (c *Client) DecodeFiscalCode(ctx context.Context, fiscalCode string, params DecodeFiscalCodeParams) (DecodedCode, error) {
+	var response DecodedCode
+	err := c.do(ctx, request{method: http.MethodGet, path: "/cf/" + url.PathEscape(fiscalCode), query: params.values()}, &response)
+	return response, err
+}
+
+// ListOmocodieParams is the query of ListOmocodie. What is zero is not sent.
+type ListOmocodieParams struct {
+	// Return all that is known, beside the fields of the specification
+	Details bool
+}
+
+func (params ListOmocodieParams) values() url.Values {
+	values := url.Values{}
+	setBool(values, "details", params.Details)
+	return values
+}
+
+// ListOmocodie: List the other 127 forms of a fiscal code (omocodia).
+func (c *Client) ListOmocodie(ctx context.Context, fiscalCode string, params ListOmocodieParams) ([]string, error) {
+	var response []string
+	err := c.do(ctx, request{method: http.MethodGet, path: "/cf/omocodie/" + url.PathEscape(fiscalCode), query: params.values()}, &response)
+	return response, err
+}
+
+// CheckFiscalCodeParams is the query of CheckFiscalCode. What is zero is not sent.
+type CheckFiscalCodeParams struct {
+	// Refuse a place that did not exist on the birth date
+	Strict bool
+	// Which codes are valid: those of persons (default), or any Italian tax code
+	Accept string
+	// Return all that is known, beside the fields of the specification
+	Details bool
+}
+
+func (params CheckFiscalCodeParams) values() url.Values {
+	values := url.Values{}
+	setBool(values, "strict", params.Strict)
+	setString(values, "accept", params.Accept)
+	setBool(values, "details", params.Details)
+	return values
+}
+
+// CheckFiscalCode: Check a fiscal code.
+func (c *Client) CheckFiscalCode(ctx context.Context, fiscalCode string, params CheckFiscalCodeParams) (Validity, error) {
+	var response Validity
+	err := c.do(ctx, request{method: http.MethodGet, path: "/cf/check/" + url.PathEscape(fiscalCode), query: params.values()}, &response)
+	return response, err
+}
+
+// ListRegions: List the regions with their provinces.
+func (c *Client) ListRegions(ctx context.Context) ([]Region, error) {
+	var response []Region
+	err := c.do(ctx, request{method: http.MethodGet, path: "/it/regions", query: nil}, &response)
+	return response, err
+}
+
+// ListProvinces: List the provinces by their capitals.
+func (c *Client) ListProvinces(ctx context.Context) ([]PlacePeriod, error) {
+	var response []PlacePeriod
+	err := c.do(ctx, request{method: http.MethodGet, path: "/it/provinces", query: nil}, &response)
+	return response, err
+}
+
+// ListCitiesParams is the query of ListCities. What is zero is not sent.
+type ListCitiesParams struct {
+	// Only names that are in force today (true), or no more (false)
+	Current bool
+	// Only what was in force on this day, YYYY-MM-DD
+	Date string
+	// Only names that begin so, whatever case and accents
+	Q string
+	// At most so many records; the header Link then has the address of the next ones
+	Limit string
+	// Leaves out so many records
+	Offset string
+}
+
+func (params ListCitiesParams) values() url.Values {
+	values := url.Values{}
+	setBool(values, "current", params.Current)
+	setString(values, "date", params.Date)
+	setString(values, "q", params.Q)
+	setString(values, "limit", params.Limit)
+	setString(values, "offset", params.Offset)
+	return values
+}
+
+// ListCities: List the places of a province.
+func (c *Client) ListCities(ctx context.Context, provinceAbbreviation string, params ListCitiesParams) ([]PlacePeriod, error) {
+	var response []PlacePeriod
+	err := c.do(ctx, request{method: http.MethodGet, path: "/it/cities/" + url.PathEscape(provinceAbbreviation), query: params.values()}, &response)
+	return response, err
+}
+
+// SearchPlacesParams is the query of SearchPlaces. What is zero is not sent.
+type SearchPlacesParams struct {
+	// What somebody has typed of a name, a Belfiore code, or a postal code, also one of some years ago
+	Q string
+	// Two letters, of a province of today or of the past; EE for states
+	Province string
+	// Only what was in force on this day, YYYY-MM-DD
+	Date string
+	// At most so many places, 100 at the most (default 10)
+	Limit string
+}
+
+func (params SearchPlacesParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "q", params.Q)
+	setString(values, "province", params.Province)
+	setString(values, "date", params.Date)
+	setString(values, "limit", params.Limit)
+	return values
+}
+
+// SearchPlaces: Search for places as one types, with their history.
+func (c *Client) SearchPlaces(ctx context.Context, params SearchPlacesParams) ([]FoundPlace, error) {
+	var response []FoundPlace
+	err := c.do(ctx, request{method: http.MethodGet, path: "/it/places", query: params.values()}, &response)
+	return response, err
+}
+
+// ListCapsParams is the query of ListCaps. What is zero is not sent.
+type ListCapsParams struct {
+	// Return an object with the place, its codes as text, their month and what replaces them
+	Details bool
+}
+
+func (params ListCapsParams) values() url.Values {
+	values := url.Values{}
+	setBool(values, "details", params.Details)
+	return values
+}
+
+// ListCaps: List the postal codes of a city.
+func (c *Client) ListCaps(ctx context.Context, provinceAbbreviation string, cityName string, params ListCapsParams) (ListCapsResponse, error) {
+	var response ListCapsResponse
+	err := c.do(ctx, request{method: http.MethodGet, path: "/it/caps/" + url.PathEscape(provinceAbbreviation) + "/" + url.PathEscape(cityName), query: params.values()}, &response)
+	return response, err
+}

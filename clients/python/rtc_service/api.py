@@ -1,0 +1,2093 @@
+"""The endpoints and schemas of rtc-service, generated from its OpenAPI document. Do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, Literal, Mapping, Optional, TypedDict, Union
+
+Query = Mapping[str, Union[str, int, bool, None]]
+
+
+class Health(TypedDict):
+    """That the service runs, and what it can do"""
+
+    # Always ok: a service that does not run answers nothing
+    status: Literal["ok"]
+    # Version of the service
+    version: str
+    # What the add-ons that run can do
+    capabilities: HealthCapabilities
+
+
+class _HealthCapabilitiesRequired(TypedDict):
+    # A stt-live worker is alive
+    transcriptionLive: bool
+    # A stt-post worker is alive
+    transcriptionPost: bool
+
+
+class HealthCapabilities(_HealthCapabilitiesRequired, total=False):
+    """What the add-ons that run can do"""
+
+    # BCP 47 tags that the living workers transcribe
+    languages: HealthCapabilitiesLanguages
+    # Those for which a living worker has a model that it cannot use; rtc doctor says why
+    failedLanguages: HealthCapabilitiesFailedLanguages
+
+
+class HealthCapabilitiesLanguages(TypedDict):
+    """BCP 47 tags that the living workers transcribe"""
+
+    # Of live transcription
+    live: list[str]
+    # Of transcribing recordings
+    post: list[str]
+
+
+class HealthCapabilitiesFailedLanguages(TypedDict):
+    """Those for which a living worker has a model that it cannot use; rtc doctor says why"""
+
+    # Of live transcription
+    live: list[str]
+    # Of transcribing recordings
+    post: list[str]
+
+
+class _ReadinessRequired(TypedDict):
+    # Whether everything that is needed answers
+    ready: bool
+    # What is needed, one by one
+    checks: ReadinessChecks
+
+
+class Readiness(_ReadinessRequired, total=False):
+    """Whether the service can do its work; 503 when it cannot"""
+
+    # Since when this instance has refused the media server's events, as it could not store them; absent when nothing
+    # is missing
+    eventsRefusedSince: str
+
+
+class ReadinessChecks(TypedDict):
+    """What is needed, one by one"""
+
+    # The media server answers and accepts our key
+    mediaServer: bool
+    # The database answers
+    database: bool
+
+
+class SelfCheck(TypedDict):
+    """One thing that was checked"""
+
+    # Name of the check
+    check: str
+    # unknown: the service cannot tell; `next` may say how to find out
+    status: Literal["ok", "warning", "fault", "unknown"]
+    # What was found
+    detail: str
+    # What to do; empty for nothing
+    next: str
+
+
+class SelfCheckList(TypedDict):
+    """What the service found out about itself"""
+
+    # Every check
+    checks: list[SelfCheck]
+
+
+class _TokenRequestRequired(TypedDict):
+    # Target room name. At most 256 bytes of UTF-8, no control characters.
+    roomId: str
+    # Unique participant identity. At most 256 bytes of UTF-8, no control characters.
+    userId: str
+    # Display name. At most 256 bytes of UTF-8, no control characters.
+    name: str
+    # Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+    # subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.
+    role: Literal["host", "moderator", "participant", "viewer"]
+
+
+class TokenRequest(_TokenRequestRequired, total=False):
+    """Who may join which room, and as what"""
+
+    # Attached to the participant as JSON text, at most 512 KiB
+    metadata: dict[str, Any]
+
+
+class Token(TypedDict):
+    """What a participant needs to join a room"""
+
+    # LiveKit access token (JWT), signed with the media server's key
+    token: str
+    # WebSocket URL of the media server
+    url: str
+    # The JWT's own exp
+    expiresAt: str
+
+
+class _RoomCreateRequired(TypedDict):
+    # Room name, which is also its id. At most 256 bytes of UTF-8, no control characters.
+    name: str
+
+
+class RoomCreate(_RoomCreateRequired, total=False):
+    """The room to open"""
+
+    # Hard cap on participants
+    maxParticipants: int
+    # Seconds before an empty room is closed: sets both LiveKit's empty timeout (before the first join) and its
+    # departure timeout (after the last leave)
+    emptyTimeout: int
+    # Arbitrary string stored on the room, at most 512 KiB of UTF-8
+    metadata: str
+
+
+class Room(TypedDict):
+    """LiveKit's Room object"""
+
+    # The media server's id of this session of the room
+    sid: str
+    # Room name, which is also its id
+    name: str
+    # Seconds before a room that nobody joined is closed
+    emptyTimeout: int
+    # Seconds before a room is closed after the last one left
+    departureTimeout: int
+    # Most participants at a time; 0: no limit
+    maxParticipants: int
+    # When it was opened: Unix seconds, int64 as a string
+    creationTime: str
+    # When it was opened: Unix milliseconds, int64 as a string
+    creationTimeMs: str
+    # What the room was created or updated with; empty for nothing
+    metadata: str
+    # Participants in the room, recorders and agents not counted
+    numParticipants: int
+    # Participants who publish a track
+    numPublishers: int
+    # Whether the media server records the room
+    activeRecording: bool
+
+
+class _RoomListRequired(TypedDict):
+    # The rooms
+    rooms: list[Room]
+
+
+class RoomList(_RoomListRequired, total=False):
+    """Open rooms"""
+
+    # Where the next page begins, null after the last; only when `limit` was given
+    nextCursor: Optional[str]
+
+
+class RoomPatch(TypedDict, total=False):
+    """What to change in the room"""
+
+    # Replaces the metadata of the room; at most 512 KiB of UTF-8, and empty for none. Everyone in the room is told
+    metadata: str
+
+
+class _ParticipantRequired(TypedDict):
+    # The media server's id of this connection
+    sid: str
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+    # JOINING, JOINED, ACTIVE or DISCONNECTED
+    state: str
+    # STANDARD for people, INGRESS for streams, SIP for telephones
+    kind: str
+    # JSON text of the token; empty for nothing
+    metadata: str
+    # When it joined: Unix seconds, int64 as a string
+    joinedAt: str
+    # Whether it publishes a track
+    isPublisher: bool
+    # Signed attributes of the token: rtc.role and rtc.canMuteOthers
+    attributes: dict[str, str]
+    # Tracks that it publishes
+    tracks: list[ParticipantTracksItem]
+
+
+class Participant(_ParticipantRequired, total=False):
+    """LiveKit's ParticipantInfo object"""
+
+    # What the token allows
+    permission: ParticipantPermission
+
+
+class ParticipantPermission(TypedDict):
+    """What the token allows"""
+
+    # May publish tracks
+    canPublish: bool
+    # May receive the tracks of others
+    canSubscribe: bool
+    # Others do not see it
+    hidden: bool
+
+
+class ParticipantTracksItem(TypedDict):
+    # Id of the track, to mute it by
+    sid: str
+    # AUDIO, VIDEO or DATA
+    type: str
+    # Name that the publisher gave it
+    name: str
+    # Whether it is muted
+    muted: bool
+    # CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
+    source: str
+
+
+class ParticipantList(TypedDict):
+    """Who is in a room"""
+
+    # The participants
+    participants: list[Participant]
+
+
+class Mute(TypedDict):
+    """What to mute"""
+
+    # Track to mute
+    trackSid: str
+
+
+class RecordingStart(TypedDict):
+    """The recording that runs"""
+
+    # Form EG_<id>
+    egressId: str
+    # Room name
+    roomId: str
+    # already_recording: another call started it, and it is told here
+    status: Literal["recording", "already_recording"]
+    # When the recording was started
+    startedAt: str
+
+
+class RecordingStop(TypedDict):
+    """The recording that was stopped"""
+
+    # Form EG_<id>
+    egressId: str
+    # Room name
+    roomId: str
+    # Always stopped
+    status: Literal["stopped"]
+    # When the recording was stopped
+    stoppedAt: str
+
+
+class RecordingStatus(TypedDict):
+    """Whether a room is being recorded"""
+
+    # Whether a recording runs
+    isRecording: bool
+    # Form EG_<id>; null while none runs
+    egressId: Optional[str]
+    # When the recording was started; null while none runs
+    startedAt: Optional[str]
+    # When its media begins, some seconds after startedAt: times within the file count from it; null until known
+    mediaStartedAt: Optional[str]
+
+
+class Recording(TypedDict):
+    """A recording in the library, for as long as it is not deleted"""
+
+    # The recording's egress id; of the form rec_<id> when no egress ever came
+    recordingId: str
+    # Room name
+    roomId: str
+    status: RecordingState
+    # Null when it never was
+    startedAt: Optional[str]
+    # When its media begins, some seconds after startedAt: times within the file count from it; null until known
+    mediaStartedAt: Optional[str]
+    # Null while it runs
+    stoppedAt: Optional[str]
+    # When its file was complete, or it was known that there will be none; null before
+    endedAt: Optional[str]
+    # Length in milliseconds; null until known
+    durationMs: Optional[int]
+    # Size of the file in bytes; null until known
+    sizeBytes: Optional[int]
+    # Why it failed or was aborted
+    error: Optional[str]
+    # Null while there is none
+    file: Optional[RecordingFile]
+
+
+class RecordingFile(TypedDict):
+    """Null while there is none"""
+
+    # Null for a local file
+    bucket: Optional[str]
+    # Key in the bucket, or path on the recorder's file system
+    path: str
+
+
+class RecordingList(TypedDict):
+    """A page of recordings"""
+
+    # The recordings
+    recordings: list[Recording]
+    # Where the next page begins; null after the last one
+    nextCursor: Optional[str]
+
+
+class IngressCreate(TypedDict, total=False):
+    """The ingress to create"""
+
+    # Protocol; default rtmp
+    type: Literal["rtmp", "whip"]
+    # Display name in the room; default "Ingress Stream". At most 256 bytes of UTF-8, no control characters.
+    participantName: str
+    # Unique identity; generated as ingress_<id> when absent. At most 256 bytes of UTF-8, no control characters.
+    participantIdentity: str
+
+
+class Ingress(TypedDict):
+    """LiveKit's IngressInfo object"""
+
+    # Form IN_<id>
+    ingressId: str
+    # Name of the ingress
+    name: str
+    # What the streaming program is given; whoever has it can stream
+    streamKey: str
+    # Where to stream to
+    url: str
+    # RTMP_INPUT or WHIP_INPUT
+    inputType: str
+    # The room into which the stream goes
+    roomName: str
+    # Identity of the stream in the room
+    participantIdentity: str
+    # Display name of the stream in the room
+    participantName: str
+    # Whether it can be used again after a stream has ended
+    reusable: bool
+
+
+class IngressList(TypedDict):
+    """Ingress endpoints of a room"""
+
+    # The ingress endpoints
+    ingress: list[Ingress]
+
+
+class TranscriptionStart(TypedDict, total=False):
+    """How to transcribe a room"""
+
+    # BCP 47; default en-US
+    language: str
+    # Track id or identity to speaker name
+    participants: dict[str, str]
+    # How to transcribe
+    options: TranscriptionStartOptions
+
+
+class TranscriptionStartOptions(TypedDict, total=False):
+    """How to transcribe"""
+
+    # Interim results in captions, and at the end of the segments that are read; default false
+    partialResults: bool
+    # Send captions to everyone in the room (text streams on lk.transcription); default true
+    captions: bool
+    # Punctuation and capitals; default true
+    punctuation: bool
+    # Mask profanity with asterisks; default false
+    profanityFilter: bool
+
+
+class TranscriptionStarted(TypedDict):
+    """The transcription that runs"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # Room name
+    roomId: str
+    # Always active
+    status: Literal["active"]
+    # BCP 47
+    language: str
+    # When the transcription was started
+    startedAt: str
+
+
+class TranscriptionStopped(TypedDict):
+    """The transcription that was stopped"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # Always stopped
+    status: Literal["stopped"]
+    # When the transcription was stopped
+    stoppedAt: str
+    # Final segments
+    segmentCount: int
+
+
+class Segment(TypedDict):
+    """A piece of speech of one speaker"""
+
+    # Form seg_<id>
+    id: str
+    # Form tr_<id>
+    transcriptionId: str
+    # The track that was heard; null for a recording, which is one mixed track
+    trackId: Optional[str]
+    # Who was heard; null for a recording
+    participantIdentity: Optional[str]
+    # Name of the speaker, as it is when this is read; null where it is not known
+    speaker: Optional[str]
+    # What was said
+    text: str
+    # BCP 47
+    language: str
+    # Seconds from the transcription's start
+    start: float
+    # Seconds from the transcription's start
+    end: float
+    # When it was begun to be said
+    startedAt: str
+    # When it was said
+    endedAt: str
+    # False for an interim result, which keeps its id when it becomes final
+    final: bool
+    # 0 to 1; null where the engine does not say
+    confidence: Optional[float]
+
+
+class LiveTranscription(TypedDict):
+    """The live transcription of a room"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # Room name
+    roomId: str
+    # Whether it still runs
+    status: Literal["active", "stopped", "failed"]
+    # BCP 47
+    language: str
+    # When the transcription was started
+    startedAt: str
+    # When it was stopped, or failed; null while it runs
+    stoppedAt: Optional[str]
+    # Why it failed
+    error: Optional[LiveTranscriptionError]
+    # The segments by their start
+    segments: list[Segment]
+
+
+class LiveTranscriptionError(TypedDict):
+    """Why it failed"""
+
+    # A word for it
+    code: str
+    # What is wrong, and what to do
+    message: str
+
+
+class SpeakerUpdate(TypedDict):
+    """Names to give, or to take away"""
+
+    # Merged into the map; null removes a name
+    participants: dict[str, Optional[str]]
+
+
+class TranscriptionQueue(TypedDict, total=False):
+    """How to transcribe a recording"""
+
+    # BCP 47; default en-US
+    language: str
+    # Track id or identity to speaker name
+    participants: dict[str, str]
+
+
+class TranscriptionQueued(TypedDict):
+    """The transcription that was queued"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # The recording's egress id
+    recordingId: str
+    # How far it is
+    status: Literal["queued", "processing", "completed"]
+    # When it was queued
+    queuedAt: str
+
+
+class PostTranscription(TypedDict):
+    """The transcription of a recording"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # The recording's egress id
+    recordingId: str
+    # Room name
+    roomId: str
+    # How far it is
+    status: Literal["queued", "processing", "completed", "failed"]
+    # BCP 47
+    language: str
+    # Names of speakers
+    participants: dict[str, str]
+    # Share of the audio that has been transcribed, 0 to 1
+    progress: float
+    # When it was queued
+    queuedAt: str
+    # When a worker took it up; null before
+    startedAt: Optional[str]
+    # When it was completed or failed; null before
+    completedAt: Optional[str]
+    # Length of the audio in milliseconds; null until known
+    durationMs: Optional[int]
+    # Why it failed, or why its last try did
+    error: Optional[PostTranscriptionError]
+
+
+class PostTranscriptionError(TypedDict):
+    """Why it failed, or why its last try did"""
+
+    # A word for it
+    code: str
+    # What is wrong, and what to do
+    message: str
+
+
+class PostTranscriptionList(TypedDict):
+    """A page of transcriptions"""
+
+    # The transcriptions
+    transcriptions: list[PostTranscription]
+    # Where the next page begins; null after the last one
+    nextCursor: Optional[str]
+
+
+class PostTranscriptionDetail(TypedDict):
+    """The transcription of a recording with its segments"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # The recording's egress id
+    recordingId: str
+    # Room name
+    roomId: str
+    # How far it is
+    status: Literal["queued", "processing", "completed", "failed"]
+    # BCP 47
+    language: str
+    # Names of speakers
+    participants: dict[str, str]
+    # Share of the audio that has been transcribed, 0 to 1
+    progress: float
+    # When it was queued
+    queuedAt: str
+    # When a worker took it up; null before
+    startedAt: Optional[str]
+    # When it was completed or failed; null before
+    completedAt: Optional[str]
+    # Length of the audio in milliseconds; null until known
+    durationMs: Optional[int]
+    # Why it failed, or why its last try did
+    error: Optional[PostTranscriptionDetailError]
+    # The segments by their start
+    segments: list[Segment]
+
+
+class PostTranscriptionDetailError(TypedDict):
+    """Why it failed, or why its last try did"""
+
+    # A word for it
+    code: str
+    # What is wrong, and what to do
+    message: str
+
+
+class WebhookWarning(TypedDict):
+    """Something odd about a webhook"""
+
+    # private-address: the URL names an address that the service does not deliver to
+    code: Literal["private-address"]
+    # What is odd, and what to do
+    detail: str
+
+
+class _WebhookRequired(TypedDict):
+    # Form wh_<id>
+    id: str
+    # Where deliveries go
+    url: str
+    # Events that it gets; * for all
+    events: list[str]
+    # The secret in the response to the creation, and a mask ever after
+    secret: str
+    # When it was registered
+    createdAt: str
+
+
+class Webhook(_WebhookRequired, total=False):
+    """A URL that gets events"""
+
+    # Only where it was created or changed just now, and something is odd about it
+    warnings: list[WebhookWarning]
+
+
+class _WebhookListRequired(TypedDict):
+    # The webhooks, oldest first
+    webhooks: list[Webhook]
+
+
+class WebhookList(_WebhookListRequired, total=False):
+    """Every webhook, or a page of them"""
+
+    # Where the next page begins, null after the last; only with `limit` or `cursor`
+    nextCursor: Optional[str]
+
+
+class _WebhookCreateRequired(TypedDict):
+    # Delivery endpoint, http or https, without user info, on a public address
+    url: str
+
+
+class WebhookCreate(_WebhookCreateRequired, total=False):
+    """The webhook to register"""
+
+    # Event filter; default ["*"]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    # HMAC signing secret, any text of up to 1024 bytes of UTF-8; generated as whsec_<base64 of 32 bytes> when absent
+    secret: str
+
+
+class WebhookPatch(TypedDict, total=False):
+    """What to change"""
+
+    # Delivery endpoint, http or https, without user info, on a public address
+    url: str
+    # Event filter; default ["*"]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+
+
+class WebhookPut(TypedDict, total=False):
+    """What to change, the secret too"""
+
+    # Delivery endpoint, http or https, without user info, on a public address
+    url: str
+    # Event filter; default ["*"]
+    events: list[Literal["room_created", "room_started", "room_finished", "participant_joined", "participant_left", "track_published", "track_unpublished", "egress_started", "egress_ended", "ingress_started", "ingress_ended", "transcription_completed", "transcription_failed", "room_closed", "recording_started", "recording_stopped", "ingress_stopped", "*"]]
+    # New signing secret; the mask *** keeps the present one
+    secret: str
+    # Ignored, so that a webhook can be sent as it was read
+    id: Any
+    # Ignored, so that a webhook can be sent as it was read
+    createdAt: Any
+
+
+class _WebhookTestRequired(TypedDict):
+    # Whether the receiver answered 2xx
+    delivered: bool
+    # The receiver's status; 0 when nobody answered
+    statusCode: int
+
+
+class WebhookTest(_WebhookTestRequired, total=False):
+    """How the test delivery went"""
+
+    # Why nobody answered, or not to the end
+    error: str
+
+
+class Delivery(TypedDict):
+    """One event for one webhook"""
+
+    # Form dlv_<id>
+    id: str
+    # Form wh_<id>
+    webhookId: str
+    # Id of the event, form evt_<id>
+    eventId: str
+    # Event name, as it is delivered
+    event: str
+    # failed: after the last try; cancelled: its webhook was deleted first
+    status: Literal["pending", "delivered", "failed", "cancelled"]
+    # When the event was stored
+    createdAt: str
+    # Null when it is not pending
+    nextAttemptAt: Optional[str]
+    # Every attempt, oldest first
+    attempts: list[DeliveryAttemptsItem]
+
+
+class DeliveryAttemptsItem(TypedDict):
+    # Counts the attempts from 1
+    number: int
+    # When it was sent
+    startedAt: str
+    # How long it took, in milliseconds
+    durationMs: int
+    # Null when nobody answered
+    statusCode: Optional[int]
+    # Why it counts as failed
+    error: Optional[str]
+    # What the receiver answered, at most 4 KiB
+    responseBody: Optional[str]
+
+
+class DeliveryList(TypedDict):
+    """A page of deliveries"""
+
+    # The deliveries
+    deliveries: list[Delivery]
+    # Where the next page begins; null after the last one
+    nextCursor: Optional[str]
+
+
+class Replay(TypedDict):
+    """What is sent again"""
+
+    # Deliveries that are pending again
+    replayed: int
+
+
+class _EventRoomRequired(TypedDict):
+    # The media server's id of this session of the room; empty where it is not known
+    id: str
+    # Room name
+    name: str
+    # Participants in the room after the event, recorders and agents not counted
+    numParticipants: int
+
+
+class EventRoom(_EventRoomRequired, total=False):
+    """The room of an event"""
+
+    # When the room was opened
+    createdAt: str
+    # When it was closed; only with room_finished
+    endedAt: str
+
+
+class _RoomCreatedEventRequired(TypedDict):
+    # Event name
+    event: Literal["room_created"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+
+
+class RoomCreatedEvent(_RoomCreatedEventRequired, total=False):
+    """A room was opened."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _RoomStartedEventRequired(TypedDict):
+    # Event name
+    event: Literal["room_started"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+
+
+class RoomStartedEvent(_RoomStartedEventRequired, total=False):
+    """The first participant of a room joined."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _RoomFinishedEventRequired(TypedDict):
+    # Event name; room_closed only for a webhook that is registered under that name
+    event: Literal["room_finished", "room_closed"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+
+
+class RoomFinishedEvent(_RoomFinishedEventRequired, total=False):
+    """A room was closed."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _JoinedParticipantRequired(TypedDict):
+    # The media server's id of this connection
+    sid: str
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+    # When the participant joined
+    joinedAt: str
+
+
+class JoinedParticipant(_JoinedParticipantRequired, total=False):
+    """Who joined"""
+
+    # As in the token, or as it was changed since
+    metadata: str
+    # Role of the token; absent for tokens of others
+    role: str
+
+
+class _ParticipantJoinedEventRequired(TypedDict):
+    # Event name
+    event: Literal["participant_joined"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    participant: JoinedParticipant
+
+
+class ParticipantJoinedEvent(_ParticipantJoinedEventRequired, total=False):
+    """A participant joined a room."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _LeftParticipantRequired(TypedDict):
+    # The media server's id of this connection
+    sid: str
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+    # left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined
+    # again
+    leaveReason: Literal["left", "removed", "lost", "room_closed", "duplicate_identity"]
+
+
+class LeftParticipant(_LeftParticipantRequired, total=False):
+    """Who left, and why"""
+
+    # When the participant joined
+    joinedAt: str
+    # As in the token, or as it was changed since
+    metadata: str
+    # Role of the token; absent for tokens of others
+    role: str
+
+
+class _ParticipantLeftEventRequired(TypedDict):
+    # Event name
+    event: Literal["participant_left"]
+    room: EventRoom
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    participant: LeftParticipant
+
+
+class ParticipantLeftEvent(_ParticipantLeftEventRequired, total=False):
+    """A participant left a room."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class TrackParticipant(TypedDict):
+    """Who publishes the track"""
+
+    # The media server's id of this connection
+    sid: str
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+
+
+class EventTrack(TypedDict, total=False):
+    """LiveKit's TrackInfo"""
+
+    # Id of the track
+    sid: str
+    # AUDIO, VIDEO or DATA
+    type: str
+    # CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN
+    source: str
+    # Name that the publisher gave it
+    name: str
+    # Whether it is muted
+    muted: bool
+
+
+class _TrackPublishedEventRequired(TypedDict):
+    # Event name
+    event: Literal["track_published"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    participant: TrackParticipant
+    track: EventTrack
+
+
+class TrackPublishedEvent(_TrackPublishedEventRequired, total=False):
+    """A participant published a track: a microphone, a camera or a screen."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _TrackUnpublishedEventRequired(TypedDict):
+    # Event name
+    event: Literal["track_unpublished"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    participant: TrackParticipant
+    track: EventTrack
+
+
+class TrackUnpublishedEvent(_TrackUnpublishedEventRequired, total=False):
+    """A participant stopped publishing a track."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _EventRecordingRequired(TypedDict):
+    # The recording's egress id
+    egressId: str
+    # recording, stopped, aborted or failed
+    status: str
+
+
+class EventRecording(_EventRecordingRequired, total=False):
+    """The recording"""
+
+    # When its media begins; null until known
+    mediaStartedAt: Optional[str]
+    # Usable for 24 h from the attempt; absent when there is no file
+    fileUrl: str
+    # Length in milliseconds
+    durationMs: int
+    # Size of the file in bytes
+    sizeBytes: int
+    # Why it failed or was aborted
+    error: str
+    # An earlier egress_ended reported it as failed; its file came after all
+    corrected: bool
+
+
+class _EgressStartedEventRequired(TypedDict):
+    # Event name; recording_started only for a webhook that is registered under that name
+    event: Literal["egress_started", "recording_started"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    recording: EventRecording
+
+
+class EgressStartedEvent(_EgressStartedEventRequired, total=False):
+    """The recording of a room started."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _EgressEndedEventRequired(TypedDict):
+    # Event name; recording_stopped only for a webhook that is registered under that name
+    event: Literal["egress_ended", "recording_stopped"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    recording: EventRecording
+
+
+class EgressEndedEvent(_EgressEndedEventRequired, total=False):
+    """The recording of a room is over; `fileUrl` leads to its file."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _EventIngressRequired(TypedDict):
+    # Form IN_<id>
+    ingressId: str
+
+
+class EventIngress(_EventIngressRequired, total=False):
+    """The stream"""
+
+    # Name of the ingress
+    name: str
+    # RTMP_INPUT or WHIP_INPUT
+    inputType: str
+    # Identity of the stream in the room
+    participantIdentity: str
+    # Display name of the stream in the room
+    participantName: str
+    # Why it ended, where it failed
+    error: str
+
+
+class _IngressStartedEventRequired(TypedDict):
+    # Event name
+    event: Literal["ingress_started"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    ingress: EventIngress
+
+
+class IngressStartedEvent(_IngressStartedEventRequired, total=False):
+    """A stream comes in through an ingress."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _IngressEndedEventRequired(TypedDict):
+    # Event name; ingress_stopped only for a webhook that is registered under that name
+    event: Literal["ingress_ended", "ingress_stopped"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    ingress: EventIngress
+
+
+class IngressEndedEvent(_IngressEndedEventRequired, total=False):
+    """A stream through an ingress ended."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _EventTranscriptionRequired(TypedDict):
+    # Form tr_<id>
+    transcriptionId: str
+
+
+class EventTranscription(_EventTranscriptionRequired, total=False):
+    """The transcription; its text is read from the API"""
+
+    # live or post
+    kind: str
+    # Room name
+    roomId: str
+    # The recording, of a post-call transcription
+    recordingId: str
+    # stopped, completed or failed
+    status: str
+    # BCP 47
+    language: str
+    # Of a live transcription
+    startedAt: Optional[str]
+    # Of a live transcription
+    stoppedAt: Optional[str]
+    # Of a post-call transcription
+    queuedAt: Optional[str]
+    # Of a post-call transcription
+    completedAt: Optional[str]
+    # Length of the audio, of a post-call transcription
+    durationMs: Optional[int]
+    # Final segments
+    segmentCount: int
+    # Why it failed; only with transcription_failed
+    error: EventTranscriptionError
+
+
+class EventTranscriptionError(TypedDict):
+    """Why it failed; only with transcription_failed"""
+
+    # A word for it
+    code: str
+    # What is wrong, and what to do
+    message: str
+
+
+class _TranscriptionCompletedEventRequired(TypedDict):
+    # Event name
+    event: Literal["transcription_completed"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    transcription: EventTranscription
+
+
+class TranscriptionCompletedEvent(_TranscriptionCompletedEventRequired, total=False):
+    """A transcription was stopped or is complete."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class _TranscriptionFailedEventRequired(TypedDict):
+    # Event name
+    event: Literal["transcription_failed"]
+    # The room; null where it is not known
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+    transcription: EventTranscription
+
+
+class TranscriptionFailedEvent(_TranscriptionFailedEventRequired, total=False):
+    """A transcription failed; `error` says why."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+class EventList(TypedDict):
+    """A page of events"""
+
+    # The events, oldest first
+    events: list[Event]
+    # Where to go on, also after the last event: what happens later comes after it
+    nextCursor: str
+
+
+class _PersonRequired(TypedDict):
+    # First name, or all of them
+    name: str
+    # Last name; of married women that of birth
+    surname: str
+    # F female, M male
+    gender: Literal["F", "M"]
+    # Day of birth, DD
+    day: Union[int, str]
+    # Month of birth, MM
+    month: Union[int, str]
+    # Year of birth, YYYY
+    year: Union[int, str]
+    # Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
+    # former and bilingual names do, and so does a Belfiore code
+    city: str
+
+
+class Person(_PersonRequired, total=False):
+    """Whose code it is"""
+
+    # Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+    province: str
+    # The person has no surname: `surname` is empty, and the code has XXX
+    noSurname: bool
+    # The person has no given name: `name` is empty, and the code has XXX
+    noName: bool
+
+
+# A place with its dates
+PlacePeriod = TypedDict(
+    "PlacePeriod",
+    {
+        "code": "str",
+        "belfiore_code": "str",
+        "province": "str",
+        "name": "str",
+        "from": "Optional[str]",
+        "to": "Optional[str]",
+        "current": "bool",
+    },
+)
+
+
+class GeneratedCodeDetails(TypedDict):
+    """With details=true only"""
+
+    birthplace: PlacePeriod
+    # Why this place was chosen: by its Belfiore code; its own name on the date; an alias; its name of another time;
+    # it came later; it had ended; nobody recorded its dates; it took over the place that was named
+    why: Literal["code", "name", "alias", "other-name", "later", "ended", "undated", "successor"]
+    # What is odd about the data
+    warnings: list[Literal["place-not-in-force", "place-ended", "names-after-comma"]]
+
+
+class _GeneratedCodeRequired(TypedDict):
+    # The fiscal code, 16 characters
+    cf: str
+
+
+class GeneratedCode(_GeneratedCodeRequired, total=False):
+    """The code of a person"""
+
+    details: GeneratedCodeDetails
+
+
+class PlaceRecord(TypedDict):
+    """A place"""
+
+    # Belfiore code of the place
+    code: str
+    # Belfiore code of the comune that holds the place today; `code` while the place exists
+    belfiore_code: str
+    # Province abbreviation, EE for a state
+    province: str
+    # Upper case
+    name: str
+
+
+class CodeFault(TypedDict):
+    """Something wrong with a code"""
+
+    # A word for it
+    reason: str
+    # Index of the first character at fault, from 0
+    start: int
+    # Index after the last one
+    end: int
+    # A sentence for it
+    message: str
+
+
+class _FiscalErrorRequired(TypedDict):
+    # Class of the error
+    name: str
+    # What is wrong
+    message: str
+    # HTTP status
+    code: int
+
+
+class FiscalError(_FiscalErrorRequired, total=False):
+    """Every error under /cf and /it"""
+
+    # What is wrong with each bad field
+    errors: dict[str, str]
+    # Of an ambiguous place: those that fit
+    candidates: list[PlaceRecord]
+    # Of an unknown place: those that may be meant
+    suggestions: list[PlaceRecord]
+    # Of a code, with details=true: everything that is wrong
+    faults: list[CodeFault]
+
+
+class _CodeAndPersonRequired(TypedDict):
+    # The fiscal code
+    cf: str
+    # First name, or all of them
+    name: str
+    # Last name; of married women that of birth
+    surname: str
+    # F female, M male
+    gender: Literal["F", "M"]
+    # Day of birth, DD
+    day: Union[int, str]
+    # Month of birth, MM
+    month: Union[int, str]
+    # Year of birth, YYYY
+    year: Union[int, str]
+    # Birth city in Italy, or the country in Italian for births abroad; case, accents and apostrophes do not count,
+    # former and bilingual names do, and so does a Belfiore code
+    city: str
+
+
+class CodeAndPerson(_CodeAndPersonRequired, total=False):
+    """A code, and the person to whom it may belong"""
+
+    # Province abbreviation of then or of today, EE for births abroad; only an ambiguous city needs it
+    province: str
+    # The person has no surname: `surname` is empty, and the code has XXX
+    noSurname: bool
+    # The person has no given name: `name` is empty, and the code has XXX
+    noName: bool
+
+
+class MatchPart(TypedDict):
+    """A part of the code, compared"""
+
+    # Which part
+    part: Literal["surname", "name", "gender", "day", "month", "year", "place"]
+    # Whether it matches
+    matches: bool
+    # By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code
+    expected: Union[str, int]
+    # In the code
+    found: Union[str, int]
+
+
+class Match(TypedDict):
+    """Whether a code fits a person, part by part"""
+
+    # Whether all parts match
+    matches: bool
+    # In the order of the code
+    parts: list[MatchPart]
+
+
+class DecodedCodeDetails(TypedDict):
+    """With details=true only"""
+
+    # The code without omocodia
+    baseCode: str
+    # How many digits are replaced by letters, 0 to 7
+    omocodiaLevel: int
+    # The birth date by the other reading of the two-digit year
+    otherBirthday: Optional[str]
+    # Belfiore code
+    birthplaceCode: str
+    # Whether the place existed on the birth date
+    birthplaceWasInForce: bool
+    # The place under its name of today, or the one that holds it
+    birthplaceToday: Optional[PlaceRecord]
+    # What is odd about a valid code
+    warnings: list[Literal["place-not-in-force", "names-not-derivable"]]
+
+
+class _DecodedCodeRequired(TypedDict):
+    # The three letters of the name
+    name: str
+    # The three letters of the surname
+    surname: str
+    # Sex
+    gender: Literal["F", "M"]
+    # Day of the birth date
+    day: int
+    # Month of the birth date
+    month: int
+    # Year of the birth date
+    year: int
+    # YYYY-MM-DD
+    birthday: str
+    # Place or country, upper case, by its name on the birth date
+    birthplace: str
+    # Province on the birth date, EE abroad
+    birthplaceProvincia: str
+    # The code, upper case
+    cf: str
+
+
+class DecodedCode(_DecodedCodeRequired, total=False):
+    """What a code tells"""
+
+    details: DecodedCodeDetails
+
+
+class _ValidityRequired(TypedDict):
+    # Whether it is valid
+    valid: bool
+    # What the code is by its own check digit: of a person, provisional, a VAT number (which is also the code of most
+    # organisations), of an organisation without VAT number; null when it is none
+    kind: Optional[Literal["person", "provisional", "vat", "organisation"]]
+
+
+class Validity(_ValidityRequired, total=False):
+    """Whether a code is valid"""
+
+    # Of an invalid code: what is wrong first of all
+    reason: Literal["length", "characters", "omocodia", "check-character", "date", "place", "place-not-in-force", "provisional-code", "vat-number", "organisation-code"]
+    # With details=true: everything that is wrong
+    faults: list[CodeFault]
+    # What is odd about a valid code
+    warnings: list[Literal["place-not-in-force", "names-not-derivable"]]
+
+
+class Province(TypedDict):
+    """A province"""
+
+    # Name in Italian
+    name: str
+    # Two letters
+    abbreviation: str
+
+
+class Region(TypedDict):
+    """A region with its provinces"""
+
+    # Name in Italian
+    name: str
+    # Its provinces
+    provinces: list[Province]
+
+
+# A place with its history
+FoundPlace = TypedDict(
+    "FoundPlace",
+    {
+        "code": "str",
+        "belfiore_code": "str",
+        "province": "str",
+        "name": "str",
+        "from": "Optional[str]",
+        "to": "Optional[str]",
+        "current": "bool",
+        "history": "list[FoundPlaceHistoryItem]",
+        "successors": "list[FoundPlaceSuccessorsItem]",
+    },
+)
+
+
+FoundPlaceHistoryItem = TypedDict(
+    "FoundPlaceHistoryItem",
+    {
+        "code": "str",
+        "belfiore_code": "str",
+        "province": "str",
+        "name": "str",
+        "from": "Optional[str]",
+        "to": "Optional[str]",
+        "current": "bool",
+        "source": "Literal[\"ministero-interno\", \"codice-fiscale-js\"]",
+    },
+)
+
+
+class FoundPlaceSuccessorsItem(TypedDict):
+    # Belfiore code
+    code: str
+    # Province abbreviation
+    province: str
+    # Upper case
+    name: str
+    # What tells of the successor
+    source: Literal["istat", "istat-same-code", "istat-seat", "istat-divided", "by-hand"]
+
+
+class DatedCaps(TypedDict):
+    """With details=true"""
+
+    place: PlaceRecord
+    # Five digits each, in order
+    caps: list[str]
+    # Year and month that they are of
+    asOf: str
+    # The code that will replace the others of this comune; null for nearly all
+    replacedBy: Optional[str]
+
+
+class _FieldErrorRequired(TypedDict):
+    # What is wrong with it
+    detail: str
+
+
+class FieldError(_FieldErrorRequired, total=False):
+    """One bad field or parameter"""
+
+    # JSON pointer into the body, as a URI fragment: #/name
+    pointer: str
+    # Name of the query or path parameter
+    parameter: str
+
+
+class _ProblemRequired(TypedDict):
+    # URI of the problem kind
+    type: str
+    # HTTP reason phrase
+    title: str
+    # HTTP status
+    status: int
+    # What is wrong, and what to do next
+    detail: str
+
+
+class Problem(_ProblemRequired, total=False):
+    """RFC 9457 problem details"""
+
+    # urn:uuid:<request id>
+    instance: str
+    # Every bad field or parameter, up to 100
+    errors: list[FieldError]
+    # There are more bad fields than `errors` names
+    errorsTruncated: bool
+    # What to do about it, which `detail` says too
+    hint: ProblemHint
+    # The server's clock, Unix seconds
+    serverTime: int
+
+
+class _ProblemHintRequired(TypedDict):
+    # Text of it, in lower case and without a full stop
+    text: str
+
+
+class ProblemHint(_ProblemHintRequired, total=False):
+    """What to do about it, which `detail` says too"""
+
+    # The command that does it
+    command: str
+
+
+class _WebhookTestEventRequired(TypedDict):
+    # Event name
+    event: Literal["webhook_test"]
+    # Always null: a test has no room
+    room: Optional[EventRoom]
+    # When it happened
+    timestamp: str
+    # The same on every retry and replay: handle each id once
+    id: str
+    # Counts the events of one session of a room, from 1
+    sequence: Optional[int]
+
+
+class WebhookTestEvent(_WebhookTestEventRequired, total=False):
+    """A test that a caller asked for."""
+
+    # Found missing afterwards; the timestamp is when it was found
+    reconciled: bool
+
+
+RecordingState = Literal["recording", "stopped", "aborted", "failed"]
+
+
+Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
+
+
+GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]
+
+
+ListCapsResponse = Union[list[int], DatedCaps]
+
+
+class Operations:
+    """One method for each endpoint. They raise RtcError, as Client says."""
+
+    def _call(self, method: str, path: str, query: Query, body: Optional[object]) -> Any:
+        raise NotImplementedError
+
+    def _text(self, path: str, query: Query) -> str:
+        raise NotImplementedError
+
+    @staticmethod
+    def _path(template: str, *values: str) -> str:
+        raise NotImplementedError
+
+    def get_health(self) -> Health:
+        """Say that the service runs, and what it can do."""
+        response: Health = self._call("GET", "/v1/health", {}, None)
+        return response
+
+    def get_readiness(self) -> Readiness:
+        """Check what the service needs: the media server and the database."""
+        response: Readiness = self._call("GET", "/ready", {}, None)
+        return response
+
+    def check_self(self) -> SelfCheckList:
+        """Try what stands behind the service, as rtc doctor does."""
+        response: SelfCheckList = self._call("POST", "/v1/self-check", {}, None)
+        return response
+
+    def create_token(self, body: TokenRequest) -> Token:
+        """Issue an access token."""
+        response: Token = self._call("POST", "/v1/token", {}, body)
+        return response
+
+    def refresh_token(self, body: TokenRequest) -> Token:
+        """Issue an access token anew, before the old one runs out."""
+        response: Token = self._call("POST", "/v1/token/refresh", {}, body)
+        return response
+
+    def list_rooms(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> RoomList:
+        """List the open rooms."""
+        response: RoomList = self._call("GET", "/v1/rooms", {"limit": limit, "cursor": cursor}, None)
+        return response
+
+    def iterate_rooms(self, *, limit: Optional[int] = None) -> Iterator[Room]:
+        """List the open rooms: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_rooms(limit=limit, cursor=cursor)
+            yield from page["rooms"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def create_room(self, body: RoomCreate) -> Room:
+        """Create a room, or get the one that exists."""
+        response: Room = self._call("POST", "/v1/rooms", {}, body)
+        return response
+
+    def get_room(self, room_id: str) -> Room:
+        """Read a room."""
+        response: Room = self._call("GET", self._path("/v1/rooms/{}", room_id), {}, None)
+        return response
+
+    def update_room(self, room_id: str, body: Optional[RoomPatch] = None) -> Room:
+        """Change the metadata of an open room."""
+        response: Room = self._call("PATCH", self._path("/v1/rooms/{}", room_id), {}, body)
+        return response
+
+    def delete_room(self, room_id: str) -> None:
+        """Close a room and disconnect everyone in it."""
+        self._call("DELETE", self._path("/v1/rooms/{}", room_id), {}, None)
+
+    def list_participants(self, room_id: str) -> ParticipantList:
+        """List the participants of a room."""
+        response: ParticipantList = self._call("GET", self._path("/v1/rooms/{}/participants", room_id), {}, None)
+        return response
+
+    def remove_participant(self, room_id: str, participant_id: str) -> None:
+        """Disconnect a participant."""
+        self._call(
+            "DELETE",
+            self._path("/v1/rooms/{}/participants/{}", room_id, participant_id),
+            {},
+            None,
+        )
+
+    def mute_participant(self, room_id: str, participant_id: str, body: Mute) -> None:
+        """Mute a track of a participant."""
+        self._call(
+            "POST",
+            self._path("/v1/rooms/{}/participants/{}/mute", room_id, participant_id),
+            {},
+            body,
+        )
+
+    def start_recording(self, room_id: str) -> RecordingStart:
+        """Record a room to an MP4 file."""
+        response: RecordingStart = self._call("POST", self._path("/v1/rooms/{}/recording/start", room_id), {}, None)
+        return response
+
+    def stop_recording(self, room_id: str) -> RecordingStop:
+        """Stop the recording of a room."""
+        response: RecordingStop = self._call("POST", self._path("/v1/rooms/{}/recording/stop", room_id), {}, None)
+        return response
+
+    def get_recording_status(self, room_id: str) -> RecordingStatus:
+        """Say whether a room is being recorded."""
+        response: RecordingStatus = self._call("GET", self._path("/v1/rooms/{}/recording", room_id), {}, None)
+        return response
+
+    def list_recordings(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        status: Optional[Literal["recording", "stopped", "aborted", "failed"]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> RecordingList:
+        """List recordings, newest first."""
+        response: RecordingList = self._call(
+            "GET",
+            "/v1/recordings",
+            {"roomId": room_id, "status": status, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_recordings(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        status: Optional[Literal["recording", "stopped", "aborted", "failed"]] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Recording]:
+        """List recordings, newest first: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_recordings(room_id=room_id, status=status, limit=limit, cursor=cursor)
+            yield from page["recordings"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def get_recording(self, recording_id: str) -> Recording:
+        """Show one recording."""
+        response: Recording = self._call("GET", self._path("/v1/recordings/{}", recording_id), {}, None)
+        return response
+
+    def delete_recording(self, recording_id: str) -> None:
+        """Delete a recording and its file."""
+        self._call("DELETE", self._path("/v1/recordings/{}", recording_id), {}, None)
+
+    def list_ingress(self, room_id: str) -> IngressList:
+        """List the ingress endpoints of a room."""
+        response: IngressList = self._call("GET", self._path("/v1/rooms/{}/ingress", room_id), {}, None)
+        return response
+
+    def create_ingress(self, room_id: str, body: Optional[IngressCreate] = None) -> Ingress:
+        """Create an endpoint through which a stream publishes into a room."""
+        response: Ingress = self._call("POST", self._path("/v1/rooms/{}/ingress", room_id), {}, body)
+        return response
+
+    def delete_ingress(self, room_id: str, ingress_id: str) -> None:
+        """Delete an ingress endpoint of a room."""
+        self._call("DELETE", self._path("/v1/rooms/{}/ingress/{}", room_id, ingress_id), {}, None)
+
+    def start_transcription(self, room_id: str, body: Optional[TranscriptionStart] = None) -> TranscriptionStarted:
+        """Transcribe a room live."""
+        response: TranscriptionStarted = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/transcription/start", room_id),
+            {},
+            body,
+        )
+        return response
+
+    def stop_transcription(self, room_id: str) -> TranscriptionStopped:
+        """Stop transcribing a room."""
+        response: TranscriptionStopped = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/transcription/stop", room_id),
+            {},
+            None,
+        )
+        return response
+
+    def get_transcription(self, room_id: str, *, since: Optional[str] = None) -> LiveTranscription:
+        """Read the live transcription of a room."""
+        response: LiveTranscription = self._call(
+            "GET",
+            self._path("/v1/rooms/{}/transcription", room_id),
+            {"since": since},
+            None,
+        )
+        return response
+
+    def get_transcription_text(self, room_id: str, format: Literal["text", "vtt", "srt"]) -> str:
+        """Read the live transcription of a room, as text or captions."""
+        return self._text(self._path("/v1/rooms/{}/transcription", room_id), {"format": format})
+
+    def name_speakers(self, room_id: str, body: SpeakerUpdate) -> None:
+        """Name the speakers of a room."""
+        self._call("PATCH", self._path("/v1/rooms/{}/transcription/speakers", room_id), {}, body)
+
+    def create_transcription(self, recording_id: str, body: Optional[TranscriptionQueue] = None) -> TranscriptionQueued:
+        """Transcribe a recording after the call."""
+        response: TranscriptionQueued = self._call(
+            "POST",
+            self._path("/v1/recordings/{}/transcribe", recording_id),
+            {},
+            body,
+        )
+        return response
+
+    def list_transcriptions(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        recording_id: Optional[str] = None,
+        status: Optional[Literal["queued", "processing", "completed", "failed"]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> PostTranscriptionList:
+        """List the transcriptions of recordings, newest first."""
+        response: PostTranscriptionList = self._call(
+            "GET",
+            "/v1/transcriptions",
+            {"roomId": room_id, "recordingId": recording_id, "status": status, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_transcriptions(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        recording_id: Optional[str] = None,
+        status: Optional[Literal["queued", "processing", "completed", "failed"]] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[PostTranscription]:
+        """List the transcriptions of recordings, newest first: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_transcriptions(room_id=room_id, recording_id=recording_id, status=status, limit=limit, cursor=cursor)
+            yield from page["transcriptions"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def get_transcription_by_id(self, transcription_id: str) -> GetTranscriptionByIdResponse:
+        """Read a transcription with its segments."""
+        response: GetTranscriptionByIdResponse = self._call(
+            "GET",
+            self._path("/v1/transcriptions/{}", transcription_id),
+            {},
+            None,
+        )
+        return response
+
+    def get_transcription_by_id_text(self, transcription_id: str, format: Literal["text", "vtt", "srt"]) -> str:
+        """Read a transcription with its segments, as text or captions."""
+        return self._text(self._path("/v1/transcriptions/{}", transcription_id), {"format": format})
+
+    def delete_transcription(self, transcription_id: str) -> None:
+        """Delete a transcription with all its segments."""
+        self._call("DELETE", self._path("/v1/transcriptions/{}", transcription_id), {}, None)
+
+    def name_speakers_by_id(self, transcription_id: str, body: SpeakerUpdate) -> None:
+        """Name the speakers of a transcription."""
+        self._call(
+            "PATCH",
+            self._path("/v1/transcriptions/{}/speakers", transcription_id),
+            {},
+            body,
+        )
+
+    def list_webhooks(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> WebhookList:
+        """List the webhooks."""
+        response: WebhookList = self._call("GET", "/v1/webhooks", {"limit": limit, "cursor": cursor}, None)
+        return response
+
+    def iterate_webhooks(self, *, limit: Optional[int] = None) -> Iterator[Webhook]:
+        """List the webhooks: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_webhooks(limit=limit, cursor=cursor)
+            yield from page["webhooks"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def create_webhook(self, body: WebhookCreate) -> Webhook:
+        """Register a webhook."""
+        response: Webhook = self._call("POST", "/v1/webhooks", {}, body)
+        return response
+
+    def get_webhook(self, webhook_id: str) -> Webhook:
+        """Read a webhook."""
+        response: Webhook = self._call("GET", self._path("/v1/webhooks/{}", webhook_id), {}, None)
+        return response
+
+    def put_webhook(self, webhook_id: str, body: Optional[WebhookPut] = None) -> Webhook:
+        """Change the URL, the events or the secret of a webhook."""
+        response: Webhook = self._call("PUT", self._path("/v1/webhooks/{}", webhook_id), {}, body)
+        return response
+
+    def patch_webhook(self, webhook_id: str, body: Optional[WebhookPatch] = None) -> Webhook:
+        """Change the URL or the events of a webhook."""
+        response: Webhook = self._call("PATCH", self._path("/v1/webhooks/{}", webhook_id), {}, body)
+        return response
+
+    def delete_webhook(self, webhook_id: str) -> None:
+        """Delete a webhook with its log."""
+        self._call("DELETE", self._path("/v1/webhooks/{}", webhook_id), {}, None)
+
+    def test_webhook(self, webhook_id: str) -> WebhookTest:
+        """Send a test delivery."""
+        response: WebhookTest = self._call("POST", self._path("/v1/webhooks/{}/test", webhook_id), {}, None)
+        return response
+
+    def list_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        status: Optional[Literal["pending", "delivered", "failed", "cancelled"]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> DeliveryList:
+        """List the deliveries of a webhook with every attempt, newest first."""
+        response: DeliveryList = self._call(
+            "GET",
+            self._path("/v1/webhooks/{}/deliveries", webhook_id),
+            {"status": status, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_deliveries(
+        self,
+        webhook_id: str,
+        *,
+        status: Optional[Literal["pending", "delivered", "failed", "cancelled"]] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Delivery]:
+        """List the deliveries of a webhook with every attempt, newest first: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_deliveries(webhook_id, status=status, limit=limit, cursor=cursor)
+            yield from page["deliveries"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def replay_delivery(self, webhook_id: str, delivery_id: str) -> Replay:
+        """Send an ended delivery again."""
+        response: Replay = self._call(
+            "POST",
+            self._path("/v1/webhooks/{}/deliveries/{}/replay", webhook_id, delivery_id),
+            {},
+            None,
+        )
+        return response
+
+    def replay_failed_deliveries(self, webhook_id: str, *, since: str) -> Replay:
+        """Send all failed deliveries of a webhook again."""
+        response: Replay = self._call(
+            "POST",
+            self._path("/v1/webhooks/{}/replay", webhook_id),
+            {"since": since},
+            None,
+        )
+        return response
+
+    def list_events(
+        self,
+        *,
+        cursor: Optional[str] = None,
+        since: Optional[str] = None,
+        room: Optional[str] = None,
+        types: Optional[str] = None,
+        limit: Optional[int] = None,
+        wait: Optional[int] = None,
+    ) -> EventList:
+        """Read the stored events in their order."""
+        response: EventList = self._call(
+            "GET",
+            "/v1/events",
+            {"cursor": cursor, "since": since, "room": room, "types": types, "limit": limit, "wait": wait},
+            None,
+        )
+        return response
+
+    def generate_fiscal_code(self, body: Person, *, details: Optional[bool] = None) -> GeneratedCode:
+        """Generate the fiscal code of a person's data."""
+        response: GeneratedCode = self._call("POST", "/cf", {"details": details}, body)
+        return response
+
+    def match_fiscal_code(self, body: CodeAndPerson) -> Match:
+        """Tell whether a fiscal code is that of a person."""
+        response: Match = self._call("POST", "/cf/match", {}, body)
+        return response
+
+    def decode_fiscal_code(self, fiscal_code: str, *, details: Optional[bool] = None) -> DecodedCode:
+        """Decode a fiscal code."""
+        response: DecodedCode = self._call("GET", self._path("/cf/{}", fiscal_code), {"details": details}, None)
+        return response
+
+    def list_omocodie(self, fiscal_code: str, *, details: Optional[bool] = None) -> list[str]:
+        """List the other 127 forms of a fiscal code (omocodia)."""
+        response: list[str] = self._call(
+            "GET",
+            self._path("/cf/omocodie/{}", fiscal_code),
+            {"details": details},
+            None,
+        )
+        return response
+
+    def check_fiscal_code(
+        self,
+        fiscal_code: str,
+        *,
+        strict: Optional[bool] = None,
+        accept: Optional[Literal["person", "any"]] = None,
+        details: Optional[bool] = None,
+    ) -> Validity:
+        """Check a fiscal code."""
+        response: Validity = self._call(
+            "GET",
+            self._path("/cf/check/{}", fiscal_code),
+            {"strict": strict, "accept": accept, "details": details},
+            None,
+        )
+        return response
+
+    def list_regions(self) -> list[Region]:
+        """List the regions with their provinces."""
+        response: list[Region] = self._call("GET", "/it/regions", {}, None)
+        return response
+
+    def list_provinces(self) -> list[PlacePeriod]:
+        """List the provinces by their capitals."""
+        response: list[PlacePeriod] = self._call("GET", "/it/provinces", {}, None)
+        return response
+
+    def list_cities(
+        self,
+        province_abbreviation: str,
+        *,
+        current: Optional[bool] = None,
+        date: Optional[str] = None,
+        q: Optional[str] = None,
+        limit: Optional[str] = None,
+        offset: Optional[str] = None,
+    ) -> list[PlacePeriod]:
+        """List the places of a province."""
+        response: list[PlacePeriod] = self._call(
+            "GET",
+            self._path("/it/cities/{}", province_abbreviation),
+            {"current": current, "date": date, "q": q, "limit": limit, "offset": offset},
+            None,
+        )
+        return response
+
+    def search_places(
+        self,
+        *,
+        q: str,
+        province: Optional[str] = None,
+        date: Optional[str] = None,
+        limit: Optional[str] = None,
+    ) -> list[FoundPlace]:
+        """Search for places as one types, with their history."""
+        response: list[FoundPlace] = self._call(
+            "GET",
+            "/it/places",
+            {"q": q, "province": province, "date": date, "limit": limit},
+            None,
+        )
+        return response
+
+    def list_caps(
+        self,
+        province_abbreviation: str,
+        city_name: str,
+        *,
+        details: Optional[bool] = None,
+    ) -> ListCapsResponse:
+        """List the postal codes of a city."""
+        response: ListCapsResponse = self._call(
+            "GET",
+            self._path("/it/caps/{}/{}", province_abbreviation, city_name),
+            {"details": details},
+            None,
+        )
+        return response

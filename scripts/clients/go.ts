@@ -1,0 +1,246 @@
+import { mergeUnions } from './merge-unions.ts';
+import {
+  capitalise,
+  type Definition,
+  isObject,
+  type Model,
+  type Operation,
+  type Property,
+  type Type,
+  wrap,
+} from './model.ts';
+
+const HEADER = `// Code generated from the OpenAPI document of rtc-service. DO NOT EDIT.
+
+package rtc
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+)
+`;
+
+/** Words that Go's names have in capitals. */
+const INITIALISMS: ReadonlySet<string> = new Set(['Id', 'Url', 'Api', 'Sid', 'Cf']);
+
+/** The text of api.go, as gofmt writes it. */
+export function generateGo({ definitions, operations }: Model): string {
+  return [
+    HEADER,
+    ...mergeUnions(definitions).map(definition),
+    ...operations.flatMap((operation) => [
+      ...parametersOf(operation),
+      method(operation),
+      ...texts(operation),
+      ...iterator(operation),
+    ]),
+  ].join('\n');
+}
+
+function definition(each: Definition): string {
+  const name = goName(each.name);
+  const doc = comment(each.description, { name, indent: '' });
+  if (!isObject(each)) return `${doc}type ${name} = ${typeOf(each.type)}\n`;
+  return `${doc}type ${name} struct {\n${fieldLines(each.properties.map(field))}}\n`;
+}
+
+type Field = { readonly doc: string; readonly name: string; readonly type: string; readonly tag: string };
+
+function field({ name, description, type, isRequired }: Property): Field {
+  const choices = choicesOf(type);
+  const doc = [description, ...(choices.length === 0 ? [] : [`One of ${choices.join(', ')}.`])]
+    .filter((sentence) => sentence !== undefined)
+    .join('. ')
+    .replaceAll('..', '.');
+  return {
+    doc: doc === '' ? '' : wrap(doc, '\t// ').join('\n').concat('\n'),
+    name: goName(name),
+    type: isRequired ? typeOf(type) : optional(type),
+    tag: ` \`json:"${isRequired ? name : `${name},omitempty`}"\``,
+  };
+}
+
+/** gofmt aligns the columns of lines that no comment separates. */
+function fieldLines(fields: readonly Field[]): string {
+  const runs: Field[][] = [];
+  for (const each of fields) {
+    const run = runs.at(-1);
+    if (run === undefined || each.doc !== '') runs.push([each]);
+    else run.push(each);
+  }
+  return runs
+    .flatMap((run) => {
+      const name = Math.max(...run.map((each) => each.name.length));
+      const type = Math.max(...run.map((each) => each.type.length));
+      return run.map((each) => {
+        const line = `\t${each.name.padEnd(name)} ${each.type.padEnd(type)}${each.tag}`;
+        return `${each.doc}${line.trimEnd()}\n`;
+      });
+    })
+    .join('');
+}
+
+function choicesOf(type: Type): readonly string[] {
+  if (type.kind === 'nullable' || type.kind === 'array') return choicesOf(type.of);
+  return type.kind === 'choice' ? type.values : [];
+}
+
+/** Absent and zero are told apart by a pointer; slices, maps and any have their nil. */
+function optional(type: Type): string {
+  const written = typeOf(type);
+  return /^(\*|\[\]|map\[|any$)/.test(written) ? written : `*${written}`;
+}
+
+function typeOf(type: Type): string {
+  switch (type.kind) {
+    case 'string':
+    case 'choice':
+      return 'string';
+    case 'integer':
+      return 'int64';
+    case 'number':
+      return 'float64';
+    case 'boolean':
+      return 'bool';
+    case 'array':
+      return `[]${typeOf(type.of)}`;
+    case 'map':
+      return `map[string]${typeOf(type.of)}`;
+    case 'nullable':
+      return optional(type.of);
+    case 'name':
+      return goName(type.name);
+    case 'unknown':
+    case 'union':
+      return 'any';
+  }
+}
+
+/** The query of an operation: what is zero is not sent. */
+function parametersOf({ id, query }: Operation): readonly string[] {
+  if (query.length === 0) return [];
+  const name = `${capitalise(id)}Params`;
+  const fields = query.map(
+    ({ name: key, description, type }): Field => ({
+      doc: description === undefined ? '' : wrap(description, '\t// ').join('\n').concat('\n'),
+      name: goName(key),
+      type: typeOf(type),
+      tag: '',
+    }),
+  );
+  const sets = query.map(({ name: key, type }) => `\t${setter(key, type)}\n`);
+  return [
+    `// ${name} is the query of ${capitalise(id)}. What is zero is not sent.\ntype ${name} struct {\n${fieldLines(fields)}}\n`,
+    `func (params ${name}) values() url.Values {\n\tvalues := url.Values{}\n${sets.join('')}\treturn values\n}\n`,
+  ];
+}
+
+function setter(key: string, { kind }: Type): string {
+  const value = `params.${goName(key)}`;
+  if (kind === 'boolean') return `setBool(values, "${key}", ${value})`;
+  return kind === 'integer' ? `setInt(values, "${key}", ${value})` : `setString(values, "${key}", ${value})`;
+}
+
+function method(operation: Operation): string {
+  const { id, body, response, query, method: verb } = operation;
+  const name = goName(capitalise(id));
+  const parameters = [
+    'ctx context.Context',
+    ...pathParameters(operation),
+    ...(body === undefined ? [] : [`body ${body.isRequired ? '' : '*'}${typeOf(body.type)}`]),
+    ...(query.length === 0 ? [] : [`params ${capitalise(id)}Params`]),
+  ];
+  const values = query.length === 0 ? 'nil' : 'params.values()';
+  const request = `request{method: http.Method${capitalise(verb.toLowerCase())}, path: ${pathOf(operation)}, query: ${values}${
+    body === undefined ? '' : `, body: ${body.isRequired ? 'body' : 'orNil(body)'}`
+  }}`;
+  const doc = `// ${name}: ${operation.summary}.\n`;
+  if (response === undefined) {
+    return `${doc}func (c *Client) ${name}(${parameters.join(', ')}) error {\n\treturn c.do(ctx, ${request}, nil)\n}\n`;
+  }
+  const result = typeOf(response);
+  return [
+    `${doc}func (c *Client) ${name}(${parameters.join(', ')}) (${result}, error) {`,
+    `\tvar response ${result}`,
+    `\terr := c.do(ctx, ${request}, &response)`,
+    '\treturn response, err',
+    '}\n',
+  ].join('\n');
+}
+
+function texts(operation: Operation): readonly string[] {
+  if (!operation.hasTextFormats) return [];
+  const name = `${goName(capitalise(operation.id))}Text`;
+  const parameters = ['ctx context.Context', ...pathParameters(operation), 'format string'];
+  return [
+    [
+      `// ${name}: ${operation.summary}, as text, vtt or srt.`,
+      `func (c *Client) ${name}(${parameters.join(', ')}) (string, error) {`,
+      `\treturn c.text(ctx, request{method: http.MethodGet, path: ${pathOf(operation)}, query: url.Values{"format": {format}}})`,
+      '}\n',
+    ].join('\n'),
+  ];
+}
+
+function iterator(operation: Operation): readonly string[] {
+  const { id, items } = operation;
+  if (items === undefined || id === 'listEvents') return [];
+  const list = goName(capitalise(id));
+  const name = list.replace(/^List/, 'All');
+  const params = ['ctx context.Context', ...pathParameters(operation), `params ${capitalise(id)}Params`];
+  const passed = ['ctx', ...operation.pathParameters.map((each) => argument(each.name)), 'params'];
+  return [
+    [
+      `// ${name}: ${operation.summary}, every item of every page. It ends after an error.`,
+      `func (c *Client) ${name}(${params.join(', ')}) iter.Seq2[${typeOf(items.type)}, error] {`,
+      `\treturn pages(func(cursor string) ([]${typeOf(items.type)}, *string, error) {`,
+      '\t\tif cursor != "" {',
+      '\t\t\tparams.Cursor = cursor',
+      '\t\t}',
+      `\t\tpage, err := c.${list}(${passed.join(', ')})`,
+      `\t\treturn page.${goName(items.name)}, page.NextCursor, err`,
+      '\t})',
+      '}\n',
+    ].join('\n'),
+  ];
+}
+
+function pathParameters(operation: Operation): readonly string[] {
+  return operation.pathParameters.map(({ name }) => `${argument(name)} string`);
+}
+
+function pathOf({ path, pathParameters: parameters }: Operation): string {
+  if (parameters.length === 0) return `"${path}"`;
+  const parts = path.split(/\{[^}]*\}/);
+  return parts
+    .flatMap((part, at) => [
+      part === '' ? '' : `"${part}"`,
+      at < parameters.length ? `url.PathEscape(${argument(parameters[at]?.name ?? '')})` : '',
+    ])
+    .filter((part) => part !== '')
+    .join(' + ');
+}
+
+/** `roomId` becomes `roomID`, `fiscal_code` becomes `fiscalCode`. */
+function argument(name: string): string {
+  const written = goName(name);
+  return written.charAt(0).toLowerCase() + written.slice(1);
+}
+
+/** `roomId` becomes `RoomID`. */
+function goName(name: string): string {
+  const words = capitalise(
+    name.replaceAll(/_([a-z])/g, (_all, letter: string) => letter.toUpperCase()),
+  ).match(/[A-Z][a-z0-9]*/g);
+  return (words ?? [name]).map((word) => (INITIALISMS.has(word) ? word.toUpperCase() : word)).join('');
+}
+
+function comment(
+  description: string | undefined,
+  { name, indent }: { name: string; indent: string },
+): string {
+  if (description === undefined) return '';
+  return wrap(`${name}: ${description}.`, `${indent}// `).join('\n').concat('\n');
+}

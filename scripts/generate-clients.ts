@@ -1,0 +1,24 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../src/server/app/config/config.ts';
+import { startService } from '../src/server/app/service.ts';
+import { createLog } from '../src/server/platform/pino-log.ts';
+import { systemClock, systemIds } from '../src/server/platform/system.ts';
+import { generatedClients } from './clients/generated-clients.ts';
+import type { Json } from './clients/model.ts';
+
+/** `node scripts/generate-clients.ts` writes what the clients in other languages have of the OpenAPI document. */
+const folder = await mkdtemp(join(tmpdir(), 'rtc-clients-'));
+const config = loadConfig({ API_KEY: 'key', API_SECRET: 'secret', PORT: '0', DATA_DIR: folder });
+const service = await startService(config, { log: createLog('fatal'), clock: systemClock, ids: systemIds });
+try {
+  const response = await fetch(`${service.url}/openapi.json`);
+  const document: Json = JSON.parse(await response.text());
+  for (const { path, text } of generatedClients(document)) {
+    await writeFile(join(import.meta.dirname, '..', path), text);
+  }
+} finally {
+  await service.close();
+  await rm(folder, { recursive: true });
+}

@@ -1,0 +1,112 @@
+import { EXIT, EXIT_CODE_OF_ERROR, type ExitCode } from '../errors/cli-error.ts';
+import { startError } from '../errors/start-error.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { YES } from '../framework/common-options.ts';
+import type { Context } from '../framework/context.ts';
+import { argument } from '../framework/parameters.ts';
+import { confirmOrRefuse } from '../framework/prompts.ts';
+import { formatBytes } from '../terminal/byte-size.ts';
+import type { Backup, Restoration, ServiceAdmin } from '../terminal/io.ts';
+import { type Column, record } from '../terminal/result.ts';
+
+const BACKUP_FIELDS = ['folder', 'sizeBytes', 'key'] as const satisfies readonly (keyof Backup)[];
+const BACKUP_COLUMNS: readonly Column<Backup>[] = [
+  { heading: 'FOLDER', value: ({ folder }) => folder, paint: 'name' },
+  {
+    heading: 'SIZE',
+    value: ({ sizeBytes }) => sizeBytes,
+    display: ({ sizeBytes }) => formatBytes(sizeBytes),
+  },
+  { heading: 'KEY', value: ({ key }) => key },
+];
+
+const backup = defineCommand({
+  noun: 'admin',
+  verb: 'backup',
+  summary: 'Back up the database of the service on this machine',
+  description:
+    'Copies the SQLite database in DATA_DIR and the key of the webhook secrets into a new folder, for its owner alone. The service may run meanwhile. Files of recordings are not in it. PostgreSQL has pg_dump; docs/backup.md shows how.',
+  needs: 'nothing',
+  fields: BACKUP_FIELDS,
+  arguments: { folder: argument('folder to make', { completes: 'files' }) },
+  options: {},
+  examples: [
+    { line: 'rtc admin backup /backups/rtc-monday', does: 'The database in .rtc' },
+    { line: 'DATA_DIR=/var/lib/rtc rtc admin backup /backups/rtc-monday', does: 'That of another folder' },
+  ],
+  async run(context, { folder }) {
+    const made = await onThisMachine(context, (admin) => admin.backup(folder));
+    return record({
+      response: made,
+      record: made,
+      columns: BACKUP_COLUMNS,
+      notes:
+        made.key === 'setting'
+          ? ['ENCRYPTION_KEY is not in it: keep it elsewhere, or the webhook secrets cannot be opened.']
+          : ['It has the webhook secrets and their key: keep it where nobody else can read it.'],
+    });
+  },
+});
+
+const RESTORE_FIELDS = [
+  'dataDir',
+  'createdAt',
+  'key',
+  'keptAside',
+] as const satisfies readonly (keyof Restoration)[];
+const RESTORE_COLUMNS: readonly Column<Restoration>[] = [
+  { heading: 'DATA DIR', value: ({ dataDir }) => dataDir, paint: 'name' },
+  { heading: 'BACKUP OF', value: ({ createdAt }) => createdAt },
+  { heading: 'KEPT ASIDE', value: ({ keptAside }) => keptAside.join(', ') || undefined },
+];
+
+const restore = defineCommand({
+  noun: 'admin',
+  verb: 'restore',
+  summary: 'Put a backup in the place of the database',
+  description:
+    'Refused while a service or a worker has the database open. The database that is there is not deleted, but renamed.',
+  needs: 'nothing',
+  fields: RESTORE_FIELDS,
+  arguments: { folder: argument('folder that rtc admin backup made', { completes: 'files' }) },
+  options: { yes: YES },
+  examples: [
+    { line: 'rtc admin restore /backups/rtc-monday', does: 'Asks first' },
+    { line: 'rtc admin restore /backups/rtc-monday --yes', does: 'Without asking' },
+  ],
+  async run(context, { folder, yes }) {
+    await confirmOrRefuse(context.prompter, {
+      isSure: yes,
+      what: 'restoring a backup',
+      question: async () => `Replace the database by the backup in ${folder}?`,
+    });
+    const restored = await onThisMachine(context, (admin) => admin.restore(folder));
+    return record({
+      response: restored,
+      record: restored,
+      columns: RESTORE_COLUMNS,
+      notes: [
+        ...(restored.key === 'setting'
+          ? ['Start the service with the ENCRYPTION_KEY that it had at the time of the backup.']
+          : []),
+        'What was waiting to be delivered then is delivered when the service starts.',
+      ],
+    });
+  },
+});
+
+async function onThisMachine<T>({ io }: Context, work: (admin: ServiceAdmin) => Promise<T>): Promise<T> {
+  try {
+    return await work(await io.loaders.admin());
+  } catch (error) {
+    throw startError(error, { exitCode: exitCodeOf(error), signal: io.signal });
+  }
+}
+
+function exitCodeOf(error: unknown): ExitCode {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const found = Object.entries(EXIT_CODE_OF_ERROR).find(([known]) => known === code);
+  return found?.[1] ?? EXIT.failure;
+}
+
+export const commands: readonly Command[] = [backup, restore];

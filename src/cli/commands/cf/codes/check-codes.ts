@@ -1,0 +1,71 @@
+import type { Validity } from '../../../../contract/fiscal-codes.ts';
+import { type Accepted, validityResponse } from '../../../../contract/fiscal-responses.ts';
+import { type CheckResult, check, translateFailure } from '../../../../fiscal/index.ts';
+import type { Rules } from '../../../../people/rules.ts';
+import { EXIT } from '../../../errors/cli-error.ts';
+import { escapeCell, escapeForTerminal } from '../../../terminal/escape-for-terminal.ts';
+import { list, nothing, type Result, record } from '../../../terminal/result.ts';
+import type { Terminal } from '../../../terminal/terminal.ts';
+import { markedCode } from './marked-code.ts';
+
+export const CHECK_FIELDS = ['cf', 'valid', 'kind', 'reason', 'faults', 'warnings'] as const;
+
+/** A few codes: on a terminal with what is wrong marked under each, elsewhere a line of three columns each. */
+export function checkCodes(
+  terminal: Terminal,
+  codes: readonly string[],
+  { accept, ...rules }: CheckRules,
+): Result {
+  const checked = codes.map((code) => {
+    const checked = check(code, rules);
+    const result = checked.ok ? checked : translateFailure(checked, rules.language);
+    return { code, result, verdict: validityResponse(result, { withDetails: true, accept }) };
+  });
+  const exitCode = checked.every(({ verdict }) => verdict.valid) ? EXIT.success : EXIT.negative;
+  if (terminal.json !== undefined) return { ...asJson(checked), exitCode };
+  const lines = checked.flatMap((each) =>
+    terminal.isTerminal ? shown(terminal, each) : [verdictLine(each, terminal)],
+  );
+  // Not as a text result: its colours would be shown as escapes. markedCode has escaped what was typed.
+  terminal.io.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  return nothing({ exitCode });
+}
+
+/** Code, `valid` or `invalid`, and why or what is odd; the same in a run over many. */
+export function verdictLine({ code, verdict }: Verdict, { isTerminal }: Terminal): string {
+  const shown = isTerminal ? escapeForTerminal(code) : escapeCell(code);
+  return verdict.valid
+    ? `${shown}\tvalid\t${oddities(verdict).join(',')}`
+    : `${shown}\tinvalid\t${verdict.reason ?? ''}`;
+}
+
+/** How codes are judged, and which kinds of them are valid. */
+export type CheckRules = Rules & { readonly accept: Accepted };
+
+export type Verdict = { readonly code: string; readonly verdict: Validity };
+type Checked = Verdict & { readonly result: CheckResult };
+
+/** The kind of a code that is no person's, and the warnings. */
+function oddities({ kind, warnings = [] }: Validity): readonly string[] {
+  return kind === null || kind === 'person' ? warnings : [kind, ...warnings];
+}
+
+function asJson(checked: readonly Checked[]): Result {
+  const records = checked.map(({ code, verdict }) => ({ cf: code, ...verdict }));
+  const [only, ...others] = records;
+  return only !== undefined && others.length === 0
+    ? record({ response: only, record: only, columns: [] })
+    : list({ response: records, records, columns: [], identify: ({ cf }) => cf, empty: '' });
+}
+
+function shown({ palette }: Terminal, { code, result, verdict }: Checked): readonly string[] {
+  if (!result.ok && !verdict.valid) {
+    const [line = '', ...marks] = markedCode(code, result.faults);
+    return [
+      `${line}  ${palette.bad(`invalid: ${result.reason}`)}`,
+      ...marks.map((mark) => palette.bad(mark)),
+    ];
+  }
+  const notes = oddities(verdict).map((note) => `  ${palette.warning(note)}`);
+  return [`${code}  ${palette.good('valid')}${notes.join('')}`];
+}

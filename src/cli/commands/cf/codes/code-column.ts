@@ -1,0 +1,55 @@
+import { columnsOf } from '../../../../people/columns.ts';
+import { usageError } from '../../../errors/cli-error.ts';
+import type { Context } from '../../../framework/context.ts';
+import { printStatus } from '../../../terminal/terminal.ts';
+import type { BatchOptions } from '../files/batch.ts';
+import type { TableHead } from '../files/each-table-row.ts';
+import { TEXTS } from '../texts.ts';
+import { columnIndex, hasName } from './column-name.ts';
+
+/** Where many codes come from, and where results go. */
+export type ManyCodes = Omit<BatchOptions, 'linesAreCodes'> & {
+  readonly column: string | undefined;
+  readonly delimiter: string | undefined;
+  readonly sheet: string | undefined;
+  readonly append?: boolean | undefined;
+};
+
+/** Whether a row names the column of the codes. A column that is given by its number is in a table without names. */
+export function isCodeHeader(column: string | undefined): (cells: readonly string[]) => boolean {
+  if (column === undefined) return (cells) => columnsOf(cells).indexOf.has('cf');
+  return isNumber(column) ? () => false : (cells) => hasName(cells, column);
+}
+
+/**
+ * The index of the column: the one that was named or numbered, the one whose name says that it holds codes, or the only
+ * one.
+ *
+ * @throws CliError (usage) when there is none
+ */
+export function findCodeColumn(
+  { terminal }: Context,
+  { header, looked, describe }: TableHead,
+  { column, language }: Pick<ManyCodes, 'column' | 'language'>,
+): number {
+  if (column !== undefined) {
+    return columnIndex(column, isNumber(column) ? undefined : ((header ?? looked[0])?.cells ?? []));
+  }
+  if (header === undefined) {
+    if (looked.every(({ cells }) => cells.length <= 1)) return 0;
+    throw usageError(
+      'no column is called codice fiscale',
+      'name the column of the codes, such as --column cf, or give its number',
+    );
+  }
+  const index = columnsOf(header.cells).indexOf.get('cf') ?? 0;
+  printStatus(
+    terminal,
+    TEXTS[language].understood(describe(), [['cf', header.cells[index] ?? '']], header.cells.length - 1),
+  );
+  return index;
+}
+
+function isNumber(column: string): boolean {
+  return /^[1-9]\d*$/.test(column);
+}

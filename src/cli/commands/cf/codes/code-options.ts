@@ -1,0 +1,110 @@
+import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
+import { usageError } from '../../../errors/cli-error.ts';
+import type { Fields } from '../../../framework/command.ts';
+import type { Context } from '../../../framework/context.ts';
+import { flag, listArgument, notEmpty, option, type Parameter } from '../../../framework/parameters.ts';
+
+/** Of a decoded code; here, as reading it loads far more. */
+export const DECODED_FIELDS = [
+  'name',
+  'surname',
+  'gender',
+  'day',
+  'month',
+  'year',
+  'birthday',
+  'birthplace',
+  'birthplaceProvincia',
+  'cf',
+] as const satisfies readonly (keyof DecodedResponse)[];
+
+/** Codes as words, or `-`: they are personal data, and other users of a machine see the arguments of a process. */
+export const CODES: Parameter<readonly string[]> = {
+  ...listArgument('a fiscal code, or several; - reads stdin, one a line'),
+  isRequired: false,
+  // An empty one is an invalid code, as "$CODE" in a script.
+  checkEach: () => undefined,
+};
+
+/** Where a run over many comes from, and where what is bad goes. */
+export const STREAM_OPTIONS = {
+  file: option('--file <file>', 'read a file instead of stdin', { parse: notEmpty, completes: 'files' }),
+  rejects: option('--rejects <file>', 'write bad lines into a file instead of naming them on stderr', {
+    parse: notEmpty,
+    completes: 'files',
+  }),
+  out: option('--out <file>', 'with --append: the file to write, .csv or .xlsx, instead of stdout', {
+    parse: notEmpty,
+    completes: 'files',
+  }),
+  sheet: option('--sheet <name>', 'of a workbook: the sheet to read; default: the first one', {
+    parse: notEmpty,
+  }),
+  delimiter: option('--delimiter <character>', 'what separates CSV columns; default: the first line tells', {
+    parse: delimiterOf,
+  }),
+};
+
+export const COLUMN = option(
+  '--column <name>',
+  'the input is a table: the column of the codes, by its name in the first row, or by its number where there is no such row',
+  { parse: notEmpty },
+);
+
+export const APPEND = flag(
+  '--append',
+  'the input is a table: write every row of it again, in order, with columns added',
+);
+
+type CodeInput = {
+  readonly codes: readonly string[];
+  readonly file: string | undefined;
+  readonly rejects: string | undefined;
+  readonly column?: string | undefined;
+  readonly append?: boolean | undefined;
+  readonly out?: string | undefined;
+};
+
+/** Whether there are many to be read from a file or stdin, rather than a few words. */
+export function isStreamed({ codes, file, column, rejects, append, out }: CodeInput): boolean {
+  if (out !== undefined && append !== true)
+    throw usageError('--out is for --append', 'add --append, or redirect the output');
+  if (file === undefined && !codes.includes('-')) {
+    const given = { '--column': column, '--rejects': rejects, '--append': append };
+    const [option] = Object.entries(given).find(([, value]) => value) ?? [];
+    if (option === undefined) return false;
+    throw usageError(`${option} is for many lines`, 'add - to read stdin, or --file FILE');
+  }
+  if (codes.length > (file === undefined ? 1 : 0)) {
+    throw usageError(
+      'codes come as words or from a stream, not both',
+      'leave the codes out, or - and --file',
+    );
+  }
+  return true;
+}
+
+/**
+ * The fields that --json may choose. In `cf check --json CODE` the code was read as a field: there the missing code is
+ * what the error names, not the field.
+ */
+export function fieldsFor({ codes, file }: CodeInput, fields: readonly string[]): Fields {
+  return codes.length === 0 && file === undefined ? 'of-response' : fields;
+}
+
+/** The codes that were given, or the one that is typed now. */
+export async function codesOf(context: Context, codes: readonly string[]): Promise<readonly string[]> {
+  if (codes.length > 0) return codes;
+  if (context.prompter.isInteractive) return [await context.prompter.text('Codice fiscale:')];
+  // `--json CODE` reads the code as a list of fields.
+  const next = Array.isArray(context.terminal.json)
+    ? 'put --json behind the code'
+    : 'give a code, or - to read stdin';
+  throw usageError('missing CODES', next);
+}
+
+function delimiterOf(text: string): string {
+  const character = text === '\\t' || text === 'tab' ? '\t' : text;
+  if (character.length === 1 && !/["\r\n]/.test(character)) return character;
+  throw usageError('must be one character', "such as --delimiter ';', or tab");
+}

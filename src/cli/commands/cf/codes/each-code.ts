@@ -1,0 +1,86 @@
+import { messages } from '../../../../fiscal/index.ts';
+import type { Context } from '../../../framework/context.ts';
+import type { Result } from '../../../terminal/result.ts';
+import { type Batch, runBatch } from '../files/batch.ts';
+import { eachLine } from '../files/lines.ts';
+import { rowFault } from '../files/row-fault.ts';
+import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
+import { TEXTS } from '../texts.ts';
+import { findCodeColumn, isCodeHeader, type ManyCodes } from './code-column.ts';
+
+/** A code has 16 characters; what is longer than this is no list of codes at all. */
+const MAX_LINE_BYTES = 64 * 1024;
+
+export type CodeVisitor = {
+  readonly visitText: (code: string, line: number, input: () => string) => void;
+  /** Absent: every line is made a text. */
+  readonly visitBytes?: (bytes: Uint8Array, start: number, end: number, line: number) => void;
+};
+
+/** Visits the codes of a stream, one a line or in a column of a table. */
+export function eachCode(
+  context: Context,
+  options: ManyCodes,
+  makeVisitor: (batch: Batch) => CodeVisitor,
+): Promise<Result> {
+  const isTable = holdsTable(options);
+  return runBatch(context, { ...options, linesAreCodes: !isTable }, async (batch, source) => {
+    const visitor = makeVisitor(batch);
+    if (isTable) await eachCell(context, batch, { ...options, source, visitor });
+    else await eachCodeLine(batch, { source, visitor, language: options.language });
+  });
+}
+
+/** Whether there are columns, as options or the file's name tell. */
+function holdsTable({ column, sheet, append, file = '' }: ManyCodes): boolean {
+  return column !== undefined || sheet !== undefined || append === true || /\.(?:csv|tsv|xlsx)$/i.test(file);
+}
+
+type CellsOptions = ManyCodes & { readonly source: StreamSource; readonly visitor: CodeVisitor };
+
+async function eachCell(
+  context: Context,
+  batch: Batch,
+  { source, visitor, ...options }: CellsOptions,
+): Promise<void> {
+  const { eachTableRow } = await import('../files/each-table-row.ts');
+  await eachTableRow(context, batch, {
+    ...options,
+    source,
+    isHeader: isCodeHeader(options.column),
+    begin: async (head) => {
+      const index = findCodeColumn(context, head, options);
+      return ({ cells, line, raw, problem }) => {
+        const input = (): string => raw;
+        if (problem === undefined) visitor.visitText(cells[index] ?? '', line, input);
+        else batch.reportBad({ ...rowFault(problem, options.language), line, input });
+      };
+    },
+  });
+}
+
+type LinesOptions = Pick<CellsOptions, 'source' | 'visitor' | 'language'>;
+
+async function eachCodeLine(batch: Batch, { source, visitor, language }: LinesOptions): Promise<void> {
+  await eachLine(refuseBinary(source.chunks), MAX_LINE_BYTES, {
+    visit:
+      visitor.visitBytes ??
+      ((bytes, start, end, line) => {
+        const code = textOf(bytes, start, end);
+        visitor.visitText(code, line, () => code);
+      }),
+    visitTooLong: (line) =>
+      batch.reportBad({
+        line,
+        reason: 'length',
+        message: TEXTS[language].noLineEnd(MAX_LINE_BYTES),
+        labels: [`length: ${messages[language].checkReasons.length}`],
+        input: () => '',
+      }),
+    afterChunk: batch.pause,
+  });
+}
+
+export function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+}

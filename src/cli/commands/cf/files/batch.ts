@@ -1,0 +1,153 @@
+import type { Language } from '../../../../fiscal/index.ts';
+import { CancelledError, type CliError, EXIT, usageError } from '../../../errors/cli-error.ts';
+import type { Context } from '../../../framework/context.ts';
+import { nothing, type Result } from '../../../terminal/result.ts';
+import { printStatus } from '../../../terminal/terminal.ts';
+import { TEXTS } from '../texts.ts';
+import { type BadLine, type BatchOutputs, openOutputs } from './batch-outputs.ts';
+import type { ByteOutput } from './byte-output.ts';
+import { createProgressBar, grouped, type ProgressBar, rate } from './progress.ts';
+import { openRowOutput, type RowOutput } from './row-output.ts';
+import { openSource, type StreamSource } from './stream-source.ts';
+
+/*
+ * A run over many: reads a stream, writes a line of result for each good line, in order, and goes on after bad ones.
+ * Bad lines are named by number on stderr, never by what is in them; with --rejects they go into a file of their own,
+ * with what is in them, to be corrected and read again.
+ */
+
+export type BatchOptions = {
+  readonly file: string | undefined;
+  readonly rejects: string | undefined;
+  /** Whether each line is to be a code: lines of CSV in a row then mean that --column was forgotten. */
+  readonly linesAreCodes?: boolean | undefined;
+  /** The file of a table that is written, undefined for stdout. */
+  readonly out?: string | undefined;
+  readonly language: Language;
+};
+
+export type Batch = {
+  /** Standard output. */
+  readonly out: ByteOutput;
+  readonly countGood: () => void;
+  readonly reportBad: (bad: BadLine) => void;
+  /** Where the rows of a table go; opened once. */
+  readonly openRows: (delimiter: string) => Promise<RowOutput>;
+  /** After some input: writes, waits, draws. Throws CancelledError at Ctrl-C. */
+  readonly pause: () => Promise<void>;
+};
+
+type Counts = { good: number; bad: number; csvInARow: number; readonly reasons: Map<string, number> };
+
+/** Runs `work` over the input; the exit code is 7 when a line was bad. */
+export async function runBatch(
+  context: Context,
+  options: BatchOptions,
+  work: (batch: Batch, source: StreamSource) => Promise<void>,
+): Promise<Result> {
+  const { terminal, io } = context;
+  const bar = createProgressBar(terminal);
+  const source = await openSource(io, options.file);
+  const outputs = await openOutputs(io, options, bar.clear).catch(async (error: unknown) => {
+    await source.close();
+    throw error;
+  });
+  const counts: Counts = { good: 0, bad: 0, csvInARow: 0, reasons: new Map() };
+  const parts: BatchParts = { source, outputs, bar, counts, options, rows: undefined };
+  const startedMs = io.clock();
+  try {
+    await work(createBatch(context, parts), source);
+    await parts.rows?.finish();
+    bar.clear();
+    printStatus(terminal, summary(counts, (io.clock() - startedMs) / 1000, options.language));
+    for (const line of reasonLines(counts.reasons)) printStatus(terminal, line);
+    return nothing({ exitCode: counts.bad > 0 ? EXIT.negative : EXIT.success });
+  } catch (error) {
+    bar.clear();
+    await parts.rows?.discard();
+    // What was done before a fault of the input counts.
+    const failure = await outputs.flush().then(
+      () => error,
+      (flushError: unknown) => flushError,
+    );
+    // main tells of it, or keeps silent about a reader that has gone away.
+    if (outputs.isStdoutBroken()) return nothing();
+    const lines = grouped(counts.good + counts.bad);
+    throw io.signal.aborted ? new CancelledError(`stopped after ${lines} lines`) : failure;
+  } finally {
+    await source.close();
+    await outputs.close();
+  }
+}
+
+type BatchParts = {
+  readonly source: StreamSource;
+  readonly outputs: BatchOutputs;
+  readonly bar: ProgressBar;
+  readonly counts: Counts;
+  readonly options: BatchOptions;
+  rows: RowOutput | undefined;
+};
+
+function createBatch({ io }: Context, parts: BatchParts): Batch {
+  const { source, outputs, bar, counts, options } = parts;
+  return {
+    out: outputs.out,
+    countGood: () => {
+      counts.good += 1;
+      counts.csvInARow = 0;
+    },
+    reportBad: (bad) => {
+      counts.bad += 1;
+      for (const label of bad.labels) counts.reasons.set(label, (counts.reasons.get(label) ?? 0) + 1);
+      outputs.reportBad(bad);
+      if (options.linesAreCodes !== true) return;
+      counts.csvInARow = CSV_DELIMITER.test(bad.input()) ? counts.csvInARow + 1 : 0;
+      if (counts.csvInARow >= MAX_CSV_IN_A_ROW) throw columnForgotten();
+    },
+    openRows: async (delimiter) => {
+      parts.rows ??= await openRowOutput(io, outputs.out, {
+        out: options.out,
+        file: options.file,
+        delimiter,
+      });
+      return parts.rows;
+    },
+    pause: async () => {
+      await parts.rows?.flush();
+      await outputs.flush();
+      if (io.signal.aborted) throw new CancelledError('stopped');
+      const lines = counts.good + counts.bad;
+      bar.show({ lines, bad: counts.bad, bytes: source.bytesRead(), sizeBytes: source.sizeBytes });
+    },
+  };
+}
+
+const CSV_DELIMITER = /[,;\t|]/;
+const MAX_CSV_IN_A_ROW = 100;
+
+function columnForgotten(): CliError {
+  return usageError(
+    `${MAX_CSV_IN_A_ROW} lines in a row are CSV, not codes`,
+    'name the column of the codes, such as --column cf, or give its number',
+  );
+}
+
+/** Fewer lines, or less time, say nothing of the speed. */
+const TELLING_LINES = 1000;
+const TELLING_SECONDS = 1;
+
+function summary({ good, bad }: Counts, seconds: number, language: Language): string {
+  const lines = good + bad;
+  const isTelling = seconds >= TELLING_SECONDS && lines >= TELLING_LINES;
+  const speed = isTelling ? ` in ${seconds.toFixed(1)} s (${grouped(rate(lines, seconds))}/s)` : '';
+  const counts = { lines: grouped(lines), good: grouped(good), bad: grouped(bad) };
+  return TEXTS[language].summary(counts) + speed;
+}
+
+/** How often each thing was wrong, the most frequent first. */
+function reasonLines(reasons: ReadonlyMap<string, number>): readonly string[] {
+  return [...reasons]
+    .sort(([, one], [, other]) => other - one)
+    .map(([label, count]) => `${grouped(count).padStart(10)}  ${label}`);
+}

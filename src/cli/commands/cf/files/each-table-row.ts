@@ -1,0 +1,54 @@
+import type { Language } from '../../../../fiscal/index.ts';
+import type { Row } from '../../../../people/row.ts';
+import type { Context } from '../../../framework/context.ts';
+import { printStatus } from '../../../terminal/terminal.ts';
+import { TEXTS } from '../texts.ts';
+import type { Batch } from './batch.ts';
+import { splitHeader } from './header.ts';
+import type { StreamSource } from './stream-source.ts';
+import { openTable, type TableOptions } from './table.ts';
+
+/** What stands before the data of a table. */
+export type TableHead = {
+  /** Titles above the header. */
+  readonly above: readonly Row[];
+  readonly header: Row | undefined;
+  /** The first rows, where none is a header. */
+  readonly looked: readonly Row[];
+  readonly delimiter: string;
+  readonly describe: () => string;
+};
+
+export type TableWork = TableOptions & {
+  readonly language: Language;
+  readonly isHeader: (cells: readonly string[]) => boolean;
+  /** Called once, before the first row; answers what is called for each. */
+  readonly begin: (head: TableHead) => Promise<(row: Row) => void>;
+};
+
+/** Rows between two writes. */
+const ROWS_PER_PAUSE = 2000;
+
+/** Visits the rows of a table in order; broken ones as well, which have a problem in place of cells. */
+export async function eachTableRow(
+  context: Context,
+  batch: Batch,
+  { source, ...work }: TableWork & { readonly source: StreamSource },
+): Promise<void> {
+  const table = await openTable(source, work);
+  const { batches, ...head } = await splitHeader(table.batches, work.isHeader);
+  const described = table.describe();
+  const visit = await work.begin({ ...head, delimiter: table.delimiter, describe: table.describe });
+  let count = 0;
+  for await (const rows of batches) {
+    for (const row of rows) {
+      visit(row);
+      count += 1;
+      if (count % ROWS_PER_PAUSE === 0) await batch.pause();
+    }
+  }
+  await batch.pause();
+  // Letters with accents may have come late.
+  if (table.describe() !== described)
+    printStatus(context.terminal, TEXTS[work.language].readAs(table.describe()));
+}

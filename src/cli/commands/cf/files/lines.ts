@@ -1,0 +1,91 @@
+/*
+ * Lines of a byte stream, without making a string of each: a million lines a second go through here. A line is handed
+ * on as a stretch of bytes that is good until the visitor returns.
+ */
+
+export type LineVisitor = {
+  /** `bytes[start]` up to, not including, `bytes[end]`, without the line end; `line` counts from 1. */
+  readonly visit: (bytes: Uint8Array, start: number, end: number, line: number) => void;
+  /** A line of more than `maxLineBytes`. */
+  readonly visitTooLong: (line: number) => void;
+  /** After the lines of each piece of input: the moment to write, and to wait for the writing. */
+  readonly afterChunk: () => Promise<void>;
+};
+
+const LF = 10;
+const CR = 13;
+
+/** The last line needs no line end; a final line end makes no empty line. CRLF is a line end too. */
+export async function eachLine(
+  chunks: AsyncIterable<Uint8Array>,
+  maxLineBytes: number,
+  visitor: LineVisitor,
+): Promise<void> {
+  const carry = createCarry(maxLineBytes);
+  let line = 0;
+  const visit = (bytes: Uint8Array, start: number, end: number): void => {
+    line += 1;
+    const from = line === 1 ? start + byteOrderMark(bytes, start, end) : start;
+    visitor.visit(bytes, from, end > from && bytes[end - 1] === CR ? end - 1 : end, line);
+  };
+  const visitCarried = (): void => {
+    if (carry.isOverfull()) visitor.visitTooLong(++line);
+    else visit(carry.bytes, 0, carry.length());
+    carry.clear();
+  };
+  for await (const chunk of chunks) {
+    const size = chunk.length;
+    let start = 0;
+    for (let at = 0; at < size; at++) {
+      if (chunk[at] !== LF) continue;
+      if (carry.isEmpty()) {
+        if (at - start > maxLineBytes) visitor.visitTooLong(++line);
+        else visit(chunk, start, at);
+      } else {
+        carry.add(chunk, start, at);
+        visitCarried();
+      }
+      start = at + 1;
+    }
+    if (start < size) carry.add(chunk, start, size);
+    await visitor.afterChunk();
+  }
+  if (!carry.isEmpty()) visitCarried();
+  await visitor.afterChunk();
+}
+
+type Carry = {
+  readonly bytes: Uint8Array;
+  readonly length: () => number;
+  readonly isEmpty: () => boolean;
+  readonly isOverfull: () => boolean;
+  readonly add: (chunk: Uint8Array, start: number, end: number) => void;
+  readonly clear: () => void;
+};
+
+/** The beginning of a line whose end is in a later chunk; never more than the limit is kept. */
+function createCarry(limit: number): Carry {
+  const bytes = new Uint8Array(limit + 1);
+  let length = 0;
+  return {
+    bytes,
+    length: () => length,
+    isEmpty: () => length === 0,
+    isOverfull: () => length > limit,
+    add: (chunk, start, end) => {
+      const count = Math.min(end - start, bytes.length - length);
+      bytes.set(chunk.subarray(start, start + count), length);
+      length += count;
+    },
+    clear: () => {
+      length = 0;
+    },
+  };
+}
+
+/** 3 where UTF-8's mark stands, which editors on Windows write; 0 elsewhere. */
+function byteOrderMark(bytes: Uint8Array, start: number, end: number): number {
+  const isMark =
+    end - start >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
+  return isMark ? 3 : 0;
+}

@@ -1,0 +1,86 @@
+import { messages } from '../../../../fiscal/index.ts';
+import { generateFrom, matchFrom, type PersonRecord } from '../../../../people/person-record.ts';
+import type { Rules } from '../../../../people/rules.ts';
+import type { Context } from '../../../framework/context.ts';
+import type { Result } from '../../../terminal/result.ts';
+import { type Addition, type AppendWork, appendToRows } from '../files/append.ts';
+import { TEXTS } from '../texts.ts';
+import { faultOf } from './faults.ts';
+import { isPeopleHeader, readPeople } from './people-table.ts';
+
+type TableInput = Omit<AppendWork, 'added' | 'isHeader' | 'begin'>;
+
+/** Every row of the input with its code, or why there is none. */
+export function appendGenerated(context: Context, input: TableInput, rules: Rules): Promise<Result> {
+  return append(context, input, {
+    rules,
+    added: ['codice_fiscale', 'place', 'warning', 'reason'],
+    additionFor: (record) => {
+      const generated = generateFrom(record, rules);
+      if (!generated.ok) return faulty(faultOf(generated.errors, rules));
+      const { cf, place, warnings } = generated;
+      const texts = messages[rules.language].warnings;
+      return {
+        values: {
+          codice_fiscale: cf,
+          place: place.name,
+          warning: warnings.map((warning) => texts[warning]).join('; '),
+        },
+      };
+    },
+  });
+}
+
+/** Every row of the input with whether its code is that of its person, and what differs. */
+export function appendMatches(context: Context, input: TableInput, rules: Rules): Promise<Result> {
+  const texts = TEXTS[rules.language];
+  return append(context, input, {
+    rules,
+    added: ['matches', 'differs', 'reason'],
+    additionFor: (record) => {
+      const matched = matchFrom(record, rules);
+      if (!matched.ok) return faulty(faultOf(matched.errors, rules));
+      const differing = matched.response.parts.filter(({ matches }) => !matches);
+      if (differing.length === 0) return { values: { matches: texts.yes } };
+      const differs = differing
+        .map(({ part, expected, found }) => `${texts.fields[part] ?? part} ${found} / ${expected}`)
+        .join('; ');
+      return {
+        values: { matches: texts.no, differs, reason: texts.notOfPerson },
+        fault: {
+          reason: differing.map(({ part }) => part).join(','),
+          message: texts.notOfPerson,
+          labels: differing.map(
+            ({ part }) => `${texts.fields[part] ?? part}: ${texts.reasons.differs ?? ''}`,
+          ),
+        },
+      };
+    },
+  });
+}
+
+type PeopleWork = {
+  readonly rules: Rules;
+  readonly added: AppendWork['added'];
+  readonly additionFor: (record: PersonRecord) => Addition;
+};
+
+function append(
+  context: Context,
+  input: TableInput,
+  { rules, added, additionFor }: PeopleWork,
+): Promise<Result> {
+  return appendToRows(context, {
+    ...input,
+    added,
+    isHeader: isPeopleHeader,
+    begin: (head) => {
+      const recordOf = readPeople(context, head, rules);
+      return (row) => additionFor(recordOf(row));
+    },
+  });
+}
+
+function faulty(fault: NonNullable<Addition['fault']>): Addition {
+  return { values: { reason: fault.message }, fault };
+}

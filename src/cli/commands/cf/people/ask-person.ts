@@ -1,0 +1,64 @@
+import { type Place, suggestPlaces } from '../../../../fiscal/index.ts';
+import type { RecordField } from '../../../../people/columns.ts';
+import { dateOfText } from '../../../../people/date-text.ts';
+import { generateFrom, type PersonRecord, placeLabel } from '../../../../people/person-record.ts';
+import type { Rules } from '../../../../people/rules.ts';
+import type { Prompter } from '../../../framework/prompts.ts';
+
+/** Asks for what a person lacks, one field after the other, each checked as it is typed. */
+export async function askForMissing(
+  prompter: Prompter,
+  given: PersonRecord,
+  rules: Rules,
+): Promise<PersonRecord> {
+  const validateField = (field: RecordField) => (typed: string) => {
+    const probe = generateFrom({ ...FAULTLESS, [field]: typed }, rules);
+    return probe.ok ? undefined : probe.errors[field]?.message;
+  };
+  const ask = (field: RecordField, question: string): Promise<unknown> =>
+    given[field] === undefined
+      ? prompter.text(question, validateField(field))
+      : Promise.resolve(given[field]);
+  const name = await ask('name', 'Given name, or all of them:');
+  const surname = await ask('surname', 'Surname (of married women that of birth):');
+  const gender = given.gender ?? (await prompter.choose('Gender:', ['F', 'M']));
+  const date = await ask('date', 'Birth date (YYYY-MM-DD or DD/MM/YYYY):');
+  const person = { ...given, name, surname, gender, date };
+  const city = given.city ?? (await askForPlace(prompter, person, rules));
+  return { ...person, city };
+}
+
+/** Which of several places of one name was meant, by its Belfiore code. */
+export async function askWhichPlace(prompter: Prompter, places: readonly Place[]): Promise<string> {
+  const labels = places.map(placeLabel);
+  const chosen = await prompter.choose('Which of these places?', labels);
+  return places[labels.indexOf(chosen)]?.codiceCatastale ?? '';
+}
+
+/** A person without faults, to try one field of another in. */
+const FAULTLESS: PersonRecord = {
+  name: 'Anna',
+  surname: 'Rossi',
+  gender: 'F',
+  date: '1980-01-01',
+  city: 'H501',
+};
+
+async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rules): Promise<string> {
+  const province = typeof person.province === 'string' ? person.province : undefined;
+  const date = isoDateOf(person, rules);
+  return prompter.search('Birthplace, a comune or a state (type to search):', (typed) =>
+    suggestPlaces(typed, { province, date }).map((place) => ({
+      value: place.codiceCatastale,
+      name: placeLabel(place),
+    })),
+  );
+}
+
+/** As the library takes it. */
+function isoDateOf({ date }: PersonRecord, rules: Rules): string {
+  const parts = dateOfText(String(date));
+  if (parts === undefined) return rules.asOf;
+  const [month, day] = [parts.month, parts.day].map((part) => String(part).padStart(2, '0'));
+  return `${parts.year}-${month}-${day}`;
+}

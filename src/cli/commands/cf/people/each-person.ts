@@ -1,0 +1,79 @@
+import type { PersonRecord } from '../../../../people/person-record.ts';
+import type { Rules } from '../../../../people/rules.ts';
+import type { Context } from '../../../framework/context.ts';
+import type { Result } from '../../../terminal/result.ts';
+import { textOf } from '../codes/each-code.ts';
+import { type Batch, runBatch } from '../files/batch.ts';
+import { eachLine } from '../files/lines.ts';
+import { rowFault } from '../files/row-fault.ts';
+import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
+import { TEXTS } from '../texts.ts';
+import { formatOf, MAX_PERSON_BYTES, type PeopleInput, recordOfText } from './person-input.ts';
+
+export type Where = { readonly line: number; readonly input: () => string };
+export type VisitPerson = (batch: Batch, record: PersonRecord, where: Where) => void;
+
+/** Visits the people of a table or of JSON lines, in order. */
+export function eachPerson(
+  context: Context,
+  { rules, ...input }: PeopleInput & { readonly rules: Rules },
+  visit: VisitPerson,
+): Promise<Result> {
+  return runBatch(context, input, (batch, source) =>
+    formatOf(input) === 'table'
+      ? eachTablePerson(context, batch, { ...input, rules, source, visit })
+      : eachJsonPerson(batch, { ...input, rules, source, visit }),
+  );
+}
+
+type PeopleOptions = PeopleInput & {
+  readonly rules: Rules;
+  readonly source: StreamSource;
+  readonly visit: VisitPerson;
+};
+
+async function eachTablePerson(context: Context, batch: Batch, options: PeopleOptions): Promise<void> {
+  const { eachTableRow } = await import('../files/each-table-row.ts');
+  const { isPeopleHeader, readPeople } = await import('./people-table.ts');
+  await eachTableRow(context, batch, {
+    ...options,
+    isHeader: isPeopleHeader,
+    begin: async (head) => {
+      const recordOf = readPeople(context, head, options.rules);
+      return (row) => {
+        const { line, raw, problem } = row;
+        const input = (): string => raw;
+        if (problem === undefined) options.visit(batch, recordOf(row), { line, input });
+        else batch.reportBad({ ...rowFault(problem, options.language), line, input });
+      };
+    },
+  });
+}
+
+async function eachJsonPerson(batch: Batch, { source, visit, language }: PeopleOptions): Promise<void> {
+  const { noJsonObject, noLineEnd } = TEXTS[language];
+  await eachLine(refuseBinary(source.chunks), MAX_PERSON_BYTES, {
+    visit: (bytes, start, end, line) => {
+      const lineText = textOf(bytes, start, end);
+      const record = recordOfText(lineText);
+      const where = { line, input: () => lineText };
+      if (record !== undefined) visit(batch, record, where);
+      else
+        batch.reportBad({
+          ...where,
+          reason: 'json',
+          message: noJsonObject,
+          labels: [`json: ${noJsonObject}`],
+        });
+    },
+    visitTooLong: (line) =>
+      batch.reportBad({
+        line,
+        reason: 'json',
+        message: noLineEnd(MAX_PERSON_BYTES),
+        labels: [`json: ${noJsonObject}`],
+        input: () => '',
+      }),
+    afterChunk: batch.pause,
+  });
+}

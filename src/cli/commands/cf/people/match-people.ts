@@ -1,0 +1,83 @@
+import type { MatchResponse } from '../../../../contract/fiscal-codes.ts';
+import { matchFrom } from '../../../../people/person-record.ts';
+import type { Rules } from '../../../../people/rules.ts';
+import { CliError, EXIT, usageError } from '../../../errors/cli-error.ts';
+import type { Context } from '../../../framework/context.ts';
+import { jsonLine, select } from '../../../terminal/output.ts';
+import { list, type Result } from '../../../terminal/result.ts';
+import { TEXTS } from '../texts.ts';
+import { eachPerson } from './each-person.ts';
+import { faultOf } from './faults.ts';
+import { type PeopleInput, personOfOptions, readPersonJson } from './person-input.ts';
+
+type MatchInput = PeopleInput & { readonly code: string | undefined };
+type Part = MatchResponse['parts'][number];
+
+/** One code and one person, part by part. */
+export async function matchOne(context: Context, input: MatchInput, rules: Rules): Promise<Result> {
+  const isStreamed = input.input === '-' || input.file !== undefined;
+  const record = isStreamed
+    ? await readPersonJson(context, input.file)
+    : { ...(await personOfOptions(context, input, rules)), cf: codeOf(input) };
+  const matched = matchFrom(record, rules);
+  if (!matched.ok) {
+    const texts = TEXTS[rules.language];
+    const lines = Object.entries(matched.errors).map(([field, { message }]) => `${field}: ${message}`);
+    const isCodeWrong = matched.errors.cf !== undefined;
+    throw new CliError(
+      isCodeWrong ? EXIT.negative : EXIT.usage,
+      isCodeWrong ? texts.invalidCode : texts.noCode,
+      texts.compareWithCard,
+      { details: lines },
+    );
+  }
+  const { response } = matched;
+  return list<Part>({
+    response,
+    records: response.parts,
+    columns: [
+      { heading: 'PART', value: ({ part }) => part, paint: 'name' },
+      { heading: 'MATCHES', value: ({ matches }) => (matches ? 'yes' : 'no') },
+      { heading: 'EXPECTED', value: ({ expected }) => expected },
+      { heading: 'FOUND', value: ({ found }) => found },
+    ],
+    identify: ({ part }) => part,
+    empty: '',
+    exitCode: response.matches ? EXIT.success : EXIT.negative,
+  });
+}
+
+/** A line for each code: itself, yes or no, and the parts that differ; or every row again with what differs. */
+export async function matchMany(context: Context, input: MatchInput, rules: Rules): Promise<Result> {
+  const batchRules: Rules = { ...rules, suggest: false };
+  if (input.append) {
+    const { appendMatches } = await import('./append-people.ts');
+    return appendMatches(context, input, batchRules);
+  }
+  const { terminal } = context;
+  const { json } = terminal;
+  const texts = TEXTS[rules.language];
+  return eachPerson(context, { ...input, rules }, (batch, record, where) => {
+    const matched = matchFrom(record, batchRules);
+    if (!matched.ok) {
+      batch.reportBad({ ...where, ...faultOf(matched.errors, rules) });
+      return;
+    }
+    const { response } = matched;
+    const differing = response.parts.filter(({ matches }) => !matches).map(({ part }) => part);
+    const cells = [String(record.cf), response.matches ? 'yes' : 'no', differing.join(',')];
+    const shown = json === 'everything' || json === undefined ? response : select(response, json);
+    batch.out.text(`${json === undefined ? cells.join('\t') : jsonLine(terminal, shown)}\n`);
+    if (response.matches) {
+      batch.countGood();
+      return;
+    }
+    const labels = differing.map((part) => `${texts.fields[part] ?? part}: ${texts.reasons.differs ?? ''}`);
+    batch.reportBad({ ...where, reason: differing.join(','), message: texts.notOfPerson, labels });
+  });
+}
+
+function codeOf({ code }: MatchInput): string {
+  if (code !== undefined) return code;
+  throw usageError('missing CODE', 'give the code, or - to read code and person from stdin');
+}

@@ -1,0 +1,62 @@
+import { columnsOf, createRowReader, missingFields } from '../../../../people/columns.ts';
+import type { PersonRecord } from '../../../../people/person-record.ts';
+import type { Row } from '../../../../people/row.ts';
+import type { Rules } from '../../../../people/rules.ts';
+import { usageError } from '../../../errors/cli-error.ts';
+import type { Context } from '../../../framework/context.ts';
+import { printStatus } from '../../../terminal/terminal.ts';
+import type { TableHead } from '../files/each-table-row.ts';
+import { TEXTS } from '../texts.ts';
+
+/** Whether a row names the columns of a person. */
+export function isPeopleHeader(cells: readonly string[]): boolean {
+  return missingFields(columnsOf(cells)).length === 0;
+}
+
+/**
+ * Tells how the table was understood, and answers how its rows are read.
+ *
+ * @throws CliError (usage) when no row names all that a person needs
+ */
+export function readPeople(
+  { terminal }: Context,
+  { header, looked, describe }: TableHead,
+  { language }: Rules,
+): (row: Row) => PersonRecord {
+  if (header === undefined) throw missingColumns(looked[0]?.cells ?? []);
+  const columns = columnsOf(header.cells);
+  const { indexOf } = columns;
+  const understood = [...indexOf].map(
+    ([field, index]) => [field, (header.cells[index] ?? '').trim()] as const,
+  );
+  printStatus(
+    terminal,
+    TEXTS[language].understood(describe(), understood, header.cells.length - indexOf.size),
+  );
+  const recordOf = createRowReader(columns);
+  return ({ cells, values }) => {
+    const record = recordOf(cells);
+    const date = values?.[indexOf.get('date') ?? -1];
+    return typeof date === 'number' ? { ...record, date: dateOfSerial(date) } : record;
+  };
+}
+
+/** A spreadsheet counts days from 30 December 1899, where no format says that the number is a date. */
+function dateOfSerial(days: number): string {
+  const isDay = Number.isInteger(days) && days > 0 && days < MOST_DAYS;
+  return isDay ? new Date(FIRST_DAY_MS + days * DAY_MS).toISOString().slice(0, 10) : String(days);
+}
+
+const DAY_MS = 86_400_000;
+const FIRST_DAY_MS = Date.UTC(1899, 11, 30);
+/** The year 2064; a larger number is a date by its digits, such as 1021980. */
+const MOST_DAYS = 60_000;
+
+function missingColumns(cells: readonly string[]): Error {
+  const missing = missingFields(columnsOf(cells)).join(', ');
+  // What the first row has instead may be a person: it is not shown.
+  return usageError(
+    `the first row names no column for ${missing}`,
+    'columns: name, surname, gender, birthday (or day, month, year), city and, if need be, province; Italian names will do',
+  );
+}

@@ -1,0 +1,119 @@
+import { type PersonRecord, recordOfJson } from '../../../../people/person-record.ts';
+import type { Rules } from '../../../../people/rules.ts';
+import { usageError } from '../../../errors/cli-error.ts';
+import type { Context } from '../../../framework/context.ts';
+import type { BatchOptions } from '../files/batch.ts';
+import { openSource } from '../files/stream-source.ts';
+
+/** What generate and match get; `input` is `-` for stdin. */
+export type PeopleInput = BatchOptions & {
+  readonly input: string | undefined;
+  readonly name: string | undefined;
+  readonly surname: string | undefined;
+  readonly gender: string | undefined;
+  readonly date: string | undefined;
+  readonly city: string | undefined;
+  readonly province: string | undefined;
+  readonly noName: boolean;
+  readonly noSurname: boolean;
+  readonly append: boolean;
+  readonly csv: boolean;
+  readonly ndjson: boolean;
+  readonly delimiter: string | undefined;
+  readonly sheet: string | undefined;
+};
+
+const FLAGS = ['name', 'surname', 'gender', 'date', 'city', 'province'] as const;
+
+/** A person's data in JSON: more is no person. */
+export const MAX_PERSON_BYTES = 1024 * 1024;
+
+/** @throws CliError (usage) for options that contradict each other */
+export function isManyPeople(input: PeopleInput): boolean {
+  if (input.input !== undefined && input.input !== '-') {
+    throw usageError('people come by options, or from stdin with -');
+  }
+  const isStreamed = input.input === '-' || input.file !== undefined;
+  if (input.csv && input.ndjson)
+    throw usageError('--csv and --ndjson exclude each other', 'give the one that the input is');
+  if (isStreamed && (input.noName || input.noSurname || FLAGS.some((flag) => input[flag] !== undefined))) {
+    throw usageError('people come by options or from a stream, not both');
+  }
+  if (input.input === '-' && input.file !== undefined) {
+    throw usageError('people come from stdin or --file, not both', 'leave - or --file out');
+  }
+  const isMany = formatOf(input) !== 'json' && (isStreamed || input.csv || input.ndjson);
+  if (input.append && (!isMany || formatOf(input) !== 'table')) {
+    throw usageError('--append is for people in a table', 'add - and --csv, or --file with a .csv or .xlsx');
+  }
+  if (input.out !== undefined && !input.append) {
+    throw usageError('--out is for --append', 'add --append, or redirect the output');
+  }
+  if (!isMany && input.rejects !== undefined) {
+    throw usageError('--rejects is for many people', 'add - and --csv or --ndjson');
+  }
+  return isMany;
+}
+
+/** By option, else by the file's name. A table is CSV or a workbook: its first bytes tell. */
+export function formatOf({
+  csv,
+  ndjson,
+  file = '',
+}: Pick<PeopleInput, 'csv' | 'ndjson' | 'file'>): 'table' | 'ndjson' | 'json' {
+  if (csv || (!ndjson && /\.(csv|tsv|xlsx)$/i.test(file))) return 'table';
+  return ndjson || /\.(ndjson|jsonl)$/i.test(file) ? 'ndjson' : 'json';
+}
+
+export async function readPersonJson(context: Context, file: string | undefined): Promise<PersonRecord> {
+  const source = await openSource(context.io, file);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of source.chunks) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_PERSON_BYTES) break;
+    }
+  } finally {
+    await source.close();
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  const person = recordOfText(text.replace(/^\ufeff/, ''));
+  if (person !== undefined) return person;
+  throw usageError('the input is not one JSON object', 'for many people add --csv or --ndjson');
+}
+
+export function recordOfText(json: string): PersonRecord | undefined {
+  try {
+    return recordOfJson(JSON.parse(json));
+  } catch {
+    // Told as a bad line; the parser's message would quote the person.
+    return undefined;
+  }
+}
+
+export async function personOfOptions(
+  context: Context,
+  input: PeopleInput,
+  rules: Rules,
+): Promise<PersonRecord> {
+  const given: PersonRecord = {
+    ...Object.fromEntries(
+      FLAGS.filter((flag) => input[flag] !== undefined).map((flag) => [flag, input[flag]]),
+    ),
+    ...(input.noName ? { name: '', noName: true } : {}),
+    ...(input.noSurname ? { surname: '', noSurname: true } : {}),
+  };
+  const missing = FLAGS.filter((flag) => flag !== 'province' && given[flag] === undefined);
+  if (missing.length === 0) return given;
+  if (!context.prompter.isInteractive) {
+    const names = missing.map((flag) => `--${flag}`).join(', ');
+    throw usageError(
+      `missing ${names}`,
+      'give them, or - to read the person from stdin; see: rtc cf generate --help',
+    );
+  }
+  const { askForMissing } = await import('./ask-person.ts');
+  return askForMissing(context.prompter, given, rules);
+}

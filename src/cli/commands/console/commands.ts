@@ -1,0 +1,67 @@
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import { readCredentials, type Settings } from '../../connection/settings.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { flag, option, wholeNumber } from '../../framework/parameters.ts';
+import { presentLink, serveUntilAborted } from '../../pages/present-link.ts';
+import { nothing } from '../../terminal/result.ts';
+import { checkSettings } from '../doctor/checks.ts';
+import { serveConsole } from './serve-console.ts';
+
+const MAX_PORT = 65_535;
+
+const openConsole = defineCommand({
+  noun: 'console',
+  verb: '',
+  summary: 'See and run it all in the browser',
+  description:
+    'Serves a web application on 127.0.0.1 and opens it: rooms as they are, recordings with their transcripts, webhooks and every delivery, events, ingress, the checks of rtc doctor, fiscal codes. It signs with the profile’s key, which never reaches the browser. It works until Ctrl-C.',
+  needs: 'service',
+  arguments: {},
+  options: {
+    readOnly: flag('--read-only', 'refuse every change'),
+    port: option('--port <port>', 'port of the page; default: a free one', {
+      parse: wholeNumber(0, MAX_PORT),
+    }),
+    print: flag('--print', 'print the link and open no browser'),
+  },
+  examples: [
+    { line: 'rtc console', does: 'Opens it in the browser of this machine' },
+    { line: 'rtc console --profile prod --read-only', does: 'To look, and change nothing' },
+    { line: 'rtc console --print --port 8080', does: 'Prints the link, for another browser' },
+  ],
+  isStream: () => true,
+  async run(context, { readOnly, port, print }) {
+    const settings = await context.settings();
+    const page = await serveConsole(context, {
+      client: await context.client(),
+      credentials: await readCredentials(settings),
+      info: {
+        profile: settings.profile ?? null,
+        url: settings.url.value,
+        isProtected: settings.isProtected,
+        isReadOnly: readOnly,
+        commandOptions: optionsOf(context, settings),
+      },
+      checkSettings: async () => (await checkSettings(context)).checks,
+      port: port ?? 0,
+    });
+    await serveUntilAborted(context, page, () =>
+      presentLink(context, {
+        ...page,
+        opened: `The console of ${settings.url.value} is open in your browser.`,
+        isPrinted: print,
+        isLocal: true,
+      }),
+    );
+    return nothing();
+  },
+});
+
+export const commands: readonly Command[] = [openConsole];
+
+/** What the copied command needs to reach the same service, as it was given here. */
+function optionsOf({ flags }: Context, { url }: Settings): string {
+  if (flags.profile !== undefined) return ` --profile ${shellQuote(flags.profile)}`;
+  return flags.url === undefined ? '' : ` --url ${shellQuote(url.value)}`;
+}

@@ -1,0 +1,67 @@
+import type { RtcClient } from '../../../client/client.ts';
+import type { PageResponse } from '../../pages/page-response.ts';
+
+export type Playing = {
+  readonly id: string;
+  /** To be saved as a file rather than played. */
+  readonly isDownload: boolean;
+  /** The Range header of the browser, which seeks by it. */
+  readonly range: string | undefined;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * The file of a recording from the service or from its bucket. The browser sees neither address: its policy lets it
+ * load from this server only, and a signed address would be in its history.
+ */
+export async function playRecording(
+  client: Pick<RtcClient, 'recordings'>,
+  { id, isDownload, range, signal }: Playing,
+): Promise<PageResponse> {
+  const wanted = /^bytes=(\d+)-(\d*)$/.exec(range ?? '');
+  const from = Number(wanted?.[1] ?? 0);
+  const { file } = await client.recordings.get(id, { signal });
+  const { start, sizeBytes, body } = await client.recordings.download(id, { from, signal });
+  const name = file?.path.split('/').at(-1) ?? `${id}.mp4`;
+  const headers = {
+    'content-type': typeOf(name),
+    'content-disposition': `${isDownload ? 'attachment' : 'inline'}; filename*=UTF-8''${encodeURIComponent(name)}`,
+    'accept-ranges': 'bytes',
+    'cache-control': 'no-store',
+  };
+  if (sizeBytes === undefined) return { status: 200, body, headers };
+  if (wanted === null || start !== from) {
+    return { status: 200, body, headers: { ...headers, 'content-length': String(sizeBytes - start) } };
+  }
+  const last = wanted[2] === '' ? sizeBytes - 1 : Math.min(Number(wanted[2]), sizeBytes - 1);
+  return {
+    status: 206,
+    body: firstBytes(body, last - from + 1),
+    headers: {
+      ...headers,
+      'content-length': String(last - from + 1),
+      'content-range': `bytes ${from}-${last}/${sizeBytes}`,
+    },
+  };
+}
+
+async function* firstBytes(body: AsyncIterable<Uint8Array>, count: number): AsyncGenerator<Uint8Array> {
+  let left = count;
+  for await (const chunk of body) {
+    yield chunk.length > left ? chunk.subarray(0, left) : chunk;
+    left -= chunk.length;
+    // Leaving the loop ends the transfer.
+    if (left <= 0) return;
+  }
+}
+
+function typeOf(name: string): string {
+  const types: Readonly<Record<string, string>> = {
+    mp4: 'video/mp4',
+    webm: 'video/webm',
+    ogg: 'audio/ogg',
+    mp3: 'audio/mpeg',
+    m4a: 'audio/mp4',
+  };
+  return types[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
+}

@@ -1,0 +1,56 @@
+import type { ROLES } from '../../../contract/choices.ts';
+import type { Context } from '../../framework/context.ts';
+import type { OpenedBrowser } from '../../pages/open-browser.ts';
+import { presentLink, serveUntilAborted } from '../../pages/present-link.ts';
+import { printHint } from '../../terminal/terminal.ts';
+import { userIdentity } from './page/seats.ts';
+import { type ServedPage, servePage } from './page/serve-page.ts';
+
+/* Apart from the command: an HTTP server takes as long to load as all the rest of `rtc rooms list`. */
+
+export type RoomToOpen = {
+  readonly room: string;
+  readonly as: string | undefined;
+  readonly role: (typeof ROLES)[number] | undefined;
+  readonly name: string | undefined;
+  readonly port: number | undefined;
+  readonly publicUrl: URL | undefined;
+  readonly print: boolean;
+};
+
+/** Serves the page of a room and opens it in the browser, until Ctrl-C. */
+export async function openRoom(context: Context, input: RoomToOpen): Promise<void> {
+  const { io } = context;
+  const identity = input.as ?? userIdentity(io.env);
+  const page = await servePage(io, {
+    client: await context.client(),
+    room: input.room,
+    person: { identity, name: input.name ?? identity, role: input.role ?? 'host' },
+    port: input.port ?? 0,
+    publicUrl: input.publicUrl,
+  });
+  await serveUntilAborted(context, page, () => present(context, page, input));
+}
+
+async function present(
+  context: Context,
+  { origin, link }: ServedPage,
+  { room, print, publicUrl }: RoomToOpen,
+): Promise<OpenedBrowser | undefined> {
+  const browser = await presentLink(context, {
+    origin,
+    link,
+    opened: `The room ${room} is open in your browser.`,
+    isPrinted: print || publicUrl !== undefined,
+    isLocal: publicUrl === undefined,
+  });
+  if (publicUrl !== undefined) await presentPublicly(context, link);
+  return browser;
+}
+
+async function presentPublicly({ io, terminal }: Context, link: string): Promise<void> {
+  printHint(terminal, 'This link works once, within ten minutes.');
+  if (io.stderr.isTTY !== true) return;
+  const { renderUnicodeCompact } = await import('uqr');
+  io.stderr.write(`\n${renderUnicodeCompact(link)}\n\n`);
+}

@@ -1,0 +1,125 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CliError, EXIT } from '../errors/cli-error.ts';
+import type { PageFile } from './page-files.ts';
+import { type PageResponse, problem } from './page-response.ts';
+
+export type LoopbackServer = {
+  /** Where the page is on this machine, such as http://127.0.0.1:41000. */
+  readonly origin: string;
+  readonly close: () => Promise<void>;
+};
+
+export type LoopbackSettings = {
+  /** 0 takes a free port. */
+  readonly port: number;
+  /** Of every response. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `origin` is the server's own; the signal is aborted when the browser goes away. */
+  readonly respond: (request: IncomingMessage, origin: string, signal: AbortSignal) => Promise<PageResponse>;
+};
+
+/** An HTTP server on 127.0.0.1. */
+export async function startLoopbackServer(settings: LoopbackSettings): Promise<LoopbackServer> {
+  const { headers, respond } = settings;
+  let origin = '';
+  const server = createServer((request, response) => {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    respond(request, origin, gone.signal)
+      .then((answer) => write(response, { ...answer, headers: { ...headers, ...answer.headers } }))
+      .catch(() => response.destroy());
+  });
+  server.requestTimeout = 10_000;
+  await listen(server, settings.port);
+  const { port } = server.address() as AddressInfo;
+  origin = `http://127.0.0.1:${port}`;
+  return { origin, close: () => close(server) };
+}
+
+/** The origins of a server on this machine: people write either. */
+export function loopbackOrigins(origin: string): readonly string[] {
+  return [origin, origin.replace('127.0.0.1', 'localhost')];
+}
+
+export function fileResponse(file: PageFile | undefined): PageResponse {
+  if (file === undefined) return problem(404, 'There is no such file.');
+  return {
+    status: 200,
+    body: file.body,
+    headers: { 'content-type': file.contentType, 'cache-control': file.cacheControl },
+  };
+}
+
+/** A JSON object of at most `maxBytes`; undefined for anything else. */
+export async function readJson(
+  request: IncomingMessage,
+  maxBytes: number,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const text = await readText(request, maxBytes);
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a body of more than `maxBytes`. */
+export async function readText(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes: Buffer = chunk;
+    size += bytes.length;
+    if (size > maxBytes) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function write(response: ServerResponse, { status, body, headers }: PageResponse): Promise<void> {
+  response.writeHead(status, headers);
+  if (response.req.method === 'HEAD' || body === undefined) {
+    response.end();
+  } else if (typeof body === 'string' || Buffer.isBuffer(body)) {
+    response.end(body);
+  } else {
+    await stream(response, body);
+  }
+}
+
+async function stream(response: ServerResponse, body: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of body) {
+    if (response.destroyed) return;
+    if (!response.write(chunk)) await drained(response);
+  }
+  response.end();
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  response.once('drain', resolve).once('close', resolve);
+  await promise;
+  response.off('drain', resolve).off('close', resolve);
+}
+
+async function listen(server: Server, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  await promise.catch((cause: NodeJS.ErrnoException) => {
+    throw new CliError(
+      EXIT.failure,
+      `port ${port} of 127.0.0.1 cannot be used: ${cause.code ?? cause.message}`,
+      'choose another with --port, or leave it out',
+      { cause },
+    );
+  });
+}
+
+async function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}

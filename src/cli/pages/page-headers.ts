@@ -1,0 +1,25 @@
+/** Where a page may connect to beside its own server, and what it may use of the machine. */
+export type PageNeeds = { readonly connect: readonly string[]; readonly permissions: string };
+
+/** Headers of every response: a page runs its own code only, and talks to its own server and `connect` only. */
+export function pageHeaders({ connect, permissions }: PageNeeds): Readonly<Record<string, string>> {
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data: blob:",
+      "media-src 'self' blob:",
+      ["connect-src 'self'", ...connect].join(' '),
+      "worker-src 'self' blob:",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': permissions,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+}

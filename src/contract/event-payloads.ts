@@ -1,0 +1,295 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { EVENT_ALIASES, EVENT_TYPES, type EventType, TEST_EVENT } from './event-names.ts';
+import { instantSchema } from './names.ts';
+
+/*
+ * The payload of each event: the specified fields, and what the event is about. `event` tells the payloads apart, in
+ * TypeScript too. Further fields of newer versions are passed on.
+ */
+
+const egressId = Type.String({ description: "The recording's egress id", examples: ['EG_tH8vdkRoTDWY'] });
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+/** A room as events tell of it. */
+const EventRoomSchema = Type.Object(
+  {
+    id: Type.String({
+      description: "The media server's id of this session of the room; empty where it is not known",
+      examples: ['RM_hycBMAjmt6Ub'],
+    }),
+    name: Type.String({ description: 'Room name', examples: ['demo'] }),
+    createdAt: Type.Optional(instantSchema('When the room was opened')),
+    endedAt: Type.Optional(instantSchema('When it was closed; only with room_finished')),
+    numParticipants: Type.Integer({
+      description: 'Participants in the room after the event, recorders and agents not counted',
+    }),
+  },
+  { $id: 'EventRoom', description: 'The room of an event' },
+);
+
+const participantFields = {
+  sid: Type.String({
+    description: "The media server's id of this connection",
+    examples: ['PA_4bPp8Vi9S6Dd'],
+  }),
+  identity: Type.String({ description: 'Identity of the token (userId)', examples: ['ada'] }),
+  name: Type.String({ description: 'Display name', examples: ['Ada Lovelace'] }),
+};
+
+const accessFields = {
+  metadata: Type.Optional(Type.String({ description: 'As in the token, or as it was changed since' })),
+  role: Type.Optional(
+    Type.String({ description: 'Role of the token; absent for tokens of others', examples: ['host'] }),
+  ),
+};
+
+const JoinedParticipantSchema = Type.Object(
+  { ...participantFields, joinedAt: instantSchema('When the participant joined'), ...accessFields },
+  { $id: 'JoinedParticipant', additionalProperties: true, description: 'Who joined' },
+);
+
+const LeftParticipantSchema = Type.Object(
+  {
+    ...participantFields,
+    joinedAt: Type.Optional(instantSchema('When the participant joined')),
+    ...accessFields,
+    leaveReason: Type.Enum(['left', 'removed', 'lost', 'room_closed', 'duplicate_identity'], {
+      description:
+        'left: by itself; removed: by the API; lost: its connection broke; duplicate_identity: the same identity joined again',
+    }),
+  },
+  { $id: 'LeftParticipant', additionalProperties: true, description: 'Who left, and why' },
+);
+
+const TrackParticipantSchema = Type.Object(participantFields, {
+  $id: 'TrackParticipant',
+  additionalProperties: true,
+  description: 'Who publishes the track',
+});
+
+const EventTrackSchema = Type.Object(
+  {
+    sid: Type.Optional(Type.String({ description: 'Id of the track', examples: ['TR_AMDuaW8eDvbDmz'] })),
+    type: Type.Optional(Type.String({ description: 'AUDIO, VIDEO or DATA', examples: ['AUDIO'] })),
+    source: Type.Optional(
+      Type.String({
+        description: 'CAMERA, MICROPHONE, SCREEN_SHARE, SCREEN_SHARE_AUDIO or UNKNOWN',
+        examples: ['MICROPHONE'],
+      }),
+    ),
+    name: Type.Optional(Type.String({ description: 'Name that the publisher gave it' })),
+    muted: Type.Optional(Type.Boolean({ description: 'Whether it is muted' })),
+  },
+  { $id: 'EventTrack', additionalProperties: true, description: "LiveKit's TrackInfo" },
+);
+
+const EventRecordingSchema = Type.Object(
+  {
+    egressId,
+    status: Type.String({
+      description: 'recording, stopped, aborted or failed',
+      examples: ['stopped'],
+    }),
+    mediaStartedAt: Type.Optional(
+      orNull(instantSchema('The first recorded frame'), 'When its media begins; null until known'),
+    ),
+    fileUrl: Type.Optional(
+      Type.String({ description: 'Usable for 24 h from the attempt; absent when there is no file' }),
+    ),
+    durationMs: Type.Optional(Type.Integer({ description: 'Length in milliseconds' })),
+    sizeBytes: Type.Optional(Type.Integer({ description: 'Size of the file in bytes' })),
+    error: Type.Optional(Type.String({ description: 'Why it failed or was aborted' })),
+    corrected: Type.Optional(
+      Type.Boolean({
+        description: 'An earlier egress_ended reported it as failed; its file came after all',
+      }),
+    ),
+  },
+  { $id: 'EventRecording', additionalProperties: true, description: 'The recording' },
+);
+
+const EventIngressSchema = Type.Object(
+  {
+    ingressId: Type.String({ description: 'Form IN_<id>', examples: ['IN_wnBrCvKPXSSm'] }),
+    name: Type.Optional(Type.String({ description: 'Name of the ingress' })),
+    inputType: Type.Optional(
+      Type.String({ description: 'RTMP_INPUT or WHIP_INPUT', examples: ['RTMP_INPUT'] }),
+    ),
+    participantIdentity: Type.Optional(Type.String({ description: 'Identity of the stream in the room' })),
+    participantName: Type.Optional(Type.String({ description: 'Display name of the stream in the room' })),
+    error: Type.Optional(Type.String({ description: 'Why it ended, where it failed' })),
+  },
+  { $id: 'EventIngress', additionalProperties: true, description: 'The stream' },
+);
+
+const EventTranscriptionSchema = Type.Object(
+  {
+    transcriptionId: Type.String({ description: 'Form tr_<id>' }),
+    kind: Type.Optional(Type.String({ description: 'live or post', examples: ['live'] })),
+    roomId: Type.Optional(Type.String({ description: 'Room name', examples: ['demo'] })),
+    recordingId: Type.Optional(Type.String({ description: 'The recording, of a post-call transcription' })),
+    status: Type.Optional(Type.String({ description: 'stopped, completed or failed' })),
+    language: Type.Optional(Type.String({ description: 'BCP 47', examples: ['en-US'] })),
+    startedAt: Type.Optional(orNull(instantSchema('When it was started'), 'Of a live transcription')),
+    stoppedAt: Type.Optional(orNull(instantSchema('When it was stopped'), 'Of a live transcription')),
+    queuedAt: Type.Optional(orNull(instantSchema('When it was queued'), 'Of a post-call transcription')),
+    completedAt: Type.Optional(
+      orNull(instantSchema('When it was completed'), 'Of a post-call transcription'),
+    ),
+    durationMs: Type.Optional(orNull(Type.Integer(), 'Length of the audio, of a post-call transcription')),
+    segmentCount: Type.Optional(Type.Integer({ description: 'Final segments' })),
+    error: Type.Optional(
+      Type.Object(
+        {
+          code: Type.String({ description: 'A word for it', examples: ['recording-not-media'] }),
+          message: Type.String({ description: 'What is wrong, and what to do' }),
+        },
+        { description: 'Why it failed; only with transcription_failed' },
+      ),
+    ),
+  },
+  {
+    $id: 'EventTranscription',
+    additionalProperties: true,
+    description: 'The transcription; its text is read from the API',
+  },
+);
+
+const room = Type.Unsafe<Static<typeof EventRoomSchema>>(EventRoomSchema);
+/** Tracks, recordings and streams may be told of when the session of their room is not known. */
+const roomOrNull = orNull(EventRoomSchema, 'The room; null where it is not known');
+
+type Names<T extends EventType> =
+  | T
+  | {
+      [A in keyof typeof EVENT_ALIASES]: (typeof EVENT_ALIASES)[A] extends T ? A : never;
+    }[keyof typeof EVENT_ALIASES];
+
+/** The event's own name, and the one under which webhooks may register it too. */
+function nameSchema<const T extends EventType>(type: T) {
+  const aliases = Object.entries(EVENT_ALIASES).flatMap(([alias, of]) => (of === type ? [alias] : []));
+  const description =
+    aliases.length === 0
+      ? 'Event name'
+      : `Event name; ${aliases.join(', ')} only for a webhook that is registered under that name`;
+  return Type.Unsafe<Names<T>>(Type.Enum([type, ...aliases], { description }));
+}
+
+const occurrence = {
+  timestamp: instantSchema('When it happened'),
+  id: Type.String({
+    description: 'The same on every retry and replay: handle each id once',
+    examples: ['evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+  }),
+  sequence: orNull(Type.Integer(), 'Counts the events of one session of a room, from 1'),
+  reconciled: Type.Optional(
+    Type.Boolean({ description: 'Found missing afterwards; the timestamp is when it was found' }),
+  ),
+};
+
+const payload = (id: string, description: string) => ({
+  $id: id,
+  description,
+  additionalProperties: true,
+});
+
+const participantJoined = { room, ...occurrence, participant: JoinedParticipantSchema };
+const participantLeft = { room, ...occurrence, participant: LeftParticipantSchema };
+const ofTrack = {
+  room: roomOrNull,
+  ...occurrence,
+  participant: TrackParticipantSchema,
+  track: EventTrackSchema,
+};
+const ofRecording = { room: roomOrNull, ...occurrence, recording: EventRecordingSchema };
+const ofIngress = { room: roomOrNull, ...occurrence, ingress: EventIngressSchema };
+const ofTranscription = { room: roomOrNull, ...occurrence, transcription: EventTranscriptionSchema };
+
+/** The payload of each event, by the delivery table's names. */
+export const EVENT_SCHEMAS = {
+  room_created: Type.Object(
+    { event: nameSchema('room_created'), room, ...occurrence },
+    payload('RoomCreatedEvent', 'A room was opened.'),
+  ),
+  room_started: Type.Object(
+    { event: nameSchema('room_started'), room, ...occurrence },
+    payload('RoomStartedEvent', 'The first participant of a room joined.'),
+  ),
+  room_finished: Type.Object(
+    { event: nameSchema('room_finished'), room, ...occurrence },
+    payload('RoomFinishedEvent', 'A room was closed.'),
+  ),
+  participant_joined: Type.Object(
+    { event: nameSchema('participant_joined'), ...participantJoined },
+    payload('ParticipantJoinedEvent', 'A participant joined a room.'),
+  ),
+  participant_left: Type.Object(
+    { event: nameSchema('participant_left'), ...participantLeft },
+    payload('ParticipantLeftEvent', 'A participant left a room.'),
+  ),
+  track_published: Type.Object(
+    { event: nameSchema('track_published'), ...ofTrack },
+    payload('TrackPublishedEvent', 'A participant published a track: a microphone, a camera or a screen.'),
+  ),
+  track_unpublished: Type.Object(
+    { event: nameSchema('track_unpublished'), ...ofTrack },
+    payload('TrackUnpublishedEvent', 'A participant stopped publishing a track.'),
+  ),
+  egress_started: Type.Object(
+    { event: nameSchema('egress_started'), ...ofRecording },
+    payload('EgressStartedEvent', 'The recording of a room started.'),
+  ),
+  egress_ended: Type.Object(
+    { event: nameSchema('egress_ended'), ...ofRecording },
+    payload('EgressEndedEvent', 'The recording of a room is over; `fileUrl` leads to its file.'),
+  ),
+  ingress_started: Type.Object(
+    { event: nameSchema('ingress_started'), ...ofIngress },
+    payload('IngressStartedEvent', 'A stream comes in through an ingress.'),
+  ),
+  ingress_ended: Type.Object(
+    { event: nameSchema('ingress_ended'), ...ofIngress },
+    payload('IngressEndedEvent', 'A stream through an ingress ended.'),
+  ),
+  transcription_completed: Type.Object(
+    { event: nameSchema('transcription_completed'), ...ofTranscription },
+    payload('TranscriptionCompletedEvent', 'A transcription was stopped or is complete.'),
+  ),
+  transcription_failed: Type.Object(
+    { event: nameSchema('transcription_failed'), ...ofTranscription },
+    payload('TranscriptionFailedEvent', 'A transcription failed; `error` says why.'),
+  ),
+} as const satisfies Readonly<Record<EventType, TSchema>>;
+
+/** The payload of a test delivery, which is no event of a room and is in no list. */
+export const WebhookTestEventSchema = Type.Object(
+  {
+    event: Type.Literal(TEST_EVENT, { description: 'Event name' }),
+    room: orNull(EventRoomSchema, 'Always null: a test has no room'),
+    ...occurrence,
+  },
+  payload('WebhookTestEvent', 'A test that a caller asked for.'),
+);
+export type WebhookTestEvent = Static<typeof WebhookTestEventSchema>;
+
+type Payload = { [T in EventType]: Static<(typeof EVENT_SCHEMAS)[T]> }[EventType];
+type Subject = 'participant' | 'track' | 'recording' | 'ingress' | 'transcription';
+/** Subjects that an event does not have can be asked for all the same, before the event is told apart. */
+type WithEverySubject<E> = E extends unknown
+  ? E & { readonly [S in Exclude<Subject, keyof E>]?: never }
+  : never;
+
+/** One event; a test of `event` says which. */
+export type Event = WithEverySubject<Payload>;
+
+export const EventSchema = Type.Unsafe<Event>(
+  Type.Union(
+    EVENT_TYPES.map((type) => EVENT_SCHEMAS[type]),
+    {
+      $id: 'Event',
+      discriminator: { propertyName: 'event' },
+      description: 'What webhooks receive and lists of events hold; `event` says which one it is',
+    },
+  ),
+);

@@ -1,0 +1,180 @@
+import type { DecodedCode, GeneratedCode, MatchResponse, Validity } from './fiscal-codes.ts';
+import type { PlacePeriod, PlaceRecord } from './places.ts';
+
+/*
+ * What the fiscal library finds, under the names of the wire; server and command line answer the same. Apart from the
+ * schemas, since the command line does not load TypeBox.
+ */
+
+/** What is taken of the library's decoded code. */
+type Decoded = {
+  readonly codiceFiscale: string;
+  readonly surname: string;
+  readonly givenName: string;
+  readonly sex: 'F' | 'M';
+  readonly birthDate: string;
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly otherBirthDate: string | null;
+  readonly birthplace: {
+    readonly codiceCatastale: string;
+    readonly name: string;
+    readonly province: string;
+    readonly wasInForce: boolean;
+    readonly today: PlaceName | null;
+    readonly successor: PlaceName | null;
+  };
+  readonly baseCode: string;
+  readonly omocodia: { readonly level: number };
+  readonly warnings: readonly Warning[];
+};
+
+type Period = PlaceName & {
+  readonly validFrom: string | null;
+  readonly validTo: string | null;
+  readonly isCurrent: boolean;
+};
+type PlaceName = { readonly codiceCatastale: string; readonly name: string; readonly province: string };
+type Warning = NonNullable<Validity['warnings']>[number];
+
+type Fault = {
+  readonly reason: NonNullable<Validity['reason']>;
+  readonly start: number;
+  readonly end: number;
+  readonly message: string;
+};
+
+type Checked =
+  | { readonly ok: true; readonly warnings: readonly Warning[] }
+  | { readonly ok: false; readonly reason: Fault['reason']; readonly faults: readonly Fault[] };
+
+/** The ten fields of the specification, in its order, and `details` where they are wanted. */
+export function decodedResponse(decoded: Decoded, { withDetails = false } = {}): DecodedCode {
+  return {
+    name: decoded.givenName,
+    surname: decoded.surname,
+    gender: decoded.sex,
+    day: decoded.day,
+    month: decoded.month,
+    year: decoded.year,
+    birthday: decoded.birthDate,
+    birthplace: decoded.birthplace.name,
+    birthplaceProvincia: decoded.birthplace.province,
+    cf: decoded.codiceFiscale,
+    ...(withDetails ? { details: detailsOf(decoded) } : {}),
+  };
+}
+
+/** What is taken of the library's generated code. */
+type Generated = {
+  readonly codiceFiscale: string;
+  readonly birthplace: Period & { readonly successor: PlaceName | null };
+  readonly match: GeneratedDetails['why'];
+  readonly warnings: readonly GeneratedDetails['warnings'][number][];
+};
+
+type GeneratedDetails = NonNullable<GeneratedCode['details']>;
+
+/** `{cf}`, and the place that was chosen where details are wanted. */
+export function generatedResponse(generated: Generated, { withDetails = false } = {}): GeneratedCode {
+  const { codiceFiscale: cf, birthplace, match, warnings } = generated;
+  if (!withDetails) return { cf };
+  const belfiore = birthplace.successor?.codiceCatastale ?? birthplace.codiceCatastale;
+  return {
+    cf,
+    details: {
+      birthplace: periodResponse(birthplace, belfiore),
+      why: match,
+      warnings: [...warnings],
+    },
+  };
+}
+
+/** What is taken of the library's match. */
+type Matched = {
+  readonly matches: boolean;
+  readonly parts: readonly {
+    readonly part: keyof typeof WIRE_PARTS;
+    readonly matches: boolean;
+    readonly expected: string | number;
+    readonly found: string | number;
+  }[];
+};
+
+const WIRE_PARTS = {
+  surname: 'surname',
+  givenName: 'name',
+  sex: 'gender',
+  day: 'day',
+  month: 'month',
+  year: 'year',
+  birthplace: 'place',
+} as const;
+
+export function matchResponse({ matches, parts }: Matched): MatchResponse {
+  return { matches, parts: parts.map((each) => ({ ...each, part: WIRE_PARTS[each.part] })) };
+}
+
+/** Which kinds of codes count as valid: those of persons alone, or every Italian tax code. */
+export type Accepted = 'person' | 'any';
+
+/** `{valid, kind}`, and the reason of an invalid code; all that is wrong or odd where details are wanted. */
+export function validityResponse(
+  checked: Checked,
+  { withDetails = false, accept = 'person' }: { withDetails?: boolean; accept?: Accepted } = {},
+): Validity {
+  if (checked.ok) {
+    return { valid: true, kind: 'person', ...(withDetails ? { warnings: [...checked.warnings] } : {}) };
+  }
+  const kind = KINDS[checked.reason] ?? null;
+  if (kind !== null && accept === 'any')
+    return { valid: true, kind, ...(withDetails ? { warnings: [] } : {}) };
+  const faults = withDetails ? { faults: faultsResponse(checked) } : {};
+  return { valid: false, kind, reason: checked.reason, ...faults };
+}
+
+/** The kinds of the codes of eleven digits, by the reason for which they are no codes of persons. */
+const KINDS: Partial<Readonly<Record<Fault['reason'], NonNullable<Validity['kind']>>>> = {
+  'provisional-code': 'provisional',
+  'vat-number': 'vat',
+  'organisation-code': 'organisation',
+};
+
+export function faultsResponse({ faults }: { readonly faults: readonly Fault[] }): Fault[] {
+  return faults.map(({ reason, start, end, message }) => ({ reason, start, end, message }));
+}
+
+/** A place that was looked up or listed; `belfiore` is the code of the comune that holds it today. */
+export function placeResponse(place: PlaceName, belfiore: string): PlaceRecord {
+  return {
+    code: place.codiceCatastale,
+    belfiore_code: belfiore,
+    province: place.province,
+    name: place.name,
+  };
+}
+
+/** As {@link placeResponse}, with the dates of the name. */
+export function periodResponse(place: Period, belfiore: string): PlacePeriod {
+  return {
+    ...placeResponse(place, belfiore),
+    from: place.validFrom,
+    to: place.validTo,
+    current: place.isCurrent,
+  };
+}
+
+function detailsOf(decoded: Decoded): NonNullable<DecodedCode['details']> {
+  const { birthplace } = decoded;
+  const today = birthplace.today ?? birthplace.successor;
+  return {
+    baseCode: decoded.baseCode,
+    omocodiaLevel: decoded.omocodia.level,
+    otherBirthday: decoded.otherBirthDate,
+    birthplaceCode: birthplace.codiceCatastale,
+    birthplaceWasInForce: birthplace.wasInForce,
+    birthplaceToday: today === null ? null : placeResponse(today, today.codiceCatastale),
+    warnings: [...decoded.warnings],
+  };
+}

@@ -1,0 +1,42 @@
+/** What to do about an error, as data: text in lower case without a full stop, and the command that does it, if there is one. */
+export type Hint = { readonly text: string; readonly command?: string };
+
+/** An error of a process rather than of a request: why something cannot start, and what to do about it. */
+export class HintedError extends Error {
+  override readonly name: string = 'HintedError';
+  /** The message without the hint. */
+  readonly reason: string;
+  readonly hint: Hint;
+
+  constructor(reason: string, hint: Hint, options?: ErrorOptions) {
+    super(messageWithHint(reason, hint), options);
+    this.reason = reason;
+    this.hint = hint;
+  }
+}
+
+/** `It is so.` and its hint as one text, for logs and for clients that show the detail alone. */
+export function messageWithHint(reason: string, hint: Hint | undefined): string {
+  if (hint === undefined) return reason;
+  return `${reason}${/[.?!]$/.test(reason) ? '' : '.'} ${hintSentence(hint)}`;
+}
+
+/** The hint as the sentence that messageWithHint ends with. */
+export function hintSentence({ text, command }: Hint): string {
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return command === undefined ? `${sentence}.` : `${sentence}: ${command}`;
+}
+
+/** The hint of an error of any build: the service and the command line are bundled apart, and share no classes. */
+export function hintOf(value: unknown): Hint | undefined {
+  const hint = typeof value === 'object' && value !== null && 'hint' in value ? value.hint : undefined;
+  if (typeof hint !== 'object' || hint === null || !('text' in hint)) return undefined;
+  const { text } = hint;
+  if (typeof text !== 'string') return undefined;
+  return 'command' in hint && typeof hint.command === 'string' ? { text, command: hint.command } : { text };
+}
+
+/** The text of an error without its hint. */
+export function reasonOf(error: Error): string {
+  return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
+}

@@ -1,0 +1,155 @@
+/*
+ * A person as the wire names its fields, parsed into what the fiscal library takes. Apart from the schemas, since the
+ * command line parses persons without loading TypeBox.
+ */
+import { type FieldProblem, problemMessages } from './person-messages.ts';
+
+/** In the order in which errors are told. */
+const PERSON_FIELDS = [
+  'name',
+  'surname',
+  'gender',
+  'day',
+  'month',
+  'year',
+  'city',
+  'province',
+  'noSurname',
+  'noName',
+] as const;
+export type PersonField = (typeof PERSON_FIELDS)[number];
+
+/** No name has more; and anybody may send one, whose letters then cost the service seconds where there are a million. */
+export const MAX_TEXT_LENGTH = 256;
+
+export type PersonFieldError = {
+  /** Of the library's fault, or the kind of the problem. */
+  readonly reason: string;
+  /** For people; holds nothing of the person. */
+  readonly message: string;
+};
+
+/** What is wrong with each bad field. */
+export type PersonFieldErrors = Partial<Readonly<Record<PersonField, PersonFieldError>>>;
+
+/** As the library names it. What is missing or malformed is empty, and has its problem beside it. */
+export type LibraryPerson = {
+  readonly surname: string;
+  readonly givenName: string;
+  readonly sex: 'F' | 'M';
+  readonly birthDate: BirthDate;
+  readonly birthplace: string;
+  readonly province: string;
+  readonly noSurname?: true;
+  readonly noName?: true;
+};
+
+type BirthDate = { readonly year: number; readonly month: number; readonly day: number };
+
+/** A fault as the library tells it, in the language of the response. */
+type LibraryFault = {
+  readonly field: 'surname' | 'givenName' | 'sex' | 'birthDate' | 'birthplace' | 'province';
+  readonly reason: string;
+  readonly message: string;
+};
+
+export type ParsedPerson = {
+  readonly person: LibraryPerson;
+  readonly problems: Partial<Readonly<Record<PersonField, FieldProblem>>>;
+};
+
+/** Day, month and year may be numbers or their digits; the gender of either case. Unknown fields are ignored. */
+export function parsePerson(wire: Readonly<Record<string, unknown>>): ParsedPerson {
+  const problems: Partial<Record<PersonField, FieldProblem>> = {};
+  const text = (field: PersonField): string => {
+    const value = wire[field] ?? '';
+    if (typeof value !== 'string') problems[field] = { kind: 'not-text' };
+    else if (value.length <= MAX_TEXT_LENGTH) return value;
+    else problems[field] = { kind: 'too-long', most: MAX_TEXT_LENGTH };
+    return '';
+  };
+  const flag = (field: PersonField): boolean => {
+    const value = wire[field] ?? false;
+    if (typeof value !== 'boolean') problems[field] = { kind: 'not-boolean' };
+    return value === true;
+  };
+  const number = (field: PersonField, least: number, most: number): number => {
+    const value = wire[field] ?? '';
+    const digits = typeof value === 'number' ? String(value) : value;
+    const read = typeof digits === 'string' && /^\d{1,4}$/.test(digits) ? Number(digits) : Number.NaN;
+    if (digits === '') problems[field] = { kind: 'missing' };
+    else if (Number.isNaN(read)) problems[field] = { kind: 'not-number' };
+    else if (read < least || read > most) problems[field] = { kind: 'out-of-range', least, most };
+    return read;
+  };
+  const person = {
+    givenName: text('name'),
+    surname: text('surname'),
+    sex: text('gender').toUpperCase() as 'F' | 'M',
+    birthDate: { day: number('day', 1, 31), month: number('month', 1, 12), year: number('year', 1000, 9999) },
+    birthplace: text('city'),
+    province: text('province'),
+    ...(flag('noSurname') ? { noSurname: true as const } : {}),
+    ...(flag('noName') ? { noName: true as const } : {}),
+  };
+  return { person, problems };
+}
+
+type ErrorOptions = {
+  /** ISO; which part of a date to come is at fault depends on it. */
+  readonly today: string;
+  readonly language: 'en' | 'it';
+};
+
+/** The library's faults under the wire's names; what {@link parsePerson} found goes before. */
+export function personErrors(
+  { person, problems }: ParsedPerson,
+  faults: readonly LibraryFault[],
+  { today, language }: ErrorOptions,
+): PersonFieldErrors {
+  const named: Partial<Record<PersonField, PersonFieldError>> = {};
+  const hasDateProblem = problems.day ?? problems.month ?? problems.year;
+  for (const fault of faults) {
+    const { reason, message } = fault;
+    // The wire's word for the field, in the message too.
+    if (fault.field === 'sex') named.gender ??= { reason, message: message.replace(/\bsex\b/, 'gender') };
+    else if (fault.field !== 'birthDate') named[FIELD_OF[fault.field]] ??= { reason, message };
+    else if (hasDateProblem === undefined) named[datePartAtFault(person, fault, today)] = { reason, message };
+  }
+  const messageOf = problemMessages[language];
+  const errors: Partial<Record<PersonField, PersonFieldError>> = {};
+  for (const field of PERSON_FIELDS) {
+    const problem = problems[field];
+    const error =
+      problem === undefined ? named[field] : { reason: problem.kind, message: messageOf(field, problem) };
+    if (error !== undefined) errors[field] = error;
+  }
+  return errors;
+}
+
+/** The messages alone, as the wire has them. */
+export function errorMessages(
+  errors: Readonly<Record<string, PersonFieldError>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(errors).map(([field, { message }]) => [field, message]));
+}
+
+const FIELD_OF: Readonly<Record<Exclude<LibraryFault['field'], 'birthDate' | 'sex'>, PersonField>> = {
+  surname: 'surname',
+  givenName: 'name',
+  birthplace: 'city',
+  province: 'province',
+};
+
+/** The largest part that makes a date to come; the day of one that its month does not have. */
+function datePartAtFault(
+  { birthDate }: LibraryPerson,
+  { reason }: LibraryFault,
+  today: string,
+): 'day' | 'month' | 'year' {
+  if (reason === 'too-early') return 'year';
+  if (reason !== 'future') return 'day';
+  const [year = 0, month = 0] = today.split('-').map(Number);
+  if (birthDate.year > year) return 'year';
+  return birthDate.month > month ? 'month' : 'day';
+}

@@ -1,0 +1,47 @@
+/**
+ * Which message a fault has; finer than its reason. `stray-character`: neither a letter nor a digit. `omocodia-letter`:
+ * at the place of a digit, a letter that stands for none. `check-digit`: of eleven digits. `birth-date`: a day that its
+ * year does not have, or one to come.
+ */
+export type CheckDetail =
+  | 'length'
+  | 'stray-character'
+  | 'letter-expected'
+  | 'digit-expected'
+  | 'omocodia-letter'
+  | 'check-character'
+  | 'check-digit'
+  | 'month'
+  | 'day'
+  | 'day-of-month'
+  | 'birth-date'
+  | 'place'
+  | 'place-not-in-force'
+  | 'provisional-code'
+  | 'vat-number'
+  | 'organisation-code';
+
+/** The stretch of the code that is at fault. */
+type Stretch = { readonly start: number; readonly end: number };
+
+/** A message for each detail of a fault. */
+export type CodeMessages = Readonly<Record<CheckDetail, (fault: Stretch) => string>>;
+
+export const englishCodeMessages: CodeMessages = {
+  length: ({ end }) => `a codice fiscale has 16 characters, this one has ${end}`,
+  'stray-character': ({ end }) => `character ${end} is neither a letter from A to Z nor a digit`,
+  'letter-expected': ({ end }) => `character ${end} must be a letter from A to Z`,
+  'digit-expected': ({ end }) => `character ${end} must be a digit`,
+  'omocodia-letter': ({ end }) => `character ${end} must be a digit or, by omocodia, one of LMNPQRSTUV`,
+  'check-character': () => 'the check character does not fit the fifteen before it',
+  'check-digit': () => 'the last of the eleven digits does not fit the others',
+  month: () => 'character 9 is the letter of no month',
+  day: () => 'the day must be 01 to 31, or 41 to 71 for women',
+  'day-of-month': () => 'the month does not have so many days',
+  'birth-date': () => 'the birth date is not on the calendar of its year, or still to come',
+  place: () => 'no comune and no state ever had this place code',
+  'place-not-in-force': () => 'the place was not in force on the birth date',
+  'provisional-code': () => "this is a provisional codice fiscale of eleven digits, not a person's final one",
+  'vat-number': () => 'this is a VAT number, or the codice fiscale of an organisation, not of a person',
+  'organisation-code': () => 'this is the codice fiscale of an organisation, not of a person',
+};

@@ -1,0 +1,33 @@
+import type { CheckWarning } from './check.ts';
+import type { CheckFault } from './check-failure.ts';
+import type { CheckReason } from './check-status.ts';
+import type { TaxCodeKind } from './check-tax-code.ts';
+import type { PlaceNotFound } from './find-place.ts';
+import type { PlaceMatch } from './look-up-place.ts';
+import type { MatchPartName } from './match.ts';
+import type { PersonWarning } from './person.ts';
+import type { PersonFaultFacts, PersonFaultReason } from './person-fault.ts';
+
+export type Language = 'en' | 'it';
+
+/** All that the library has to say to people. A message holds nothing of a code or a person. */
+export type Messages = {
+  /** What is wrong with a code, and at which character. */
+  readonly codeFault: (fault: Pick<CheckFault, 'detail' | 'start' | 'end'>) => string;
+  /** What is wrong with a field of a person's data. */
+  readonly personFault: (fault: PersonFaultFacts) => string;
+  /** Reasons of a check, for a report or a heading. */
+  readonly checkReasons: Readonly<Record<CheckReason, string>>;
+  /** Reasons of faults in a person's data, for a report or a heading. */
+  readonly personReasons: Readonly<Record<PersonFaultReason, string>>;
+  readonly warnings: Readonly<Record<CheckWarning | PersonWarning, string>>;
+  /** What to do about a place that was not found. */
+  readonly hints: Readonly<Record<PlaceHint, string>>;
+  readonly kinds: Readonly<Record<TaxCodeKind, string>>;
+  readonly parts: Readonly<Record<MatchPartName, string>>;
+  /** Why a place was chosen. */
+  readonly placeMatches: Readonly<Record<PlaceMatch, string>>;
+};
+
+/** The hints of a place that was not found, and `ambiguous` for several of one name. */
+export type PlaceHint = NonNullable<PlaceNotFound['hint']> | 'ambiguous';

@@ -1,0 +1,42 @@
+/** What can be wrong with a person's data. */
+import type { PlaceNotFound } from './find-place.ts';
+import type { Place } from './place.ts';
+
+/** The fields that can be wrong. */
+export type PersonField = 'surname' | 'givenName' | 'sex' | 'birthDate' | 'birthplace' | 'province';
+
+/** One thing that is wrong with a person's data. */
+export type PersonFault = PersonFaultFacts & {
+  /** For people, in English; holds nothing of the person. `messages` has it in other languages. */
+  readonly message: string;
+};
+
+/** What a message tells in words. */
+export type PersonFaultFacts = {
+  readonly field: PersonField;
+  readonly reason: PersonFaultReason;
+  /** For an unknown birthplace: what the suggestions are, as in {@link PlaceNotFound}. */
+  readonly hint?: PlaceNotFound['hint'];
+  /** For an ambiguous birthplace: the places that fit. */
+  readonly candidates?: readonly Place[];
+  /** For an unknown birthplace: places that may be meant. */
+  readonly suggestions?: readonly Place[];
+};
+
+export type PersonFaultReason =
+  /** The field is absent, of the wrong type or empty. */
+  | 'missing'
+  /** A name without any letter. */
+  | 'no-letters'
+  /** A name with a character that no name has: a digit, a symbol, another script. */
+  | 'characters'
+  /** A name that is given although the person is said to have none. */
+  | 'contradiction'
+  /** A sex that is neither F nor M; a date that is on no calendar; a name that is no place; a province that is none. */
+  | 'unknown'
+  | 'future'
+  /** Born before 1850: nobody lived from then to 1973, when codes began. */
+  | 'too-early'
+  | 'ambiguous'
+  /** `strict` only. */
+  | 'not-in-force';

@@ -1,0 +1,158 @@
+import type { PersonField } from '../contract/parsed-person.ts';
+
+/** The fields of the API; `date` for day, month and year in one; `state` for births abroad, where the city is empty. */
+export type RecordField = PersonField | 'date' | 'cf' | 'state';
+
+/** The fields of a row by their column, and which of its names may be absent. */
+export type Columns = {
+  /** By field: the index of its column. */
+  readonly indexOf: ReadonlyMap<RecordField, number>;
+  /** Names whose column says that a person may have none: an empty cell then means so. */
+  readonly mayBeAbsent: ReadonlySet<'name' | 'surname'>;
+};
+
+/**
+ * The columns that the names of a first row mean. Where several mean one field (`Comune`, `Comune di nascita`), the name
+ * that says more is taken.
+ */
+export function columnsOf(names: readonly string[]): Columns {
+  const indexOf = new Map<RecordField, number>();
+  const ranks = new Map<RecordField, number>();
+  const mayBeAbsent = new Set<'name' | 'surname'>();
+  names.forEach((name, index) => {
+    const bare = name.replace(IF_ANY, '');
+    const meaning = MEANING_OF_NAME.get(folded(bare));
+    if (meaning === undefined || meaning.rank >= (ranks.get(meaning.field) ?? Number.POSITIVE_INFINITY))
+      return;
+    indexOf.set(meaning.field, index);
+    ranks.set(meaning.field, meaning.rank);
+    if (bare !== name && (meaning.field === 'name' || meaning.field === 'surname'))
+      mayBeAbsent.add(meaning.field);
+  });
+  return { indexOf, mayBeAbsent };
+}
+
+/** The field that a JSON member of this name holds; undefined for one that is not read. */
+export function fieldOfName(name: string): RecordField | undefined {
+  return MEANING_OF_NAME.get(folded(name))?.field;
+}
+
+/** Those of the five that a person cannot do without. */
+export function missingFields({ indexOf }: Columns): readonly string[] {
+  const missing: string[] = (['name', 'surname', 'gender'] as const).filter((field) => !indexOf.has(field));
+  const hasDate = indexOf.has('date') || (indexOf.has('day') && indexOf.has('month') && indexOf.has('year'));
+  return [
+    ...missing,
+    ...(indexOf.has('city') || indexOf.has('state') ? [] : ['city']),
+    ...(hasDate ? [] : ['birthday']),
+  ];
+}
+
+/** Case, spaces, accents and punctuation do not count in the name of a column. */
+export function folded(name: string): string {
+  return name
+    .normalize('NFD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+}
+
+/** `Nome (se presente)`: the header says that an empty cell means a person without one. */
+const IF_ANY =
+  /[\s(,;-]*(?:se presente|se esiste|se c'è|se ce l'ha|vuoto se assente|può mancare|facoltativo|if any|may be empty|optional)\)?\s*$/i;
+
+/** In English and Italian, as registries and spreadsheets call them; the names that say most first. */
+const NAMES: Readonly<Record<RecordField, readonly string[]>> = {
+  name: ['given name', 'first name', 'nome di battesimo', 'name', 'nome', 'nomi'],
+  surname: ['surname', 'last name', 'family name', 'cognome di nascita', 'cognome', 'cognomi'],
+  gender: ['gender', 'sex', 'sesso', 'genere', 'sesso m f', 'sesso f m', 'm f', 'f m'],
+  day: ['day of birth', 'giorno di nascita', 'giorno nascita', 'day', 'giorno', 'gg'],
+  month: ['month of birth', 'mese di nascita', 'mese nascita', 'month', 'mese', 'mm'],
+  year: ['year of birth', 'anno di nascita', 'anno nascita', 'year', 'anno', 'aaaa'],
+  date: [
+    'date of birth',
+    'birth date',
+    'birthday',
+    'data di nascita',
+    'data nascita',
+    'data nasc',
+    'dt nascita',
+    'nato il',
+    'nata il',
+    'nato a il',
+    'date',
+    'data',
+  ],
+  city: [
+    'birthplace',
+    'place of birth',
+    'comune o stato estero di nascita',
+    'comune o stato di nascita',
+    'comune di nascita',
+    'comune nascita',
+    'luogo di nascita',
+    'luogo nascita',
+    'città di nascita',
+    'nato a',
+    'nata a',
+    'city',
+    'comune',
+    'città',
+  ],
+  state: [
+    'stato estero di nascita',
+    'stato di nascita',
+    'nazione di nascita',
+    'paese di nascita',
+    'stato nascita',
+    'nazione nascita',
+    'country of birth',
+    'stato estero',
+  ],
+  province: [
+    'birthplace provincia',
+    'provincia di nascita',
+    'provincia nascita',
+    'prov di nascita',
+    'prov nascita',
+    'prov nasc',
+    'pr nascita',
+    'province',
+    'provincia',
+    'prov',
+    'pr',
+    'sigla provincia',
+  ],
+  cf: ['codice fiscale', 'cod fiscale', 'codfiscale', 'cf', 'c f', 'fiscal code', 'tax code'],
+  noSurname: ['no surname', 'senza cognome'],
+  noName: ['no name', 'no given name', 'senza nome'],
+};
+
+type Meaning = { readonly field: RecordField; readonly rank: number };
+
+const MEANING_OF_NAME: ReadonlyMap<string, Meaning> = new Map(
+  recordFields().flatMap((field) =>
+    NAMES[field].map((name, rank): [string, Meaning] => [folded(name), { field, rank }]),
+  ),
+);
+
+function recordFields(): readonly RecordField[] {
+  return Object.keys(NAMES) as RecordField[];
+}
+
+/** How the rows of a table are read as persons. */
+export function createRowReader({ indexOf, mayBeAbsent }: Columns): (cells: readonly string[]) => RowRecord {
+  const fields = [...indexOf];
+  return (cells) => {
+    const record: RowRecord = {};
+    for (const [field, index] of fields) record[field] = cells[index] ?? '';
+    if (mayBeAbsent.has('name') && isBlank(record.name)) record.noName = true;
+    if (mayBeAbsent.has('surname') && isBlank(record.surname)) record.noSurname = true;
+    return record;
+  };
+}
+
+type RowRecord = { [Field in RecordField]?: unknown };
+
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}

@@ -1,0 +1,199 @@
+import type { MatchResponse } from '../contract/fiscal-codes.ts';
+import { matchResponse } from '../contract/fiscal-responses.ts';
+import {
+  MAX_TEXT_LENGTH,
+  type ParsedPerson,
+  type PersonFieldError,
+  parsePerson,
+  personErrors,
+} from '../contract/parsed-person.ts';
+import { generate, match, messages, type Place, translateFaults } from '../fiscal/index.ts';
+import { fieldOfName, type RecordField } from './columns.ts';
+import { type DateParts, dateOfText } from './date-text.ts';
+import { PERSON_TEXTS } from './person-texts.ts';
+import { provinceOfText } from './province-text.ts';
+import type { Rules } from './rules.ts';
+
+export type PersonRecord = Partial<Readonly<Record<RecordField, unknown>>>;
+
+export type RecordErrors = Partial<Readonly<Record<RecordField, PersonFieldError>>>;
+
+export type Generated =
+  | { readonly ok: true; readonly cf: string; readonly place: Place; readonly warnings: readonly Warning[] }
+  | {
+      readonly ok: false;
+      readonly errors: RecordErrors;
+      /** Places that an ambiguous name means. */
+      readonly candidates: readonly Place[];
+      /** Places that an unknown name may mean. */
+      readonly suggestions: readonly Place[];
+      readonly hint: 'other-province' | 'foreign-city' | 'similar' | null;
+    };
+
+export type Warning = 'place-not-in-force' | 'place-ended' | 'names-after-comma';
+
+export function generateFrom(record: PersonRecord, rules: Rules): Generated {
+  const parsed = parsedAtOnce(record) ?? parsePerson(wireOf(record));
+  const generated = generate(parsed.person, rules);
+  if (generated.ok && isEmpty(parsed.problems)) {
+    const { codiceFiscale, birthplace, warnings } = generated;
+    return { ok: true, cf: codiceFiscale, place: birthplace, warnings };
+  }
+  const faults = generated.ok ? [] : translateFaults(generated.faults, rules.language);
+  const named = personErrors(parsed, faults, { today: rules.asOf, language: rules.language });
+  const errors = errorsOf(record, named, rules);
+  const {
+    candidates = [],
+    suggestions = [],
+    hint = null,
+  } = faults.find(({ field }) => field === 'birthplace') ?? {};
+  return { ok: false, errors, candidates, suggestions, hint };
+}
+
+export type Matched =
+  | { readonly ok: true; readonly response: MatchResponse }
+  | { readonly ok: false; readonly errors: RecordErrors };
+
+/** Whether the record's code is that of its person. */
+export function matchFrom(record: PersonRecord, rules: Rules): Matched {
+  const parsed = parsedAtOnce(record) ?? parsePerson(wireOf(record));
+  const code = typeof record.cf === 'string' ? record.cf.trim() : '';
+  const matched = match(code, parsed.person, rules);
+  if (matched.ok && isEmpty(parsed.problems)) return { ok: true, response: matchResponse(matched) };
+  const faults = matched.ok ? [] : translateFaults(matched.faults, rules.language);
+  const named = personErrors(parsed, faults, { today: rules.asOf, language: rules.language });
+  const [codeFault] = matched.ok ? [] : (matched.code?.faults ?? []);
+  const ofCode =
+    codeFault === undefined
+      ? {}
+      : { cf: { reason: codeFault.reason, message: messages[rules.language].codeFault(codeFault) } };
+  return { ok: false, errors: { ...ofCode, ...errorsOf(record, named, rules) } };
+}
+
+export function recordOfJson(value: unknown): PersonRecord | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const members = Object.entries(value).map(([name, member]) => [fieldOfName(name), member] as const);
+  return Object.fromEntries(members.filter(([field]) => field !== undefined));
+}
+
+/** A place as people tell it from its namesakes. */
+export function placeLabel({ name, province, codiceCatastale, validTo }: Place): string {
+  const end = validTo === null ? '' : `, until ${validTo.slice(0, 4)}`;
+  return `${name} (${province}) ${codiceCatastale}${end}`;
+}
+
+/** Whether the text came from bytes that are no UTF-8: decoders put U+FFFD for them. */
+function isGarbled(text: unknown): boolean {
+  return typeof text === 'string' && text.includes('\ufffd');
+}
+
+function isEmpty(problems: object): boolean {
+  for (const _ in problems) return false;
+  return true;
+}
+
+const NO_PROBLEMS: ParsedPerson['problems'] = Object.freeze({});
+
+/** A record of plain texts, as nearly all rows are, without making a wire person of it first; undefined for any other. */
+function parsedAtOnce(record: PersonRecord): ParsedPerson | undefined {
+  const { name, surname, gender, city, province = '', date } = record;
+  if (typeof date !== 'string' || !isSex(gender) || !isShort(province)) return undefined;
+  if (!isFilled(name) || !isFilled(surname) || !isFilled(city)) return undefined;
+  if ((record.noName ?? '') !== '' || (record.noSurname ?? '') !== '') return undefined;
+  const birthDate = dateOfText(date);
+  if (birthDate === undefined || !isDate(birthDate)) return undefined;
+  const person = {
+    surname,
+    givenName: name,
+    sex: gender,
+    birthDate,
+    birthplace: city,
+    province: provinceOfText(province),
+  };
+  return { person, problems: NO_PROBLEMS };
+}
+
+function isSex(value: unknown): value is 'F' | 'M' {
+  return value === 'F' || value === 'M';
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
+}
+
+function isFilled(value: unknown): value is string {
+  return isShort(value) && value.trim() !== '';
+}
+
+/** As the wire has it; whether its month has the day is for the library to tell. */
+function isDate({ day, month, year }: DateParts): boolean {
+  return day >= 1 && day <= 31 && month >= 1 && month <= 12 && year >= 1000;
+}
+
+function wireOf({ date, cf: _, state, ...rest }: PersonRecord): Readonly<Record<string, unknown>> {
+  return {
+    ...rest,
+    ...(rest.gender === undefined ? {} : { gender: genderOf(rest.gender) }),
+    ...(typeof rest.province === 'string' ? { province: provinceOfText(rest.province) } : {}),
+    ...(rest.noSurname === undefined ? {} : { noSurname: yesOf(rest.noSurname) }),
+    ...(rest.noName === undefined ? {} : { noName: yesOf(rest.noName) }),
+    ...(isBlank(rest.city) && !isBlank(state) ? { city: state } : {}),
+    ...(date === undefined ? {} : ((typeof date === 'string' ? dateOfText(date) : undefined) ?? NO_DATE)),
+  };
+}
+
+const NO_DATE = { day: '', month: '', year: '' };
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || (typeof value === 'string' && value.trim() === '');
+}
+
+/** In a cell, the words for the gender are written out as well. */
+function genderOf(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length === 1) return value;
+  const word = value.trim().toLowerCase();
+  if (['femmina', 'femminile', 'donna', 'female'].includes(word)) return 'F';
+  if (['maschio', 'maschile', 'uomo', 'male'].includes(word)) return 'M';
+  return word.length === 1 ? word : value;
+}
+
+/** In a cell, yes is written in many ways. */
+function yesOf(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return /^(?:x|1|s[iì]?|y|yes|true|vero)$/i.test(value.trim()) || (isNo(value.trim()) ? false : value);
+}
+
+function isNo(text: string): boolean {
+  return text === '' || /^(?:0|n|no|false|falso)$/i.test(text);
+}
+
+/** What is wrong with day, month or year is wrong with the date that they came from; text that is no text is told so. */
+function errorsOf(record: PersonRecord, named: RecordErrors, { language }: Rules): RecordErrors {
+  const texts = PERSON_TEXTS[language];
+  const { day, month, year, ...rest } = named;
+  const fault = year ?? month ?? day;
+  const errors =
+    record.date === undefined || fault === undefined
+      ? named
+      : { ...rest, date: dateError(record.date, fault, texts) };
+  const garbled = (['name', 'surname', 'city'] as const).filter(
+    (field) => errors[field] !== undefined && isGarbled(record[field]),
+  );
+  return {
+    ...errors,
+    ...Object.fromEntries(
+      garbled.map((field) => [
+        field,
+        { reason: 'garbled', message: texts.garbled(texts.fields[field] ?? field) },
+      ]),
+    ),
+  };
+}
+
+type DateTexts = { readonly dateMissing: string; readonly dateFormat: string };
+
+function dateError(date: unknown, fault: PersonFieldError, texts: DateTexts): PersonFieldError {
+  if (isBlank(date)) return { reason: 'missing', message: texts.dateMissing };
+  const isRead = typeof date === 'string' && dateOfText(date) !== undefined;
+  return isRead ? fault : { reason: 'unknown', message: texts.dateFormat };
+}

@@ -1,0 +1,42 @@
+import type { Language } from '../fiscal/index.ts';
+
+/** What is said about the cells of a table of people, beside the messages of the fiscal library. */
+export type PersonTexts = {
+  readonly dateMissing: string;
+  readonly dateFormat: string;
+  readonly garbled: (field: string) => string;
+  /** Names of the fields, where they are not those of the API. */
+  readonly fields: Readonly<Record<string, string>>;
+};
+
+const ITALIAN_FIELDS: Readonly<Record<string, string>> = {
+  name: 'nome',
+  surname: 'cognome',
+  gender: 'sesso',
+  day: 'giorno di nascita',
+  month: 'mese di nascita',
+  year: 'anno di nascita',
+  date: 'data di nascita',
+  city: 'luogo di nascita',
+  place: 'luogo di nascita',
+  province: 'provincia',
+  state: 'stato estero di nascita',
+  cf: 'codice fiscale',
+  noName: 'senza nome',
+  noSurname: 'senza cognome',
+};
+
+export const PERSON_TEXTS: Readonly<Record<Language, PersonTexts>> = {
+  en: {
+    dateMissing: 'the birth date is missing',
+    dateFormat: 'the birth date must be YYYY-MM-DD or DD/MM/YYYY',
+    garbled: (field) => `the ${field} has characters that could not be read: is the input UTF-8 throughout?`,
+    fields: {},
+  },
+  it: {
+    dateMissing: 'manca la data di nascita',
+    dateFormat: 'la data di nascita deve avere la forma GG/MM/AAAA o AAAA-MM-GG',
+    garbled: (field) => `${field}: caratteri illeggibili; il file è tutto in UTF-8?`,
+    fields: ITALIAN_FIELDS,
+  },
+};

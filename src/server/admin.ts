@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import { ServiceError } from '../contract/errors.ts';
+import { type Backup, createBackup } from './app/backup/create-backup.ts';
+import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts';
+import { readEnvironment } from './app/config/config.ts';
+import { DEFAULT_DATA_DIR } from './app/config/settings.ts';
+import { findPackageRoot, packageVersion } from './app/package-root.ts';
+import { systemClock } from './platform/system.ts';
+
+/**
+ * Backs up the database of the service on this machine, which may run meanwhile, into a new folder.
+ *
+ * @throws ServiceError whose message says what to do.
+ */
+export async function backup(folder: string): Promise<Backup> {
+  const settings = readSettings();
+  const version = packageVersion(findPackageRoot(import.meta.dirname));
+  return await createBackup({ ...settings, version, now: systemClock.now() }, folder);
+}
+
+/**
+ * Restores a backup into DATA_DIR, while no service and no worker uses it.
+ *
+ * @throws ServiceError whose message says what to do.
+ */
+export async function restore(folder: string): Promise<Restoration & { readonly dataDir: string }> {
+  const { dataDir } = readSettings();
+  const restoration = await restoreBackup({ dataDir, now: systemClock.now() }, folder);
+  return { ...restoration, dataDir };
+}
+
+/** Not by the whole configuration: a database can be saved where the other settings of the service are not at hand. */
+function readSettings() {
+  const environment = readEnvironment(process.env, process.cwd());
+  if (environment.DATABASE_URL) {
+    throw new ServiceError(
+      'conflict',
+      'DATABASE_URL is set, so that the database is on a PostgreSQL server. Use pg_dump and pg_restore, as docs/backup.md shows.',
+    );
+  }
+  return {
+    dataDir: resolve(environment.DATA_DIR || DEFAULT_DATA_DIR),
+    hasKeySetting: Boolean(environment.ENCRYPTION_KEY),
+  };
+}

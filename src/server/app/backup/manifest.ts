@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ServiceError } from '../../../contract/errors.ts';
+
+export const DATABASE_FILE = 'rtc.sqlite';
+export const KEY_FILE = 'encryption.key';
+export const MANIFEST_FILE = 'backup.json';
+
+/** Contents of a backup. It is written last: a folder without a manifest is not a whole backup. */
+export type Manifest = {
+  readonly format: 1;
+  /** Of the service that made it. */
+  readonly version: string;
+  readonly createdAt: string;
+  /** Where the key of the webhook secrets is: with the backup, or in the setting ENCRYPTION_KEY. */
+  readonly key: 'file' | 'setting';
+  /** SHA-256 in hex, by name. */
+  readonly files: Readonly<Record<string, string>>;
+};
+
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/**
+ * Reads the manifest of a backup and checks that its files are those that were written.
+ *
+ * @throws ServiceError invalid-request that names the file.
+ */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const path = join(folder, MANIFEST_FILE);
+  const manifest = parseManifest(await readManifestText(path), path);
+  const names = manifest.key === 'file' ? [DATABASE_FILE, KEY_FILE] : [DATABASE_FILE];
+  for (const name of names) {
+    const hash = await hashFile(join(folder, name)).catch(() => undefined);
+    if (hash === undefined) throw refused(`${join(folder, name)} is missing. Take another backup.`);
+    if (hash !== manifest.files[name]) {
+      throw refused(`${join(folder, name)} is not the file that was backed up. Take another backup.`);
+    }
+  }
+  return manifest;
+}
+
+async function readManifestText(path: string): Promise<string> {
+  return await readFile(path, 'utf8').catch((cause: unknown) => {
+    throw refused(
+      `There is no backup: ${path} cannot be read. Name the folder that rtc admin backup made.`,
+      cause,
+    );
+  });
+}
+
+function parseManifest(text: string, path: string): Manifest {
+  const value = parseJson(text);
+  if (isManifest(value)) return value;
+  throw refused(`${path} is not that of a backup that this version can read. Take another backup.`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isManifest(value: unknown): value is Manifest {
+  if (!isRecord(value)) return false;
+  const { format, version, createdAt, key, files } = value;
+  const isKey = key === 'file' || key === 'setting';
+  return (
+    format === 1 && typeof version === 'string' && typeof createdAt === 'string' && isKey && isRecord(files)
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refused(message: string, cause?: unknown): ServiceError {
+  return new ServiceError('invalid-request', message, { cause });
+}

@@ -1,0 +1,96 @@
+import { constants } from 'node:fs';
+import { chmod, copyFile, readFile, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { holdSqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
+import { checkSqliteFile, prepareFolder } from '../../platform/storage/sqlite/file.ts';
+import { exists, flush } from './create-backup.ts';
+import { DATABASE_FILE, KEY_FILE, type Manifest, readManifest } from './manifest.ts';
+
+export type Restoration = {
+  readonly createdAt: string;
+  readonly key: Manifest['key'];
+  /** Files that were there before, under the names that they have now. */
+  readonly keptAside: readonly string[];
+};
+
+/**
+ * Puts a backup in the place of the database. Nothing is deleted: what was there is renamed. Everything is checked
+ * before anything is changed.
+ *
+ * @throws ServiceError conflict when a service or a worker has the database open, invalid-request when the backup is
+ *   not whole, and storage-unavailable when it is damaged or of a newer version.
+ */
+export async function restoreBackup(
+  { dataDir, now }: { readonly dataDir: string; readonly now: number },
+  backup: string,
+): Promise<Restoration> {
+  const folder = resolve(backup);
+  const manifest = await readManifest(folder);
+  await prepareFolder(dataDir);
+  const database = join(dataDir, DATABASE_FILE);
+  const arriving = `${database}.restoring`;
+  await rm(arriving, { force: true });
+  await copyPrivately(join(folder, DATABASE_FILE), arriving);
+  try {
+    await checkSqliteFile(arriving);
+    const held = (await exists(database)) ? holdSqliteFile(database) : undefined;
+    try {
+      const keptAside = await exchange({ folder, dataDir, suffix: suffixOf(now), manifest, arriving });
+      return { createdAt: manifest.createdAt, key: manifest.key, keptAside };
+    } finally {
+      held?.release();
+    }
+  } finally {
+    await rm(arriving, { force: true });
+  }
+}
+
+type Exchange = {
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly suffix: string;
+  readonly manifest: Manifest;
+  readonly arriving: string;
+};
+
+async function exchange({
+  folder,
+  dataDir,
+  suffix,
+  manifest,
+  arriving,
+}: Exchange): Promise<readonly string[]> {
+  const keptAside: string[] = [];
+  const keepAside = async (name: string): Promise<void> => {
+    const path = join(dataDir, name);
+    if (!(await exists(path))) return;
+    await rename(path, path + suffix);
+    keptAside.push(path + suffix);
+  };
+  const hasOwnKey = manifest.key === 'file';
+  const isSameKey = hasOwnKey && (await isSame(join(folder, KEY_FILE), join(dataDir, KEY_FILE)));
+  // A log without its file would be taken for that of the file which comes.
+  for (const suffix of ['', '-wal', '-shm', '-journal']) await keepAside(DATABASE_FILE + suffix);
+  if (hasOwnKey && !isSameKey) {
+    await keepAside(KEY_FILE);
+    await copyPrivately(join(folder, KEY_FILE), join(dataDir, KEY_FILE));
+  }
+  await rename(arriving, join(dataDir, DATABASE_FILE));
+  await flush(dataDir);
+  return keptAside;
+}
+
+async function copyPrivately(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  await chmod(to, 0o600);
+  await flush(to);
+}
+
+async function isSame(one: string, other: string): Promise<boolean> {
+  if (!(await exists(other))) return false;
+  return (await readFile(one)).equals(await readFile(other));
+}
+
+function suffixOf(now: number): string {
+  return `.before-restore-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+}

@@ -1,0 +1,77 @@
+import { type Loop, startLoop } from '../platform/jobs/loop.ts';
+import type { Log } from '../platform/log.ts';
+import type { ChangeFeed } from '../platform/storage/changes.ts';
+import type { AppendEventsDeps } from './append-events.ts';
+import { dispatchJobs, type OpenFanOut, planDeliveries, toFanOut } from './plan-deliveries.ts';
+import type { EventStores, FanOut } from './store.ts';
+
+/*
+ * An event for more webhooks than one transaction may store deliveries for. Its own transaction stores the first of
+ * them and a row that says where to go on; this loop stores the others, a thousand at a time, so that requests and other
+ * writers get their turns between. Events that come meanwhile queue behind it, so that a webhook gets its deliveries in
+ * the order of the events. A crash loses nothing: any instance goes on from the row.
+ */
+
+/** Rows that one transaction looks at: each may need few deliveries. */
+const FAN_OUTS_AT_ONCE = 100;
+/** The instance that stored an event goes on with it at once; the others help when it does not. */
+const HELP_AFTER_MS = 1_000;
+/** Without any notification the store is looked at this often, in case one was lost. */
+const MAX_SLEEP_MS = 60_000;
+
+export type FanOutDeps = AppendEventsDeps & { readonly log: Log; readonly changes: ChangeFeed };
+
+export function startFanOut(deps: FanOutDeps): Pick<Loop, 'close'> {
+  const { clock, log, changes } = deps;
+  const loop = startLoop({
+    clock,
+    log,
+    failureMessage: 'storing further deliveries of events failed; trying again',
+    round: async (signal) => {
+      while (!signal.aborted && (await storeNextDeliveries(deps)));
+      return clock.now() + MAX_SLEEP_MS;
+    },
+  });
+  const unsubscribe = changes.subscribe('fanOuts', (origin) => {
+    if (origin === 'here') loop.wake();
+    else loop.wakeBy(clock.now() + HELP_AFTER_MS);
+  });
+  return {
+    close: async () => {
+      unsubscribe();
+      await loop.close();
+    },
+  };
+}
+
+/** Returns whether there is more to store. */
+async function storeNextDeliveries(deps: FanOutDeps): Promise<boolean> {
+  if (!(await deps.store.fanOuts.isAnyOpen())) return false;
+  const jobs = await deps.store.transaction(async (store) => {
+    const rows = await store.fanOuts.lockNext(FAN_OUTS_AT_ONCE);
+    const open = await openFanOuts(store, rows);
+    const plan = planDeliveries(deps, await store.webhooks.listRegistrations(), open);
+    await store.deliveries.insert(plan.jobs.map((job) => job.delivery));
+    const [next] = plan.rest;
+    const left = new Set(plan.rest.map(({ event }) => event.id));
+    await store.fanOuts.delete(
+      rows.filter(({ eventId }) => !left.has(eventId)).map(({ eventId }) => eventId),
+    );
+    if (next !== undefined) await store.fanOuts.advance(toFanOut(next));
+    return plan.jobs;
+  });
+  dispatchJobs(deps.dispatcher, jobs);
+  return true;
+}
+
+/** An event that another instance had stored before has no row of its own id, and no deliveries. */
+async function openFanOuts(store: EventStores, rows: readonly FanOut[]): Promise<readonly OpenFanOut[]> {
+  const events = await store.events.findAll(rows.map(({ eventId }) => eventId));
+  const eventOf = new Map(events.map((event) => [event.id, event]));
+  return rows.flatMap(({ eventId, afterCreatedAt, afterId }) => {
+    const event = eventOf.get(eventId);
+    if (event === undefined) return [];
+    const isStarted = afterCreatedAt !== null && afterId !== null;
+    return [{ event, after: isStarted ? { createdAt: afterCreatedAt, id: afterId } : undefined }];
+  });
+}

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { Connection } from '../platform/storage/engine.ts';
+import type { FanOutStore } from './store.ts';
+
+/** The transactions of all instances that go on with fan-outs run one after the other. */
+const LOCK = 'fan-outs';
+
+export function createFanOutStore({ db, dialect, changes }: Connection): FanOutStore {
+  return {
+    isAnyOpen: async () =>
+      (await db.selectFrom('fanOuts').select('eventId').limit(1).executeTakeFirst()) !== undefined,
+    lockNext: async (limit) => {
+      await dialect.lockName(db, LOCK);
+      const next = db.selectFrom('fanOuts').selectAll().orderBy('createdAt').orderBy('eventId');
+      return await next.limit(limit).execute();
+    },
+    insert: async (fanOuts) => {
+      if (fanOuts.length === 0) return;
+      await db.insertInto('fanOuts').values(fanOuts).execute();
+      changes.note(db, 'fanOuts');
+    },
+    advance: async ({ eventId, afterCreatedAt, afterId }) => {
+      const place = { afterCreatedAt, afterId };
+      await db.updateTable('fanOuts').set(place).where('eventId', '=', eventId).execute();
+    },
+    delete: async (eventIds) => {
+      if (eventIds.length === 0) return;
+      await sql`delete from ${sql.table('fanOuts')} where "eventId" ${dialect.oneOf(eventIds)}`.execute(db);
+    },
+  };
+}

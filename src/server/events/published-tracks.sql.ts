@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import type { Connection } from '../platform/storage/engine.ts';
+import type { PresenceStore, PublishedTrack } from './store.ts';
+
+/** Bounds how long one deletion keeps others waiting. */
+export const ROWS_AT_ONCE = 1000;
+
+type TrackMethods = Pick<PresenceStore, 'findTracks' | 'listPublishedTracks' | 'saveTracks'>;
+
+export function createTrackQueries(connection: Connection): TrackMethods {
+  const { db, dialect } = connection;
+  return {
+    findTracks: (sids) =>
+      db
+        .selectFrom('publishedTracks')
+        .selectAll()
+        .where(sql<boolean>`sid ${dialect.oneOf(sids)}`)
+        .execute(),
+    listPublishedTracks: (roomSids) =>
+      db
+        .selectFrom('publishedTracks')
+        .selectAll()
+        .where(sql<boolean>`"roomSid" ${dialect.oneOf(roomSids)}`)
+        .where('unpublishedAt', 'is', null)
+        .orderBy('publishedAt')
+        .orderBy('sid')
+        .execute(),
+    saveTracks: (tracks) => saveTracks(connection, tracks),
+  };
+}
+
+async function saveTracks({ db, dialect }: Connection, tracks: readonly PublishedTrack[]): Promise<void> {
+  if (tracks.length === 0) return;
+  const rows = dialect.rows(tracks, {
+    sid: 'text',
+    participantSid: 'text',
+    roomSid: 'text',
+    track: 'text',
+    publishedAt: 'integer',
+    unpublishedAt: 'integer',
+  });
+  const columns = sql`sid, "participantSid", "roomSid", track, "publishedAt", "unpublishedAt"`;
+  // `where true` tells SQLite that the `on` which follows belongs to no join.
+  await sql`
+    insert into ${sql.table('publishedTracks')} (${columns}) select ${columns} from ${rows} as listed where true
+    on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt"
+  `.execute(db);
+}
+
+/** Deletes tracks of these rooms, at most ROWS_AT_ONCE; returns their number. */
+export async function deleteTracks(
+  { db, dialect }: Connection,
+  roomSids: readonly string[],
+): Promise<number> {
+  const deleted = await sql`
+    delete from ${sql.table('publishedTracks')} where sid in (
+      select sid from ${sql.table('publishedTracks')} where "roomSid" ${dialect.oneOf(roomSids)}
+      limit ${ROWS_AT_ONCE}
+    )`.execute(db);
+  return Number(deleted.numAffectedRows ?? 0);
+}

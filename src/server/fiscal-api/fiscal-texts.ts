@@ -1,0 +1,43 @@
+import type { Language } from '../../fiscal/index.ts';
+
+type FiscalTexts = {
+  readonly invalidCode: string;
+  readonly invalidPerson: (faults: string) => string;
+  readonly bodyIsNoObject: string;
+  readonly codeIsNoText: string;
+  readonly unknownProvince: string;
+  readonly ambiguousCity: string;
+  readonly unknownCity: string;
+  readonly noPostalCodes: string;
+  readonly noSuchDate: string;
+  readonly dateFormat: string;
+};
+
+/** The messages of the routes themselves; those about codes and persons are the library's. */
+export const FISCAL_TEXTS: Readonly<Record<Language, FiscalTexts>> = {
+  en: {
+    // In the specification's words.
+    invalidCode: 'Not a valid Codice Fiscale',
+    invalidPerson: (faults) => `The person is not valid: ${faults}`,
+    bodyIsNoObject: 'The body must be a JSON object.',
+    codeIsNoText: 'the cf must be text',
+    unknownProvince: 'No province has this abbreviation',
+    ambiguousCity: 'Several places of this province have this name',
+    unknownCity: 'No place of this province is known by this name',
+    noPostalCodes: 'No postal codes are known of this place',
+    noSuchDate: 'The date is not on the calendar',
+    dateFormat: 'must be a day of the calendar, YYYY-MM-DD',
+  },
+  it: {
+    invalidCode: 'Codice fiscale non valido',
+    invalidPerson: (faults) => `Dati anagrafici non validi: ${faults}`,
+    bodyIsNoObject: 'Il corpo della richiesta deve essere un oggetto JSON.',
+    codeIsNoText: 'il codice fiscale deve essere un testo',
+    unknownProvince: 'Nessuna provincia ha questa sigla',
+    ambiguousCity: 'Più luoghi di questa provincia hanno questo nome',
+    unknownCity: 'Nessun luogo di questa provincia ha questo nome',
+    noPostalCodes: 'Di questo luogo non si conoscono codici di avviamento postale',
+    noSuchDate: 'La data non esiste nel calendario',
+    dateFormat: 'deve essere un giorno del calendario, AAAA-MM-GG',
+  },
+};

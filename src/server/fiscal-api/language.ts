@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Language } from '../../fiscal/index.ts';
+
+/** Italian where the caller's Accept-Language puts it before English; else English. */
+export function languageOf(headers: IncomingHttpHeaders): Language {
+  const ranges = String(headers['accept-language'] ?? '').split(',');
+  const weightOf = (language: Language): number => {
+    const weights = ranges.map((range) => weightOfRange(range, language));
+    return Math.max(0, ...weights);
+  };
+  return weightOf('it') > weightOf('en') ? 'it' : 'en';
+}
+
+/** Of a response that holds messages. */
+export function languageHeaders(language: Language): Readonly<Record<string, string>> {
+  return { 'content-language': language, vary: 'accept-language' };
+}
+
+/** RFC 9110, section 12.5.4: `it-IT;q=0.8` weighs 0.8 for Italian. */
+function weightOfRange(range: string, language: Language): number {
+  const [tag = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  if (tag !== language && !tag.startsWith(`${language}-`)) return 0;
+  const quality = parameters.find((parameter) => parameter.startsWith('q='));
+  const weight = quality === undefined ? 1 : Number(quality.slice(2));
+  return Number.isNaN(weight) ? 0 : weight;
+}

@@ -1,0 +1,211 @@
+import type { Participant } from '../../contract/participants.ts';
+import type { Room } from '../../contract/rooms.ts';
+import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
+import type { DomainEvent } from '../events/event-payload.ts';
+import { PresenceBatch } from '../events/presence-batch.ts';
+import type { ParticipantSession, RoomSession } from '../events/store.ts';
+import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
+import { stopWithRoom } from '../transcription/stop-transcription.ts';
+import type { MissingSince } from './missing-since.ts';
+import {
+  type Changes,
+  finishRoom,
+  joinNow,
+  loseParticipant,
+  publishNow,
+  roomEvent,
+  toSession,
+  unpublishNow,
+} from './presence-changes.ts';
+import type { MediaEventStores } from './stores.ts';
+
+export type AlignDeps = AppendEventsDeps<MediaEventStores> & { readonly missingSince: MissingSince };
+
+/** A room as the media server has it. */
+export type ComparedRoom = {
+  readonly sid: string;
+  /** Undefined: the media server does not have it. */
+  readonly room: Room | undefined;
+  readonly participants: readonly Participant[];
+  /** The process of the room died: no event about its participants is on its way. */
+  readonly isCertain: boolean;
+};
+
+type Aligned = Changes & { readonly name: string; readonly present: number };
+
+/**
+ * Publishes the events that were missed in these rooms, in one transaction. A room that another instance is working on is
+ * left for the next comparison. The rooms are locked, and every event has a
+ * source id that names what happened: nothing is stored twice, even if several instances compare at the same time or
+ * the media server's own event comes after all. Returns the number of rooms in which events were missed.
+ */
+export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
+  return await appendEvents(deps, async (store, appender) => {
+    const locked = await store.presence.lockFreeRooms(compared.map(({ sid }) => sid));
+    for (const sid of locked.busy) markMissing(deps, { sid, roomSid: sid });
+    const rooms = compared.filter(({ sid }) => !locked.busy.has(sid));
+    const sessions = new Map(locked.sessions.map((session) => [session.sid, session]));
+    const participants = rooms.flatMap((room) => room.participants);
+    const presence = await PresenceBatch.readWhole(store.presence, {
+      rooms: rooms.map(({ sid }) => sid),
+      participants: participants.map(({ sid }) => sid),
+      tracks: participants.flatMap(({ tracks }) => tracks.map(({ sid }) => sid)),
+    });
+    const aligned: Aligned[] = [];
+    for (const room of rooms) {
+      const session = sessions.get(room.sid);
+      const present = presence.countPresent(room.sid);
+      const changes = await alignRoom(deps, presence, { ...room, session });
+      if (changes === undefined) continue;
+      const { name } = changes.session;
+      aligned.push({
+        ...changes,
+        name,
+        present,
+        domainEvents: await stopWithRoom(store, session, changes.domainEvents),
+      });
+    }
+    await presence.save();
+    await appender.preloadKnownIds(
+      aligned.flatMap((one) => one.domainEvents.map(({ sourceId }) => sourceId)),
+    );
+    const changed: RoomSession[] = [];
+    for (const { session, name, present, domainEvents } of aligned) {
+      const recorded = await appender.append({ session, roomName: name, present }, domainEvents);
+      if (recorded !== undefined) changed.push(recorded);
+    }
+    await store.presence.saveRooms(changed);
+    return aligned.filter(({ domainEvents }) => domainEvents.length > 0).length;
+  });
+}
+
+/** Undefined when nothing changes. */
+async function alignRoom(
+  deps: AlignDeps,
+  presence: PresenceBatch,
+  {
+    sid,
+    room,
+    participants,
+    isCertain,
+    session,
+  }: ComparedRoom & { readonly session: RoomSession | undefined },
+): Promise<Changes | undefined> {
+  if (session !== undefined && session.endedAt !== null) return undefined;
+  const now = deps.clock.now();
+  if (room === undefined) {
+    if (session === undefined) return undefined;
+    if (!deps.missingSince.hasBeenMissing({ sid, roomSid: sid }, now, EVENT_ARRIVAL_MS)) return undefined;
+    return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
+  }
+  const openedAt = openedAtOf(room);
+  // The event that came first may not have said when the room was opened.
+  const current = session === undefined ? newSession(room) : { ...session, createdAt: openedAt };
+  const changes = await alignPresence(deps, presence, { session: current, participants, isCertain });
+  const isMissed = session === undefined && isSettled(deps, openedAt);
+  const time = { occurredAt: openedAt, isReconciled: true };
+  const domainEvents = [
+    ...(isMissed && changes.session.startedAt === null ? [roomEvent('room_created', current, time)] : []),
+    ...changes.domainEvents,
+  ];
+  const hasChanged = domainEvents.length > 0 || (session !== undefined && session.createdAt !== openedAt);
+  return hasChanged ? { domainEvents, session: changes.session } : undefined;
+}
+
+type Inhabited = Pick<ComparedRoom, 'participants' | 'isCertain'> & { readonly session: RoomSession };
+
+async function alignPresence(
+  deps: AlignDeps,
+  presence: PresenceBatch,
+  { session, participants, isCertain }: Inhabited,
+): Promise<Changes> {
+  const sids = new Set(participants.map(({ sid }) => sid));
+  const domainEvents: DomainEvent[] = [];
+  for (const known of await presence.listPresent(session.sid)) {
+    if (sids.has(known.sid) || !(isCertain || hasLeft(deps, known))) continue;
+    const leaving = { occurredAt: deps.clock.now(), isReconciled: true, reason: 'lost' } as const;
+    domainEvents.push(...(await loseParticipant(presence, known, leaving)));
+  }
+  let current = session;
+  for (const participant of participants) {
+    const joined = sessionOf(participant, session.sid);
+    const known = await presence.findParticipant(joined.sid);
+    if (known === undefined && !isSettled(deps, joined.joinedAt)) {
+      // Its event may be on its way: the room is compared again.
+      markMissing(deps, joined);
+      continue;
+    }
+    if (known === undefined && joined.role === 'machinery') await presence.saveParticipant(joined);
+    else if (known === undefined) {
+      const changes = await joinNow(presence, current, { participant: joined, isReconciled: true });
+      domainEvents.push(...changes.domainEvents);
+      current = changes.session;
+    }
+    const publisher = known ?? joined;
+    if (publisher.role === 'participant' && publisher.leftAt === null)
+      domainEvents.push(...alignTracks(deps, presence, { publisher, tracks: participant.tracks }));
+  }
+  return { domainEvents, session: current };
+}
+
+type Publishing = {
+  readonly publisher: ParticipantSession;
+  readonly tracks: Participant['tracks'];
+};
+
+function alignTracks(
+  deps: AlignDeps,
+  presence: PresenceBatch,
+  { publisher, tracks }: Publishing,
+): readonly DomainEvent[] {
+  const time = { occurredAt: deps.clock.now(), isReconciled: true };
+  const { roomSid } = publisher;
+  const gone = presence
+    .listPublished(publisher.sid)
+    .filter(({ sid }) => !tracks.some((track) => track.sid === sid))
+    .filter(({ sid }) => markMissing(deps, { sid, roomSid }))
+    .map((track) => unpublishNow(presence, publisher, { ...time, track }));
+  const published = tracks
+    .filter(({ sid }) => presence.findTrack(sid) === undefined && markMissing(deps, { sid, roomSid }))
+    .flatMap((track) => publishNow(presence, publisher, { ...time, track }) ?? []);
+  return [...gone, ...published];
+}
+
+/** Someone who has only just joined may not be listed yet. */
+function hasLeft(deps: AlignDeps, known: ParticipantSession): boolean {
+  return markMissing(deps, known) && isSettled(deps, known.joinedAt ?? 0);
+}
+
+/** Whether it counts as a missed event. */
+function markMissing(
+  { missingSince, clock }: AlignDeps,
+  missing: { readonly sid: string; readonly roomSid: string },
+): boolean {
+  return missingSince.hasBeenMissing(missing, clock.now(), EVENT_ARRIVAL_MS);
+}
+
+function isSettled({ clock }: AlignDeps, at: number): boolean {
+  return clock.now() - at >= EVENT_ARRIVAL_MS;
+}
+
+function newSession(room: Room): RoomSession {
+  const createdAt = openedAtOf(room);
+  return { sid: room.sid, name: room.name, createdAt, startedAt: null, endedAt: null, sequence: 0 };
+}
+
+export function openedAtOf({ creationTimeMs, creationTime }: Room): number {
+  return Number(creationTimeMs) || Number(creationTime) * 1000;
+}
+
+function sessionOf(participant: Participant, roomSid: string) {
+  const { sid, identity, name, kind, permission, metadata, attributes = {} } = participant;
+  const joinedAt = Number(participant.joinedAt) * 1000;
+  return toSession(
+    {
+      ...{ sid, identity, name, kind, joinedAt, metadata, role: attributes['rtc.role'] },
+      isHidden: permission?.hidden === true,
+    },
+    roomSid,
+    joinedAt,
+  );
+}

@@ -1,0 +1,45 @@
+import type { Clock } from '../platform/clock.ts';
+import type { MediaEvent } from '../platform/livekit/media-event.ts';
+
+export type EventIntakeDeps = {
+  readonly clock: Pick<Clock, 'now'>;
+  /** Resolves when the event is durable. */
+  readonly record: (event: MediaEvent) => Promise<void>;
+  /** Called for each refused event. */
+  readonly onRefused: () => void;
+};
+
+/**
+ * Takes the media server's events in, and remembers since when some were refused because they could not be stored. The
+ * media server sends a refused event again for 15 s and then gives it up.
+ */
+export class EventIntake {
+  readonly #deps: EventIntakeDeps;
+  #refusedSince: number | undefined;
+  #lastRefusedAt = 0;
+
+  constructor(deps: EventIntakeDeps) {
+    this.#deps = deps;
+  }
+
+  /** Since when events have been refused that nobody has made up for (Unix milliseconds). */
+  get refusedSince(): number | undefined {
+    return this.#refusedSince;
+  }
+
+  async ingest(event: MediaEvent): Promise<void> {
+    try {
+      await this.#deps.record(event);
+    } catch (error) {
+      this.#lastRefusedAt = this.#deps.clock.now();
+      this.#refusedSince ??= this.#lastRefusedAt;
+      this.#deps.onRefused();
+      throw error;
+    }
+  }
+
+  /** A comparison with the media server, begun at `startedAt`, has published what refused events would have reported. */
+  makeUp(startedAt: number): void {
+    if (startedAt >= this.#lastRefusedAt) this.#refusedSince = undefined;
+  }
+}

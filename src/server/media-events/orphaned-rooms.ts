@@ -1,0 +1,155 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Room } from '../../contract/rooms.ts';
+import type { Clock } from '../platform/clock.ts';
+import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
+import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { Log } from '../platform/log.ts';
+
+/*
+ * Orphans: rooms whose process died. A media server with Redis goes on listing them, with everyone who was in them, and
+ * nothing ever ends them. Its API shows no difference; but nobody answers a request about the room.
+ *
+ * createRoom moves an orphan to a living process, under the same sid, and changes nothing in a room that is served. So
+ * an orphan is revived, not deleted: its participants may be reconnecting. One to which nobody has come back after
+ * departureTimeout is closed, as the media server would have done it.
+ */
+
+/** Rooms asked in a round while nothing is wrong: with 10,000 rooms each has its turn within the hour. */
+const CHECKED_PER_ROUND = 100;
+const REQUESTS_AT_ONCE = 8;
+/** A request that nobody answers takes 3 s, in which neither side does anything. */
+const UNANSWERED_AT_ONCE = 400;
+
+export type OrphanDeps = {
+  readonly mediaServer: MediaServer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly orphans: OrphanedRooms;
+};
+
+/** An orphan that had participants and was empty when it was revived. */
+type EmptyOrphan = { readonly room: Room; readonly closeAt: number };
+
+/** Which rooms to check next, and what became of the orphans. */
+export class OrphanedRooms {
+  /** Orphans that could not be revived yet. */
+  readonly #pending = new Set<string>();
+  readonly #empty = new Map<string, EmptyOrphan>();
+  #lastChecked = '';
+
+  /** The sids of some rooms, in turn. */
+  nextToCheck(rooms: readonly Room[]): ReadonlySet<string> {
+    const sids = rooms.map(({ sid }) => sid).toSorted();
+    const start = sids.findIndex((sid) => sid > this.#lastChecked);
+    const inTurn = start === -1 ? sids : [...sids.slice(start), ...sids.slice(0, start)];
+    const next = inTurn.slice(0, CHECKED_PER_ROUND);
+    this.#lastChecked = next.at(-1) ?? '';
+    return new Set([...next, ...sids.filter((sid) => this.#pending.has(sid))]);
+  }
+
+  note(sid: string, outcome: 'pending' | EmptyOrphan | 'served'): void {
+    if (outcome === 'pending') this.#pending.add(sid);
+    else this.#pending.delete(sid);
+    if (typeof outcome === 'object') this.#empty.set(sid, outcome);
+  }
+
+  /** Removes and returns the empty orphans whose time is over. */
+  takeDue(now: number): readonly Room[] {
+    const due = [...this.#empty.values()].filter(({ closeAt }) => closeAt <= now).map(({ room }) => room);
+    for (const { sid } of due) this.#empty.delete(sid);
+    return due;
+  }
+}
+
+export type CheckedRooms = {
+  readonly listed: readonly Room[];
+  /** The sids of those that are checked in this round. */
+  readonly checked: ReadonlySet<string>;
+  /** Number of participants by our events; a list of a dead process's rooms is not kept up to date. */
+  readonly counts: ReadonlyMap<string, number>;
+};
+
+/** Revives the orphans among `listed` when one of the `checked` is found to be one. Returns them, with live counts. */
+export async function reviveOrphans(
+  deps: OrphanDeps,
+  { listed, checked, counts }: CheckedRooms,
+): Promise<ReadonlyMap<string, Room>> {
+  await closeEmptyOrphans(deps);
+  const found = await findOrphans(
+    deps,
+    listed.filter(({ sid }) => checked.has(sid)),
+    REQUESTS_AT_ONCE,
+  );
+  if (found.length === 0) return new Map();
+  // A process of the media server died: all rooms have to be checked.
+  const others = listed.filter(({ sid }) => !checked.has(sid));
+  const orphans = [...found, ...(await findOrphans(deps, others, UNANSWERED_AT_ONCE))];
+  return await revive(deps, orphans, counts);
+}
+
+async function findOrphans(
+  { mediaServer, orphans }: OrphanDeps,
+  rooms: readonly Room[],
+  limit: number,
+): Promise<readonly Room[]> {
+  const found: Room[] = [];
+  await forEachConcurrently(rooms, limit, async (room) => {
+    if (await mediaServer.isRoomServed(room.name)) orphans.note(room.sid, 'served');
+    else found.push(room);
+  });
+  return found;
+}
+
+async function revive(
+  deps: OrphanDeps,
+  found: readonly Room[],
+  counts: CheckedRooms['counts'],
+): Promise<ReadonlyMap<string, Room>> {
+  const { mediaServer, clock, orphans, log } = deps;
+  // One that was closed meanwhile must not be created anew.
+  const open = new Set((await mediaServer.listRooms(found.map(({ name }) => name))).map(({ sid }) => sid));
+  const revived = new Map<string, Room>();
+  await forEachConcurrently(
+    found.filter(({ sid }) => open.has(sid)),
+    REQUESTS_AT_ONCE,
+    async (orphan) => {
+      const room = await reviveRoom(deps, orphan);
+      if (room?.sid !== orphan.sid) return orphans.note(orphan.sid, 'pending');
+      revived.set(room.sid, room);
+      const isDeserted = room.numParticipants === 0 && (counts.get(room.sid) ?? 0) > 0;
+      const closeAt = clock.now() + orphan.departureTimeout * 1000;
+      orphans.note(room.sid, isDeserted ? { room, closeAt } : 'served');
+    },
+  );
+  log.warn(
+    { rooms: found.length, revived: revived.size },
+    'a process of the media server died; its rooms were moved to a living one',
+  );
+  return revived;
+}
+
+/** Undefined while the media server still takes the process for alive, some seconds after its death. */
+async function reviveRoom({ mediaServer, log }: OrphanDeps, { name, sid }: Room): Promise<Room | undefined> {
+  try {
+    return await mediaServer.createRoom({ name });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    log.debug({ roomSid: sid, code: error.code }, 'a room of a dead process cannot be moved yet');
+    return undefined;
+  }
+}
+
+/** createRoom returns the count of this moment, where a list may be behind. */
+async function closeEmptyOrphans({ mediaServer, clock, orphans, log }: OrphanDeps): Promise<void> {
+  const due = orphans.takeDue(clock.now());
+  const open = new Set((await mediaServer.listRooms(due.map(({ name }) => name))).map(({ sid }) => sid));
+  for (const { name, sid } of due.filter((room) => open.has(room.sid))) {
+    try {
+      const room = await mediaServer.createRoom({ name });
+      if (room.sid === sid && room.numParticipants === 0) await mediaServer.deleteRoom(name);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      log.warn({ roomSid: sid, err: error }, 'a room of a dead process could not be closed');
+    }
+  }
+}

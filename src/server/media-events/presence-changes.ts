@@ -1,0 +1,187 @@
+import type { DomainEvent, EventSubject } from '../events/event-payload.ts';
+import type { PresenceBatch } from '../events/presence-batch.ts';
+import type { ParticipantSession, PublishedTrack, RoomSession } from '../events/store.ts';
+import type { LeaveReason, MediaEventParticipant } from '../platform/livekit/media-event.ts';
+
+/*
+ * Changes of presence and the events that report them. The media server's own events and the comparison with the media
+ * server use the same changes: each event has a source id that names what happened, so that it is stored once.
+ */
+
+export type Changes = {
+  readonly domainEvents: readonly DomainEvent[];
+  /** The session after the change, except for its sequence. */
+  readonly session: RoomSession;
+};
+
+/** An event's time, and whether the comparison with the media server found it. */
+export type EventTime = Pick<DomainEvent, 'occurredAt' | 'isReconciled'>;
+
+type JoinedParticipant = ParticipantSession & { readonly joinedAt: number };
+
+/** A new participant; the first one of a session starts the room. */
+export async function joinNow(
+  presence: PresenceBatch,
+  session: RoomSession,
+  { participant, isReconciled }: { readonly participant: JoinedParticipant; readonly isReconciled: boolean },
+): Promise<Changes> {
+  await presence.saveParticipant(participant);
+  const time = { occurredAt: participant.joinedAt, isReconciled };
+  const joined = participantEvent('participant_joined', participant, time);
+  if (session.startedAt !== null) return { domainEvents: [joined], session };
+  // Stored only where the media server's own event did not come first.
+  const created = roomEvent('room_created', session, { occurredAt: session.createdAt, isReconciled: true });
+  const started = roomEvent('room_started', session, time);
+  return {
+    domainEvents: [created, started, joined],
+    session: { ...session, startedAt: participant.joinedAt },
+  };
+}
+
+export type Leaving = EventTime & { readonly reason: LeaveReason };
+
+/** Marks a participant who is present as gone. */
+export async function leaveNow(
+  presence: PresenceBatch,
+  participant: ParticipantSession,
+  { occurredAt, isReconciled, reason }: Leaving,
+): Promise<DomainEvent> {
+  const leftAt = Math.max(occurredAt, participant.joinedAt ?? occurredAt);
+  await presence.saveParticipant({ ...participant, leftAt });
+  return participantEvent('participant_left', participant, { occurredAt: leftAt, isReconciled }, reason);
+}
+
+/** A participant whom the media server no longer has, with the tracks that it published until then. */
+export async function loseParticipant(
+  presence: PresenceBatch,
+  participant: ParticipantSession,
+  leaving: Leaving,
+): Promise<readonly DomainEvent[]> {
+  const unpublished = presence
+    .listPublished(participant.sid)
+    .map((track) => unpublishNow(presence, participant, { track, ...leaving }));
+  return [...unpublished, await leaveNow(presence, participant, leaving)];
+}
+
+/** Everyone who is still present leaves, then the room is finished. A session that has ended stays as it is. */
+export async function finishRoom(
+  presence: PresenceBatch,
+  session: RoomSession,
+  { occurredAt, isReconciled }: EventTime,
+): Promise<Changes> {
+  if (session.endedAt !== null) return { domainEvents: [], session };
+  const leaving = { occurredAt, isReconciled, reason: 'room_closed' } as const;
+  const left: DomainEvent[] = [];
+  for (const participant of await presence.listPresent(session.sid)) {
+    if (isReconciled) left.push(...(await loseParticipant(presence, participant, leaving)));
+    else left.push(await leaveNow(presence, participant, leaving));
+  }
+  const lastAt = Math.max(occurredAt, session.createdAt, ...left.map((event) => event.occurredAt));
+  const finished = roomEvent('room_finished', session, { occurredAt: lastAt, isReconciled });
+  return { domainEvents: [...left, finished], session: { ...session, endedAt: lastAt } };
+}
+
+export type TrackInfo = Readonly<Record<string, unknown>>;
+
+/** LiveKit's TrackInfo always has a sid; empty for anything else. */
+export function trackSidOf(track: TrackInfo): string {
+  return typeof track.sid === 'string' ? track.sid : '';
+}
+
+type Publisher = Pick<ParticipantSession, 'sid' | 'identity' | 'name' | 'roomSid'>;
+
+/** Undefined when the track is known already. */
+export function publishNow(
+  presence: PresenceBatch,
+  publisher: Publisher,
+  { track, ...time }: EventTime & { readonly track: TrackInfo },
+): DomainEvent | undefined {
+  const sid = trackSidOf(track);
+  if (presence.findTrack(sid) !== undefined) return undefined;
+  presence.saveTrack({
+    sid,
+    participantSid: publisher.sid,
+    roomSid: publisher.roomSid,
+    track: JSON.stringify(track),
+    publishedAt: time.occurredAt,
+    unpublishedAt: null,
+  });
+  return trackEvent('track_published', publisher, { track, ...time });
+}
+
+export function unpublishNow(
+  presence: PresenceBatch,
+  publisher: Publisher,
+  { track, ...time }: EventTime & { readonly track: PublishedTrack },
+): DomainEvent {
+  const occurredAt = Math.max(time.occurredAt, track.publishedAt);
+  presence.saveTrack({ ...track, unpublishedAt: occurredAt });
+  return trackEvent('track_unpublished', publisher, {
+    track: JSON.parse(track.track),
+    occurredAt,
+    isReconciled: time.isReconciled,
+  });
+}
+
+/** LiveKit gives every publication a new sid, so that the sid identifies the event. */
+export function trackEvent(
+  type: 'track_published' | 'track_unpublished',
+  { sid, identity, name }: Omit<Publisher, 'roomSid'>,
+  { track, ...time }: EventTime & { readonly track: TrackInfo },
+): DomainEvent {
+  const sourceId = `${type}:${trackSidOf(track)}`;
+  return { type, sourceId, subject: { participant: { sid, identity, name }, track }, ...time };
+}
+
+export function roomEvent(
+  type: 'room_created' | 'room_started' | 'room_finished',
+  session: RoomSession,
+  { occurredAt, isReconciled }: EventTime,
+): DomainEvent {
+  return { type, sourceId: `${type}:${session.sid}`, occurredAt, subject: {}, isReconciled };
+}
+
+function participantEvent(
+  type: 'participant_joined' | 'participant_left',
+  participant: ParticipantSession,
+  { occurredAt, isReconciled }: EventTime,
+  leaveReason?: LeaveReason,
+): DomainEvent {
+  const { sid, identity, name, joinedAt, metadata, accessRole } = participant;
+  const subject: EventSubject['participant'] = {
+    sid,
+    identity,
+    name,
+    ...(metadata === null ? {} : { metadata }),
+    ...(accessRole === null ? {} : { role: accessRole }),
+    ...(joinedAt === null ? {} : { joinedAt: new Date(joinedAt).toISOString() }),
+    ...(leaveReason === undefined ? {} : { leaveReason }),
+  };
+  return { type, sourceId: `${type}:${sid}`, occurredAt, subject: { participant: subject }, isReconciled };
+}
+
+const SYSTEM_KINDS = ['EGRESS', 'AGENT'];
+
+export function toSession(
+  info: MediaEventParticipant,
+  roomSid: string,
+  joinedAt: number,
+): ParticipantSession & { readonly joinedAt: number } {
+  return {
+    sid: info.sid,
+    roomSid,
+    identity: info.identity,
+    name: info.name,
+    role: info.isHidden || SYSTEM_KINDS.includes(info.kind ?? '') ? 'machinery' : 'participant',
+    joinedAt: info.joinedAt ?? joinedAt,
+    leftAt: null,
+    ...detailsOf(info, { metadata: null, accessRole: null }),
+  };
+}
+
+type Details = Pick<ParticipantSession, 'metadata' | 'accessRole'>;
+
+/** The event's metadata and role are the newest; some events do not have them. */
+export function detailsOf({ metadata, role }: MediaEventParticipant, known: Details): Details {
+  return { metadata: metadata ?? known.metadata, accessRole: role ?? known.accessRole };
+}

@@ -1,0 +1,104 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Clock } from '../platform/clock.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
+import type { FigureStore, Figures } from './figures.ts';
+
+/** Several scrapers, and all instances together, do not ask the database more often than this each. */
+const MAX_AGE_MS = 5_000;
+/** A scrape does not wait longer for the database. */
+const READ_TIMEOUT_MS = 2_000;
+
+export type FigureGauges = { readonly refresh: (store: FigureStore) => Promise<void> };
+
+/** Gauges of what the database holds. While it does not respond they are absent, and rtc_database_up is 0. */
+export function createFigureGauges(registry: Registry, clock: Clock): FigureGauges {
+  const gauges = createGauges(registry);
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<Figures | undefined> | undefined;
+  return {
+    refresh: async (store) => {
+      const now = clock.now();
+      if (now - readAt < MAX_AGE_MS && now >= readAt) return;
+      reading ??= store
+        .read(now)
+        .catch(() => undefined)
+        .finally(() => {
+          reading = undefined;
+        });
+      const figures = await withTimeout(reading, READ_TIMEOUT_MS, undefined);
+      if (figures === undefined) {
+        clear(gauges);
+        gauges.up.set(0);
+        return;
+      }
+      readAt = now;
+      show(gauges, figures, now);
+    },
+  };
+}
+
+type Gauges = ReturnType<typeof createGauges>;
+
+function createGauges(registry: Registry) {
+  const registers = [registry];
+  return {
+    up: new Gauge({ name: 'rtc_database_up', help: '1 while the database responds, else 0', registers }),
+    pending: new Gauge({
+      name: 'rtc_webhook_deliveries_pending',
+      help: 'Deliveries that wait for their next attempt, of all instances',
+      registers,
+    }),
+    oldest: new Gauge({
+      name: 'rtc_webhook_oldest_pending_delivery_age_seconds',
+      help: 'Age of the oldest delivery that waits; 0 when none does',
+      registers,
+    }),
+    rooms: new Gauge({ name: 'rtc_rooms', help: 'Open rooms', registers }),
+    participants: new Gauge({ name: 'rtc_participants', help: 'Participants in open rooms', registers }),
+    recordings: new Gauge({
+      name: 'rtc_recordings',
+      help: 'Recordings in the library by status',
+      labelNames: ['status'],
+      registers,
+    }),
+    transcriptions: new Gauge({
+      name: 'rtc_transcriptions',
+      help: 'Transcriptions by kind (live, post) and status; queued and processing ones are the backlog',
+      labelNames: ['kind', 'status'],
+      registers,
+    }),
+    workers: new Gauge({
+      name: 'rtc_speech_workers',
+      help: 'Speech workers that are alive, by kind',
+      labelNames: ['kind'],
+      registers,
+    }),
+  };
+}
+
+/** A reset sets a gauge without labels to 0, which would say that nothing waits. */
+function clear(gauges: Gauges): void {
+  for (const gauge of Object.values(gauges)) {
+    gauge.reset();
+    gauge.remove({});
+  }
+}
+
+function show(gauges: Gauges, figures: Figures, now: number): void {
+  const { oldestPendingDeliveryAt: oldest } = figures;
+  gauges.up.set(1);
+  gauges.pending.set(figures.deliveriesPending);
+  gauges.oldest.set(oldest === null ? 0 : Math.max(0, now - oldest) / 1000);
+  gauges.rooms.set(figures.rooms);
+  gauges.participants.set(figures.participants);
+  // A status that nothing has any more would keep its last count.
+  for (const gauge of [gauges.recordings, gauges.transcriptions, gauges.workers]) gauge.reset();
+  for (const status of ['starting', 'recording']) gauges.recordings.set({ status }, 0);
+  for (const { status, count } of figures.recordings) gauges.recordings.set({ status }, count);
+  for (const status of ['queued', 'processing']) gauges.transcriptions.set({ kind: 'post', status }, 0);
+  for (const { kind, status, count } of figures.transcriptions) {
+    gauges.transcriptions.set({ kind, status }, count);
+  }
+  for (const kind of ['stt-live', 'stt-post']) gauges.workers.set({ kind }, 0);
+  for (const { kind, count } of figures.workers) gauges.workers.set({ kind }, count);
+}

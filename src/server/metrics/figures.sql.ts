@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Connection } from '../platform/storage/engine.ts';
+import type { FigureStore } from './figures.ts';
+
+export function createFigureStore({ db }: Pick<Connection, 'db'>): FigureStore {
+  return {
+    read: async (now) => {
+      const deliveries = await db
+        .selectFrom('deliveries')
+        .where('state', '=', sql<'pending'>`'pending'`)
+        .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('createdAt').as('oldest')])
+        .executeTakeFirstOrThrow();
+      const rooms = await db
+        .selectFrom('roomSessions')
+        .where('endedAt', 'is', null)
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      const participants = await db
+        .selectFrom('roomSessions')
+        .innerJoin('participantSessions', 'participantSessions.roomSid', 'roomSessions.sid')
+        .where('roomSessions.endedAt', 'is', null)
+        .where('participantSessions.leftAt', 'is', null)
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow();
+      return {
+        deliveriesPending: deliveries.count,
+        oldestPendingDeliveryAt: deliveries.oldest,
+        rooms: rooms.count,
+        participants: participants.count,
+        recordings: await db
+          .selectFrom('recordings')
+          .groupBy('status')
+          .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
+          .execute(),
+        transcriptions: await db
+          .selectFrom('transcriptions')
+          .groupBy(['kind', 'status'])
+          .select(({ fn }) => ['kind', 'status', fn.countAll<number>().as('count')])
+          .execute(),
+        workers: await db
+          .selectFrom('speechWorkers')
+          .where('aliveUntil', '>', now)
+          .groupBy('kind')
+          .select(({ fn }) => ['kind', fn.countAll<number>().as('count')])
+          .execute(),
+      };
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** What the database holds at the moment: the same on every instance. */
+export type Figures = {
+  readonly deliveriesPending: number;
+  /** Unix milliseconds; null when no delivery waits. */
+  readonly oldestPendingDeliveryAt: number | null;
+  readonly rooms: number;
+  readonly participants: number;
+  readonly recordings: readonly CountByStatus[];
+  readonly transcriptions: readonly (CountByStatus & { readonly kind: string })[];
+  /** Speech workers that are alive. */
+  readonly workers: readonly { readonly kind: string; readonly count: number }[];
+};
+
+export type CountByStatus = { readonly status: string; readonly count: number };
+
+export interface FigureStore {
+  /** `now` in Unix milliseconds, by which workers are alive. */
+  read(now: number): Promise<Figures>;
+}

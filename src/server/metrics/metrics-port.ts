@@ -1,0 +1,28 @@
+import { createServer } from 'node:http';
+import type { MetricsDeps } from './metrics-routes.ts';
+
+/** Serves /metrics unsigned on its own address, which only the scraper should reach. Returns a function that closes it. */
+export async function serveMetrics(
+  metrics: MetricsDeps,
+  address: { readonly host: string; readonly port: number },
+): Promise<() => Promise<void>> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.render().then(
+      (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address.port, address.host, resolve);
+  });
+  return () =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+}

@@ -1,0 +1,163 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Clock } from '../platform/clock.ts';
+import { createFigureGauges } from './figure-gauges.ts';
+import type { FigureStore } from './figures.ts';
+
+export type Metrics = {
+  readonly contentType: string;
+  readonly observeRequest: (response: {
+    readonly method: string;
+    readonly route: string;
+    readonly status: number;
+    readonly durationMs: number;
+  }) => void;
+  readonly observeMediaCall: (call: {
+    readonly method: string;
+    readonly outcome: string;
+    readonly durationMs: number;
+  }) => void;
+  readonly observeStoreCall: (call: StoreCall) => void;
+  readonly observeEvents: (
+    events: readonly { readonly type: string; readonly isReconciled: boolean }[],
+  ) => void;
+  readonly observeAttempt: (attempt: DeliveryAttempt) => void;
+  readonly countRefusedEvent: () => void;
+  /** `read` returns since when events of the media server have been refused (Unix milliseconds). */
+  readonly watchRefusedEvents: (read: () => number | undefined) => void;
+  readonly render: (figures: FigureStore) => Promise<string>;
+  /** Every metric of ours, for the documentation. */
+  readonly describe: () => readonly MetricDescription[];
+};
+
+export type StoreCall = {
+  /** Such as `deliveries`. */
+  readonly store: string;
+  /** Such as `claim`. */
+  readonly method: string;
+  readonly isSuccess: boolean;
+  readonly durationMs: number;
+};
+
+export type DeliveryAttempt = {
+  readonly outcome: 'delivered' | 'retrying' | 'failed';
+  /** From 1, in this round. */
+  readonly attempt: number;
+  readonly durationMs: number;
+  /** From the storing of the event to the first attempt; undefined for later ones. */
+  readonly waitedMs: number | undefined;
+};
+
+export type MetricDescription = {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly help: string;
+};
+
+const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Fewer, as there is a series for each method of each store. */
+const STORE_BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
+
+/** Creates the Prometheus metrics of one process. Names and units follow Prometheus' own guide. */
+export function createMetrics({ version, clock }: { version: string; clock: Clock }): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'rtc_build_info',
+    help: 'Always 1; the label says which version runs',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
+  const requests = new Histogram({
+    name: 'rtc_http_request_duration_seconds',
+    help: 'Requests by method, route pattern and status; 499 where the client closed the connection first',
+    labelNames: ['method', 'route', 'status'],
+    buckets: LATENCY_BUCKETS_SECONDS,
+    registers,
+  });
+  const mediaCalls = new Histogram({
+    name: 'rtc_media_server_call_duration_seconds',
+    help: "Calls of the media server's API by method and outcome",
+    labelNames: ['method', 'outcome'],
+    buckets: LATENCY_BUCKETS_SECONDS,
+    registers,
+  });
+  const storeCalls = new Histogram({
+    name: 'rtc_database_call_duration_seconds',
+    help: 'Calls of the database by store, method and outcome; a transaction is one call',
+    labelNames: ['store', 'method', 'outcome'],
+    buckets: STORE_BUCKETS_SECONDS,
+    registers,
+  });
+  const events = new Counter({
+    name: 'rtc_events_stored_total',
+    help: 'Events that this instance stored; reconciled ones were found missing by a comparison with the media server',
+    labelNames: ['event', 'source'],
+    registers,
+  });
+  const attempts = new Histogram({
+    name: 'rtc_webhook_attempt_duration_seconds',
+    help: 'Attempts of deliveries by outcome and number; failed ones are not tried again',
+    labelNames: ['outcome', 'attempt'],
+    buckets: LATENCY_BUCKETS_SECONDS,
+    registers,
+  });
+  const waits = new Histogram({
+    name: 'rtc_webhook_first_attempt_delay_seconds',
+    help: 'From the storing of an event to the first attempt of each of its deliveries',
+    buckets: LATENCY_BUCKETS_SECONDS,
+    registers,
+  });
+  const refused = new Counter({
+    name: 'rtc_media_events_refused_total',
+    help: 'Events of the media server that could not be stored and were refused with 503',
+    registers,
+  });
+  let refusedSince = (): number | undefined => undefined;
+  new Gauge({
+    name: 'rtc_media_events_refused_since_seconds',
+    help: 'Unix time of the first refused event that no comparison has made up for; 0 when there is none',
+    registers,
+    collect() {
+      this.set((refusedSince() ?? 0) / 1000);
+    },
+  });
+  const figures = createFigureGauges(registry, clock);
+  return {
+    contentType: registry.contentType,
+    observeRequest: ({ method, route, status, durationMs }) =>
+      requests.observe({ method, route, status }, durationMs / 1000),
+    observeMediaCall: ({ method, outcome, durationMs }) =>
+      mediaCalls.observe({ method, outcome }, durationMs / 1000),
+    observeStoreCall: ({ store, method, isSuccess, durationMs }) =>
+      storeCalls.observe({ store, method, outcome: isSuccess ? 'ok' : 'error' }, durationMs / 1000),
+    observeEvents: (stored) => {
+      for (const { type, isReconciled } of stored) {
+        events.inc({ event: type, source: isReconciled ? 'reconciliation' : 'notification' });
+      }
+    },
+    observeAttempt: ({ outcome, attempt, durationMs, waitedMs }) => {
+      attempts.observe({ outcome, attempt }, durationMs / 1000);
+      if (waitedMs !== undefined) waits.observe(Math.max(0, waitedMs) / 1000);
+    },
+    countRefusedEvent: () => refused.inc(),
+    watchRefusedEvents: (read) => {
+      refusedSince = read;
+    },
+    render: async (store) => {
+      await figures.refresh(store);
+      return await registry.metrics();
+    },
+    describe: () => registry.getMetricsAsArray().flatMap(describeMetric),
+  };
+}
+
+/** The library's types leave out what it is told of a metric when that is made. */
+function describeMetric(metric: object): readonly MetricDescription[] {
+  if (!('name' in metric && typeof metric.name === 'string' && metric.name.startsWith('rtc_'))) return [];
+  const help = 'help' in metric && typeof metric.help === 'string' ? metric.help : '';
+  const labels =
+    'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
+  return [{ name: metric.name, type: metric.constructor.name.toLowerCase(), labels, help }];
+}

@@ -1,0 +1,72 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../../../contract/errors.ts';
+import { readBody } from '../bodies/read-body.ts';
+import { type BodyAllowance, createBodyBudget } from '../limits/body-budget.ts';
+import type { Security } from '../route.ts';
+import { type AuthenticationDeps, type Credentials, createAuthenticator } from './credentials.ts';
+
+export type AuthenticateRequestDeps = {
+  readonly authentication: AuthenticationDeps;
+  readonly bodyLimitBytes: number;
+  /** Memory for all bodies whose signature is not checked yet. */
+  readonly unverifiedBodyBytes?: number | undefined;
+};
+
+/** Calls `done` once, with an error when the request is refused. `request.rawBody` is set by then. */
+export type AuthenticateRequest = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void;
+
+const UNVERIFIED_BODY_BYTES = 64 * 1024 * 1024;
+
+/** Reads the body, and checks the signature of requests on signed paths. */
+export function createAuthenticateRequest(deps: AuthenticateRequestDeps): AuthenticateRequest {
+  const { readCredentials, checkSignature } = createAuthenticator(deps.authentication);
+  // A budget below the limit of one body would refuse that body at all times.
+  const budgetBytes = deps.unverifiedBodyBytes ?? Math.max(UNVERIFIED_BODY_BYTES, 2 * deps.bodyLimitBytes);
+  const createAllowance = createBodyBudget(budgetBytes);
+  return (request, reply, done) => {
+    let credentials: Credentials | undefined;
+    if (securityOf(request) === 'signed') {
+      reply.header('cache-control', 'no-store');
+      try {
+        credentials = readCredentials(request.headers);
+      } catch (error) {
+        // Deferred, because the HTTP parser may still reject the request, and that response comes first.
+        queueMicrotask(() => done(error as Error));
+        return;
+      }
+    }
+    const read = (limitBytes: number, allowance?: BodyAllowance): void =>
+      readBody(request.raw, { limitBytes, allowance }, (error, body) => {
+        request.rawBody = body;
+        const signatureError =
+          error === undefined && credentials !== undefined
+            ? checkSignature(credentials, { method: request.method, path: request.raw.url ?? '/', body })
+            : undefined;
+        allowance?.release();
+        done(error ?? signatureError);
+      });
+    const { largeBodies } = request.routeOptions.config.route ?? {};
+    if (credentials?.kind === 'single-header') return read(deps.bodyLimitBytes);
+    if (largeBodies === undefined) return read(deps.bodyLimitBytes, createAllowance());
+    largeBodies.allowLargeBody(request.headers).then((isAllowed) => {
+      // A destroyed request emits no further event that would end the reading of its body.
+      if (request.raw.destroyed) done(new ServiceError('invalid-request', 'The request broke off.'));
+      else if (isAllowed) read(largeBodies.limitBytes);
+      else read(deps.bodyLimitBytes, createAllowance());
+    }, done);
+  };
+}
+
+/** Unknown paths under /v1 are signed too, so that an unauthenticated caller cannot find out which paths exist. */
+export function securityOf(request: FastifyRequest): Security {
+  const route = request.routeOptions.config.route;
+  if (route !== undefined) return route.security;
+  return V1_PATH.test(request.raw.url ?? '/') ? 'signed' : 'public';
+}
+
+/** Matches the percent-encoded form too, because the router treats `/%76%31` as the same path. */
+const V1_PATH = /^\/(?:v|%76)(?:1|%31)(?:[/?#;]|$)/;

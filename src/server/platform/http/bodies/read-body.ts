@@ -1,0 +1,160 @@
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../../../../contract/errors.ts';
+import type { BodyAllowance } from '../limits/body-budget.ts';
+import { bodyError } from '../validate.ts';
+import { findDuplicateName } from './duplicate-name.ts';
+import { requireBoundedDepth } from './nesting.ts';
+
+/** Called once, with the body or with an error. */
+export type BodyReceiver = (error: ServiceError | undefined, body: Buffer) => void;
+
+export type BodyLimits = {
+  readonly limitBytes: number;
+  /** Undefined for callers that the headers have authenticated. */
+  readonly allowance: BodyAllowance | undefined;
+};
+
+/**
+ * Reads the raw body of any request, GET included. The error is payload-too-large or server-busy as soon as a limit is
+ * exceeded, and invalid-request when the client disconnects: nobody reads that response, but the log shows that the
+ * service did not fail. Uses a callback, and calls it synchronously without a body, because every request passes here.
+ */
+export function readBody(request: IncomingMessage, limits: BodyLimits, receive: BodyReceiver): void {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limits.limitBytes) receive(tooLarge(limits.limitBytes), EMPTY);
+  else if (declared === 0 && request.headers['transfer-encoding'] === undefined) receive(undefined, EMPTY);
+  else collect(request, limits, receive);
+}
+
+// `for await` would destroy the socket when it is left early, and the client would never get the response.
+function collect(
+  request: IncomingMessage,
+  { limitBytes, allowance }: BodyLimits,
+  receive: BodyReceiver,
+): void {
+  const chunks = new ChunkList();
+  let isDone = false;
+  const finish = (error?: ServiceError): void => {
+    if (isDone) return;
+    isDone = true;
+    receive(error, error === undefined ? chunks.concat() : EMPTY);
+  };
+  const refuse = (error: ServiceError): void => {
+    request.off('data', onData);
+    chunks.clear();
+    finish(error);
+  };
+  const onData = (chunk: Buffer): void => {
+    if (chunks.size + chunk.length > limitBytes) refuse(tooLarge(limitBytes));
+    else if (allowance?.take(chunk.length) === false) refuse(serverBusy());
+    else chunks.add(chunk);
+  };
+  const onDisconnect = (cause?: Error): void => {
+    if (request.complete) return;
+    chunks.clear();
+    finish(new ServiceError('invalid-request', 'The request broke off within its body.', { cause }));
+  };
+  request.on('data', onData);
+  request.on('end', () => finish());
+  request.on('error', onDisconnect);
+  request.on('close', onDisconnect);
+}
+
+/** Tiny chunks are merged, because each Buffer object takes about 100 bytes beside its content. */
+const MAX_TINY_CHUNKS = 256;
+
+class ChunkList {
+  readonly #merged: Buffer[] = [];
+  #recent: Buffer[] = [];
+  size = 0;
+
+  add(chunk: Buffer): void {
+    this.size += chunk.length;
+    this.#recent.push(chunk);
+    if (this.#recent.length < MAX_TINY_CHUNKS) return;
+    this.#merged.push(Buffer.concat(this.#recent));
+    this.#recent = [];
+  }
+
+  concat(): Buffer {
+    return Buffer.concat([...this.#merged, ...this.#recent]);
+  }
+
+  clear(): void {
+    this.#merged.length = 0;
+    this.#recent = [];
+    this.size = 0;
+  }
+}
+
+function serverBusy(): ServiceError {
+  return new ServiceError(
+    'server-busy',
+    'Too many request bodies are being received; try again in a second.',
+    {
+      retryable: true,
+      headers: { 'retry-after': '1' },
+    },
+  );
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * The rest of the body is read and dropped until the request times out. Most clients send the whole body before they
+ * read the response, and closing the connection earlier would lose it (RFC 9112, section 9.6).
+ */
+function tooLarge(limitBytes: number): ServiceError {
+  return new ServiceError('payload-too-large', `The body is larger than ${limitBytes} bytes.`);
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export type BodyHeaders = {
+  readonly 'content-type'?: string | undefined;
+  readonly 'content-encoding'?: string | undefined;
+};
+
+/**
+ * Parses the body as JSON. An empty body counts as `{}`, with or without a content type. Any other body must be
+ * application/json in UTF-8. Throws unsupported-media-type or invalid-request.
+ */
+export function parseJsonBody(body: Buffer, headers: BodyHeaders): unknown {
+  if (body.length === 0) return {};
+  if (!isJson(headers['content-type'])) {
+    throw new ServiceError('unsupported-media-type', 'The body must be application/json in UTF-8.');
+  }
+  if ((headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity') {
+    throw new ServiceError('unsupported-media-type', 'The body must not be compressed.', {
+      // RFC 9110, section 12.5.3: shows the client that the coding was refused, not the type.
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
+  const { text, value } = parse(body);
+  requireBoundedDepth(value);
+  const duplicate = findDuplicateName(text);
+  if (duplicate !== undefined) throw bodyError(duplicate, 'is there more than once');
+  return value;
+}
+
+function parse(body: Buffer): { readonly text: string; readonly value: unknown } {
+  try {
+    const text = UTF8.decode(body);
+    return { text, value: JSON.parse(text) };
+  } catch (cause) {
+    const detail = cause instanceof SyntaxError ? 'is not well-formed JSON' : 'is not UTF-8';
+    throw new ServiceError('invalid-request', `The body ${detail}.`, {
+      cause,
+      errors: [{ pointer: '#', detail }],
+    });
+  }
+}
+
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  if (type.trim() !== 'application/json') return false;
+  return parameters.every(
+    (parameter) => !/^\s*charset=/.test(parameter) || /^\s*charset="?utf-?8"?\s*$/.test(parameter),
+  );
+}

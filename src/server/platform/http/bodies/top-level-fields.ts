@@ -1,0 +1,89 @@
+import type { TSchema } from 'typebox';
+import { escapePointer } from '../json-pointer.ts';
+
+/* Checks of the top-level fields of a value that come before the validator looks into them. */
+
+/** An error of the validator, as far as it is used here. */
+export type SchemaError = {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message: string;
+};
+
+type Property = {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly anyOf?: readonly Property[];
+};
+
+type ObjectSchema = {
+  readonly properties?: Readonly<Record<string, Property>>;
+  readonly required?: readonly string[];
+};
+
+/** The type of a property as its schema names it; undefined for one that the schema does not know. */
+export function typeOfProperty(schema: TSchema, name: string): string | undefined {
+  return propertyOf(schema, name)?.type;
+}
+
+/** A null in an optional field counts as absent, unless the field's schema takes null. */
+export function withoutNulls(schema: TSchema, value: unknown): unknown {
+  if (!isObject(value) || !Object.values(value).includes(null)) return value;
+  const { required = [] }: ObjectSchema = schema;
+  const isAbsent = ([name, field]: readonly [string, unknown]): boolean => {
+    if (field !== null || required.includes(name)) return false;
+    const property = propertyOf(schema, name);
+    return property !== undefined && !takesNull(property);
+  };
+  return Object.fromEntries(Object.entries(value).filter((entry) => !isAbsent(entry)));
+}
+
+/**
+ * A list or map with more entries than it may have is reported and not looked into: the validator takes time with the
+ * square of a list's repetitions, minutes for a body of the size that is allowed.
+ */
+export function setLongValuesAside(
+  schema: TSchema,
+  value: unknown,
+): { readonly errors: readonly SchemaError[]; readonly rest: unknown } {
+  if (!isObject(value)) return { errors: [], rest: value };
+  const errors = Object.entries(value).flatMap(([name, field]) => {
+    const error = lengthError(propertyOf(schema, name), field);
+    return error === undefined ? [] : [{ ...error, instancePath: `/${escapePointer(name)}` }];
+  });
+  if (errors.length === 0) return { errors, rest: value };
+  const long = new Set(errors.map(({ instancePath }) => instancePath));
+  const rest = Object.entries(value).filter(([name]) => !long.has(`/${escapePointer(name)}`));
+  return { errors, rest: Object.fromEntries(rest) };
+}
+
+function lengthError(property: Property | undefined, field: unknown): SchemaError | undefined {
+  const { maxItems = Number.POSITIVE_INFINITY, maxProperties = Number.POSITIVE_INFINITY } = property ?? {};
+  const error = { schemaPath: '#', instancePath: '', params: {} };
+  if (Array.isArray(field)) {
+    if (field.length <= maxItems) return undefined;
+    return { ...error, keyword: 'maxItems', message: `must not have more than ${maxItems} items` };
+  }
+  if (!isObject(field) || Object.keys(field).length <= maxProperties) return undefined;
+  const message = `must not have more than ${maxProperties} properties`;
+  return { ...error, keyword: 'maxProperties', message };
+}
+
+function propertyOf({ properties = {} }: ObjectSchema, name: string): Property | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+/** A schema without a type takes any value. */
+function takesNull({ type, enum: values, anyOf }: Property): boolean {
+  if (values !== undefined) return values.includes(null);
+  if (anyOf !== undefined) return anyOf.some(takesNull);
+  return type === undefined || type === 'null';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../../../../contract/errors.ts';
+import type { Clock } from '../../clock.ts';
+import { securityOf } from '../authentication/authenticate-request.ts';
+import type { Security } from '../route.ts';
+import { createRateLimiter, type RateLimiter, type RateLimitState } from './rate-limiter.ts';
+
+/** Requests per second: under /v1 by API key, on public paths by address. 0 turns a limit off. */
+export type RateLimits = { readonly api: number; readonly public: number };
+
+/**
+ * Adds one limit per second for all signed paths together and one per address for all public paths, unknown paths
+ * included. Signed requests share one count, because they are authenticated by now and the service has one key.
+ */
+export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
+  const byKey = limiterOf(limits.api, clock);
+  const byAddress = limiterOf(limits.public, clock);
+  const counters: Readonly<Record<Security, (request: FastifyRequest) => RateLimitState | undefined>> = {
+    signed: () => byKey?.('api'),
+    public: ({ ip }) => byAddress?.(ip),
+    // The media server does not retry after a 429.
+    'media-server': () => undefined,
+  };
+  app.addHook('preHandler', (request, reply, done) => {
+    const state = counters[securityOf(request)](request);
+    if (state === undefined) return done();
+    setRateLimitHeaders(reply, state);
+    done(state.isExceeded ? rateLimited(state.limit) : undefined);
+  });
+}
+
+/** Returns the error to send instead of a 401 or 403. */
+export type LimitRefusals = (error: ServiceError, request: FastifyRequest) => ServiceError;
+
+/**
+ * Counts 401 and 403 responses by address. An address that exceeds the limit of public requests gets 429 instead, and
+ * its connection is closed. Requests with a valid signature are not affected.
+ */
+export function createRefusalLimit(limits: RateLimits, clock: Clock): LimitRefusals {
+  const byAddress = limiterOf(limits.public, clock);
+  return (error, { ip }) => {
+    if (error.status !== 401 && error.status !== 403) return error;
+    const state = byAddress?.(ip);
+    if (state === undefined || !state.isExceeded) return error;
+    return rateLimited(state.limit, { connection: 'close' });
+  };
+}
+
+function limiterOf(limit: number, clock: Clock): RateLimiter | undefined {
+  return limit === 0 ? undefined : createRateLimiter(limit, () => clock.now());
+}
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers-05. */
+function setRateLimitHeaders(reply: FastifyReply, { limit, remaining, resetSeconds }: RateLimitState): void {
+  reply.header('ratelimit-limit', limit);
+  reply.header('ratelimit-remaining', remaining);
+  reply.header('ratelimit-reset', resetSeconds);
+}
+
+function rateLimited(limit: number, headers: Readonly<Record<string, string>> = {}): ServiceError {
+  const detail = `More than ${limit} requests in a second; try again in a second.`;
+  return new ServiceError('rate-limited', detail, {
+    retryable: true,
+    headers: { 'retry-after': '1', ...headers },
+  });
+}

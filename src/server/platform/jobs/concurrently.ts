@@ -1,0 +1,20 @@
+/**
+ * Runs `work` for every item, at most `limit` at a time. After an error no further item is begun; rejects with the first
+ * error as soon as those that were begun have ended.
+ */
+export async function forEachConcurrently<Item>(
+  items: readonly Item[],
+  limit: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const errors: unknown[] = [];
+  const rest = items.values();
+  const workUntilError = async (): Promise<void> => {
+    for (const item of rest) {
+      if (errors.length > 0) return;
+      await work(item).catch((error: unknown) => errors.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, workUntilError));
+  if (errors.length > 0) throw errors[0];
+}

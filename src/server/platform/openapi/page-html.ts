@@ -1,0 +1,89 @@
+/* The pages as HTML. They are readable before any script runs, and load nothing from other hosts. */
+
+/** @param current the path of the page */
+function bar(current: string, rest = ''): string {
+  const link = (path: string, text: string): string =>
+    `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${text}</a>`;
+  return `<header class="bar">
+      <a class="name" href="/docs">rtc-service</a>
+      <nav aria-label="Pages">${link('/docs', 'Reference')}${link('/docs/guide', 'Guide')}${link('/openapi.json', 'OpenAPI')}</nav>${rest}
+    </header>`;
+}
+
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>${title}</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="/docs/reference.css">
+    ${body}
+  </body>
+</html>
+`;
+}
+
+const SIGN_BUTTON = `
+      <button id="sign-button" type="button" hidden>Sign requests</button>`;
+
+const CREDENTIALS = `<dialog id="credentials" aria-labelledby="credentials-title">
+      <form method="dialog">
+        <h2 id="credentials-title">Sign requests</h2>
+        <p>The key and the secret stay in the memory of this page. They are not stored, and a reload forgets them.</p>
+        <label>API key<input id="api-key" autocomplete="off" spellcheck="false" required></label>
+        <label>API secret<input id="api-secret" type="password" autocomplete="off" required></label>
+        <div class="buttons">
+          <button value="forget" formnovalidate>Forget</button>
+          <button value="cancel" formnovalidate>Cancel</button>
+          <button class="primary" value="use">Use</button>
+        </div>
+      </form>
+    </dialog>`;
+
+/** The reference. The introduction is there before the viewer is, and without scripts. */
+export const REFERENCE_PAGE = page(
+  'rtc-service API',
+  `<link rel="preload" href="/docs/document.json" as="fetch" crossorigin>
+    <link rel="preload" href="/docs/scalar.js" as="script">
+    <script src="/docs/start.js" defer></script>
+  </head>
+  <body>
+    ${bar('/docs', SIGN_BUTTON)}
+    ${CREDENTIALS}
+    <div id="introduction" class="page">
+        <div></div>
+        <main>
+          <h1>rtc-service API</h1>
+          <p>Rooms, tokens, recordings, transcription and webhooks in front of a LiveKit media server, for your back end.</p>
+          <p><a href="/docs/guide">The guide</a> says how to sign requests and what to know about each part.</p>
+          <noscript><p>This page needs JavaScript to show each operation. Without it, read
+            <a href="/docs/guide">the guide</a>, <a href="/llms.txt">the list of operations</a> or
+            <a href="/openapi.json">the OpenAPI document</a>.</p></noscript>
+        </main>
+    </div>
+    <div id="reference"></div>`,
+);
+
+/** @param guide the guides as HTML */
+export function guidePage(guide: string): string {
+  const titles = [...guide.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)];
+  const contents = titles.map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('');
+  return page(
+    'Guide to the rtc-service API',
+    `</head>
+  <body>
+    <a class="skip" href="#guide">Skip to the guide</a>
+    ${bar('/docs/guide')}
+    <div class="page">
+      <aside><nav aria-label="Contents"><ul>${contents}</ul></nav></aside>
+      <main id="guide">
+        <h1>Guide</h1>
+        <p>What to know about each part of the API. <a href="/docs">The reference</a> has every operation.</p>
+        ${guide}
+      </main>
+    </div>`,
+  );
+}

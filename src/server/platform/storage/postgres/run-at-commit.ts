@@ -1,0 +1,37 @@
+import type { Kysely, RawBuilder, Transaction } from 'kysely';
+import { withinSavepoint } from '../savepoint.ts';
+import type { Tables } from '../schema/tables.ts';
+import { type LastStatement, PostgresConnection } from './connection.ts';
+
+/** See RunAtCommit. */
+export async function runAtCommit<Row>(
+  db: Kysely<Tables>,
+  statements: readonly RawBuilder<Row>[],
+  onRows?: (rows: readonly Row[]) => void,
+): Promise<void> {
+  const added = statements.map((statement, index): LastStatement => {
+    const query = statement.compile(db);
+    return index < statements.length - 1 ? { query } : { query, onRows: (rows) => onRows?.(rows as Row[]) };
+  });
+  await withConnection(db, (connection) =>
+    connection.setLastStatements([...connection.lastStatements, ...added]),
+  );
+}
+
+/** Runs a nested transaction. If it is rolled back, what it wanted to run at the commit is dropped. */
+export async function nestedTransaction<T>(db: Transaction<Tables>, work: () => Promise<T>): Promise<T> {
+  const before = await withConnection(db, (connection) => connection.lastStatements);
+  try {
+    return await withinSavepoint(db, work);
+  } catch (error) {
+    await withConnection(db, (connection) => connection.setLastStatements(before));
+    throw error;
+  }
+}
+
+async function withConnection<T>(db: Kysely<Tables>, use: (connection: PostgresConnection) => T): Promise<T> {
+  return await db.getExecutor().provideConnection(async (connection) => {
+    if (!(connection instanceof PostgresConnection)) throw new TypeError('Not a connection of this driver');
+    return use(connection);
+  });
+}

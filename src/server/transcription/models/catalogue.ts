@@ -1,0 +1,171 @@
+import { matchLanguage } from '../engines/language-match.ts';
+import { WHISPER_LANGUAGES } from './whisper-languages.ts';
+
+/*
+ * Speech models that `rtc stt install` can fetch. The archives are releases of sherpa-onnx, each named by its
+ * documentation, test scripts or release workflows (https://github.com/k2-fsa/sherpa-onnx). Models for which a language
+ * is suggested come in the order of preference: the smallest good one first.
+ */
+
+export const RELEASES = 'https://github.com/k2-fsa/sherpa-onnx/releases/download/asr-models';
+
+export type CatalogueModel = {
+  readonly name: string;
+  readonly family: 'Moonshine' | 'NeMo' | 'SenseVoice' | 'Whisper';
+  /** BCP 47 primary languages. */
+  readonly languages: readonly string[];
+  readonly licence: string;
+  readonly about: string;
+  /** File name of the archive in the releases. */
+  readonly archive: string;
+  /** Bytes of the archive; null where no public text says so. */
+  readonly downloadBytes: number | null;
+  /** Bytes of the model's files; null where no public text says so. */
+  readonly diskBytes: number | null;
+  /** Publication with the word error rates that the authors measured. */
+  readonly accuracy: string;
+  /** Installed from package registries, whose files have a known SHA-256; the archive only by --from. */
+  readonly isPackage?: true;
+  /** SHA-256 by file name, where public text has them. Without it the first installation is unverified. */
+  readonly files?: Readonly<Record<string, string>>;
+};
+
+const WHISPER = {
+  family: 'Whisper',
+  licence: 'MIT',
+  accuracy: 'https://arxiv.org/abs/2212.04356',
+  downloadBytes: null,
+} as const;
+const MOONSHINE = { family: 'Moonshine', downloadBytes: null, diskBytes: null } as const;
+const MOONSHINE_PAPER = 'https://arxiv.org/abs/2410.15608';
+const MOONSHINE_LICENCE = 'Moonshine Community License (commercial use limited)';
+
+/** The wheel that has the model. */
+export const MOONSHINE_BYTES = 84_884_737;
+
+export const CATALOGUE: readonly CatalogueModel[] = [
+  {
+    name: 'moonshine-tiny-en',
+    family: 'Moonshine',
+    languages: ['en'],
+    licence: 'MIT',
+    about: 'Moonshine tiny, English: small and fast',
+    archive: 'sherpa-onnx-moonshine-tiny-en-quantized-2026-02-27.tar.bz2',
+    downloadBytes: MOONSHINE_BYTES,
+    diskBytes: null,
+    accuracy: MOONSHINE_PAPER,
+    isPackage: true,
+  },
+  {
+    name: 'parakeet-tdt-0.6b-v3',
+    family: 'NeMo',
+    languages: [
+      ...['bg', 'cs', 'da', 'de', 'el', 'en', 'es', 'et', 'fi', 'fr', 'hr', 'hu', 'it'],
+      ...['lt', 'lv', 'mt', 'nl', 'pl', 'pt', 'ro', 'ru', 'sk', 'sl', 'sv', 'uk'],
+    ],
+    licence: 'CC-BY-4.0',
+    about: 'NVIDIA Parakeet, 25 European languages: the most accurate one for them',
+    archive: 'sherpa-onnx-nemo-parakeet-tdt-0.6b-v3-int8.tar.bz2',
+    downloadBytes: 487_000_000,
+    diskBytes: 670_478_772,
+    accuracy: 'https://arxiv.org/abs/2509.14128',
+    files: {
+      'encoder.int8.onnx': 'acfc2b4456377e15d04f0243af540b7fe7c992f8d898d751cf134c3a55fd2247',
+      'decoder.int8.onnx': '179e50c43d1a9de79c8a24149a2f9bac6eb5981823f2a2ed88d655b24248db4e',
+      'joiner.int8.onnx': '3164c13fc2821009440d20fcb5fdc78bff28b4db2f8d0f0b329101719c0948b3',
+      'tokens.txt': 'd58544679ea4bc6ac563d1f545eb7d474bd6cfa467f0a6e2c1dc1c7d37e3c35d',
+    },
+  },
+  {
+    name: 'sense-voice',
+    family: 'SenseVoice',
+    languages: ['en', 'ja', 'ko', 'yue', 'zh'],
+    licence: 'FunASR Model License',
+    about: 'SenseVoice small, Chinese, Cantonese, Japanese, Korean and English: fast',
+    archive: 'sherpa-onnx-sense-voice-zh-en-ja-ko-yue-int8-2024-07-17.tar.bz2',
+    downloadBytes: null,
+    diskBytes: 239_000_000,
+    accuracy: 'https://arxiv.org/abs/2407.04051',
+  },
+  {
+    name: 'canary-180m-flash',
+    family: 'NeMo',
+    languages: ['de', 'en', 'es', 'fr'],
+    licence: 'CC-BY-4.0',
+    about: 'NVIDIA Canary flash, four languages: smaller than Parakeet',
+    archive: 'sherpa-onnx-nemo-canary-180m-flash-en-es-de-fr-int8.tar.bz2',
+    downloadBytes: null,
+    diskBytes: null,
+    accuracy: 'https://huggingface.co/nvidia/canary-180m-flash',
+  },
+  ...moonshineModels(),
+  ...whisperModels(),
+];
+
+function moonshineModels(): readonly CatalogueModel[] {
+  const specialised = [
+    ...[['base', 'ar', 'Arabic'] as const, ['base', 'es', 'Spanish'] as const],
+    ...[['base', 'ja', 'Japanese'] as const, ['tiny', 'ja', 'Japanese'] as const],
+    ...[['tiny', 'ko', 'Korean'] as const, ['base', 'uk', 'Ukrainian'] as const],
+    ...[['base', 'vi', 'Vietnamese'] as const, ['base', 'zh', 'Chinese'] as const],
+  ].map(([size, language, name]) => ({
+    ...MOONSHINE,
+    name: `moonshine-${size}-${language}`,
+    languages: [language],
+    licence: MOONSHINE_LICENCE,
+    about: `Moonshine ${size}, ${name}: small and fast`,
+    archive: `sherpa-onnx-moonshine-${size}-${language}-quantized-2026-02-27.tar.bz2`,
+    accuracy: 'https://github.com/moonshine-ai/moonshine',
+  }));
+  const english = {
+    ...{ ...MOONSHINE, name: 'moonshine-base-en', languages: ['en'], licence: 'MIT' },
+    about: 'Moonshine base, English: more accurate than tiny, slower',
+    archive: 'sherpa-onnx-moonshine-base-en-quantized-2026-02-27.tar.bz2',
+    accuracy: MOONSHINE_PAPER,
+  };
+  return [english, ...specialised];
+}
+
+function whisperModels(): readonly CatalogueModel[] {
+  const sizes: readonly (readonly [size: string, about: string, diskBytes: number | null])[] = [
+    ['small', 'the best that keeps up with a call on most machines', 374_817_000],
+    ['base', 'small, less accurate', 160_917_000],
+    ['tiny', 'the smallest, least accurate', 103_617_000],
+    ['medium', 'accurate, for recordings rather than calls', null],
+    ['turbo', 'the most accurate that is reasonably fast, for recordings', null],
+  ];
+  const multilingual = sizes.map(([size, about, diskBytes]) => ({
+    ...{ ...WHISPER, name: `whisper-${size}`, languages: WHISPER_LANGUAGES, diskBytes },
+    about: `OpenAI Whisper ${size}, 99 languages: ${about}`,
+    archive: `sherpa-onnx-whisper-${size}.tar.bz2`,
+  }));
+  const english = (['tiny', 'base', 'small', 'medium'] as const).map((size) => ({
+    ...{ ...WHISPER, name: `whisper-${size}.en`, languages: ['en'], diskBytes: null },
+    about: `OpenAI Whisper ${size}, English only`,
+    archive: `sherpa-onnx-whisper-${size}.en.tar.bz2`,
+  }));
+  return [...multilingual, ...english];
+}
+
+export function findModel(name: string): CatalogueModel | undefined {
+  return CATALOGUE.find((model) => model.name === name);
+}
+
+/** The model to install for a language; undefined when the catalogue has none. */
+export function suggestModel(language: string): CatalogueModel | undefined {
+  return CATALOGUE.find(({ languages }) => matchLanguage(language, languages) !== undefined);
+}
+
+/** Such as `parakeet-tdt-0.6b-v3 (25 languages, 487 MB, CC-BY-4.0)`. */
+export function describeModel({
+  name,
+  languages,
+  licence,
+  downloadBytes,
+  diskBytes,
+}: CatalogueModel): string {
+  const bytes = downloadBytes ?? diskBytes;
+  const spoken = languages.length === 1 ? [] : [`${languages.length} languages`];
+  const size = bytes === null ? [] : [`${Math.round(bytes / 1e6)} MB`];
+  return `${name} (${[...spoken, ...size, licence].join(', ')})`;
+}

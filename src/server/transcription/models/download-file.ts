@@ -1,0 +1,136 @@
+import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import type { Clock } from '../../platform/clock.ts';
+
+/*
+ * Downloads one file, and goes on where an earlier download of it ended: `<target>.part` holds what has arrived, and
+ * `<target>.part.etag` the version of the file on the server. A server that has another version by now, or that cannot
+ * send a part of the file, sends it whole.
+ */
+
+export type Download = {
+  readonly url: string;
+  readonly target: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: ByteProgress) => void;
+};
+
+export type ByteProgress = {
+  readonly received: number;
+  /** Undefined when the server does not say so. */
+  readonly total: number | undefined;
+};
+
+/** Pauses after attempts that ended in the middle. An attempt that received anything starts anew with the first pause. */
+const PAUSES_MS = [1_000, 3_000, 10_000] as const;
+/** Waiting longer without a byte counts as a broken connection. */
+const STALL_MS = 30_000;
+
+/** Returns the path of the complete file. Rejects with the cause and what to do; what has arrived is kept. */
+export async function downloadFile(download: Download): Promise<string> {
+  const { target, clock, signal } = download;
+  const part = `${target}.part`;
+  for (let failures = 0; ; failures += 1) {
+    const before = await sizeOf(part);
+    try {
+      await downloadRest(download, before);
+      return part;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DownloadRefused) throw error;
+      if ((await sizeOf(part)) > before) failures = 0;
+      const pauseMs = PAUSES_MS[failures];
+      if (pauseMs === undefined) throw toDownloadError(download.url, error);
+      await clock.sleep(pauseMs, signal);
+    }
+  }
+}
+
+/** Removes what a download left, once the file is not needed any more. */
+export async function discardDownload(target: string): Promise<void> {
+  await rm(`${target}.part`, { force: true });
+  await rm(`${target}.part.etag`, { force: true });
+}
+
+/** The server's answer will be the same the next time. */
+class DownloadRefused extends Error {
+  override readonly name = 'DownloadRefused';
+}
+
+async function downloadRest({ url, target, signal, onBytes }: Download, received: number): Promise<void> {
+  const part = `${target}.part`;
+  const etagFile = `${part}.etag`;
+  const etag = await readFile(etagFile, 'utf8').catch(() => undefined);
+  const isContinued = received > 0 && etag !== undefined;
+  const stalled = new AbortController();
+  const restartTimer = stallTimer(stalled);
+  try {
+    const headers = isContinued ? { range: `bytes=${received}-`, 'if-range': etag } : {};
+    const response = await fetch(url, { headers, signal: AbortSignal.any([signal, stalled.signal]) });
+    if (isContinued && response.status === 416) {
+      await response.body?.cancel();
+      if (totalOf(response) === received) return;
+      await discardDownload(target);
+      throw new Error('the file has changed on the server');
+    }
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      const problem = `${url} answers ${response.status}`;
+      throw response.status >= 500 ? new Error(problem) : new DownloadRefused(`${problem}.`);
+    }
+    const start = response.status === 206 ? received : 0;
+    const total = totalOf(response);
+    const current = response.headers.get('etag');
+    if (start === 0) await writeOrRemove(etagFile, current);
+    let bytes = start;
+    const file = await open(part, start === 0 ? 'w' : 'a');
+    try {
+      for await (const chunk of response.body) {
+        restartTimer();
+        await file.appendFile(chunk);
+        bytes += chunk.length;
+        onBytes({ received: bytes, total });
+      }
+    } finally {
+      await file.close();
+    }
+    if (total !== undefined && bytes < total) throw new Error(`only ${bytes} of ${total} bytes arrived`);
+  } finally {
+    restartTimer.stop();
+  }
+}
+
+function stallTimer(stalled: AbortController): (() => void) & { readonly stop: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const restart = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => stalled.abort(new Error('no byte arrived for 30 s')), STALL_MS);
+  };
+  restart();
+  return Object.assign(restart, { stop: () => clearTimeout(timer) });
+}
+
+/** The size of the whole file: a partial response has it in Content-Range. */
+function totalOf({ headers }: Response): number | undefined {
+  const whole = /\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1] ?? headers.get('content-length');
+  return whole === null ? undefined : Number(whole);
+}
+
+/** Without a strong ETag nothing says that the rest belongs to the same file, so the download starts anew. */
+async function writeOrRemove(path: string, etag: string | null): Promise<void> {
+  if (etag === null || etag.startsWith('W/')) await rm(path, { force: true });
+  else await writeFile(path, etag);
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => undefined))?.size ?? 0;
+}
+
+function toDownloadError(url: string, cause: unknown): Error {
+  const deepest = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  const reason = deepest instanceof Error ? deepest.message : String(deepest);
+  return new Error(
+    `Downloading ${url} failed: ${reason}. What has arrived is kept: the same command continues there. Without access to the internet, name a copy: --from FILE, FOLDER or URL.`,
+    { cause },
+  );
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { HintedError } from '../../../contract/hint.ts';
+import { makeFolder } from '../../../folders/make-folder.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { readSherpaModel } from '../engines/sherpa-model.ts';
+import { type CatalogueModel, RELEASES } from './catalogue.ts';
+import { type ByteProgress, discardDownload, downloadFile } from './download-file.ts';
+import { lockDigest, lockedDigest } from './model-lock.ts';
+import { unpackArchive } from './unpack-archive.ts';
+
+/*
+ * Installs a model of the catalogue: downloads or copies it, verifies it, unpacks it, tries it, and moves it into place
+ * as a whole.
+ */
+
+export type ArchiveInstallation = {
+  /** Folder of all models. */
+  readonly folder: string;
+  /** An archive, a folder with the archive or with the model's files, or the address of a mirror. */
+  readonly from?: string | undefined;
+  /** Installs also what no published SHA-256 can verify, and records its SHA-256. */
+  readonly acceptUnverified: boolean;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly onStep: (line: string) => void;
+  readonly onBytes: (progress: ByteProgress) => void;
+  /** Rejects when the model in the folder does not recognise speech. */
+  readonly tryModel: (folder: string) => Promise<void>;
+};
+
+/** The model has no published SHA-256, and nobody has accepted that. */
+class UnverifiedModel extends Error {
+  override readonly name = 'UnverifiedModel';
+}
+
+/** Resolves to the model's folder. Rejects with the cause and what to do. */
+export async function installArchive(
+  model: CatalogueModel,
+  installation: ArchiveInstallation,
+): Promise<string> {
+  const { folder, onStep, tryModel, signal } = installation;
+  await makeFolder(folder);
+  const target = join(folder, model.name);
+  await requireAcceptance(model, installation);
+  const source = await findSource(model, installation);
+  const aside = await mkdtemp(join(folder, `.${model.name}-`));
+  try {
+    const files = join(aside, 'files');
+    await mkdir(files);
+    onStep(`unpacking ${model.name}`);
+    if (source.isUnpacked) await copyModel(source.path, files);
+    else await unpackArchive(source.path, files, signal);
+    onStep(`checking ${model.name}`);
+    const digest = source.isUnpacked ? await digestOfFolder(files) : await digestOf(source.path);
+    const isVerified = await verify(model, { folder, files, digest });
+    await removeUnusedTwins(files);
+    onStep(`trying ${model.name}`);
+    await tryModel(files);
+    if (!isVerified) await lockDigest(folder, model.name, digest);
+    const { languages, licence } = model;
+    const about = { languages, licence, isVerified, sha256: digest };
+    await writeFile(join(files, 'model.json'), `${JSON.stringify(about, null, 2)}\n`);
+    await rename(files, target).catch((error: NodeJS.ErrnoException) => {
+      // Of two installations at once, the second keeps the files of the first, which are the same.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+  await discardDownload(downloadTarget(model, folder));
+  onStep(`${model.name} is installed`);
+  return target;
+}
+
+async function requireAcceptance(
+  { name, files }: CatalogueModel,
+  { folder, acceptUnverified }: ArchiveInstallation,
+): Promise<void> {
+  if (files !== undefined || acceptUnverified || (await lockedDigest(folder, name)) !== undefined) return;
+  throw new UnverifiedModel(
+    `No published SHA-256 of ${name} is known, so nothing can prove that its files are the ones of its authors. Accept that with --accept-unverified: their SHA-256 is recorded in models.lock, and every later installation has to be the same.`,
+  );
+}
+
+type Source = { readonly path: string; readonly isUnpacked: boolean };
+
+async function findSource(model: CatalogueModel, installation: ArchiveInstallation): Promise<Source> {
+  const { from = RELEASES, folder, clock, signal, onStep, onBytes } = installation;
+  if (/^https?:\/\//i.test(from)) {
+    onStep(`downloading ${model.name}`);
+    const url = `${from.replace(/\/+$/, '')}/${model.archive}`;
+    const target = downloadTarget(model, folder);
+    return { path: await downloadFile({ url, target, clock, signal, onBytes }), isUnpacked: false };
+  }
+  const found = await stat(from).catch((cause: unknown) => {
+    const hint = { text: 'name an archive, a folder or the address of a mirror' };
+    throw new HintedError(`${from} cannot be read`, hint, { cause });
+  });
+  if (!found.isDirectory()) return { path: from, isUnpacked: false };
+  const archive = join(from, model.archive);
+  const hasArchive = (await stat(archive).catch(() => undefined))?.isFile() === true;
+  return hasArchive ? { path: archive, isUnpacked: false } : { path: from, isUnpacked: true };
+}
+
+function downloadTarget({ archive }: CatalogueModel, folder: string): string {
+  return join(folder, `.download-${archive}`);
+}
+
+type Unpacked = { readonly folder: string; readonly files: string; readonly digest: string };
+
+/** Whether published SHA-256 prove the files. Throws when those, or the one in models.lock, differ. */
+async function verify({ name, files: known }: CatalogueModel, unpacked: Unpacked): Promise<boolean> {
+  const { folder, files, digest } = unpacked;
+  const expected = Object.entries(known ?? {});
+  for (const [file, sha256] of expected) {
+    const found = await digestOf(join(files, file)).catch(() => 'missing');
+    if (found === sha256) continue;
+    throw new Error(`${file} of ${name} is not the published file: its SHA-256 is ${found}.`);
+  }
+  if (expected.length > 0) return true;
+  const locked = await lockedDigest(folder, name);
+  if (locked !== undefined && locked !== digest) {
+    throw new Error(
+      `${name} differs from what was installed before: its SHA-256 is ${digest}, and models.lock has ${locked}. If that is right, remove its line from ${join(folder, 'models.lock')}.`,
+    );
+  }
+  return false;
+}
+
+/** Regular files alone, and those of test_wavs. */
+async function copyModel(from: string, to: string): Promise<void> {
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (entry.isFile()) await copyFile(join(from, entry.name), join(to, entry.name));
+    if (!entry.isDirectory() || entry.name !== 'test_wavs') continue;
+    await mkdir(join(to, entry.name));
+    await copyModel(join(from, entry.name), join(to, entry.name));
+  }
+}
+
+/** Archives of Whisper have each part in full size too, which is never used and three times as large. */
+async function removeUnusedTwins(folder: string): Promise<void> {
+  const files = await readdir(folder);
+  const twins = files.filter((file) => file.includes('.int8.')).map((file) => file.replace('.int8.', '.'));
+  for (const twin of twins) if (files.includes(twin)) await rm(join(folder, twin));
+  readSherpaModel(folder);
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}
+
+/** SHA-256 of the list of the files with their own, as sha256sum prints it. */
+async function digestOfFolder(folder: string): Promise<string> {
+  const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isFile());
+  const lines: string[] = [];
+  for (const name of files.map((file) => basename(file.name)).toSorted()) {
+    lines.push(`${await digestOf(join(folder, name))}  ${name}\n`);
+  }
+  return createHash('sha256').update(lines.join('')).digest('hex');
+}

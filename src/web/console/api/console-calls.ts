@@ -1,0 +1,92 @@
+import { RtcError } from '../../../client/rtc-error.ts';
+
+/*
+ * What the page asks of the command line itself, beside the service. The shapes are those of
+ * src/cli/commands/console/console-target.ts.
+ */
+
+export type ConsoleInfo = {
+  /** Name of the profile; null where the address comes from an option or a variable. */
+  readonly profile: string | null;
+  readonly url: string;
+  readonly isProtected: boolean;
+  readonly isReadOnly: boolean;
+  /** What a copied command needs to reach the same service. */
+  readonly commandOptions: string;
+  readonly version: string;
+};
+
+/** One line of `rtc doctor`. */
+export type Check = {
+  readonly check: string;
+  readonly status: 'ok' | 'fault' | 'warning' | 'skipped';
+  readonly detail: string;
+  /** What to do; empty where there is nothing to do. */
+  readonly next: string;
+};
+
+/** Exchanges the code of the opened link for the cookie. */
+export async function openSession(code: string): Promise<void> {
+  await call('POST', '/console/session', { code });
+}
+
+export async function readInfo(): Promise<ConsoleInfo> {
+  return readAs(await call('GET', '/console/info'), isInfo);
+}
+
+export async function runChecks(kind: 'checks' | 'probe'): Promise<readonly Check[]> {
+  return readAs(await call('POST', `/console/${kind}`), isCheckList).checks;
+}
+
+/** The link of a page that joins the room. */
+export async function openRoom(room: string): Promise<string> {
+  return readAs(await call('POST', '/console/rooms/open', { room }), isLink).link;
+}
+
+async function call(method: string, path: string, body?: object): Promise<unknown> {
+  const init = body === undefined ? {} : { body: JSON.stringify(body) };
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const response = await fetch(path, { method, headers, ...init }).catch((cause: unknown) => {
+    throw new RtcError({ method, path, code: 'unreachable', detail: 'the command line has ended', cause });
+  });
+  const answer: unknown = response.status === 204 ? undefined : await response.json();
+  if (response.ok) return answer;
+  throw errorOf(answer, { method, path, status: response.status });
+}
+
+function errorOf(
+  answer: unknown,
+  about: { readonly method: string; readonly path: string; readonly status: number },
+): RtcError {
+  const read = fieldsOf(answer);
+  const { detail, hint } = read;
+  const hintText = fieldsOf(hint).text;
+  return new RtcError({
+    ...about,
+    code: 'unexpected-answer',
+    detail: typeof detail === 'string' ? detail : `the command line answered ${about.status}`,
+    ...(typeof hintText === 'string' ? { hint: { text: hintText } } : {}),
+  });
+}
+
+function readAs<T>(value: unknown, is: (value: unknown) => value is T): T {
+  if (is(value)) return value;
+  throw new TypeError('The command line is of another version than this page: reload it.');
+}
+
+function isInfo(value: unknown): value is ConsoleInfo {
+  const { url, isProtected, isReadOnly } = fieldsOf(value);
+  return typeof url === 'string' && typeof isProtected === 'boolean' && typeof isReadOnly === 'boolean';
+}
+
+function isCheckList(value: unknown): value is { readonly checks: readonly Check[] } {
+  return Array.isArray(fieldsOf(value).checks);
+}
+
+function isLink(value: unknown): value is { readonly link: string } {
+  return typeof fieldsOf(value).link === 'string';
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}

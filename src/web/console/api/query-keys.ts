@@ -1,0 +1,27 @@
+import type { Event } from '../../../contract/events.ts';
+
+/*
+ * The name under which each answer of the service is kept, and which of them an event makes out of date. A shorter key
+ * stands for all that begin with it.
+ */
+
+export const KEYS = {
+  rooms: () => ['rooms'],
+  participants: (room: string) => ['participants', room],
+  liveTranscription: (room: string) => ['live-transcription', room],
+  recordings: () => ['recordings'],
+  transcriptions: () => ['transcriptions'],
+  webhooks: () => ['webhooks'],
+  deliveries: () => ['deliveries'],
+  ingress: (room: string) => ['ingress', room],
+} as const;
+
+export function keysOfEvent({ event, room }: Event): readonly (readonly string[])[] {
+  const ofRoom =
+    room === null ? [] : [KEYS.rooms(), KEYS.participants(room.name), KEYS.liveTranscription(room.name)];
+  const all = [...ofRoom, KEYS.deliveries()];
+  if (event.startsWith('egress_') || event.startsWith('recording_')) return [...all, KEYS.recordings()];
+  if (event.startsWith('transcription_')) return [...all, KEYS.transcriptions()];
+  if (event.startsWith('ingress_') && room !== null) return [...all, KEYS.ingress(room.name)];
+  return all;
+}

@@ -1,0 +1,79 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { RefreshCw } from 'lucide-react';
+import { type Check, runChecks } from '../api/console-calls.ts';
+import { ChangeButton } from '../parts/changes.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Status, type Tone } from '../parts/status.tsx';
+import { Ago } from '../parts/time.tsx';
+import { Loading, View } from '../parts/view.tsx';
+
+const CHECKS = ['checks'];
+
+const TONES: Readonly<Record<Check['status'], Tone>> = {
+  ok: 'good',
+  fault: 'bad',
+  warning: 'warning',
+  skipped: 'neutral',
+};
+
+/** The whole chain from the settings to the bucket, and what to do about each fault. */
+export function Doctor() {
+  const queries = useQueryClient();
+  const { data, error, isFetching, dataUpdatedAt, refetch } = useQuery({
+    queryKey: CHECKS,
+    queryFn: () => runChecks('checks'),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const faults = data?.filter(({ status }) => status === 'fault').length ?? 0;
+  const actions = (
+    <>
+      <button type="button" className="primary" disabled={isFetching} onClick={() => void refetch()}>
+        <RefreshCw aria-hidden /> {isFetching ? 'Checking…' : 'Run again'}
+      </button>
+      <ChangeButton
+        change={() => ({
+          question: 'Try webhooks, ingress and recording too?',
+          consequence: 'It makes rooms of its own for that, and takes up to 35 s.',
+          verb: 'Try them',
+          command: 'rtc doctor --probe',
+          run: async () => {
+            queries.setQueryData(CHECKS, await runChecks('probe'));
+          },
+        })}
+      >
+        Try webhooks and recording
+      </ChangeButton>
+    </>
+  );
+  return (
+    <View title="Doctor" note={describeFaults(data, faults)} command="rtc doctor" actions={actions}>
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && (
+        <ol className="checks" aria-busy={isFetching}>
+          {data.map(({ check, status, detail, next }) => (
+            <li key={check}>
+              <Status tone={TONES[status]}>{status}</Status>
+              <div>
+                <h2>{check}</h2>
+                <p>{detail}</p>
+                {next !== '' && <p className="check-next">Next: {next}</p>}
+              </div>
+            </li>
+          ))}
+        </ol>
+      )}
+      {data !== undefined && (
+        <p className="faint">
+          Checked <Ago at={dataUpdatedAt} />.
+        </p>
+      )}
+    </View>
+  );
+}
+
+function describeFaults(checks: readonly Check[] | undefined, faults: number): string | undefined {
+  if (checks === undefined) return undefined;
+  if (faults === 0) return 'No fault found';
+  return faults === 1 ? '1 fault' : `${faults} faults`;
+}

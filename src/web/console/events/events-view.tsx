@@ -1,0 +1,159 @@
+import { useMemo, useState } from 'react';
+import { EVENT_TYPES } from '../../../contract/event-names.ts';
+import type { Event } from '../../../contract/events.ts';
+import { commandOf } from '../parts/command-line.tsx';
+import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Clock } from '../parts/time.tsx';
+import { useSettled } from '../parts/use-settled.ts';
+import { Empty, Loading, View } from '../parts/view.tsx';
+import { EventPanel } from './event-panel.tsx';
+import { type EventFilter, useEventStream } from './use-event-stream.ts';
+
+const PERIODS = [
+  { name: 'Last 15 minutes', ms: 15 * 60_000, option: '15m' },
+  { name: 'Last hour', ms: 3_600_000, option: '1h' },
+  { name: 'Last day', ms: 86_400_000, option: '1d' },
+  { name: 'Last week', ms: 7 * 86_400_000, option: '7d' },
+] as const;
+
+type Period = (typeof PERIODS)[number];
+
+/** What happens in the rooms, newest first, as it happens. */
+export function Events() {
+  const [room, setRoom] = useState('');
+  const [type, setType] = useState('');
+  const [period, setPeriod] = useState<Period>(PERIODS[1]);
+  const [selected, setSelected] = useState<Event>();
+  const filter = useFilter(room, type, period);
+  const { events, error, isLoaded } = useEventStream(filter);
+  const command = commandOf(
+    'events',
+    'tail',
+    ...(room === '' ? [] : ['--room', room]),
+    ...(type === '' ? [] : ['--events', type]),
+    '--since',
+    period.option,
+  );
+  return (
+    <View
+      title="Events"
+      note={isLoaded ? `${events.length.toLocaleString()} in this period` : undefined}
+      command={command}
+      isFilled
+    >
+      <div className="filters">
+        <input
+          type="search"
+          placeholder="Name of a room"
+          aria-label="Only events of this room"
+          value={room}
+          onChange={(event) => setRoom(event.target.value)}
+        />
+        <select
+          aria-label="Only events of this kind"
+          value={type}
+          onChange={(event) => setType(event.target.value)}
+        >
+          <option value="">All kinds</option>
+          {EVENT_TYPES.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label="Period"
+          value={period.name}
+          onChange={(event) =>
+            setPeriod(PERIODS.find(({ name }) => name === event.target.value) ?? PERIODS[1])
+          }
+        >
+          {PERIODS.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </div>
+      {error !== undefined && <Problem error={error} />}
+      {!isLoaded && error === undefined && <Loading />}
+      {isLoaded && events.length === 0 && (
+        <Empty title="Nothing has happened in this period">
+          <p>
+            Events appear here as they happen: when a room opens, when somebody joins, when a recording ends.
+          </p>
+        </Empty>
+      )}
+      {events.length > 0 && (
+        <div className={selected === undefined ? 'split' : 'split split-open'}>
+          <DataTable
+            label="Events"
+            columns={COLUMNS}
+            rows={events}
+            idOf={({ id }) => id}
+            onSelect={setSelected}
+            selectedId={selected?.id}
+          />
+          {selected !== undefined && (
+            <EventPanel key={selected.id} event={selected} onClose={() => setSelected(undefined)} />
+          )}
+        </div>
+      )}
+    </View>
+  );
+}
+
+function useFilter(room: string, type: string, period: Period): EventFilter {
+  const settled = useSettled(room.trim());
+  return useMemo(
+    () => ({
+      room: settled === '' ? undefined : settled,
+      types: EVENT_TYPES.filter((name) => name === type),
+      since: new Date(Date.now() - period.ms).toISOString(),
+    }),
+    [settled, type, period],
+  );
+}
+
+const COLUMNS: readonly TableColumn<Event>[] = [
+  {
+    id: 'time',
+    heading: 'Time',
+    width: 'minmax(6rem, 7.5rem)',
+    cell: ({ timestamp }) => <Clock at={timestamp} />,
+  },
+  {
+    id: 'event',
+    heading: 'Event',
+    width: 'minmax(9.5rem, 1fr)',
+    cell: ({ event }) => (
+      <button type="button" className="cell-link">
+        {event}
+      </button>
+    ),
+  },
+  {
+    id: 'room',
+    heading: 'Room',
+    width: 'minmax(6rem, 1fr)',
+    cell: ({ room }) => room?.name ?? <span className="faint">—</span>,
+  },
+  {
+    id: 'about',
+    heading: 'About',
+    width: 'minmax(8rem, 2fr)',
+    isSecondary: true,
+    cell: aboutOf,
+  },
+];
+
+/** Whom or what an event is about. */
+function aboutOf({ participant, recording, ingress, transcription, track }: Event) {
+  const source = track !== undefined && 'source' in track ? ` · ${String(track.source).toLowerCase()}` : '';
+  if (participant !== undefined) {
+    const reason = 'leaveReason' in participant ? ` · ${participant.leaveReason}` : '';
+    return `${participant.name === '' ? participant.identity : participant.name}${source}${reason}`;
+  }
+  if (recording !== undefined) return `${recording.egressId} · ${recording.status}`;
+  if (ingress !== undefined) return ingress.ingressId;
+  return transcription?.transcriptionId ?? '';
+}

@@ -1,0 +1,64 @@
+import type { Ingress } from '../../../contract/ingress.ts';
+import type { Tone } from '../parts/status.tsx';
+
+/*
+ * What the media server tells of a stream: LiveKit's IngressState in protobuf JSON, of which the contract passes all
+ * members on.
+ */
+
+type State = { readonly word: string; readonly tone: Tone; readonly error: string };
+
+const WORDS: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  ENDPOINT_INACTIVE: ['Waiting for a stream', 'neutral'],
+  ENDPOINT_BUFFERING: ['Starting', 'warning'],
+  ENDPOINT_PUBLISHING: ['Streaming', 'active'],
+  ENDPOINT_ERROR: ['Failed', 'bad'],
+  ENDPOINT_COMPLETE: ['Ended', 'neutral'],
+};
+
+export function stateOf(ingress: Ingress): State {
+  const { status, error } = membersOf(membersOf(ingress).state);
+  const [word, tone] = WORDS[typeof status === 'string' ? status : ''] ??
+    WORDS.ENDPOINT_INACTIVE ?? ['', 'neutral'];
+  return { word, tone, error: typeof error === 'string' ? error : '' };
+}
+
+export function isStreaming(ingress: Ingress): boolean {
+  return ['active', 'warning'].includes(stateOf(ingress).tone);
+}
+
+/** `Video: 1920 × 1080, 30 frames a second, 4.5 Mbit/s`. */
+export function describeTracks(ingress: Ingress): readonly string[] {
+  const { video, audio } = membersOf(membersOf(ingress).state);
+  const described = [];
+  const picture = membersOf(video);
+  if (numberOf(picture.width) > 0) {
+    const frames = Math.round(numberOf(picture.framerate));
+    described.push(
+      `Video: ${numberOf(picture.width)} × ${numberOf(picture.height)}${frames === 0 ? '' : `, ${frames} frames a second`}${bitrate(picture)}`,
+    );
+  }
+  const sound = membersOf(audio);
+  if (numberOf(sound.sampleRate) > 0) {
+    described.push(
+      `Sound: ${numberOf(sound.sampleRate)} Hz, ${numberOf(sound.channels)} channels${bitrate(sound)}`,
+    );
+  }
+  return described;
+}
+
+function bitrate({ averageBitrate }: Readonly<Record<string, unknown>>): string {
+  const bits = numberOf(averageBitrate);
+  if (bits === 0) return '';
+  return bits >= 1_000_000
+    ? `, ${(bits / 1_000_000).toFixed(1)} Mbit/s`
+    : `, ${Math.round(bits / 1000)} kbit/s`;
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

@@ -1,0 +1,141 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useRef, useState } from 'react';
+import { useConsole } from '../shell/console-state.tsx';
+import { CommandLine } from './command-line.tsx';
+import { Problem } from './problem.tsx';
+
+/** Something that changes the service. It is asked about first, as the command line does. */
+export type Change = {
+  /** Such as `Close room demo?`. */
+  readonly question: string;
+  /** What is lost, or what will happen. */
+  readonly consequence?: string | undefined;
+  /** Further fields of the dialog. */
+  readonly fields?: ReactNode;
+  /** On the button that does it: `Close the room`. */
+  readonly verb: string;
+  /** Whether it takes something away. */
+  readonly isDestructive?: boolean;
+  /** The command that does the same. */
+  readonly command?: string | undefined;
+  /** Rejects with what the dialog then shows. What it resolves to is shown before the dialog closes. */
+  readonly run: () => Promise<void> | Promise<ReactNode>;
+};
+
+const Context = createContext<(change: Change) => void>(() => undefined);
+
+/** Opens the dialog of a change. */
+function useAsk(): (change: Change) => void {
+  return useContext(Context);
+}
+
+export function ChangeProvider({ children }: { readonly children: ReactNode }) {
+  const [change, setChange] = useState<Change>();
+  return (
+    <Context value={setChange}>
+      {children}
+      {change !== undefined && <ChangeDialog change={change} onClose={() => setChange(undefined)} />}
+    </Context>
+  );
+}
+
+type DialogProps = { readonly change: Change; readonly onClose: () => void };
+
+function ChangeDialog({ change, onClose }: DialogProps) {
+  const { info } = useConsole();
+  const queries = useQueryClient();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const [result, setResult] = useState<ReactNode>();
+  const [typed, setTyped] = useState('');
+  useEffect(() => dialog.current?.showModal(), []);
+  const place = info.profile ?? info.url;
+  const mustType = info.isProtected && change.isDestructive === true;
+  const run = async (): Promise<void> => {
+    setRunning(true);
+    setError(undefined);
+    try {
+      const shown = await change.run();
+      void queries.invalidateQueries();
+      if (shown) setResult(shown);
+      else dialog.current?.close();
+    } catch (reason) {
+      setError(reason);
+    }
+    setRunning(false);
+  };
+  const isDanger = change.isDestructive === true || info.isProtected;
+  return (
+    <dialog ref={dialog} className="dialog" onClose={onClose} aria-labelledby="change-question">
+      <form
+        method="dialog"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <h2 id="change-question">{change.question}</h2>
+        {info.isProtected && (
+          <p className="protected-note">
+            This is the protected profile <b>{place}</b> at {info.url}.
+          </p>
+        )}
+        {change.consequence !== undefined && <p>{change.consequence}</p>}
+        {result === undefined && change.fields}
+        {mustType && result === undefined && (
+          <label className="field">
+            Type <b>{place}</b> to go on
+            <input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" />
+          </label>
+        )}
+        {result}
+        {error !== undefined && <Problem error={error} />}
+        {change.command !== undefined && result === undefined && <CommandLine command={change.command} />}
+        <div className="dialog-actions">
+          <button type="button" onClick={() => dialog.current?.close()}>
+            {result === undefined ? 'Cancel' : 'Done'}
+          </button>
+          {result === undefined && (
+            <button
+              type="submit"
+              className={isDanger ? 'danger' : 'primary'}
+              disabled={isRunning || (mustType && typed !== place)}
+            >
+              {isRunning ? 'Working…' : change.verb}
+            </button>
+          )}
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+type ButtonProps = {
+  readonly change: () => Change;
+  readonly label?: string;
+  readonly className?: string;
+  readonly isDisabled?: boolean;
+  readonly children: ReactNode;
+};
+
+/** A button that asks about a change; it does nothing in a console that only reads. */
+export function ChangeButton({ change, label, className, isDisabled = false, children }: ButtonProps) {
+  const { isReadOnly } = useConsole().info;
+  const ask = useAsk();
+  return (
+    <button
+      type="button"
+      className={className}
+      aria-label={label}
+      title={isReadOnly ? 'This console only reads: it was started with --read-only' : label}
+      disabled={isReadOnly || isDisabled}
+      onClick={(event) => {
+        event.stopPropagation();
+        ask(change());
+      }}
+    >
+      {children}
+    </button>
+  );
+}

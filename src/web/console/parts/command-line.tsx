@@ -1,0 +1,40 @@
+import { Check, Copy } from 'lucide-react';
+import { useState } from 'react';
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import { useConsole } from '../shell/console-state.tsx';
+
+const SHOWN_MS = 1_500;
+
+/** A command, its words quoted for a shell where they need to be; undefined words are left out. */
+export function commandOf(...words: readonly (string | undefined)[]): string {
+  return ['rtc', ...words.filter((word) => word !== undefined).map(shellQuote)].join(' ');
+}
+
+type Props = {
+  readonly command: string;
+  /** Whether it asks no service, and so takes no options of one. */
+  readonly isOffline?: boolean;
+};
+
+/** The command that does the same as the view or the button beside it, to be copied. */
+export function CommandLine({ command, isOffline = false }: Props) {
+  const { commandOptions } = useConsole().info;
+  const [isCopied, setCopied] = useState(false);
+  const line = isOffline ? command : command + commandOptions;
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(line);
+    setCopied(true);
+    window.setTimeout(() => setCopied(false), SHOWN_MS);
+  };
+  return (
+    <div className="command">
+      <code>{line}</code>
+      <button type="button" className="icon" onClick={() => void copy()} aria-label={`Copy ${line}`}>
+        {isCopied ? <Check aria-hidden /> : <Copy aria-hidden />}
+      </button>
+      <span className="sr-only" role="status">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </div>
+  );
+}

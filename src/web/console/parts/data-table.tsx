@@ -1,0 +1,160 @@
+import {
+  type ColumnDef,
+  createSortedRowModel,
+  rowSortingFeature,
+  sortFns,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown, ArrowUp } from 'lucide-react';
+import { type CSSProperties, type ReactNode, useEffect, useMemo, useRef } from 'react';
+
+const FEATURES = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel(), sortFns });
+const ROW_HEIGHT = 44;
+/** The head with its line, and the frame. */
+const HEAD_HEIGHT = ROW_HEIGHT + 3;
+/** Rows beyond the visible ones, so that fast scrolling shows no gap. */
+const OVERSCAN = 12;
+/** How near to the end the next page is asked for. */
+const ROWS_BEFORE_END = 40;
+
+export type TableColumn<Row> = {
+  readonly id: string;
+  readonly heading: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** What it is sorted by; a column without one is not sorted. */
+  readonly sortBy?: (row: Row) => string | number;
+  /** Width of a CSS grid track, such as `8rem` or `2fr`. */
+  readonly width: string;
+  /** Left out where the table is narrow. */
+  readonly isSecondary?: boolean;
+};
+
+type Props<Row> = {
+  readonly label: string;
+  readonly columns: readonly TableColumn<Row>[];
+  readonly rows: readonly Row[];
+  readonly idOf: (row: Row) => string;
+  /** Called near the end of the rows, where there are more than were loaded. */
+  readonly onEnd?: (() => void) | undefined;
+  /** Called with the row that was clicked; the row's own link or button does the same by keyboard. */
+  readonly onSelect?: ((row: Row) => void) | undefined;
+  readonly selectedId?: string | undefined;
+};
+
+/** A table that draws only the rows that are seen: it stays fluid with ten thousand of them. */
+export function DataTable<Row extends object>(props: Props<Row>) {
+  const { label, columns, rows, idOf, onEnd, onSelect, selectedId } = props;
+  const definitions = useMemo(() => columns.map((column) => definitionOf(column)), [columns]);
+  const data = useMemo(() => [...rows], [rows]);
+  const table = useTable({ features: FEATURES, columns: definitions, data, getRowId: idOf });
+  const scroller = useRef<HTMLDivElement>(null);
+  const sorted = table.getRowModel().rows;
+  const virtualizer = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => sorted[index]?.id ?? index,
+    overscan: OVERSCAN,
+  });
+  const items = virtualizer.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= sorted.length - ROWS_BEFORE_END) onEnd?.();
+  }, [last, sorted.length, onEnd]);
+  const wide = columns.map(({ width }) => width).join(' ');
+  const narrow = columns
+    .filter(({ isSecondary }) => isSecondary !== true)
+    .map(({ width }) => width)
+    .join(' ');
+  return (
+    <div
+      className="table-scroll"
+      ref={scroller}
+      style={{ '--whole': `${virtualizer.getTotalSize() + HEAD_HEIGHT}px` } as CSSProperties}
+    >
+      <table
+        className="table"
+        aria-label={label}
+        aria-rowcount={sorted.length + 1}
+        style={{ '--wide': wide, '--narrow': narrow } as CSSProperties}
+      >
+        <thead className="table-head">
+          {table.getHeaderGroups().map((group) => (
+            <tr className="row" key={group.id} aria-rowindex={1}>
+              {group.headers.map((header, index) => (
+                <Heading
+                  key={header.id}
+                  column={columns[index]}
+                  direction={header.column.getIsSorted()}
+                  onSort={header.column.getCanSort() ? () => header.column.toggleSorting() : undefined}
+                />
+              ))}
+            </tr>
+          ))}
+        </thead>
+        <tbody className="table-body" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map(({ index, key, start }) => {
+            const row = sorted[index];
+            if (row === undefined) return null;
+            return (
+              <tr
+                key={key}
+                className={row.id === selectedId ? 'row row-placed row-selected' : 'row row-placed'}
+                aria-rowindex={index + 2}
+                aria-current={row.id === selectedId ? 'true' : undefined}
+                onClick={onSelect === undefined ? undefined : () => onSelect(row.original)}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                {columns.map((column) => (
+                  <td key={column.id} className={cellClass(column)}>
+                    {column.cell(row.original)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+type HeadingProps<Row> = {
+  readonly column: TableColumn<Row> | undefined;
+  readonly direction: 'asc' | 'desc' | false;
+  readonly onSort: (() => void) | undefined;
+};
+
+const SORTS = { asc: 'ascending', desc: 'descending' } as const;
+
+function Heading<Row>({ column, direction, onSort }: HeadingProps<Row>) {
+  return (
+    <th
+      scope="col"
+      className={cellClass(column)}
+      aria-sort={direction === false ? undefined : SORTS[direction]}
+    >
+      {onSort === undefined ? (
+        column?.heading
+      ) : (
+        <button type="button" className="sort" onClick={onSort}>
+          {column?.heading}
+          {direction === 'asc' && <ArrowUp aria-hidden />}
+          {direction === 'desc' && <ArrowDown aria-hidden />}
+        </button>
+      )}
+    </th>
+  );
+}
+
+function definitionOf<Row extends object>(column: TableColumn<Row>): ColumnDef<typeof FEATURES, Row> {
+  const { id, sortBy } = column;
+  if (sortBy === undefined) return { id, enableSorting: false };
+  return { id, accessorFn: sortBy, sortFn: 'auto', enableSorting: true };
+}
+
+function cellClass<Row>(column: TableColumn<Row> | undefined): string {
+  return column?.isSecondary === true ? 'cell cell-secondary' : 'cell';
+}

@@ -1,0 +1,73 @@
+import { CircleAlert } from 'lucide-react';
+import { RtcError } from '../../../client/rtc-error.ts';
+
+type Props = { readonly error: unknown; readonly onRetry?: (() => void) | undefined };
+
+/** An error as the service tells it: what is wrong, each bad field, what to do, and the id to find it in the log. */
+export function Problem({ error, onRetry }: Props) {
+  const { title, fields, hint, requestId } = describe(error);
+  return (
+    <div className="problem" role="alert">
+      <CircleAlert aria-hidden />
+      <div>
+        <p className="problem-title">{title}</p>
+        {fields.length > 0 && (
+          <ul>
+            {fields.map((field) => (
+              <li key={field}>{field}</li>
+            ))}
+          </ul>
+        )}
+        {hint !== undefined && <p className="problem-hint">{hint}</p>}
+        {requestId !== undefined && (
+          <p className="faint">
+            Request <code>{requestId}</code>
+          </p>
+        )}
+      </div>
+      {onRetry !== undefined && (
+        <button type="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Described = {
+  readonly title: string;
+  readonly fields: readonly string[];
+  readonly hint: string | undefined;
+  readonly requestId: string | undefined;
+};
+
+function describe(error: unknown): Described {
+  if (!(error instanceof RtcError)) {
+    const title = error instanceof Error ? error.message : String(error);
+    return { title: sentence(title), fields: [], hint: undefined, requestId: undefined };
+  }
+  if (error.code === 'unreachable') {
+    return {
+      title: 'The command line that serves this page has ended.',
+      fields: [],
+      hint: 'Run rtc console again, and open its link.',
+      requestId: undefined,
+    };
+  }
+  const fields = error.errors.map((field) => {
+    const where = 'pointer' in field ? field.pointer.replace(/^#\/?/, '') : field.parameter;
+    return `${where === '' ? 'the body' : where}: ${field.detail}`;
+  });
+  return {
+    title: sentence(error.reason),
+    fields,
+    hint: error.hint === undefined ? undefined : sentence(error.hint.text),
+    requestId: error.requestId,
+  };
+}
+
+/** The command line writes without a capital letter and a full stop. */
+function sentence(text: string): string {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?:]$/.test(capital) || /`|rtc [a-z]+/.test(capital.slice(-24)) ? capital : `${capital}.`;
+}

@@ -1,0 +1,69 @@
+import { useSyncExternalStore } from 'react';
+
+/** One clock for all relative times of the page. */
+const TICK_MS = 1_000;
+let now = Date.now();
+
+function subscribe(onTick: () => void): () => void {
+  const timer = window.setInterval(() => {
+    now = Date.now();
+    onTick();
+  }, TICK_MS);
+  return () => window.clearInterval(timer);
+}
+
+function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}
+
+type TimeProps = { readonly at: string | number | null | undefined };
+
+/** `3 min ago`, with the instant itself on hover and for programs; `—` for none. */
+export function Ago({ at }: TimeProps) {
+  const nowMs = useNow();
+  if (at === null || at === undefined) return <span className="faint">—</span>;
+  const instant = new Date(at);
+  return (
+    <time dateTime={instant.toISOString()} title={instant.toLocaleString()}>
+      {describeAgo(nowMs - instant.getTime())}
+    </time>
+  );
+}
+
+/** `14:03:27`, with its day where that is not today. */
+export function Clock({ at }: TimeProps) {
+  if (at === null || at === undefined) return <span className="faint">—</span>;
+  const instant = new Date(at);
+  const isToday = instant.toDateString() === new Date().toDateString();
+  const time = instant.toLocaleTimeString(undefined, { hour12: false });
+  const day = instant.toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+  return (
+    <time dateTime={instant.toISOString()} title={instant.toLocaleString()}>
+      {isToday ? time : `${day}, ${time}`}
+    </time>
+  );
+}
+
+function describeAgo(ms: number): string {
+  if (ms < 0) return `in ${describeDuration(-ms)}`;
+  return ms < 5_000 ? 'just now' : `${describeDuration(ms)} ago`;
+}
+
+/** `42 s`, `3 min`, `2 h 5 min`, `4 d`. */
+export function describeDuration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours >= 24) return `${Math.floor(hours / 24)} d`;
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+}
+
+/** `1:05`, `1:02:09`: a position within a recording. */
+export function describePosition(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return hours === 0 ? `${minutes}:${pad(rest)}` : `${hours}:${pad(minutes)}:${pad(rest)}`;
+}

@@ -1,0 +1,136 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { Recording } from '../../../contract/recordings.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { commandOf } from '../parts/command-line.tsx';
+import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Clock, describePosition } from '../parts/time.tsx';
+import { useSettled } from '../parts/use-settled.ts';
+import { Empty, Loading, View } from '../parts/view.tsx';
+import { describeBytes } from './recording-facts.ts';
+import { RECORDING_STATES, RecordingStatus } from './recording-status.tsx';
+
+const PAGE_SIZE = 100;
+
+/** The library of recordings, newest first. */
+export function Recordings() {
+  const [room, setRoom] = useState('');
+  const [status, setStatus] = useState<Recording['status']>();
+  const [, navigate] = useLocation();
+  const roomId = useSettled(room.trim()) || undefined;
+  const found = useInfiniteQuery({
+    queryKey: [...KEYS.recordings(), roomId ?? '', status ?? ''],
+    queryFn: ({ pageParam }) =>
+      client.recordings.list({ roomId, status, limit: PAGE_SIZE, cursor: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+  });
+  const { data, error, hasNextPage, isFetchingNextPage } = found;
+  const recordings = useMemo(() => data?.pages.flatMap((page) => page.recordings) ?? [], [data]);
+  const isFiltered = roomId !== undefined || status !== undefined;
+  return (
+    <View
+      title="Recordings"
+      note={data === undefined ? undefined : `${recordings.length.toLocaleString()}${hasNextPage ? '+' : ''}`}
+      command={commandOf(
+        'recordings',
+        'list',
+        ...(roomId === undefined ? [] : ['--room', roomId]),
+        ...(status === undefined ? [] : ['--status', status]),
+      )}
+      isFilled
+    >
+      <div className="filters">
+        <input
+          type="search"
+          placeholder="Name of a room"
+          aria-label="Only recordings of this room"
+          value={room}
+          onChange={(event) => setRoom(event.target.value)}
+        />
+        <select
+          aria-label="Only recordings in this state"
+          value={status ?? ''}
+          onChange={(event) => setStatus(RECORDING_STATES.find((state) => state === event.target.value))}
+        >
+          <option value="">All states</option>
+          {RECORDING_STATES.map((state) => (
+            <option key={state}>{state}</option>
+          ))}
+        </select>
+      </div>
+      {error !== null && <Problem error={error} onRetry={() => void found.refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && recordings.length === 0 && (
+        <Empty title={isFiltered ? 'No recording is like that' : 'Nothing was recorded yet'}>
+          <p>
+            {isFiltered ? 'Try other filters.' : 'Open a room and press Record: its recording appears here.'}
+          </p>
+        </Empty>
+      )}
+      {recordings.length > 0 && (
+        <DataTable
+          label="Recordings"
+          columns={COLUMNS}
+          rows={recordings}
+          idOf={({ recordingId }) => recordingId}
+          onEnd={hasNextPage && !isFetchingNextPage ? () => void found.fetchNextPage() : undefined}
+          onSelect={({ recordingId }) => navigate(linkOf(recordingId))}
+        />
+      )}
+    </View>
+  );
+}
+
+function linkOf(recordingId: string): string {
+  return `/recordings/${encodeURIComponent(recordingId)}`;
+}
+
+const COLUMNS: readonly TableColumn<Recording>[] = [
+  {
+    id: 'room',
+    heading: 'Room',
+    width: 'minmax(7rem, 2fr)',
+    cell: ({ recordingId, roomId }) => (
+      <Link href={linkOf(recordingId)} className="cell-link" onClick={(event) => event.stopPropagation()}>
+        {roomId}
+      </Link>
+    ),
+  },
+  {
+    id: 'status',
+    heading: 'State',
+    width: 'minmax(6.5rem, 1fr)',
+    cell: ({ status }) => <RecordingStatus status={status} />,
+  },
+  {
+    id: 'started',
+    heading: 'Started',
+    width: 'minmax(6rem, 1fr)',
+    cell: ({ startedAt }) => <Clock at={startedAt} />,
+  },
+  {
+    id: 'duration',
+    heading: 'Duration',
+    width: 'minmax(5rem, 0.6fr)',
+    isSecondary: true,
+    cell: ({ durationMs }) => (durationMs === null ? '—' : describePosition(durationMs / 1000)),
+  },
+  {
+    id: 'size',
+    heading: 'Size',
+    width: 'minmax(5rem, 0.6fr)',
+    isSecondary: true,
+    cell: ({ sizeBytes }) => (sizeBytes === null ? '—' : describeBytes(sizeBytes)),
+  },
+  {
+    id: 'id',
+    heading: 'Recording',
+    width: 'minmax(8rem, 1.4fr)',
+    isSecondary: true,
+    cell: ({ recordingId }) => <code className="faint">{recordingId}</code>,
+  },
+];

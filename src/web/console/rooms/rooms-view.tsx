@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import type { Room } from '../../../contract/rooms.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Status } from '../parts/status.tsx';
+import { Ago } from '../parts/time.tsx';
+import { Empty, Loading, View } from '../parts/view.tsx';
+import { useConsole } from '../shell/console-state.tsx';
+import { CreateRoom } from './create-room.tsx';
+import { createdAtMs, participantsOf, roomLink } from './room-facts.ts';
+
+const NONE: readonly Room[] = [];
+
+/** The open rooms, as they are at the moment. */
+export function Rooms() {
+  const { counts } = useConsole();
+  const [, navigate] = useLocation();
+  const [wanted, setWanted] = useState('');
+  const { data, error, refetch } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
+  const rooms = data?.rooms ?? NONE;
+  const columns = useMemo(() => columnsOf(counts), [counts]);
+  const shown = useMemo(() => {
+    const text = wanted.trim().toLowerCase();
+    const found = text === '' ? rooms : rooms.filter(({ name }) => name.toLowerCase().includes(text));
+    return found.toSorted((one, other) => createdAtMs(other) - createdAtMs(one));
+  }, [rooms, wanted]);
+  return (
+    <View
+      title="Rooms"
+      note={data === undefined ? undefined : `${rooms.length} open`}
+      command="rtc rooms list"
+      actions={<CreateRoom />}
+      isFilled
+    >
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && rooms.length === 0 && (
+        <Empty title="No room is open">
+          <p>A room opens when somebody joins it, or when you create it. It appears here by itself.</p>
+        </Empty>
+      )}
+      {rooms.length > 0 && (
+        <>
+          <div className="filters">
+            <input
+              type="search"
+              placeholder="Find a room"
+              aria-label="Find a room"
+              value={wanted}
+              onChange={(event) => setWanted(event.target.value)}
+            />
+          </div>
+          <DataTable
+            label="Open rooms"
+            columns={columns}
+            rows={shown}
+            idOf={(room) => room.sid}
+            onSelect={(room) => navigate(roomLink(room.name))}
+          />
+        </>
+      )}
+    </View>
+  );
+}
+
+function columnsOf(counts: ReadonlyMap<string, number>): readonly TableColumn<Room>[] {
+  return [
+    {
+      id: 'name',
+      heading: 'Room',
+      width: 'minmax(9rem, 2fr)',
+      sortBy: ({ name }) => name,
+      cell: ({ name }) => (
+        <Link href={roomLink(name)} className="cell-link" onClick={(event) => event.stopPropagation()}>
+          {name}
+        </Link>
+      ),
+    },
+    {
+      id: 'participants',
+      heading: 'Participants',
+      width: 'minmax(6.5rem, 1fr)',
+      sortBy: (room) => participantsOf(room, counts),
+      cell: (room) => {
+        const count = participantsOf(room, counts);
+        return room.maxParticipants === 0 ? count : `${count} of ${room.maxParticipants}`;
+      },
+    },
+    {
+      id: 'recording',
+      heading: 'Recording',
+      width: 'minmax(6rem, 1fr)',
+      sortBy: ({ activeRecording }) => (activeRecording ? 1 : 0),
+      cell: ({ activeRecording }) =>
+        activeRecording ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,
+    },
+    {
+      id: 'created',
+      heading: 'Opened',
+      width: 'minmax(7rem, 1fr)',
+      isSecondary: true,
+      sortBy: createdAtMs,
+      cell: (room) => <Ago at={createdAtMs(room)} />,
+    },
+  ];
+}

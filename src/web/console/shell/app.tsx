@@ -1,0 +1,100 @@
+import { lazy, Suspense } from 'react';
+import { Redirect, Route, Switch } from 'wouter';
+import { Events } from '../events/events-view.tsx';
+import { ChangeProvider } from '../parts/changes.tsx';
+import { Empty, Loading } from '../parts/view.tsx';
+import { RoomView } from '../rooms/room-view.tsx';
+import { Rooms } from '../rooms/rooms-view.tsx';
+import { Banner } from './banner.tsx';
+import { Navigation } from './navigation.tsx';
+import { ServiceBadge } from './service-badge.tsx';
+
+/** Views that are not the first thing to look at come when they are opened. */
+const Recordings = lazy(async () => ({
+  default: (await import('../recordings/recordings-view.tsx')).Recordings,
+}));
+const RecordingView = lazy(async () => ({
+  default: (await import('../recordings/recording-view.tsx')).RecordingView,
+}));
+const Transcriptions = lazy(async () => ({
+  default: (await import('../transcriptions/transcriptions-view.tsx')).Transcriptions,
+}));
+const TranscriptionView = lazy(async () => ({
+  default: (await import('../transcriptions/transcription-view.tsx')).TranscriptionView,
+}));
+const LiveTranscription = lazy(async () => ({
+  default: (await import('../transcriptions/live-view.tsx')).LiveTranscription,
+}));
+const Webhooks = lazy(async () => ({ default: (await import('../webhooks/webhooks-view.tsx')).Webhooks }));
+const WebhookView = lazy(async () => ({
+  default: (await import('../webhooks/webhook-view.tsx')).WebhookView,
+}));
+const Ingress = lazy(async () => ({ default: (await import('../ingress/ingress-view.tsx')).Ingress }));
+const FiscalCodes = lazy(async () => ({ default: (await import('../fiscal/fiscal-view.tsx')).FiscalCodes }));
+const Doctor = lazy(async () => ({ default: (await import('../doctor/doctor-view.tsx')).Doctor }));
+
+/** The whole page: where one is, where one can go, and the view. */
+export function App() {
+  return (
+    <ChangeProvider>
+      <a className="skip" href="#view">
+        Skip to the view
+      </a>
+      <div className="shell">
+        <header className="top">
+          <span className="brand">
+            rtc <span className="faint">console</span>
+          </span>
+          <ServiceBadge />
+        </header>
+        <Navigation />
+        <main id="view" tabIndex={-1}>
+          <Banner />
+          <Suspense fallback={<Loading />}>
+            <Switch>
+              <Route path="/">
+                <Redirect to="/rooms" replace />
+              </Route>
+              <Route path="/rooms">
+                <Rooms />
+              </Route>
+              <Route path="/rooms/:room">{({ room }) => <RoomView room={decodeURIComponent(room)} />}</Route>
+              <Route path="/events">
+                <Events />
+              </Route>
+              <Route path="/recordings">
+                <Recordings />
+              </Route>
+              <Route path="/recordings/:id">
+                {({ id }) => <RecordingView id={decodeURIComponent(id)} key={id} />}
+              </Route>
+              <Route path="/transcriptions">
+                <Transcriptions />
+              </Route>
+              <Route path="/transcriptions/live/:room">
+                {({ room }) => <LiveTranscription room={decodeURIComponent(room)} key={room} />}
+              </Route>
+              <Route path="/transcriptions/:id">{({ id }) => <TranscriptionView id={id} key={id} />}</Route>
+              <Route path="/webhooks">
+                <Webhooks />
+              </Route>
+              <Route path="/webhooks/:id">{({ id }) => <WebhookView id={id} key={id} />}</Route>
+              <Route path="/ingress">
+                <Ingress />
+              </Route>
+              <Route path="/fiscal">
+                <FiscalCodes />
+              </Route>
+              <Route path="/doctor">
+                <Doctor />
+              </Route>
+              <Route>
+                <Empty title="There is no such view." />
+              </Route>
+            </Switch>
+          </Suspense>
+        </main>
+      </div>
+    </ChangeProvider>
+  );
+}

@@ -1,0 +1,69 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react';
+import type { RtcError } from '../../../client/rtc-error.ts';
+import type { Event } from '../../../contract/events.ts';
+import type { ConsoleInfo } from '../api/console-calls.ts';
+import { type Connection, followEvents } from '../api/live-events.ts';
+import { keysOfEvent } from '../api/query-keys.ts';
+
+type ConsoleState = {
+  readonly info: ConsoleInfo;
+  readonly connection: Connection;
+  /** Why the service is away. */
+  readonly error: RtcError | undefined;
+  /** Participants of a room by the newest event, which the list of rooms lags behind. */
+  readonly counts: ReadonlyMap<string, number>;
+};
+
+const Context = createContext<ConsoleState | undefined>(undefined);
+
+export function useConsole(): ConsoleState {
+  const state = useContext(Context);
+  if (state === undefined) throw new Error('useConsole is for parts of the console');
+  return state;
+}
+
+/** Events that come in one burst ask for their lists once. */
+const BURST_MS = 150;
+
+type Props = { readonly info: ConsoleInfo; readonly children: ReactNode };
+
+/** Follows the events of the service and reads again what they are about: no view asks by the clock. */
+export function ConsoleProvider({ info, children }: Props) {
+  const queries = useQueryClient();
+  const [connection, setConnection] = useState<Connection>('connecting');
+  const [error, setError] = useState<RtcError>();
+  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(new Map());
+  const outdated = useRef(new Set<string>());
+  useEffect(() => {
+    let timer: number | undefined;
+    const refresh = (): void => {
+      const keys = [...outdated.current].map((key): readonly string[] => JSON.parse(key));
+      outdated.current.clear();
+      timer = undefined;
+      for (const queryKey of keys) void queries.invalidateQueries({ queryKey });
+    };
+    const onEvent = (event: Event): void => {
+      for (const key of keysOfEvent(event)) outdated.current.add(JSON.stringify(key));
+      timer ??= window.setTimeout(refresh, BURST_MS);
+      const { room } = event;
+      if (room !== null) setCounts((before) => new Map(before).set(room.id, room.numParticipants));
+    };
+    let before: Connection = 'connecting';
+    const stop = followEvents({
+      onEvent,
+      onConnection: (connected, reason) => {
+        setConnection(connected);
+        setError(reason);
+        if (connected === 'live' && before !== 'live') void queries.invalidateQueries();
+        before = connected;
+      },
+    });
+    return () => {
+      stop();
+      window.clearTimeout(timer);
+    };
+  }, [queries]);
+  const state = useMemo(() => ({ info, connection, error, counts }), [info, connection, error, counts]);
+  return <Context value={state}>{children}</Context>;
+}

@@ -1,0 +1,34 @@
+import { Activity, Captions, DoorOpen, Film, IdCard, Radio, Stethoscope, Webhook } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+
+const VIEWS = [
+  { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
+  { path: '/recordings', name: 'Recordings', Icon: Film },
+  { path: '/transcriptions', name: 'Transcriptions', Icon: Captions },
+  { path: '/webhooks', name: 'Webhooks', Icon: Webhook },
+  { path: '/events', name: 'Events', Icon: Activity },
+  { path: '/ingress', name: 'Ingress', Icon: Radio },
+  { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
+  { path: '/fiscal', name: 'Fiscal codes', Icon: IdCard },
+] as const;
+
+export function Navigation() {
+  const [location] = useLocation();
+  return (
+    <nav className="nav" aria-label="Views">
+      <ul>
+        {VIEWS.map(({ path, name, Icon }) => {
+          const isHere = location === path || location.startsWith(`${path}/`);
+          return (
+            <li key={path}>
+              <Link href={path} aria-current={isHere ? 'page' : undefined}>
+                <Icon aria-hidden />
+                {name}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </nav>
+  );
+}

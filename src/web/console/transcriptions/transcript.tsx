@@ -1,0 +1,66 @@
+import { useEffect, useRef } from 'react';
+import type { Segment } from '../../../contract/transcription.ts';
+import { describePosition } from '../parts/time.tsx';
+import { SpeakerName } from './speaker-name.tsx';
+
+type Props = {
+  readonly segments: readonly Segment[];
+  /** Seconds that the recording is at; undefined where nothing plays, and the newest is followed. */
+  readonly position?: number;
+  /** Called with the seconds at which a segment begins. */
+  readonly onSeek?: (seconds: number) => void;
+  /** Names a speaker, by identity or track id. */
+  readonly onRename: (speaker: string, name: string) => Promise<void>;
+};
+
+/** What was said, by whom and when. It follows what plays, or what is being said. */
+export function Transcript({ segments, position, onSeek, onRename }: Props) {
+  const list = useRef<HTMLOListElement>(null);
+  const current = position === undefined ? undefined : segmentAt(segments, position);
+  const followed = position === undefined ? segments.at(-1)?.id : current?.id;
+  useEffect(() => {
+    const element = followed === undefined ? null : list.current?.querySelector(`[data-id="${followed}"]`);
+    if (list.current === null || !(element instanceof HTMLElement)) return;
+    // Not scrollIntoView, which moves the whole page too.
+    const top = element.offsetTop - list.current.offsetTop - list.current.clientHeight / 3;
+    list.current.scrollTo({ top, behavior: prefersStillness() ? 'instant' : 'smooth' });
+  }, [followed]);
+  return (
+    <ol className="transcript" ref={list} aria-live={position === undefined ? 'polite' : undefined}>
+      {segments.map((segment) => {
+        const { id, start, text, language } = segment;
+        const isCurrent = id === current?.id;
+        return (
+          <li key={id} data-id={id} className={isCurrent ? 'segment segment-current' : 'segment'}>
+            <span className="segment-head">
+              <SpeakerName segment={segment} onRename={onRename} />
+              <span className="faint">{describePosition(start)}</span>
+            </span>
+            {onSeek === undefined ? (
+              <p lang={language}>{text}</p>
+            ) : (
+              <button
+                type="button"
+                className="segment-text"
+                lang={language}
+                aria-current={isCurrent ? 'true' : undefined}
+                onClick={() => onSeek(start)}
+              >
+                {text}
+              </button>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+/** The last one that has begun. */
+function segmentAt(segments: readonly Segment[], position: number): Segment | undefined {
+  return segments.findLast(({ start }) => start <= position + 0.05);
+}
+
+function prefersStillness(): boolean {
+  return window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+}

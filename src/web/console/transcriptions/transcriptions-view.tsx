@@ -1,0 +1,156 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { POST_STATUSES, type PostStatus } from '../../../contract/choices.ts';
+import type { PostTranscription } from '../../../contract/transcription.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { commandOf } from '../parts/command-line.tsx';
+import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Clock, describePosition } from '../parts/time.tsx';
+import { Empty, Loading, View } from '../parts/view.tsx';
+import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
+
+const PAGE_SIZE = 100;
+const PROGRESS_MS = 2_000;
+
+/** The transcriptions of recordings, and the way to what is being said in a room. */
+export function Transcriptions() {
+  const [status, setStatus] = useState<PostStatus>();
+  const [, navigate] = useLocation();
+  const found = useInfiniteQuery({
+    queryKey: [...KEYS.transcriptions(), status ?? ''],
+    queryFn: ({ pageParam }) => client.transcriptions.list({ status, limit: PAGE_SIZE, cursor: pageParam }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ transcriptions }) => transcriptions.some(isUnderWay)) ? PROGRESS_MS : false,
+  });
+  const { data, error, hasNextPage, isFetchingNextPage } = found;
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.transcriptions) ?? [], [data]);
+  return (
+    <View
+      title="Transcriptions"
+      note={
+        data === undefined
+          ? undefined
+          : `${rows.length.toLocaleString()}${hasNextPage ? '+' : ''} of recordings`
+      }
+      command={commandOf('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))}
+      isFilled
+    >
+      <div className="filters">
+        <select
+          aria-label="Only transcriptions in this state"
+          value={status ?? ''}
+          onChange={(event) => setStatus(POST_STATUSES.find((state) => state === event.target.value))}
+        >
+          <option value="">All states</option>
+          {POST_STATUSES.map((state) => (
+            <option key={state}>{state}</option>
+          ))}
+        </select>
+        <LiveRoomForm />
+      </div>
+      {error !== null && <Problem error={error} onRetry={() => void found.refetch()} />}
+      {data === undefined && error === null && <Loading />}
+      {data !== undefined && rows.length === 0 && (
+        <Empty title="No recording was transcribed yet">
+          <p>Open a recording and press Transcribe. For what is being said now, name a room above.</p>
+        </Empty>
+      )}
+      {rows.length > 0 && (
+        <DataTable
+          label="Transcriptions"
+          columns={COLUMNS}
+          rows={rows}
+          idOf={({ transcriptionId }) => transcriptionId}
+          onEnd={hasNextPage && !isFetchingNextPage ? () => void found.fetchNextPage() : undefined}
+          onSelect={({ transcriptionId }) => navigate(`/transcriptions/${transcriptionId}`)}
+        />
+      )}
+    </View>
+  );
+}
+
+/** Leads to the captions of a room. */
+function LiveRoomForm() {
+  const [, navigate] = useLocation();
+  const [room, setRoom] = useState('');
+  const { data } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
+  return (
+    <form
+      className="filters"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (room !== '') navigate(`/transcriptions/live/${encodeURIComponent(room)}`);
+      }}
+    >
+      <input
+        type="search"
+        list="open-rooms"
+        placeholder="Name of a room"
+        aria-label="Room to follow live"
+        value={room}
+        onChange={(event) => setRoom(event.target.value)}
+      />
+      <datalist id="open-rooms">
+        {data?.rooms.map(({ sid, name }) => (
+          <option key={sid} value={name} />
+        ))}
+      </datalist>
+      <button type="submit">Follow live</button>
+    </form>
+  );
+}
+
+const COLUMNS: readonly TableColumn<PostTranscription>[] = [
+  {
+    id: 'room',
+    heading: 'Room',
+    width: 'minmax(7rem, 2fr)',
+    cell: ({ transcriptionId, roomId }) => (
+      <Link
+        href={`/transcriptions/${transcriptionId}`}
+        className="cell-link"
+        onClick={(event) => event.stopPropagation()}
+      >
+        {roomId}
+      </Link>
+    ),
+  },
+  {
+    id: 'status',
+    heading: 'State',
+    width: 'minmax(7.5rem, 1fr)',
+    cell: (transcription) => <TranscriptionStatus {...transcription} />,
+  },
+  {
+    id: 'queued',
+    heading: 'Queued',
+    width: 'minmax(6rem, 1fr)',
+    cell: ({ queuedAt }) => <Clock at={queuedAt} />,
+  },
+  {
+    id: 'language',
+    heading: 'Language',
+    width: 'minmax(5rem, 0.6fr)',
+    isSecondary: true,
+    cell: ({ language }) => language,
+  },
+  {
+    id: 'duration',
+    heading: 'Length',
+    width: 'minmax(4rem, 0.5fr)',
+    isSecondary: true,
+    cell: ({ durationMs }) => (durationMs === null ? '—' : describePosition(durationMs / 1000)),
+  },
+  {
+    id: 'error',
+    heading: 'Error',
+    width: 'minmax(8rem, 2fr)',
+    isSecondary: true,
+    cell: ({ error }) => error?.message ?? <span className="faint">—</span>,
+  },
+];

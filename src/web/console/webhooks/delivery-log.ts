@@ -1,0 +1,82 @@
+import type { Delivery } from '../../../contract/deliveries.ts';
+import { client } from '../api/client.ts';
+
+type State = Delivery['status'];
+
+/** Failed ones first: they are what somebody looks for. */
+const ORDER: readonly State[] = ['failed', 'pending', 'delivered', 'cancelled'];
+const PAGE_SIZE = 200;
+
+export type DeliveryRows = {
+  readonly rows: readonly Delivery[];
+  /** Whether there are older ones that were not loaded yet. */
+  readonly hasMore: boolean;
+};
+
+/**
+ * Deliveries of a webhook as far as they were loaded. A list of thousands is not read again when something changes: the
+ * newest page of each state is, and what it says replaces what was known.
+ */
+export class DeliveryLog {
+  readonly #webhookId: string;
+  /** The lists that it is read from, in the order in which they are shown; undefined is that of all states. */
+  readonly #lists: readonly (State | undefined)[];
+  readonly #known = new Map<string, Delivery>();
+  /** Where each list that was begun goes on; null at its end. */
+  readonly #cursors = new Map<State | undefined, string | null>();
+
+  constructor(webhookId: string, lists: readonly (State | undefined)[] = ORDER) {
+    this.#webhookId = webhookId;
+    this.#lists = lists;
+  }
+
+  get rows(): DeliveryRows {
+    const rows = [...this.#known.values()].toSorted(byStateAndTime);
+    const isShown = ({ status }: Delivery): boolean =>
+      this.#lists.includes(undefined) || this.#lists.includes(status);
+    return { rows: rows.filter(isShown), hasMore: this.#nextList() !== undefined };
+  }
+
+  /** Begins anew with the next refresh: more has changed than the newest pages would tell. */
+  forget(): void {
+    this.#known.clear();
+    this.#cursors.clear();
+  }
+
+  /** Reads what is new. */
+  async refresh(): Promise<DeliveryRows> {
+    const begun = this.#lists.filter((list) => this.#cursors.has(list));
+    for (const list of begun) await this.#read(list, undefined);
+    if (begun.length === 0) await this.more();
+    return this.rows;
+  }
+
+  /** Reads on, up to a page that has something. */
+  async more(): Promise<DeliveryRows> {
+    let list = this.#nextList();
+    while (list !== undefined) {
+      const count = await this.#read(list.list, this.#cursors.get(list.list) ?? undefined);
+      if (count > 0) break;
+      list = this.#nextList();
+    }
+    return this.rows;
+  }
+
+  #nextList(): { readonly list: State | undefined } | undefined {
+    const list = this.#lists.findIndex((each) => this.#cursors.get(each) !== null);
+    return list === -1 ? undefined : { list: this.#lists[list] };
+  }
+
+  async #read(status: State | undefined, cursor: string | undefined): Promise<number> {
+    const page = await client.deliveries.list(this.#webhookId, { status, cursor, limit: PAGE_SIZE });
+    for (const delivery of page.deliveries) this.#known.set(delivery.id, delivery);
+    const isFurther = cursor !== undefined || !this.#cursors.has(status);
+    if (isFurther) this.#cursors.set(status, page.nextCursor);
+    return page.deliveries.length;
+  }
+}
+
+function byStateAndTime(one: Delivery, other: Delivery): number {
+  const states = ORDER.indexOf(one.status) - ORDER.indexOf(other.status);
+  return states === 0 ? Date.parse(other.createdAt) - Date.parse(one.createdAt) : states;
+}

@@ -1,0 +1,29 @@
+import { Copy } from 'lucide-react';
+
+const SECRET_BYTES = 32;
+
+/** As the service generates one: `whsec_` and the base64 of 32 random bytes. */
+export function newSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/** A signing secret, at the only moment at which it is known. */
+export function Secret({ secret }: { readonly secret: string }) {
+  return (
+    <div className="secret">
+      <p>Keep the secret now: it is not shown again.</p>
+      <div className="command">
+        <code>{secret}</code>
+        <button
+          type="button"
+          className="icon"
+          aria-label="Copy the secret"
+          onClick={() => void navigator.clipboard.writeText(secret)}
+        >
+          <Copy aria-hidden />
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { FlaskConical, KeyRound, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { EVENT_TYPES, type EventName } from '../../../contract/event-names.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
+import { client } from '../api/client.ts';
+import { ChangeButton } from '../parts/changes.tsx';
+import { CommandLine, commandOf } from '../parts/command-line.tsx';
+import { Status } from '../parts/status.tsx';
+import { newSecret, Secret } from './secret.tsx';
+
+/** What is typed into the dialog of a new webhook. */
+type Typed = { url: string; events: readonly EventName[] };
+
+export function CreateWebhook() {
+  const typed: Typed = { url: '', events: [] };
+  return (
+    <ChangeButton
+      className="primary"
+      change={() => ({
+        question: 'Register a webhook',
+        fields: <NewWebhookFields typed={typed} />,
+        verb: 'Register',
+        run: async () => {
+          const { url, events } = typed;
+          const chosen = events.length === 0 ? {} : { events: [...events] };
+          const { secret, warnings = [] } = await client.webhooks.create({ url, ...chosen });
+          return (
+            <>
+              {warnings.map(({ code, detail }) => (
+                <p key={code}>
+                  <Status tone="warning">{detail}</Status>
+                </p>
+              ))}
+              <Secret secret={secret} />
+            </>
+          );
+        },
+      })}
+    >
+      <Plus aria-hidden /> Register a webhook
+    </ChangeButton>
+  );
+}
+
+function NewWebhookFields({ typed }: { readonly typed: Typed }) {
+  const [url, setUrl] = useState('');
+  const [events, setEvents] = useState<readonly EventName[]>([]);
+  const choose = (name: EventName, isChosen: boolean): void => {
+    const chosen = isChosen ? [...events, name] : events.filter((other) => other !== name);
+    typed.events = chosen;
+    setEvents(chosen);
+  };
+  const command = commandOf(
+    'webhooks',
+    'create',
+    url === '' ? 'URL' : url,
+    ...(events.length === 0 ? [] : ['--events', events.join(',')]),
+  );
+  return (
+    <>
+      <label className="field">
+        URL
+        <input
+          value={url}
+          required
+          placeholder="https://example.org/hooks/rtc"
+          onChange={(event) => {
+            typed.url = event.target.value;
+            setUrl(event.target.value);
+          }}
+        />
+      </label>
+      <fieldset className="choices">
+        <legend>Events; none for all</legend>
+        {EVENT_TYPES.map((name) => (
+          <label key={name}>
+            <input
+              type="checkbox"
+              checked={events.includes(name)}
+              onChange={(event) => choose(name, event.target.checked)}
+            />
+            {name}
+          </label>
+        ))}
+      </fieldset>
+      <CommandLine command={command} />
+    </>
+  );
+}
+
+/** What can be done with a registered webhook. */
+export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
+  const { id, url } = webhook;
+  const [, navigate] = useLocation();
+  return (
+    <>
+      <ChangeButton
+        change={() => ({
+          question: `Send a test to ${url}?`,
+          consequence: 'One event of the kind webhook_test; the answer may take 10 s.',
+          verb: 'Send it',
+          command: commandOf('webhooks', 'test', id),
+          run: async () => {
+            const { delivered, statusCode, error } = await client.webhooks.test(id);
+            const answer = statusCode === 0 ? 'nobody answered' : `the receiver answered ${statusCode}`;
+            return (
+              <p>
+                <Status tone={delivered ? 'good' : 'bad'}>
+                  {delivered ? 'Delivered' : 'Not delivered'}: {answer}
+                  {error === undefined ? '' : `, ${error}`}
+                </Status>
+              </p>
+            );
+          },
+        })}
+      >
+        <FlaskConical aria-hidden /> Test
+      </ChangeButton>
+      <ChangeButton
+        change={() => ({
+          question: 'Give it a new secret?',
+          consequence:
+            'For 24 hours webhook-signature carries the old signature too. X-Service-Webhook-Signature does not match until the receiver has the new secret.',
+          verb: 'Rotate',
+          isDestructive: true,
+          command: commandOf('webhooks', 'rotate', id),
+          run: async () => {
+            const secret = newSecret();
+            await client.webhooks.put(id, { secret });
+            return <Secret secret={secret} />;
+          },
+        })}
+      >
+        <KeyRound aria-hidden /> Rotate secret
+      </ChangeButton>
+      <ChangeButton
+        className="danger-quiet"
+        change={() => ({
+          question: 'Delete this webhook?',
+          consequence: `${url} gets no further event. Its log goes with it, and what waits is cancelled.`,
+          verb: 'Delete the webhook',
+          isDestructive: true,
+          command: commandOf('webhooks', 'delete', id),
+          run: async () => {
+            await client.webhooks.delete(id);
+            navigate('/webhooks');
+          },
+        })}
+      >
+        <Trash2 aria-hidden /> Delete
+      </ChangeButton>
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+/*
+ * The viewer leaves some of its controls without a name or out of reach of the keyboard. They are mended as they appear.
+ */
+
+export function keepAccessible(root: HTMLElement): void {
+  let isPlanned = false;
+  const plan = (): void => {
+    if (isPlanned) return;
+    isPlanned = true;
+    requestAnimationFrame(() => {
+      isPlanned = false;
+      repair();
+    });
+  };
+  // The dialog in which requests are tried out stands beside the root.
+  new MutationObserver(plan).observe(root.ownerDocument.body, { childList: true, subtree: true });
+  plan();
+}
+
+function repair(): void {
+  for (const code of document.querySelectorAll('pre > code:not([tabindex])'))
+    code.setAttribute('tabindex', '0');
+  for (const button of document.querySelectorAll('button[class*="copy"]:not([aria-label])'))
+    button.setAttribute('aria-label', 'Copy');
+  // Its name leaves out the text that it shows.
+  for (const button of document.querySelectorAll('.show-more[aria-label]'))
+    button.removeAttribute('aria-label');
+  for (const editor of document.querySelectorAll('.cm-content:not([aria-label])'))
+    editor.setAttribute('aria-label', 'Body');
+  for (const editor of document.querySelectorAll('[role="combobox"]:not([aria-expanded])')) {
+    editor.setAttribute('aria-expanded', 'false');
+    editor.setAttribute('aria-controls', editor.id);
+  }
+  for (const icon of document.querySelectorAll('button[role="none"][aria-label]'))
+    icon.removeAttribute('role');
+}

@@ -1,0 +1,97 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RtcClient } from '../../../src/client/index.ts';
+import { ABSENT_MEDIA, postMediaEvent, roomFinished } from '../../server/webhooks/support/media-webhook.ts';
+import { startReceiver } from '../../server/webhooks/support/receiver.ts';
+import { freePort } from '../../support/parts/run-part.ts';
+import { rtcProcess, type Started, startRtc } from '../support/process.ts';
+
+describe('the backup of a service that runs', () => {
+  let directory: string;
+  let env: Record<string, string>;
+  let started: Started[];
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'rtc-admin-'));
+    started = [];
+    env = {
+      API_KEY: 'key',
+      API_SECRET: 'a-secret-of-more-than-thirty-two-characters',
+      LIVEKIT_URL: `ws://127.0.0.1:${await freePort()}`,
+      LIVEKIT_API_KEY: ABSENT_MEDIA.apiKey,
+      LIVEKIT_API_SECRET: ABSENT_MEDIA.apiSecret,
+      DATA_DIR: join(directory, 'data'),
+      PORT: `${await freePort()}`,
+      LOG_LEVEL: 'info',
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+    };
+  });
+  afterEach(async () => {
+    for (const { child } of started) child.kill('SIGKILL');
+    await Promise.all(started.map(({ ended }) => ended));
+    await rm(directory, { recursive: true });
+  });
+
+  const start = async () => {
+    const service = startRtc(['serve'], { env, cwd: directory });
+    started.push(service);
+    await service.seen(/listening/);
+    return service;
+  };
+  const rtc = (...argv: readonly string[]) => rtcProcess(argv, { env, cwd: directory });
+  const url = () => `http://127.0.0.1:${env.PORT}`;
+  const client = () => new RtcClient({ url: url(), apiKey: 'key', apiSecret: env.API_SECRET ?? '' });
+
+  it('made under load and restored after a kill has all that was acknowledged before it, and its secrets', async () => {
+    const receiver = await startReceiver();
+    const service = await start();
+    const webhook = await client().webhooks.create({ url: `${receiver.url}/hook` });
+    const acknowledged: string[] = [];
+    let isLoaded = true;
+    const load = async (number: number): Promise<void> => {
+      for (let count = 0; isLoaded; count += 1) {
+        const name = `room-${number}-${count}`;
+        if ((await postMediaEvent(url(), roomFinished(name))) === 200) acknowledged.push(name);
+      }
+    };
+    const loads = [1, 2, 3, 4].map(load);
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(50);
+    const before = [...acknowledged];
+    const made = await rtc('admin', 'backup', join(directory, 'backup'), '--json');
+    expect(JSON.parse(made.stdout)).toMatchObject({ folder: join(directory, 'backup'), key: 'file' });
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(before.length + 10);
+
+    const refused = await rtc('admin', 'restore', join(directory, 'backup'), '--yes');
+    expect(refused).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('Next:  stop the service and its workers first'),
+    });
+    isLoaded = false;
+    await Promise.all(loads);
+    service.child.kill('SIGKILL');
+    await service.ended;
+
+    const restored = await rtc('admin', 'restore', join(directory, 'backup'), '--yes', '--json');
+    expect(restored).toMatchObject({ code: 0 });
+    await start();
+    const rooms = new Set<string>();
+    for await (const event of client().events.all()) rooms.add(event.room?.name ?? '');
+    expect(before.filter((name) => !rooms.has(name))).toEqual([]);
+    expect(await client().webhooks.test(webhook.id)).toMatchObject({ delivered: true });
+    await receiver.close();
+  });
+
+  it('is refused where DATABASE_URL names another database, and where a confirmation is missing', async () => {
+    const withUrl = { ...env, DATABASE_URL: 'postgres://rtc:hush@localhost/rtc' };
+    const backup = await rtcProcess(['admin', 'backup', 'x'], { env: withUrl, cwd: directory });
+    expect(backup).toMatchObject({ code: 5, stderr: expect.stringContaining('pg_dump') });
+    expect(backup.stderr).not.toContain('hush');
+    expect(await rtc('admin', 'restore', 'x')).toMatchObject({ code: 2 });
+    expect(await rtc('admin', 'backup', 'x')).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('There is no database'),
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
+});

@@ -1,0 +1,290 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startConsoleServer } from '../../../src/cli/commands/console/console-server.ts';
+import { ConsoleSession } from '../../../src/cli/commands/console/console-session.ts';
+import type { ConsoleInfo } from '../../../src/cli/commands/console/console-target.ts';
+import type { LoopbackServer } from '../../../src/cli/pages/loopback-server.ts';
+import { RtcClient } from '../../../src/client/client.ts';
+import { run } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+const FILES = new Map([
+  ['/', { body: Buffer.from('<!doctype html>'), contentType: 'text/html', cacheControl: 'no-store' }],
+]);
+
+describe('the server of the console', () => {
+  let stack: Stack;
+  let client: RtcClient;
+  const servers: LoopbackServer[] = [];
+
+  beforeAll(async () => {
+    stack = await startStack();
+    client = new RtcClient(stack.service);
+    await client.rooms.create({ name: 'demo' });
+  });
+
+  afterAll(async () => {
+    for (const server of servers) await server.close();
+    await client?.close();
+    await stack?.close();
+  });
+
+  /** A console that was opened by its link, and how its page asks. */
+  const open = async (options: Partial<ConsoleInfo> = {}, service: RtcClient = client) => {
+    const session = new ConsoleSession();
+    const info: ConsoleInfo = {
+      profile: 'dev',
+      url: stack.service.url,
+      isProtected: false,
+      isReadOnly: false,
+      commandOptions: '',
+      version: '0.0.0',
+      ...options,
+    };
+    const server = await startConsoleServer({
+      target: {
+        client: service,
+        info,
+        runChecks: async ({ withProbe }) => [
+          { check: withProbe ? 'probe' : 'plain', status: 'ok', detail: '', next: '' },
+        ],
+        openRoom: async (room) => `http://127.0.0.1:1/#${room}`,
+      },
+      session,
+      files: FILES,
+      port: 0,
+    });
+    servers.push(server);
+    const { origin } = server;
+    const code = new URL(session.linkOf(origin)).hash.replace('#code=', '');
+    const redeem = (body: unknown, headers: Headers = {}): Promise<Response> =>
+      fetch(`${origin}/console/session`, {
+        method: 'POST',
+        headers: { origin, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const opened = await redeem({ code });
+    const cookie = opened.headers.get('set-cookie') ?? '';
+    const ask = (method: string, path: string, { headers, body }: Asked = {}): Promise<Response> =>
+      fetch(origin + path, {
+        method,
+        headers: {
+          cookie: cookie.split(';')[0] ?? '',
+          'sec-fetch-site': 'same-origin',
+          ...(method === 'GET' ? {} : { origin }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    return { server, origin, code, cookie, redeem, ask };
+  };
+
+  it('exchanges the code of the link for a cookie that no script and no other site can use', async () => {
+    const { cookie, origin, code } = await open();
+    const port = new URL(origin).port;
+    expect(cookie).toMatch(new RegExp(`^rtc-console-${port}=[\\w-]{32}; Path=/; HttpOnly; SameSite=Strict$`));
+    expect(cookie).not.toContain(code);
+  });
+
+  it.each([{}, { code: '' }, { code: 'made-up' }, { code: 7 }, []])(
+    'gives no cookie for %j',
+    async (body) => {
+      const { redeem } = await open();
+      const response = await redeem(body);
+      expect(response.status).toBe(403);
+      expect(response.headers.get('set-cookie')).toBeNull();
+      expect(await response.json()).toMatchObject({ hint: { text: expect.stringContaining('rtc console') } });
+    },
+  );
+
+  it('gives no cookie to another page that knows the code', async () => {
+    const { redeem, code } = await open();
+    expect((await redeem({ code }, { origin: 'http://evil.example' })).status).toBe(403);
+    expect((await redeem({ code }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await redeem({ code }, { 'content-type': 'text/plain' })).status).toBe(415);
+  });
+
+  it('signs what the page asks, and passes on what the service answers', async () => {
+    const { ask } = await open();
+    const listed = await ask('GET', '/api/v1/rooms?limit=5');
+    expect(listed.status).toBe(200);
+    expect(await listed.json()).toMatchObject({ rooms: [{ name: 'demo' }] });
+    const created = await ask('POST', '/api/v1/rooms', { body: { name: 'demo' } });
+    expect(created.status).toBe(201);
+    expect(created.headers.get('x-room-existed')).toBe('true');
+    expect(created.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('passes on the problems of the service with the hint of the command line', async () => {
+    const { ask } = await open();
+    const response = await ask('GET', '/api/v1/rooms/nowhere');
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.headers.get('x-request-id')).toMatch(/./);
+    expect(await response.json()).toMatchObject({
+      type: 'urn:problem-type:rtc:room-not-found',
+      detail: expect.stringContaining('nowhere'),
+      hint: { text: 'see which rooms are open: rtc rooms list' },
+    });
+  });
+
+  it('never sends the key or the secret to the browser', async () => {
+    const { ask } = await open();
+    const responses = await Promise.all([
+      ask('GET', '/'),
+      ask('GET', '/console/info'),
+      ask('GET', '/api/v1/rooms'),
+      ask('GET', '/api/v1/rooms/nowhere'),
+    ]);
+    for (const response of responses) {
+      const text = JSON.stringify([...response.headers]) + (await response.text());
+      expect(text).not.toContain(stack.service.apiKey);
+      expect(text).not.toContain(stack.service.apiSecret);
+    }
+  });
+
+  it('refuses a request without the cookie, and with that of another console', async () => {
+    const one = await open();
+    const other = await open();
+    const paths = ['/api/v1/rooms', '/console/info'];
+    for (const path of paths) {
+      expect((await one.ask('GET', path, { headers: { cookie: '' } })).status).toBe(401);
+      const foreign = other.cookie.split(';')[0]?.replace(/^.*=/, '') ?? '';
+      const cookie = `rtc-console-${new URL(one.origin).port}=${foreign}`;
+      expect((await one.ask('GET', path, { headers: { cookie } })).status).toBe(401);
+    }
+  });
+
+  it.each(['http://evil.example', 'null', 'http://127.0.0.1:1', 'https://127.0.0.1'])(
+    'refuses a request of the origin %s, also with the cookie',
+    async (origin) => {
+      const { ask } = await open();
+      for (const [method, path] of [
+        ['GET', '/api/v1/rooms'],
+        ['DELETE', '/api/v1/rooms/demo'],
+        ['POST', '/console/checks'],
+      ] as const) {
+        expect((await ask(method, path, { headers: { origin } })).status).toBe(403);
+      }
+    },
+  );
+
+  it.each(['same-site', 'cross-site'])(
+    'refuses a request that the browser calls %s, such as an image of another page',
+    async (site) => {
+      const { ask } = await open();
+      expect((await ask('GET', '/api/v1/rooms', { headers: { 'sec-fetch-site': site } })).status).toBe(403);
+    },
+  );
+
+  it('refuses a change without an origin, and one in a form', async () => {
+    const { ask, origin } = await open();
+    expect((await ask('DELETE', '/api/v1/rooms/demo', { headers: { origin: '' } })).status).toBe(403);
+    const form = { origin, 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await ask('POST', '/api/v1/rooms', { headers: form })).status).toBe(415);
+    expect((await client.rooms.list()).rooms.map(({ name }) => name)).toEqual(['demo']);
+  });
+
+  it('is served under no other host name, so that no name can be bound to it', async () => {
+    const { origin } = await open();
+    const { host, port } = new URL(origin);
+    expect(await statusOf(origin, 'evil.example')).toBe(421);
+    expect(await statusOf(origin, `evil.example:${port}`)).toBe(421);
+    expect(await statusOf(origin, host)).toBe(200);
+    expect(await statusOf(origin, `localhost:${port}`)).toBe(200);
+  });
+
+  it('with --read-only refuses every change, and reads', async () => {
+    const { ask } = await open({ isReadOnly: true });
+    for (const [method, path] of [
+      ['POST', '/api/v1/rooms'],
+      ['PUT', '/api/v1/webhooks/wh_1'],
+      ['PATCH', '/api/v1/webhooks/wh_1'],
+      ['DELETE', '/api/v1/rooms/demo'],
+      ['POST', '/console/probe'],
+      ['POST', '/console/rooms/open'],
+    ] as const) {
+      const response = await ask(method, path, { body: { name: 'made', room: 'made' } });
+      expect(response.status).toBe(403);
+      expect(await response.json()).toMatchObject({ detail: expect.stringContaining('--read-only') });
+    }
+    expect((await client.rooms.list()).rooms.map(({ name }) => name)).toEqual(['demo']);
+    expect((await ask('GET', '/api/v1/rooms')).status).toBe(200);
+    expect((await ask('POST', '/console/checks')).status).toBe(200);
+  });
+
+  it.each([
+    ['GET', '/api/metrics', 404],
+    ['GET', '/api/ready', 404],
+    ['GET', '/console/nothing', 404],
+    ['POST', '/', 405],
+    ['GET', '/assets/..%2f..%2fpackage.json', 404],
+  ])('answers %s %s with %d', async (method, path, status) => {
+    const { ask } = await open();
+    expect((await ask(method, path)).status).toBe(status);
+  });
+
+  it('runs only its own code, connects only to itself, and is in no frame', async () => {
+    const { origin } = await open();
+    const response = await fetch(`${origin}/webhooks/wh_1`);
+    expect(await response.text()).toBe('<!doctype html>');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain("connect-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+  });
+
+  it('runs the checks of rtc doctor, with rooms of its own only when asked', async () => {
+    const { ask } = await open();
+    expect(await (await ask('POST', '/console/checks')).json()).toMatchObject({
+      checks: [{ check: 'plain' }],
+    });
+    expect(await (await ask('POST', '/console/probe')).json()).toMatchObject({
+      checks: [{ check: 'probe' }],
+    });
+  });
+
+  it('says that the service is away as a problem that may pass', async () => {
+    const away = new RtcClient({ ...stack.service, url: 'http://127.0.0.1:9' });
+    const { ask } = await open({}, away);
+    const response = await ask('GET', '/api/v1/rooms');
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({
+      type: 'urn:problem-type:rtc:unreachable',
+      detail: expect.stringContaining('cannot be reached'),
+      hint: { text: expect.stringContaining('is the service running') },
+    });
+    await away.close();
+  });
+
+  it('ends with the command', async () => {
+    const { server, ask } = await open();
+    await server.close();
+    await expect(ask('GET', '/api/v1/rooms')).rejects.toThrow('fetch failed');
+  });
+
+  it('says that the page is not built', async () => {
+    const ended = await run(['console', '--print'], { env: stack.environment });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('/somewhere/bin/rtc.js');
+  });
+});
+
+type Headers = Readonly<Record<string, string>>;
+type Asked = { readonly headers?: Headers; readonly body?: unknown };
+
+/** fetch sets Host by itself. */
+function statusOf(url: string, host: string): Promise<number | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  request(url, { headers: { host } }, (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  })
+    .on('error', reject)
+    .end();
+  return promise;
+}

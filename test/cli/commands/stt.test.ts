@@ -1,0 +1,158 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { downloadLine } from '../../../src/cli/commands/stt/download-status.ts';
+import type { ModelBench, ModelInstallation, SpeechModel } from '../../../src/cli/terminal/io.ts';
+import { type RunOptions, run } from '../support/run.ts';
+
+const MODELS: readonly SpeechModel[] = [
+  {
+    ...{ name: 'small-en', status: 'installed', languages: ['en'], licence: 'MIT', about: 'Small, English' },
+    ...{ downloadBytes: 85_000_000, diskBytes: null, accuracy: 'https://a.example', isVerifiable: true },
+    folder: '/cache/models/small-en',
+  },
+  {
+    ...{ name: 'european', status: 'installable', languages: ['de', 'en', 'es', 'fr', 'it', 'pt'] },
+    ...{ licence: 'CC-BY-4.0', about: 'Six languages', downloadBytes: 487_000_000, diskBytes: 670_000_000 },
+    ...{ accuracy: 'https://b.example', isVerifiable: true, folder: null },
+  },
+  {
+    ...{ name: 'korean', status: 'installable', languages: ['ko'], licence: 'Own', about: 'Korean' },
+    ...{ downloadBytes: null, diskBytes: null, accuracy: 'https://c.example' },
+    ...{ isVerifiable: false, folder: null },
+  },
+];
+
+let installed: { readonly name: string; readonly installation: ModelInstallation }[];
+let isInstalled: boolean;
+let failure: Error | undefined;
+beforeEach(() => {
+  [installed, isInstalled, failure] = [[], false, undefined];
+});
+
+const stt = async () => ({
+  listModels: () =>
+    MODELS.map((model) =>
+      isInstalled && model.folder === null
+        ? { ...model, status: 'unverified' as const, folder: `/cache/models/${model.name}` }
+        : model,
+    ),
+  install: async (name: string, installation: ModelInstallation) => {
+    installed.push({ name, installation });
+    installation.onProgress(`downloading ${name}`);
+    installation.onBytes({ received: 100, total: 400 });
+    if (failure !== undefined) throw failure;
+    isInstalled = true;
+    return `/cache/models/${name}`;
+  },
+  bench: async (_model: string, { onFile, language }: ModelBench) => {
+    const files = [
+      { file: 'one.wav', words: 90, errors: 9, audioSeconds: 60, processorSeconds: 3, text: 'one' },
+      { file: 'two.wav', words: 10, errors: 0, audioSeconds: 40, processorSeconds: 2, text: `${language}` },
+    ];
+    for (const file of files) onFile(file);
+    return files;
+  },
+});
+const rtc = (argv: readonly string[], options: RunOptions = {}) =>
+  run(['stt', ...argv], { loaders: { stt }, ...options });
+
+describe('rtc stt models', () => {
+  it('lists the catalogue, with many languages as a number', async () => {
+    const { code, stdout } = await rtc(['models'], {
+      terminals: ['stdout'],
+      columns: 120,
+      env: { NO_COLOR: '1' },
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/small-en +installed +en +85 MB +MIT/);
+    expect(stdout).toMatch(/european +installable +6 languages +487 MB +CC-BY-4\.0/);
+    expect(stdout).toMatch(/korean +installable +ko +- +Own/);
+  });
+
+  it('lists the models of one language', async () => {
+    const { stdout } = await rtc(['models', '--language', 'it-IT', '--json']);
+    expect(JSON.parse(stdout).models).toMatchObject([
+      { name: 'european', languages: expect.arrayContaining(['it']), accuracy: 'https://b.example' },
+    ]);
+  });
+});
+
+describe('rtc stt install', () => {
+  it('shows size and licence, and hands on where the model comes from', async () => {
+    const { code, stderr, stdout } = await rtc(['install', 'european', '--from', '/media/usb']);
+    expect(code).toBe(0);
+    expect(stderr).toContain('european: Six languages. 487 MB, licence CC-BY-4.0.');
+    expect(stdout).toContain('/cache/models/european');
+    expect(installed).toMatchObject([
+      { name: 'european', installation: { from: '/media/usb', acceptUnverified: false } },
+    ]);
+  });
+
+  it('is refused without a terminal when nothing proves the files, and names the option', async () => {
+    failure = Object.assign(new Error('unverified'), { name: 'UnverifiedModel' });
+    const { code, stderr } = await rtc(['install', 'korean']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('rtc stt install korean --accept-unverified');
+  });
+
+  it('installs an unverified model when that is accepted', async () => {
+    const { code, stdout } = await rtc(['install', 'korean', '--accept-unverified']);
+    expect([code, installed[0]?.installation.acceptUnverified]).toEqual([0, true]);
+    expect(stdout).toContain('unverified');
+  });
+
+  it('asks on a terminal, and installs nothing when the answer is no', async () => {
+    const options = { terminals: ['stdin', 'stderr'], stdin: 'n\n' } as const;
+    const { code, stderr } = await rtc(['install', 'korean'], options);
+    expect(code).toBe(130);
+    expect(stderr).toContain('No published SHA-256 of korean is known');
+    expect(installed).toEqual([]);
+  });
+
+  it('names the models when there is no such one', async () => {
+    const { code, stderr } = await rtc(['install', 'latin']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('models: small-en, european, korean');
+  });
+
+  it('ends with 1 and the reason when it fails', async () => {
+    failure = new Error('The archive is damaged.');
+    const { code, stderr } = await rtc(['install', 'european']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('The archive is damaged');
+  });
+});
+
+describe('rtc stt bench', () => {
+  const bench = ['bench', 'small-en', '--audio', 'calls', '--reference', 'texts', '--language', 'it'];
+
+  it('prints each file and the rates over all words and all audio', async () => {
+    const { code, stdout, stderr } = await rtc(bench, { terminals: ['stdout'], env: { NO_COLOR: '1' } });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/one\.wav +1m +90 +9 +10\.0 % +5\.0 %/);
+    expect(`${stdout}${stderr}`).toContain('transcribed one.wav');
+  });
+
+  it('has the totals and the texts as JSON', async () => {
+    const { stdout } = await rtc([...bench, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      files: [{ file: 'one.wav' }, { file: 'two.wav', text: 'it' }],
+      total: { words: 100, errors: 9, wordErrorRate: 0.09, coreShare: 0.05 },
+    });
+  });
+
+  it('asks for the folders', async () => {
+    expect((await rtc(['bench', 'small-en', '--audio', 'calls'])).code).toBe(2);
+  });
+});
+
+describe('the line of a download', () => {
+  it('has a bar, the speed and the time that is left', () => {
+    const line = downloadLine({ received: 210_000_000, total: 487_000_000, bytesPerSecond: 10_000_000 });
+    expect(line).toBe('██████████░░░░░░░░░░░░░░  43 %  210 MB of 487 MB, 10 MB/s, 28 s left');
+  });
+
+  it('has the bytes alone when the server does not say how many there are', () => {
+    const line = downloadLine({ received: 5_000_000, total: undefined, bytesPerSecond: undefined });
+    expect(line).toBe('5.0 MB');
+  });
+});

@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ERROR_CODES } from '../../src/contract/errors.ts';
+
+/* Links of the pages lead to files, and their anchors to headings; error codes that a page names exist. */
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const pages = ['', 'docs', 'docs/guide', 'clients', 'clients/python', 'clients/go']
+  .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))
+  .filter((path) => path.endsWith('.md'));
+
+/** The anchor that GitHub gives a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s-]/gu, '')
+    .replaceAll(/\s/g, '-');
+}
+
+function anchorsOf(file: string): readonly string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map((match) => anchorOf(match[1] ?? ''));
+}
+
+function brokenLinksOf(page: string): readonly string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
+  return [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].flatMap((match) => {
+    const [path = '', anchor] = (match[1] ?? '').split('#');
+    const file = path === '' ? join(ROOT, page) : join(ROOT, dirname(page), path);
+    if (!existsSync(file)) return [`${match[1]}: no such file`];
+    if (anchor === undefined || !file.endsWith('.md') || anchorsOf(file).includes(anchor)) return [];
+    return [`${match[1]}: no such heading in ${relative(ROOT, file)}`];
+  });
+}
+
+describe('the pages', () => {
+  it.each(pages)('%s has links that lead somewhere', (page) => {
+    expect(brokenLinksOf(page)).toEqual([]);
+  });
+
+  it('name error codes that exist, where they explain errors', () => {
+    const text = readFileSync(join(ROOT, 'docs', 'troubleshooting.md'), 'utf8');
+    const codes = [...text.matchAll(/(?:40|50)\d `([a-z-]+)`/g)].map((match) => match[1]);
+    expect(codes.length).toBeGreaterThan(4);
+    for (const code of codes) expect(ERROR_CODES).toContain(code);
+  });
+
+  it('are all in the index of docs', () => {
+    const index = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
+    const missing = pages
+      .filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+      .filter((page) => !index.includes(`(${relative('docs', page)})`));
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+/*
+ * What users of fiscal code libraries have complained of, and the test that holds the answer. A row without such a test
+ * fails, so that none gets lost when tests are renamed.
+ */
+
+type Held = readonly [complaint: string, file: string, title: string];
+
+const TABLE: readonly Held[] = [
+  [
+    'Kazakistan makes the code of a republic that is no more',
+    'fiscal/complaints',
+    'finds the state of today for %s, at all times when people were born there',
+  ],
+  ['two spellings of one place have two codes', 'fiscal/complaints', 'finds %s at %s as %s'],
+  [
+    'people without surname or given name are refused (ANPR 3048, 1216, 5364)',
+    'fiscal/match',
+    'have XXX in their codes, which can be read',
+  ],
+  ['an empty name is taken for a person without one', 'fiscal/match', 'must be said to be such'],
+  ['names after a comma count', 'fiscal/match', 'leave out what is after the comma, with a warning'],
+  ['letters outside the table are refused or dropped', 'fiscal/generate', 'writes the surname %s as %s'],
+  [
+    'a birth of 2024 in Jugoslavia',
+    'fiscal/check',
+    'reads %s as a birth of %s, in a place that had ended before 2000',
+  ],
+  ['Fiume is Fiume Veneto without a word', 'fiscal/complaints', 'lists both places for %s in 1960'],
+  [
+    'nobody tells which place was chosen',
+    'server/fiscal-api/fiscal',
+    'tells the place that was chosen, its dates and why',
+  ],
+  [
+    'a batch loses its bad rows',
+    'cli/commands/cf-match',
+    'keeps every row and its columns, in order, with the code or why there is none',
+  ],
+  ['decode and check lose the key of a row', 'cli/commands/cf-files', 'adds to each row what its code tells'],
+  ['suggestions in a batch take minutes', 'fiscal/complaints', 'can leave suggestions out'],
+  [
+    'a forgotten --column fills the terminal',
+    'cli/commands/cf-match',
+    'stops after a hundred lines and names what was forgotten',
+  ],
+  ['Roma in MI is an unknown name', 'fiscal/complaints', 'says in which province the place is'],
+  ['Parigi suggests Italian villages', 'fiscal/complaints', 'gives the state of a foreign city'],
+  [
+    'Rma in RM suggests nothing',
+    'fiscal/complaints',
+    'forgives a slip in three letters when the province is given',
+  ],
+  ['cast suggests Enna', 'fiscal/complaints', 'is by exactness, then what is in force, then residents'],
+  [
+    '--strict always points at Rome',
+    'cli/commands/cf-generate',
+    'points to the place that was given, not to Rome',
+  ],
+  [
+    'a list of a province has no dates',
+    'cli/commands/cf-files',
+    'lists the places of a day, by the beginning of a name',
+  ],
+  ['odd arguments throw', 'fiscal/complaints', 'are answered, or refused as documented'],
+  [
+    'Safari before 16.4 cannot load it',
+    'fiscal/browser-bundle',
+    'has no look-behind in a regular expression, which Safari before 16.4 does not know',
+  ],
+  ['S. Giovanni Rotondo is unknown', 'fiscal/complaints', 'finds %s'],
+  [
+    'Mestre in 1970 gets a code of 1926',
+    'fiscal/complaints',
+    'leads to the one that took it over, with a warning',
+  ],
+  [
+    'no library tells whether a code is that of a person',
+    'fiscal/match',
+    'tells what was found and what was expected',
+  ],
+  ['codes of before 2011 do not match', 'fiscal/match', 'knows the surname %s as %s'],
+  [
+    'a birth in Croazia does not match Jugoslavia',
+    'fiscal/match',
+    'knows that one born on %s in %s may tell %s',
+  ],
+  [
+    'codes of eleven digits are called invalid',
+    'fiscal/match',
+    'tells that %s is of kind %s, or where its check digit is wrong',
+  ],
+  [
+    'messages are English only',
+    'fiscal/messages',
+    'have the same codes in both languages, and different texts',
+  ],
+  [
+    'Excel files have to be converted first',
+    'cli/commands/cf-files',
+    'comes back with codes, with reasons in Italian, and with nothing lost',
+  ],
+  ['Italian headers are not understood', 'cli/commands/cf-files', 'are understood from %s'],
+  ['Italian dates are not understood', 'cli/commands/cf-files', 'are read as %s'],
+  ['Windows-1252 is garbled', 'cli/commands/cf-generate', 'reads Windows-1252, where accents are no UTF-8'],
+  [
+    'postal codes have no date',
+    'fiscal/territory',
+    'tell when they were compiled and which of them is about to replace the others',
+  ],
+  [
+    'old postal codes lead nowhere',
+    'fiscal/territory',
+    'lead back to the comuni that have them, or had them until a few years ago',
+  ],
+  [
+    'the library is too large for a page',
+    'fiscal/browser-bundle',
+    'is under 35 kB compressed for check, and under 200 kB for everything',
+  ],
+];
+
+describe('a complaint', () => {
+  it.each(TABLE)('%s is held by a test', (_complaint, file, title) => {
+    const text = readFileSync(new URL(`../${file}.test.ts`, import.meta.url), 'utf8');
+    expect(text.includes(`'${title}'`) || text.includes(`"${title}"`)).toBe(true);
+  });
+});

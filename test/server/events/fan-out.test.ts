@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Store } from '../../../src/server/app/store.ts';
+import { type AppendEventsDeps, appendEvents } from '../../../src/server/events/append-events.ts';
+import { startFanOut } from '../../../src/server/events/fan-out.ts';
+import { MAX_DELIVERIES_PER_COMMIT } from '../../../src/server/events/plan-deliveries.ts';
+import { systemIds } from '../../../src/server/platform/system.ts';
+import { NO_DISPATCHER } from '../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import type { DeliveryJob } from '../../../src/server/webhooks/store.ts';
+import { silentLog, sqliteGround, systemClock } from '../platform/storage/grounds.ts';
+import type { Ground } from '../platform/storage/store-contract.ts';
+import { newWebhook } from '../platform/storage/webhook-records.ts';
+
+const WEBHOOKS = 2 * MAX_DELIVERIES_PER_COMMIT + 500;
+
+let ground: Ground;
+let store: Store;
+let deps: AppendEventsDeps;
+let dispatched: DeliveryJob[];
+const loops: ReturnType<typeof startFanOut>[] = [];
+
+beforeEach(async () => {
+  ground = await sqliteGround();
+  store = await ground.open();
+  dispatched = [];
+  const dispatcher = {
+    ...NO_DISPATCHER,
+    capacityFor: () => 1,
+    dispatch: (jobs: readonly DeliveryJob[]) => void dispatched.push(...jobs),
+  };
+  deps = { store, clock: systemClock, ids: systemIds, instanceId: 'here', dispatcher };
+  await store.transaction(async (within) => {
+    for (let n = 0; n < WEBHOOKS; n += 1) await within.webhooks.insert(newWebhook(idOf(n)));
+  });
+});
+afterEach(async () => {
+  await Promise.all(loops.splice(0).map((loop) => loop.close()));
+  await ground.close();
+});
+
+function idOf(n: number): string {
+  return `hook ${String(n).padStart(4, '0')}`;
+}
+
+function append(...sourceIds: readonly string[]): Promise<void> {
+  return appendEvents(deps, async (_store, appender) => {
+    const domainEvents = sourceIds.map((sourceId) => ({
+      ...({ type: 'room_finished', subject: {}, isReconciled: false } as const),
+      sourceId,
+      occurredAt: deps.clock.now(),
+    }));
+    await appender.append({ session: undefined, roomName: 'demo', present: 0 }, domainEvents);
+  });
+}
+
+function start(): void {
+  loops.push(startFanOut({ ...deps, log: silentLog, changes: store.changes }));
+}
+
+async function countDeliveries(n: number): Promise<number> {
+  return (await store.deliveries.list({ webhookId: idOf(n), limit: 10 })).length;
+}
+
+async function countAll(): Promise<readonly number[]> {
+  const counts = new Set<number>();
+  for (let n = 0; n < WEBHOOKS; n += 1) counts.add(await countDeliveries(n));
+  return [...counts];
+}
+
+const isDone = () => store.fanOuts.isAnyOpen().then((isOpen) => !isOpen);
+
+it('stores the first thousand deliveries of an event with it, and the others in turns with other writers', async () => {
+  await append('one');
+  expect(dispatched).toHaveLength(MAX_DELIVERIES_PER_COMMIT);
+  const places = new Set<string | null>();
+  start();
+  for (let isOpen = true; isOpen; ) {
+    isOpen = await store.transaction(async (within) => {
+      const [next] = await within.fanOuts.lockNext(1);
+      if (next !== undefined) places.add(next.afterId);
+      return next !== undefined;
+    });
+  }
+  expect([...places]).toEqual([idOf(MAX_DELIVERIES_PER_COMMIT - 1), idOf(2 * MAX_DELIVERIES_PER_COMMIT - 1)]);
+  expect(await countAll()).toEqual([1]);
+  await expect.poll(() => dispatched.length).toBe(WEBHOOKS);
+  expect(new Set(dispatched.map(({ webhook }) => webhook.id)).size).toBe(WEBHOOKS);
+});
+
+it('lets events that come meanwhile wait, so that each webhook gets them in their order', async () => {
+  await append('one', 'two');
+  await append('three');
+  expect(dispatched).toHaveLength(MAX_DELIVERIES_PER_COMMIT);
+  expect(await countDeliveries(0)).toBe(1);
+  start();
+  await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+  expect(await countAll()).toEqual([3]);
+  const ofLast = dispatched.filter(({ webhook }) => webhook.id === idOf(WEBHOOKS - 1));
+  const positions = await Promise.all(
+    ofLast.map(async ({ event }) => (await store.events.find(event.id))?.position),
+  );
+  expect(positions).toEqual(positions.toSorted());
+});
+
+it('goes on with what another process has left', async () => {
+  const other = await ground.open();
+  await appendEvents({ ...deps, store: other, dispatcher: NO_DISPATCHER }, async (_store, appender) => {
+    const domainEvent = {
+      ...({ type: 'room_finished', subject: {}, isReconciled: false } as const),
+      sourceId: 'elsewhere',
+      occurredAt: deps.clock.now(),
+    };
+    await appender.append({ session: undefined, roomName: 'demo', present: 0 }, [domainEvent]);
+  });
+  start();
+  await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+  expect(await countAll()).toEqual([1]);
+});
+
+it('goes on where a webhook was deleted, and drops what belongs to no event', async () => {
+  await append('one');
+  await store.webhooks.delete(idOf(MAX_DELIVERIES_PER_COMMIT - 1), 1);
+  await store.fanOuts.insert([{ eventId: 'gone', createdAt: 1, afterCreatedAt: null, afterId: null }]);
+  start();
+  await expect.poll(isDone, { timeout: 20_000 }).toBe(true);
+  expect(await countDeliveries(MAX_DELIVERIES_PER_COMMIT)).toBe(1);
+  expect(await countDeliveries(WEBHOOKS - 1)).toBe(1);
+});

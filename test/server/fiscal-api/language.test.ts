@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ clock: new ManualClock(Date.parse('2026-06-15T12:00:00Z')) });
+});
+afterAll(() => service.close());
+
+const ITALIAN = { 'accept-language': 'it-IT,it;q=0.9,en;q=0.5' };
+const get = (path: string, headers: Readonly<Record<string, string>> = ITALIAN) =>
+  service.call('GET', path, { signing: false, headers });
+const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = ITALIAN) =>
+  service.call('POST', path, { signing: false, headers, body });
+
+const MARIO = { name: 'Mario', surname: 'Rossi', gender: 'M', day: 1, month: 2, year: 1980, city: 'Roma' };
+const WRONG = 'RSSMRA80B01H501X';
+
+describe('the language of messages', () => {
+  it('is Italian for a reader of Italian, in every field of a person', async () => {
+    const bad = { ...MARIO, name: '', gender: 'X', month: 13, city: 'Parigi', province: 'EE' };
+    const response = await post('/cf', bad);
+    expect([response.status, response.headers['content-language']]).toEqual([400, 'it']);
+    expect(response.headers.vary).toContain('accept-language');
+    expect(response.json).toMatchObject({
+      name: 'BadRequest',
+      code: 400,
+      message: expect.stringMatching(/^Dati anagrafici non validi: manca il nome; /),
+      errors: {
+        name: 'manca il nome',
+        gender: 'il sesso deve essere F o M',
+        month: 'il mese di nascita deve essere compreso tra 1 e 12',
+        city: 'è una città estera; indicare lo stato estero di nascita: FRANCIA',
+      },
+    });
+  });
+
+  it('is Italian for codes that are invalid', async () => {
+    expect((await get(`/cf/${WRONG}?details=true`)).json).toMatchObject({
+      message: 'Codice fiscale non valido',
+      faults: [{ message: 'il carattere di controllo non corrisponde ai quindici che lo precedono' }],
+    });
+    expect((await get(`/cf/check/${WRONG}?details=true`)).json).toMatchObject({
+      reason: 'check-character',
+      faults: [{ message: 'il carattere di controllo non corrisponde ai quindici che lo precedono' }],
+    });
+    expect((await post('/cf/match', { ...MARIO, cf: WRONG })).json).toMatchObject({
+      message: 'Codice fiscale non valido',
+      errors: { cf: 'il carattere di controllo non corrisponde ai quindici che lo precedono' },
+    });
+    expect((await post('/cf/match', [])).json).toMatchObject({
+      message: 'Il corpo della richiesta deve essere un oggetto JSON.',
+    });
+  });
+
+  it.each([
+    ['/it/cities/ZZ', 'Nessuna provincia ha questa sigla'],
+    ['/it/cities/RM?date=1980-02-30', 'La data non esiste nel calendario'],
+    ['/it/caps/RM/Xyzxyz', 'Nessun luogo di questa provincia ha questo nome'],
+    ['/it/caps/TN/San%20Martino', 'Più luoghi di questa provincia hanno questo nome'],
+    ['/it/caps/EE/Francia', 'Di questo luogo non si conoscono codici di avviamento postale'],
+  ])('is Italian for the error of %s', async (path, message) => {
+    expect((await get(path)).json).toMatchObject({ message });
+  });
+
+  it.each([
+    [{}],
+    [{ 'accept-language': '*' }],
+    [{ 'accept-language': 'en,it;q=0.8' }],
+    [{ 'accept-language': 'de' }],
+    [{ 'accept-language': 'it;q=0' }],
+    [{ 'accept-language': 'it;q=high' }],
+  ])('is English for %o', async (headers) => {
+    expect((await get(`/cf/${WRONG}`, headers)).json).toMatchObject({
+      message: 'Not a valid Codice Fiscale',
+    });
+  });
+});
+
+describe('GET /it/caps with details', () => {
+  it('tells of which month the codes are, and of which place', async () => {
+    expect((await get('/it/caps/TR/Terni?details=true')).json).toEqual({
+      place: { code: 'L117', belfiore_code: 'L117', province: 'TR', name: 'TERNI' },
+      caps: ['05100'],
+      asOf: '2026-11',
+      replacedBy: null,
+    });
+  });
+
+  it('tells of a code that will replace the others', async () => {
+    const { json } = await get('/it/caps/SU/Decimoputzu?details=true');
+    expect(json).toMatchObject({ caps: ['09001', '09010'], replacedBy: '09001' });
+  });
+});
+
+describe('GET /it/places', () => {
+  it('finds the comuni of a postal code, also of one of some years ago', async () => {
+    const { json } = await get('/it/places?q=05100');
+    expect(json).toMatchObject([{ code: 'L117', name: 'TERNI' }]);
+    expect((await get('/it/places?q=60130')).json).toMatchObject([{ code: 'A271', name: 'ANCONA' }]);
+  });
+});

@@ -1,0 +1,47 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { EventIntake } from '../../../src/server/media-events/event-intake.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { mediaEvent, NOW } from './support/event-stage.ts';
+
+describe('the intake of events', () => {
+  let clock: ManualClock;
+  let intake: EventIntake;
+  let refused: number;
+  let isStoreAway: boolean;
+
+  beforeEach(() => {
+    clock = new ManualClock(NOW);
+    refused = 0;
+    isStoreAway = true;
+    intake = new EventIntake({
+      clock,
+      record: async () => {
+        if (isStoreAway) throw new Error('away');
+      },
+      onRefused: () => {
+        refused += 1;
+      },
+    });
+  });
+  const refuse = () => expect(intake.ingest(mediaEvent('room_started'))).rejects.toThrow('away');
+
+  it('knows since when events have been refused', async () => {
+    expect(intake.refusedSince).toBeUndefined();
+    await refuse();
+    clock.advance(5_000);
+    await refuse();
+    isStoreAway = false;
+    await intake.ingest(mediaEvent('room_started'));
+    expect([intake.refusedSince, refused]).toEqual([NOW, 2]);
+  });
+
+  it('forgets it when a comparison that began after the last of them has ended', async () => {
+    await refuse();
+    clock.advance(5_000);
+    await refuse();
+    intake.makeUp(NOW + 4_999);
+    expect(intake.refusedSince).toBe(NOW);
+    intake.makeUp(NOW + 5_000);
+    expect(intake.refusedSince).toBeUndefined();
+  });
+});

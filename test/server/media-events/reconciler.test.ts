@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/contract/errors.ts';
+import type { Room } from '../../../src/contract/rooms.ts';
+import { type Reconciler, startReconciler } from '../../../src/server/media-events/reconciler.ts';
+import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
+import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
+import { type EventStage, mediaEvent, NOW, openEventStage } from './support/event-stage.ts';
+
+let stage: EventStage;
+let lists: number;
+/** How often the media server was asked for a single room. */
+let looks: number;
+/** What the media server's list of rooms answers. */
+let list: () => Promise<readonly Room[]>;
+const running: Reconciler[] = [];
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+beforeEach(async () => {
+  stage = await openEventStage();
+  lists = 0;
+  looks = 0;
+  list = async () => [];
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((reconciler) => reconciler.close()));
+  await stage.close();
+});
+
+const mediaServer = {
+  listRooms: async (names?: readonly string[]) => {
+    if (names !== undefined) {
+      looks += 1;
+      await list();
+      return [];
+    }
+    lists += 1;
+    return await list();
+  },
+} as Partial<MediaServer> as MediaServer;
+
+const start = (instanceId: string, onCompared?: (startedAt: number) => void) => {
+  const reconciler = startReconciler({
+    ...stage.deps,
+    instanceId,
+    mediaServer,
+    log: silent,
+    recordingFiles: {} as RecordingFiles,
+    ...(onCompared === undefined ? {} : { onCompared }),
+  });
+  running.push(reconciler);
+  return reconciler;
+};
+/** Until every reconciler sleeps. */
+const settle = (sleeping = 1) => expect.poll(() => stage.clock.sleeping).toBe(sleeping);
+const lease = (until: number) => stage.store.leases.acquire('reconcile', 'another', stage.clock.now(), until);
+
+describe('the reconciler', () => {
+  it('compares at its start, also while an instance that was killed still has the lease', async () => {
+    await stage.receive(mediaEvent('room_started'));
+    stage.clock.advance(60_000);
+    await lease(stage.clock.now() + 55_000);
+    start('restarted');
+    await expect.poll(stage.summary).toContain('room_finished 0 reconciled');
+    expect(stage.clock.now()).toBe(NOW + 60_000);
+  });
+
+  it('leaves later rounds to the instance that has the lease, and takes over when that one ends', async () => {
+    await lease(NOW + 100_000);
+    start('second');
+    await settle();
+    expect(lists).toBe(1);
+    stage.clock.advance(30_000);
+    await settle();
+    expect(lists).toBe(1);
+    await stage.store.leases.release('reconcile', 'another');
+    stage.clock.advance(30_000);
+    await expect.poll(() => lists).toBe(2);
+  });
+
+  it('keeps its lease in the pauses between its rounds', async () => {
+    start('first');
+    await settle();
+    stage.clock.advance(29_999);
+    expect(await lease(stage.clock.now() + 1_000)).toBe(false);
+    stage.clock.advance(1);
+    await expect.poll(() => lists).toBe(2);
+    await settle();
+    stage.clock.advance(29_999);
+    expect(await lease(stage.clock.now() + 1_000)).toBe(false);
+  });
+
+  it('renews its lease while a round takes longer than that', async () => {
+    const { promise, resolve } = Promise.withResolvers<readonly Room[]>();
+    list = () => promise;
+    start('first');
+    for (let seconds = 0; seconds < 120; seconds += 15) {
+      await settle();
+      stage.clock.advance(15_000);
+    }
+    await settle();
+    expect(await lease(stage.clock.now() + 1_000)).toBe(false);
+    resolve([]);
+  });
+
+  it('ends at once when it is closed while the media server does not answer, and releases its lease', async () => {
+    list = () => new Promise(() => {});
+    const reconciler = start('first');
+    await expect.poll(() => lists).toBe(1);
+    await reconciler.close();
+    expect(await lease(stage.clock.now() + 1_000)).toBe(true);
+  });
+
+  it('stops its round when another instance has taken the lease', async () => {
+    list = () => new Promise(() => {});
+    start('first');
+    await settle();
+    stage.clock.advance(10);
+    await stage.store.leases.release('reconcile', 'first');
+    expect(await lease(stage.clock.now() + 3_600_000)).toBe(true);
+    list = async () => [];
+    stage.clock.advance(15_000);
+    await settle();
+    stage.clock.advance(60_000);
+    await settle();
+    // The round was given up and begun again, as it was the one of the start.
+    expect(lists).toBe(2);
+  });
+
+  it('compares everything again after events were refused, whoever has the lease', async () => {
+    const compared: number[] = [];
+    const reconciler = start('first', (startedAt) => compared.push(startedAt));
+    await expect.poll(() => compared).toEqual([NOW]);
+    await settle();
+    await stage.store.leases.release('reconcile', 'first');
+    await lease(NOW + 3_600_000);
+    await stage.receive(mediaEvent('room_started'));
+    reconciler.compareAll();
+    stage.clock.advance(1_000);
+    await expect.poll(() => compared).toEqual([NOW, NOW + 1_000]);
+    expect(await stage.summary()).toContain('room_finished 0 reconciled');
+  });
+
+  it('tries again within seconds while the media server or the database is away', async () => {
+    list = () => Promise.reject(new ServiceError('media-server-unavailable', 'away'));
+    start('first');
+    await settle();
+    list = async () => [];
+    stage.clock.advance(1_000);
+    await expect.poll(() => lists).toBe(2);
+  });
+
+  it('leaves the database alone while the media server is away', async () => {
+    list = () => Promise.reject(new ServiceError('media-server-unavailable', 'away'));
+    start('first');
+    await settle();
+    await stage.store.leases.release('reconcile', 'first');
+    stage.clock.advance(1_000);
+    await expect.poll(() => looks).toBe(1);
+    await settle();
+    expect(lists).toBe(1);
+    expect(await stage.store.leases.acquire('reconcile', 'second', NOW, NOW + 1)).toBe(true);
+  });
+});

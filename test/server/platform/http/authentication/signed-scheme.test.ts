@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../../support/manual-clock.ts';
+import { startTestService, type TestService } from '../../../../support/service.ts';
+import { signatureHeaders } from '../../../../support/sign.ts';
+
+const NOW_SECONDS = 1_767_225_600;
+const PREVIOUS_SECRET = 'the-secret-before';
+
+const clock = new ManualClock(NOW_SECONDS * 1000);
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startTestService({ clock, environment: { API_SECRET_PREVIOUS: PREVIOUS_SECRET } });
+});
+afterAll(() => service.close());
+
+/** Signed, and answered without a media server. */
+const SIGNED_PATH = '/metrics';
+
+const codeOf = (answer: { readonly json: { readonly type: string } }): string =>
+  answer.json.type.replace('urn:problem-type:rtc:', '');
+
+const signed = (method = 'GET', path = SIGNED_PATH) => ({
+  ...signatureHeaders(
+    { method, path },
+    { apiKey: service.apiKey, apiSecret: service.apiSecret, timestamp: NOW_SECONDS },
+  ),
+});
+
+const callWith = (headers: Readonly<Record<string, string>>, path = SIGNED_PATH) =>
+  service.call('GET', path, { signing: false, headers });
+
+describe('a signed request', () => {
+  it('gets in', async () => {
+    expect((await callWith(signed())).status).toBe(200);
+  });
+
+  it('gets in whatever the case of the header names', async () => {
+    const lower = Object.fromEntries(
+      Object.entries(signed()).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const upper = Object.fromEntries(
+      Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]),
+    );
+    expect((await callWith(lower)).status).toBe(200);
+    expect((await callWith(upper)).status).toBe(200);
+  });
+
+  it('gets in again: the scheme has no nonce', async () => {
+    const headers = signed();
+    expect((await callWith(headers)).status).toBe(200);
+    expect((await callWith(headers)).status).toBe(200);
+  });
+
+  it('gets in by the previous secret, but not by another', async () => {
+    const by = (apiSecret: string) => service.call('GET', SIGNED_PATH, { signing: { apiSecret } });
+    expect((await by(PREVIOUS_SECRET)).status).toBe(200);
+    expect((await by(`${PREVIOUS_SECRET}r`)).status).toBe(403);
+  });
+
+  it('is answered by HEAD without a body, and HEAD is what it signs', async () => {
+    const answer = await service.call('HEAD', SIGNED_PATH);
+    expect([answer.status, answer.text]).toEqual([200, '']);
+    const signedAsGet = await service.call('HEAD', SIGNED_PATH, { signing: false, headers: signed('GET') });
+    expect(signedAsGet.status).toBe(403);
+  });
+
+  it('of a GET has its body hashed too', async () => {
+    expect((await service.call('GET', SIGNED_PATH, { body: 'some body' })).status).toBe(200);
+    const unhashed = await service.call('GET', SIGNED_PATH, {
+      body: 'some body',
+      signing: false,
+      headers: signed(),
+    });
+    expect(codeOf(unhashed)).toBe('invalid-signature');
+  });
+
+  it('is not kept by caches', async () => {
+    expect((await callWith(signed())).headers['cache-control']).toBe('no-store');
+    expect((await callWith({})).headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('the order of the checks', () => {
+  const without = (...names: readonly string[]) =>
+    Object.fromEntries(Object.entries(signed()).filter(([name]) => !names.includes(name)));
+
+  it('begins with the key: missing or empty', async () => {
+    for (const headers of [{}, without('X-Api-Key'), { ...signed(), 'X-Api-Key': '' }]) {
+      const answer = await callWith(headers);
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'missing-credentials']);
+      expect((answer.json as { detail: string }).detail).toContain('X-Api-Key');
+    }
+  });
+
+  it('goes on with a wrong key, before the signature headers are looked at', async () => {
+    for (const headers of [{ 'X-Api-Key': 'wrong' }, { ...signed(), 'X-Api-Key': 'wrong' }]) {
+      const answer = await callWith(headers);
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'invalid-api-key']);
+    }
+  });
+
+  it('goes on with missing signature headers', async () => {
+    for (const name of ['X-Service-Timestamp', 'X-Service-Signature']) {
+      for (const headers of [without(name), { ...signed(), [name]: '' }]) {
+        const answer = await callWith(headers);
+        expect([answer.status, codeOf(answer)]).toEqual([401, 'missing-credentials']);
+        expect((answer.json as { detail: string }).detail).toContain(name);
+      }
+    }
+  });
+
+  it('takes a signature in upper-case hex', async () => {
+    const headers = signed();
+    const upper = headers['X-Service-Signature']?.toUpperCase() ?? '';
+    const accepted = await callWith(headers);
+    const response = await callWith({ ...headers, 'X-Service-Signature': upper });
+    expect(response.status).toBe(accepted.status);
+    expect(response.status).not.toBe(403);
+  });
+
+  it('says which hex the body hash is to be in', async () => {
+    const response = await callWith({ ...signed(), 'X-Service-Signature': 'f'.repeat(64) });
+    expect([response.status, codeOf(response)]).toEqual([403, 'invalid-signature']);
+    expect((response.json as { detail: string }).detail).toContain('lower-case hex');
+  });
+
+  it('asks for a missing signature before it looks at a bad timestamp', async () => {
+    const answer = await callWith({ ...without('X-Service-Signature'), 'X-Service-Timestamp': '1' });
+    expect(codeOf(answer)).toBe('missing-credentials');
+  });
+
+  it('looks at the timestamp before the signature', async () => {
+    const answer = await callWith({
+      ...signed(),
+      'X-Service-Timestamp': '1',
+      'X-Service-Signature': 'f'.repeat(64),
+    });
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'timestamp-out-of-window']);
+  });
+
+  it('ends with the signature', async () => {
+    const answer = await callWith({ ...signed(), 'X-Service-Signature': 'f'.repeat(64) });
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'invalid-signature']);
+  });
+
+  it('comes before the body is looked at', async () => {
+    const answer = await service.call('POST', '/v1/token', {
+      body: 'no json',
+      headers: { 'Content-Type': 'image/png', 'X-Service-Signature': 'f'.repeat(64) },
+    });
+    expect(codeOf(answer)).toBe('invalid-signature');
+  });
+});
+
+describe('the five minutes', () => {
+  it.each([
+    [-301, 403],
+    [-300, 200],
+    [-1, 200],
+    [0, 200],
+    [300, 200],
+    [301, 403],
+  ])('answer a timestamp %i s off with %i', async (offset, status) => {
+    const timestamp = NOW_SECONDS + offset;
+    expect((await service.call('GET', SIGNED_PATH, { signing: { timestamp } })).status).toBe(status);
+  });
+
+  it('count whole seconds, whatever the fraction of the clock', async () => {
+    clock.advance(999);
+    const by = (offset: number) =>
+      service.call('GET', SIGNED_PATH, { signing: { timestamp: NOW_SECONDS + offset } });
+    expect((await by(-300)).status).toBe(200);
+    expect((await by(-301)).status).toBe(403);
+    expect((await by(300)).status).toBe(200);
+    expect((await by(301)).status).toBe(403);
+    clock.advance(-999);
+  });
+
+  it('are told with the time of the server', async () => {
+    const late = await service.call('GET', SIGNED_PATH, { signing: { timestamp: NOW_SECONDS - 301 } });
+    expect(late.json).toMatchObject({
+      serverTime: NOW_SECONDS,
+      detail: expect.stringContaining('301 s behind'),
+    });
+    const early = await service.call('GET', SIGNED_PATH, { signing: { timestamp: NOW_SECONDS + 4000 } });
+    expect(early.json).toMatchObject({
+      serverTime: NOW_SECONDS,
+      detail: expect.stringContaining('4000 s ahead'),
+    });
+  });
+
+  it.each([
+    'abc',
+    '1767225600.0',
+    '1.7672256e9',
+    '+1767225600',
+    '-1767225600',
+    '0x69560b80',
+    '1767225600s',
+    '9'.repeat(400),
+  ])('refuse the timestamp %j, signed as it is', async (timestamp) => {
+    const answer = await service.call('GET', SIGNED_PATH, { signing: { timestamp } });
+    expect([answer.status, codeOf(answer)]).toEqual([403, 'timestamp-out-of-window']);
+    expect(answer.json).toMatchObject({ serverTime: NOW_SECONDS });
+  });
+});
+
+describe('a path under /v1', () => {
+  it.each([
+    '/v1',
+    '/v1/',
+    '/v1/unknown',
+    '/v1?x=1',
+    '/v1/health/more',
+    '/v1/rooms/a/b/c/d',
+    '/%76%31/unknown',
+    '/v1/rooms/%',
+    '/v1/rooms/%C3%28',
+    `/v1/rooms/${'x'.repeat(1025)}`,
+  ])('that is %.20s tells an unsigned caller nothing', async (path) => {
+    const answer = await service.call('GET', path, { signing: false });
+    expect([answer.status, codeOf(answer)]).toEqual([401, 'missing-credentials']);
+  });
+
+  it('that is unknown is 404 for a signed caller, of any method', async () => {
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE']) {
+      const answer = await service.call(method, '/v1/unknown');
+      expect([method, answer.status, codeOf(answer)]).toEqual([method, 404, 'route-not-found']);
+    }
+  });
+
+  it('that knows other methods only is 405 with Allow for a signed caller, 401 for another', async () => {
+    const expected = {
+      '/v1/rooms': 'GET, HEAD, POST',
+      '/v1/token': 'POST',
+      '/v1/rooms/a': 'DELETE, GET, HEAD, PATCH',
+    };
+    for (const [path, allow] of Object.entries(expected)) {
+      for (const method of ['PUT', 'OPTIONS', 'PROPFIND']) {
+        const answer = await service.call(method, path);
+        expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allow]);
+        expect((await service.call(method, path, { signing: false })).status).toBe(401);
+      }
+    }
+  });
+
+  it('of the health is public, with its other methods refused', async () => {
+    expect((await service.call('GET', '/v1/health', { signing: false })).status).toBe(200);
+    expect((await service.call('HEAD', '/v1/health', { signing: false })).status).toBe(200);
+    expect((await service.call('POST', '/v1/health', { signing: false })).status).toBe(401);
+    const answer = await service.call('POST', '/v1/health');
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('the single header', () => {
+  let lenient: TestService;
+  beforeAll(async () => {
+    lenient = await startTestService({
+      clock,
+      environment: { AUTH_SINGLE_HEADER: 'on', API_SECRET_PREVIOUS: PREVIOUS_SECRET },
+    });
+  });
+  afterAll(() => lenient.close());
+
+  const withKey = (on: TestService, key: string, more: Readonly<Record<string, string>> = {}) =>
+    on.call('GET', SIGNED_PATH, { signing: false, headers: { 'X-API-Key': key, ...more } });
+
+  it('is not enough unless it is turned on', async () => {
+    expect(codeOf(await withKey(service, service.apiSecret))).toBe('invalid-api-key');
+    expect(codeOf(await withKey(service, service.apiKey))).toBe('missing-credentials');
+  });
+
+  it('is enough when it is turned on: the secret, the current or the previous one', async () => {
+    expect((await withKey(lenient, lenient.apiSecret)).status).toBe(200);
+    expect((await withKey(lenient, PREVIOUS_SECRET)).status).toBe(200);
+    expect(codeOf(await withKey(lenient, lenient.apiKey))).toBe('missing-credentials');
+    expect(codeOf(await withKey(lenient, `${lenient.apiSecret}x`))).toBe('invalid-api-key');
+  });
+
+  it('does not soften a request that is signed, or half signed', async () => {
+    expect((await lenient.call('GET', SIGNED_PATH)).status).toBe(200);
+    const wrong = await lenient.call('GET', SIGNED_PATH, {
+      headers: { 'X-Service-Signature': 'f'.repeat(64) },
+    });
+    expect(codeOf(wrong)).toBe('invalid-signature');
+    for (const half of ['X-Service-Timestamp', 'X-Service-Signature']) {
+      const answer = await withKey(lenient, lenient.apiSecret, { [half]: `${NOW_SECONDS}` });
+      expect(codeOf(answer)).toBe('invalid-api-key');
+    }
+  });
+});

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Problem } from '../../../../../src/contract/problem.ts';
+import { RawConnection } from '../../../../support/raw-http.ts';
+import { startTestService, type TestService } from '../../../../support/service.ts';
+
+const LIMIT = 5;
+
+let service: TestService | undefined;
+
+// The limiter knows no clock but Date: it stands still here, and nothing depends on how fast requests come.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(async () => {
+  await service?.close();
+  service = undefined;
+  vi.useRealTimers();
+});
+
+const pass = (ms: number): void => {
+  vi.setSystemTime(Date.now() + ms);
+};
+
+/** The fixture has asked for the OpenAPI document by then; that second is over. */
+async function start(environment: Readonly<Record<string, string>>): Promise<TestService> {
+  service = await startTestService({ environment });
+  pass(1000);
+  return service;
+}
+
+type Sent = { readonly path: string; readonly isSigned?: boolean; readonly forwardedFor?: string };
+
+const get = ({ call }: TestService, { path, isSigned = false, forwardedFor }: Sent) =>
+  call('GET', path, {
+    ...(isSigned ? {} : { signing: false }),
+    headers: forwardedFor === undefined ? {} : { 'X-Forwarded-For': forwardedFor },
+  });
+
+/** The statuses of so many requests within one second. */
+async function burst(
+  on: TestService,
+  count: number,
+  sent: (index: number) => Sent,
+): Promise<readonly number[]> {
+  return await Promise.all(
+    Array.from({ length: count }, async (_, index) => (await get(on, sent(index))).status),
+  );
+}
+
+const refused = (statuses: readonly number[]): number => statuses.filter((status) => status === 429).length;
+
+describe('the limit per address on public paths', () => {
+  it('refuses what is over it, as a problem that says when to come back', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const path = '/v1/health';
+    const first = await get(on, { path });
+    expect(first.headers).toMatchObject({
+      'ratelimit-limit': `${LIMIT}`,
+      'ratelimit-remaining': `${LIMIT - 1}`,
+      'ratelimit-reset': '1',
+    });
+    expect(refused(await burst(on, LIMIT - 1, () => ({ path })))).toBe(0);
+    const over = await get(on, { path });
+    expect(over.status).toBe(429);
+    expect(over.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-remaining': '0' });
+    expect(over.json as Problem).toMatchObject({ type: 'urn:problem-type:rtc:rate-limited', status: 429 });
+  });
+
+  it('lets in again after a second', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    await burst(on, LIMIT + 1, () => ({ path: '/v1/health' }));
+    pass(999);
+    expect((await get(on, { path: '/v1/health' })).status).toBe(429);
+    pass(1);
+    expect((await get(on, { path: '/v1/health' })).status).toBe(200);
+  });
+
+  it('counts all public paths together, unknown ones too', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const paths = ['/v1/health', '/openapi.json', '/docs', '/nothing', '/nothing-else'];
+    const statuses = await burst(on, LIMIT + 3, (index) => ({ path: paths[index % paths.length] ?? '' }));
+    expect(refused(statuses)).toBe(3);
+  });
+
+  it('does not believe a forwarded address unless its sender is trusted', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const statuses = await burst(on, LIMIT + 2, (index) => ({
+      path: '/v1/health',
+      forwardedFor: `198.51.100.${index}`,
+    }));
+    expect(refused(statuses)).toBe(2);
+  });
+
+  it.each(['127.0.0.1', '127.0.0.0/8,::1', '1'])(
+    'counts by the forwarded address where the proxy is trusted: %s',
+    async (proxies) => {
+      const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}`, TRUST_PROXY: proxies });
+      const path = '/v1/health';
+      expect(
+        refused(await burst(on, LIMIT + 2, (index) => ({ path, forwardedFor: `198.51.100.${index}` }))),
+      ).toBe(0);
+      expect(refused(await burst(on, LIMIT + 2, () => ({ path, forwardedFor: '203.0.113.9' })))).toBe(2);
+    },
+  );
+
+  it('counts a forged hop before a trusted one for nothing', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}`, TRUST_PROXY: '1' });
+    const statuses = await burst(on, LIMIT + 2, (index) => ({
+      path: '/v1/health',
+      forwardedFor: `198.51.100.${index}, 203.0.113.77`,
+    }));
+    expect(refused(statuses)).toBe(2);
+  });
+
+  it('leaves the signed paths alone', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 3 * LIMIT },
+        async () => (await get(on, { path: '/metrics', isSigned: true })).status,
+      ),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+});
+
+describe('a burst of pipelined requests', () => {
+  it('is served up to the limit', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const connection = await RawConnection.open(on.url);
+    connection.send('GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(LIMIT + 1));
+    const statuses: (number | undefined)[] = [];
+    for (let count = 0; count <= LIMIT; count += 1) statuses.push((await connection.read())?.status);
+    connection.close();
+    expect(statuses).toEqual([...Array(LIMIT).fill(200), 429]);
+  });
+});
+
+describe('the limit of refused requests per address', () => {
+  const unsigned = 'GET /v1/rooms HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  it('answers 429 and closes the connection of a caller who is refused too often', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const connection = await RawConnection.open(on.url);
+    connection.send(unsigned.repeat(LIMIT + 3));
+    for (let count = 0; count < LIMIT; count += 1) expect((await connection.read())?.status).toBe(401);
+    const last = await connection.read();
+    expect([last?.status, last?.headers.connection]).toEqual([429, 'close']);
+    expect(last?.headers['retry-after']).toBe('1');
+    expect(await connection.read()).toBeUndefined();
+    await connection.closed();
+    const again = await RawConnection.open(on.url);
+    again.send(unsigned);
+    expect((await again.read())?.status).toBe(429);
+    pass(1000);
+    const later = await RawConnection.open(on.url);
+    later.send(unsigned);
+    expect((await later.read())?.status).toBe(401);
+    later.close();
+  });
+
+  it('does not keep a signed request of the same address from being served', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    await Promise.all(Array.from({ length: 4 * LIMIT }, () => get(on, { path: '/metrics' })));
+    expect((await get(on, { path: '/metrics', isSigned: true })).status).toBe(200);
+  });
+});
+
+describe('the limit per key', () => {
+  it('counts all signed paths together, unknown ones too', async () => {
+    const on = await start({ RATE_LIMIT_API: `${LIMIT}` });
+    const paths = ['/metrics', '/v1/nothing', '/v1/nothing-else'];
+    const statuses = await burst(on, LIMIT + 2, (index) => ({
+      path: paths[index % paths.length] ?? '',
+      isSigned: true,
+    }));
+    expect(refused(statuses)).toBe(2);
+  });
+
+  it('is not used up by those who do not know the secret', async () => {
+    const on = await start({ RATE_LIMIT_API: `${LIMIT}` });
+    const unsigned = await Promise.all(
+      Array.from({ length: 4 * LIMIT }, async () => (await get(on, { path: '/metrics' })).status),
+    );
+    expect(new Set(unsigned)).toEqual(new Set([401]));
+    expect((await get(on, { path: '/metrics', isSigned: true })).status).toBe(200);
+  });
+
+  it('is off at 0', async () => {
+    const on = await start({ RATE_LIMIT_API: '0', RATE_LIMIT_PUBLIC: '0' });
+    for (const isSigned of [true, false]) {
+      const path = isSigned ? '/metrics' : '/v1/health';
+      const answers = await Promise.all(Array.from({ length: 100 }, () => get(on, { path, isSigned })));
+      expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+      expect(answers[0]?.headers['ratelimit-limit']).toBeUndefined();
+    }
+  });
+});

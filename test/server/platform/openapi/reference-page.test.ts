@@ -1,0 +1,107 @@
+import { request as send } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestService, type TestService } from '../../../support/service.ts';
+
+/* The pages of the service, as a browser gets them. What they do is in test/web/reference.extended.ts. */
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+  service.call('GET', path, { signing: false, headers });
+
+/** With the body as it comes, compressed. */
+function fetchBytes(path: string, accepted: string) {
+  return new Promise<{ encoding: string | undefined; bytes: Buffer }>((resolve, reject) => {
+    const sent = send(`${service.url}${path}`, { headers: { 'accept-encoding': accepted } }, (response) => {
+      const encoding = response.headers['content-encoding'];
+      buffer(response).then((bytes) => resolve({ encoding, bytes }), reject);
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+const FILES = [
+  '/openapi.json',
+  '/docs',
+  '/docs/guide',
+  '/docs/scalar.js',
+  '/docs/document.json',
+  '/llms.txt',
+];
+
+describe('the pages of the reference', () => {
+  it.each(FILES)('sends %s compressed to who accepts that, and plain to who does not', async (path) => {
+    const plain = await fetchBytes(path, 'br;q=0, identity');
+    const brotli = await fetchBytes(path, 'gzip, deflate, br');
+    const gzipped = await fetchBytes(path, 'gzip');
+    expect([plain.encoding, brotli.encoding, gzipped.encoding]).toEqual([undefined, 'br', 'gzip']);
+    expect(brotliDecompressSync(brotli.bytes).equals(plain.bytes)).toBe(true);
+    expect(gunzipSync(gzipped.bytes).equals(plain.bytes)).toBe(true);
+    expect(brotli.bytes.length * 2).toBeLessThan(plain.bytes.length * 1.3);
+  });
+
+  it.each(FILES)('answers 304 for %s to who has it', async (path) => {
+    const { etag, vary } = (await get(path)).headers;
+    expect(vary).toBe('accept-encoding');
+    const again = await get(path, { 'If-None-Match': String(etag) });
+    expect([again.status, again.text]).toEqual([304, '']);
+    expect((await get(path, { 'If-None-Match': '"another"' })).status).toBe(200);
+  });
+
+  it('lets pages of any origin read the document', async () => {
+    expect((await get('/openapi.json')).headers['access-control-allow-origin']).toBe('*');
+    expect((await get('/docs')).headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('serves /docs/ as /docs', async () => {
+    expect((await get('/docs/')).text).toBe((await get('/docs')).text);
+  });
+
+  it('has a heading before any script runs, and says without scripts where to read on', async () => {
+    const { text } = await get('/docs');
+    expect(text).toContain('<h1>rtc-service API</h1>');
+    expect(/<noscript>.*\/docs\/guide.*<\/noscript>/s.test(text)).toBe(true);
+  });
+
+  it('allows no script but its own, and none at all in the guide', async () => {
+    const policyOf = async (path: string) => String((await get(path)).headers['content-security-policy']);
+    expect(await policyOf('/docs')).toContain("script-src 'self'");
+    expect(await policyOf('/docs')).not.toMatch(/unsafe-eval|https?:/);
+    expect(await policyOf('/docs/guide')).toContain("default-src 'none'");
+  });
+
+  it('has every guide, and links between them that lead somewhere', async () => {
+    const { text } = await get('/docs/guide');
+    const headings = [...text.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id);
+    expect(headings).toEqual([
+      ...['sign-requests', 'roles', 'webhooks', 'recordings'],
+      ...['transcription', 'paging', 'limits', 'errors'],
+    ]);
+    const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+    expect(anchors.filter((id) => !text.includes(`id="${id}"`))).toEqual([]);
+    expect(text).not.toContain('.md"');
+  });
+
+  it('has the guides in the reference too, and no headers to fill in by hand', async () => {
+    const { json } = await get('/docs/document.json');
+    const document: { info: { description: string }; components: object } = json;
+    expect(document.info.description).toContain('## Sign requests');
+    expect(document.components).not.toHaveProperty('securitySchemes');
+  });
+
+  it('tells language models every operation', async () => {
+    const { text, headers } = await get('/llms.txt');
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(text.startsWith('# rtc-service\n\n> ')).toBe(true);
+    const operations = Object.entries(service.document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `\`${method.toUpperCase()} ${path}\`: `),
+    );
+    expect(operations.filter((operation) => !text.includes(operation))).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SAMPLE_LANGUAGES } from '../../../support/parts/sample-languages.ts';
+import { sharedLivekit } from '../../../support/parts/shared.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
+
+/*
+ * Runs every sample of the reference as a reader would, against the real service. Rooms and recordings of the examples
+ * are not there, which is fine: a sample is wrong when the service refuses its signature or what it sends.
+ */
+
+const ROOT = join(import.meta.dirname, '../../../..');
+const run = promisify(execFile);
+
+type Sample = { readonly lang: string; readonly label: string; readonly source: string };
+type Operation = { readonly operationId: string; readonly 'x-codeSamples': readonly Sample[] };
+/** What the service answers to a request that it understands. */
+const UNDERSTOOD = [200, 201, 202, 204, 302, 304, 404, 409, 503];
+
+describe('the samples of the reference', () => {
+  let service: TestService;
+  let folder: string;
+  let operations: readonly Operation[];
+
+  beforeAll(async () => {
+    service = await startTestService({ livekit: await sharedLivekit() });
+    folder = await mkdtemp(join(tmpdir(), 'rtc-samples-'));
+    const document = await service.call('GET', '/docs/document.json', { signing: false });
+    const { paths }: { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> } =
+      document.json;
+    operations = Object.values(paths).flatMap((item) => Object.values(item));
+    await mkdir(join(folder, 'node_modules/@rtc-service/client'), { recursive: true });
+    await symlink(join(ROOT, 'dist/client'), join(folder, 'node_modules/@rtc-service/client/dist'));
+    await writeFile(
+      join(folder, 'node_modules/@rtc-service/client/package.json'),
+      '{"name":"@rtc-service/client","type":"module","exports":"./dist/index.js"}',
+    );
+    await symlink(join(ROOT, 'node_modules/typebox'), join(folder, 'node_modules/typebox'));
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    await mkdir(join(folder, 'bin'));
+    await writeFile(
+      join(folder, 'bin/rtc'),
+      `#!/bin/sh\nexec '${process.execPath}' '${ROOT}/bin/rtc.js' "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+  });
+  afterAll(async () => {
+    await service?.close();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each(Object.entries(SAMPLE_LANGUAGES))(
+    'in %s are understood by the service',
+    { timeout: 900_000 },
+    async (label, language) => {
+      const file = join(folder, language.file);
+      const wrong: unknown[] = [];
+      let count = 0;
+      for (const operation of operations) {
+        const sample = operation['x-codeSamples'].find((each) => each.label === label);
+        if (sample === undefined) continue;
+        await writeFile(file, sample.source);
+        const before = service.logLines.length;
+        const output = await run(language.program, language.args(file), {
+          cwd: folder,
+          env: {
+            ...process.env,
+            PATH: `${folder}/bin:${process.env.PATH}`,
+            RTC_URL: service.url,
+            API_KEY: service.apiKey,
+            API_SECRET: service.apiSecret,
+            RTC_API_KEY: service.apiKey,
+            RTC_API_SECRET: service.apiSecret,
+            GO111MODULE: 'off',
+          },
+        }).catch((error: Error) => error.message);
+        const statuses = service.logLines
+          .slice(before)
+          .filter(({ message }) => message === 'request answered')
+          .map(({ fields }) => Number(fields.status));
+        count += 1;
+        // A link to a file is signed by the service: that of an example has ended.
+        const understood = operation.operationId === 'fetchRecordingFile' ? [403] : UNDERSTOOD;
+        const isUnderstood = statuses.length > 0 && statuses.every((status) => understood.includes(status));
+        if (!isUnderstood) wrong.push([operation.operationId, statuses, output]);
+      }
+      expect(wrong).toEqual([]);
+      expect(count).toBeGreaterThan(40);
+    },
+  );
+});

@@ -1,0 +1,274 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DeliveryList } from '../../../../../src/contract/deliveries.ts';
+import { EVENT_TYPES, TEST_EVENT } from '../../../../../src/contract/event-names.ts';
+import type { Ingress } from '../../../../../src/contract/ingress.ts';
+import type { RecordingStart } from '../../../../../src/contract/recordings.ts';
+import type { LiveStarted, PostQueued } from '../../../../../src/contract/transcription.ts';
+import type { Webhook } from '../../../../../src/contract/webhooks.ts';
+import { openStore } from '../../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../../src/server/app/store.ts';
+import { systemClock } from '../../../../../src/server/platform/system.ts';
+import { keepingLog } from '../../../../support/app.ts';
+import { type Stage, startStage } from '../../../recordings/support/stage.ts';
+import { segment } from '../../../transcription/support/transcription-stage.ts';
+import { chooseServicePort } from '../../../webhooks/support/hooked-service.ts';
+import { type Receiver, startReceiver } from '../../../webhooks/support/receiver.ts';
+import { ExchangeRecorder, type Exchanges } from './exchanges.ts';
+
+/*
+ * An afternoon at the service, of which every example of the document is taken: a room, people, a recording, a
+ * transcription, webhooks, and what callers get wrong.
+ */
+
+const ROOM = { roomId: 'demo' };
+const ADA = { identity: 'ada', name: 'Ada Lovelace', metadata: '{"team":"blue"}' };
+const TOKEN = {
+  roomId: 'demo',
+  userId: 'ada',
+  name: 'Ada Lovelace',
+  role: 'host',
+  metadata: { team: 'blue' },
+};
+
+type Scene = {
+  readonly recorder: ExchangeRecorder;
+  readonly stage: Stage;
+  readonly store: Store;
+  readonly receiver: Receiver;
+};
+
+export async function playScenario(): Promise<Exchanges> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'rtc-examples-'));
+  const { port, webhookUrl } = await chooseServicePort();
+  const stage = await startStage({
+    environment: { DATA_DIR: dataDir, PORT: `${port}` },
+    media: { webhookUrls: [webhookUrl], ingressUrls: { rtmp: 'rtmp://127.0.0.1:1935/live' } },
+  });
+  const store = await openStore({
+    database: { sqlitePath: join(dataDir, 'rtc.sqlite') },
+    clock: systemClock,
+    log: keepingLog([]),
+  });
+  const receiver = await startReceiver();
+  const recorder = new ExchangeRecorder(stage.service);
+  try {
+    await play({ recorder, stage, store, receiver });
+    return { ...recorder.exchanges, deliveries: deliveriesOf(receiver) };
+  } finally {
+    await receiver.close();
+    await store.close();
+    await stage.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function play(scene: Scene): Promise<void> {
+  const { recorder } = scene;
+  await recorder.send('startTranscription', { path: ROOM, fails: 'addon-unavailable' });
+  await startWorkers(scene.store);
+  await recorder.send('getHealth');
+  await recorder.send('getReadiness');
+  await recorder.send('checkSelf');
+  await recorder.send('createToken', { body: TOKEN });
+  await recorder.send('refreshToken', { body: TOKEN });
+  const all = await recorder.send<Webhook>('createWebhook', { body: { url: scene.receiver.url } });
+  await failToSign(recorder);
+  await meet(scene);
+  const { egressId } = await record(scene);
+  await transcribe(scene, egressId);
+  await stream(scene);
+  await administer(scene, all.id);
+  await endMeeting(scene, egressId);
+  await findNothing(recorder);
+}
+
+/** One of each event, of Ada rather than of the stream; numbered by their place here, since a stream's may change places. */
+function deliveriesOf({ received }: Receiver): Readonly<Record<string, unknown>> {
+  const bodies = received.map(({ body }) => body);
+  const isOfAda = ({ participant }: (typeof bodies)[number]) => (participant?.identity ?? 'ada') === 'ada';
+  const found = [...EVENT_TYPES, TEST_EVENT].flatMap((event) => {
+    const body = bodies.find((each) => each.event === event && isOfAda(each));
+    return body === undefined ? [] : [[event, body] as const];
+  });
+  return Object.fromEntries(
+    found.map(([event, body], index) => [
+      event,
+      { ...body, sequence: body.sequence === null ? null : index + 1 },
+    ]),
+  );
+}
+
+async function startWorkers(store: Store): Promise<void> {
+  for (const kind of ['stt-live', 'stt-post'] as const) {
+    const aliveUntil = Date.now() + 3_600_000;
+    await store.transcriptions.beat({
+      kind,
+      workerId: kind,
+      languages: ['en'],
+      failedModels: [],
+      aliveUntil,
+    });
+  }
+}
+
+async function failToSign(recorder: ExchangeRecorder): Promise<void> {
+  const fail = (fails: string, signing: object | false) =>
+    recorder.send('listRooms', { fails, options: { signing } });
+  await fail('missing-credentials', false);
+  await fail('invalid-api-key', { apiKey: 'another' });
+  await fail('invalid-signature', { apiSecret: 'another' });
+  await fail('timestamp-out-of-window', { timestamp: 1_000_000_000 });
+  await recorder.send('createRoom', { body: { name: 5, maxParticipants: 0 }, fails: 'invalid-request' });
+}
+
+async function meet({ recorder, stage, receiver }: Scene): Promise<void> {
+  const told = (event: string) => receiver.waitFor(({ body }) => body.event === event);
+  await recorder.send('createRoom', { body: { name: 'demo', maxParticipants: 20, emptyTimeout: 600 } });
+  await told('room_created');
+  stage.media.control.join('demo', {
+    ...ADA,
+    attributes: { 'rtc.role': 'host', 'rtc.canMuteOthers': 'true' },
+  });
+  await told('participant_joined');
+  const { sid } = stage.media.control.publish('demo', 'ada');
+  await told('track_published');
+  await recorder.send('listRooms');
+  await recorder.send('getRoom', { path: ROOM });
+  await recorder.send('listParticipants', { path: ROOM });
+  const ada = { ...ROOM, participantId: 'ada' };
+  await recorder.send('muteParticipant', { path: ada, body: { trackSid: sid } });
+  await recorder.send('muteParticipant', {
+    path: ada,
+    body: { trackSid: 'TR_none' },
+    fails: 'track-not-found',
+  });
+  await recorder.send('listEvents', { query: { room: 'demo', limit: '3' } });
+}
+
+async function record({ recorder, stage, receiver }: Scene): Promise<RecordingStart> {
+  await recorder.send('stopRecording', { path: ROOM, fails: 'no-active-recording' });
+  const started = await recorder.send<RecordingStart>('startRecording', { path: ROOM });
+  await receiver.waitFor(({ body }) => body.event === 'egress_started');
+  await recorder.send('startRecording', { path: ROOM });
+  const recordingId = started.egressId;
+  await waitFor(async () => (await stage.get(recordingId)).mediaStartedAt !== null);
+  await recorder.send('getRecordingStatus', { path: ROOM });
+  await recorder.send('downloadRecording', { path: { recordingId }, fails: 'recording-not-finished' });
+  await recorder.send('stopRecording', { path: ROOM });
+  await receiver.waitFor(({ body }) => body.event === 'egress_ended');
+  await waitFor(async () => (await stage.get(recordingId)).endedAt !== null);
+  await recorder.send('getRecording', { path: { recordingId } });
+  await recorder.send('listRecordings', { query: { roomId: 'demo' } });
+  const ranges = { headers: { Range: 'bytes=99999999-' } };
+  await recorder.send('downloadRecording', {
+    path: { recordingId },
+    fails: 'range-not-satisfiable',
+    options: ranges,
+  });
+  return started;
+}
+
+async function transcribe({ recorder, store, receiver }: Scene, recordingId: string): Promise<void> {
+  const names = { participants: { ada: 'Ada Lovelace' } };
+  const { transcriptionId } = await recorder.send<LiveStarted>('startTranscription', {
+    path: ROOM,
+    body: { language: 'en-US', options: { partialResults: true } },
+  });
+  const now = Date.now();
+  const owner = 'the worker';
+  const claim = { owner, now, leaseUntil: now + 3_600_000, limit: 100, supports: () => true };
+  await store.transcriptions.claimLive(claim);
+  await store.transcriptions.addSegments(transcriptionId, owner, [
+    segment('seg_4bPp8Vi9S6DdAbCd', { text: 'Good morning.', startedAt: now + 1500, endedAt: now + 2750 }),
+  ]);
+  await recorder.send('deleteTranscription', { path: { transcriptionId }, fails: 'conflict' });
+  await recorder.send('nameSpeakers', { path: ROOM, body: names });
+  await recorder.send('getTranscription', { path: ROOM });
+  await recorder.send('stopTranscription', { path: ROOM });
+  await receiver.waitFor(({ body }) => body.event === 'transcription_completed');
+  await recorder.send('getTranscriptionById', { path: { transcriptionId } });
+  await recorder.send('nameSpeakersById', { path: { transcriptionId }, body: names });
+  const queued = await recorder.send<PostQueued>('createTranscription', {
+    path: { recordingId },
+    body: { language: 'en-US' },
+  });
+  await recorder.send('listTranscriptions', { query: { recordingId } });
+  await recorder.send('deleteTranscription', { path: { transcriptionId: queued.transcriptionId } });
+}
+
+async function stream({ recorder, stage, receiver }: Scene): Promise<void> {
+  const body = { type: 'rtmp', participantName: 'Camera 1', participantIdentity: 'camera-1' };
+  const { ingressId } = await recorder.send<Ingress>('createIngress', { path: ROOM, body });
+  await recorder.send('listIngress', { path: ROOM });
+  stage.media.control.beginStream(ingressId);
+  await receiver.waitFor((one) => one.body.event === 'ingress_started');
+  stage.media.control.endStream(ingressId);
+  await receiver.waitFor((one) => one.body.event === 'ingress_ended');
+  await receiver.waitFor(
+    ({ body: told }) => told.event === 'participant_left' && told.participant?.identity === 'camera-1',
+  );
+  await recorder.send('deleteIngress', { path: { ...ROOM, ingressId } });
+}
+
+async function administer({ recorder, receiver }: Scene, firstId: string): Promise<void> {
+  await recorder.send('listWebhooks');
+  const { id: webhookId } = await recorder.send<Webhook>('createWebhook', {
+    body: { url: receiver.url, events: ['room_started', 'room_finished'] },
+  });
+  const path = { webhookId };
+  await recorder.send('getWebhook', { path });
+  await recorder.send('patchWebhook', { path, body: { events: ['room_finished'] } });
+  await recorder.send('putWebhook', {
+    path,
+    body: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
+  });
+  await recorder.send('testWebhook', { path });
+  const { deliveries } = await recorder.send<DeliveryList>('listDeliveries', {
+    path,
+    query: { limit: '10' },
+  });
+  const deliveryId = deliveries[0]?.id ?? '';
+  await recorder.send('replayDelivery', { path: { ...path, deliveryId } });
+  await recorder.send('replayFailedDeliveries', { path, query: { since: '2026-01-31T09:30:00.000Z' } });
+  await recorder.send('deleteWebhook', { path });
+  await recorder.send('replayDelivery', {
+    path: { webhookId: firstId, deliveryId: 'dlv_none' },
+    fails: 'delivery-not-found',
+  });
+}
+
+async function endMeeting({ recorder, receiver }: Scene, recordingId: string): Promise<void> {
+  await recorder.send('removeParticipant', { path: { ...ROOM, participantId: 'ada' } });
+  await receiver.waitFor(
+    ({ body }) => body.event === 'participant_left' && body.participant?.identity === 'ada',
+  );
+  await recorder.send('deleteRoom', { path: ROOM });
+  await receiver.waitFor(({ body }) => body.event === 'room_finished');
+  await recorder.send('deleteRecording', { path: { recordingId } });
+}
+
+async function findNothing(recorder: ExchangeRecorder): Promise<void> {
+  const ada = { ...ROOM, participantId: 'ada' };
+  await recorder.send('getRoom', { path: ROOM, fails: 'room-not-found' });
+  await recorder.send('getRecording', { path: { recordingId: 'EG_none' }, fails: 'recording-not-found' });
+  await recorder.send('getWebhook', { path: { webhookId: 'wh_none' }, fails: 'webhook-not-found' });
+  const transcriptionId = 'tr_none';
+  await recorder.send('getTranscriptionById', {
+    path: { transcriptionId },
+    fails: 'transcription-not-found',
+  });
+  await recorder.send('deleteIngress', {
+    path: { ...ROOM, ingressId: 'IN_none' },
+    fails: 'ingress-not-found',
+  });
+  const text = { options: { headers: { 'Content-Type': 'text/plain' }, body: '{}' } };
+  await recorder.send('createRoom', { ...text, fails: 'unsupported-media-type' });
+  await recorder.send('createRoom', { body: { name: 'demo' } });
+  await recorder.send('removeParticipant', { path: ada, fails: 'participant-not-found' });
+}
+
+async function waitFor(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+}

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openStore } from '../../../../src/server/app/open-store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { Clock } from '../../../../src/server/platform/clock.ts';
+import { DELIVERY_LEASE_MS } from '../../../../src/server/webhooks/dispatcher/dispatcher.ts';
+import { createDatabase, type Database } from '../../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { silentLog } from './grounds.ts';
+import { newDelivery, newWebhook } from './webhook-records.ts';
+
+/** More than the lease of a delivery. */
+const APART_MS = 15_000;
+/** Two readings of one clock, one after the other, are not as far apart as that. */
+const NEARLY_MS = 5_000;
+
+/** A machine's own clock that is wrong by so much. Its sleeps end when the test says so. */
+class WrongClock implements Clock {
+  readonly #wakes = new Set<() => void>();
+  wrongByMs: number;
+
+  constructor(wrongByMs: number) {
+    this.wrongByMs = wrongByMs;
+  }
+
+  now(): number {
+    return Date.now() + this.wrongByMs;
+  }
+
+  sleep(_ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#wakes.add(resolve);
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    });
+  }
+
+  wakeAll(): void {
+    for (const wake of this.#wakes) wake();
+    this.#wakes.clear();
+  }
+}
+
+let database: Database;
+const opened: Store[] = [];
+
+beforeEach(async () => {
+  database = await createDatabase(await sharedPostgres());
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await database.close();
+});
+
+async function openWith(clock: Clock): Promise<Store> {
+  const store = await openStore({ database: { databaseUrl: database.url }, clock, log: silentLog });
+  opened.push(store);
+  return store;
+}
+
+const differenceOf = (one: Store, other: Store) => Math.abs(one.clock.now() - other.clock.now());
+
+/** Claims as the dispatcher does, by the store's clock. */
+function claim({ clock, deliveries }: Store, owner: string) {
+  const now = clock.now();
+  const lease = { owner, now, leaseUntil: now + DELIVERY_LEASE_MS };
+  return deliveries.claim({ ...lease, limit: 10, limitPerWebhook: 10, exceptWebhooks: [] });
+}
+
+describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
+  it('do not claim what another one holds, and claim what is due', async () => {
+    const ahead = await openWith(new WrongClock(APART_MS));
+    const right = await openWith(new WrongClock(0));
+    await right.webhooks.insert(newWebhook('hook'));
+    // Their clocks agree to within the time that a query took: what is due must have been so for longer.
+    const stored = { createdAt: 1, dueAt: right.clock.now() - NEARLY_MS };
+    const leased = { ...stored, leaseOwner: 'right', leaseUntil: right.clock.now() + DELIVERY_LEASE_MS };
+    await right.events.insertAll(
+      [
+        {
+          ...{
+            id: 'event',
+            sourceId: 'EV_1',
+            type: 'room_started',
+            room: null,
+            roomSid: null,
+            sequence: null,
+          },
+          ...{ payload: '{}', occurredAt: 1, createdAt: 1 },
+        },
+      ],
+      [newDelivery('leased', leased), newDelivery('free', stored)],
+    );
+    expect((await claim(ahead, 'ahead')).map(({ delivery }) => delivery.id)).toEqual(['free']);
+    expect(await claim(right, 'right')).toEqual([]);
+    const due = await right.deliveries.nextClaimableAt([]);
+    expect(due).toBeGreaterThan(ahead.clock.now());
+  });
+
+  it('read the same time', async () => {
+    const behind = await openWith(new WrongClock(-APART_MS));
+    const ahead = await openWith(new WrongClock(APART_MS));
+    expect(differenceOf(behind, ahead)).toBeLessThan(NEARLY_MS);
+  });
+
+  it('read the same time again after the clock of one was set', async () => {
+    const clock = new WrongClock(0);
+    const moved = await openWith(clock);
+    const right = await openWith(new WrongClock(0));
+    clock.wrongByMs = APART_MS;
+    expect(differenceOf(moved, right)).toBeGreaterThan(NEARLY_MS);
+    await expect
+      .poll(() => {
+        clock.wakeAll();
+        return differenceOf(moved, right);
+      })
+      .toBeLessThan(NEARLY_MS);
+  });
+});

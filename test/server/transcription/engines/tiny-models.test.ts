@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { tryModelInProcess } from '../../../../src/server/transcription/engines/check-models.ts';
+import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.ts';
+import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
+import { readSherpaModel } from '../../../../src/server/transcription/engines/sherpa-model.ts';
+import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
+import { tinyCanary, tinyParakeet, tinySenseVoice, tinyWhisper } from './support/tiny-models.ts';
+
+/*
+ * The families of the catalogue in the real sherpa-onnx. Their tiny models have its inputs, outputs and metadata, so
+ * that the configuration proves right by text, and the language by which text it is.
+ */
+
+const noise = Float32Array.from({ length: SAMPLE_RATE }, (_, index) => ((index * 7919) % 997) / 997 / 50);
+
+let engine: SpeechEngine | undefined;
+afterEach(() => engine?.close());
+
+/** What the model says in each language. A model that cannot be loaded would end this process: it is tried before. */
+async function textsOf(folder: string, languages: readonly string[]): Promise<readonly string[]> {
+  await tryModelInProcess(readSherpaModel(folder), languages[0] ?? '');
+  const models = Object.fromEntries(languages.map((language) => [language, folder]));
+  const opened = createSherpaEngine({ sherpa: loadSherpa(), models: () => models, threads: 1 });
+  engine = opened;
+  const texts: string[] = [];
+  for (const language of languages) {
+    texts.push((await opened.recognise({ samples: noise, language })).text);
+  }
+  return texts;
+}
+
+describe('the configuration of a model', () => {
+  it('of Parakeet is a NeMo transducer, for any of its languages', async () => {
+    expect(await textsOf(tinyParakeet('ciao'), ['it', 'de'])).toEqual(['ciao', 'ciao']);
+  });
+
+  it('of SenseVoice tells the language', async () => {
+    const words = { zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' };
+    expect(await textsOf(tinySenseVoice(words), Object.keys(words))).toEqual(Object.values(words));
+  });
+
+  it('of Whisper tells the language', async () => {
+    const words = { en: 'hello', it: 'ciao', de: 'hallo' };
+    expect(await textsOf(tinyWhisper(words), Object.keys(words))).toEqual(Object.values(words));
+  });
+
+  it('of Canary tells the language', async () => {
+    const words = { de: 'hallo', en: 'hello', es: 'hola', fr: 'salut' };
+    const texts = await textsOf(tinyCanary(words), Object.keys(words));
+    expect(texts.map((text) => text.slice(0, 5))).toEqual(['hallo', 'hello', 'holah', 'salut']);
+  });
+});

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import { systemIds } from '../../../../src/server/platform/system.ts';
+import { createAudioSpillFile } from '../../../../src/server/transcription/audio/audio-spill-file.ts';
+import {
+  type LiveTranscriber,
+  startLiveTranscriber,
+} from '../../../../src/server/transcription/live/live-transcriber.ts';
+import { NO_DISPATCHER } from '../../../../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { keepingLog } from '../../../support/app.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { testSpeech } from '../../../support/test-speech.ts';
+import { postgresGround, sqliteGround } from '../../platform/storage/grounds.ts';
+import type { Ground } from '../../platform/storage/store-contract.ts';
+import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
+
+/* Workers that die while they transcribe, and the one that comes after them. The rooms and time are the test's own. */
+
+const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
+const LEASE_MS = 9_000;
+
+describe.each([
+  ['SQLite', sqliteGround],
+  ['PostgreSQL', postgresGround],
+] as const)('a live worker on %s', (_engine, prepare) => {
+  let ground: Ground;
+  let store: Store;
+  let clock: ManualClock;
+  let joined: string[];
+  let reads: number;
+  let workers: LiveTranscriber[];
+  beforeEach(async () => {
+    ground = await prepare();
+    store = await ground.open();
+    clock = new ManualClock(NOW);
+    [joined, reads, workers] = [[], 0, []];
+  });
+  afterEach(async () => {
+    await Promise.all(workers.map((worker) => worker.close()));
+    await ground.close();
+  });
+
+  const start = (id: string) =>
+    store.transcriptions.startLive({
+      ...{ id, room: `room of ${id}`, language: 'en', speakers: {}, createdAt: clock.now() },
+      options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
+    });
+
+  /** A worker that claims everything and is never heard of again; its leases expire. */
+  const dieWithEverything = async (owner: string): Promise<void> => {
+    await store.transcriptions.expireLive(clock.now());
+    const now = clock.now();
+    await store.transcriptions.claimLive({
+      ...{ owner, now, leaseUntil: now + LEASE_MS, limit: 99 },
+      supports: () => true,
+    });
+    clock.advance(LEASE_MS);
+  };
+
+  const work = async (workerId = 'w'): Promise<void> => {
+    const own = await ground.open();
+    const transcriptions: Store['transcriptions'] = {
+      ...own.transcriptions,
+      listActiveLive: () => {
+        reads += 1;
+        return own.transcriptions.listActiveLive();
+      },
+    };
+    const worker = startLiveTranscriber({
+      ...{ clock, ids: systemIds, log: keepingLog([]), workerId, concurrency: 1, dispatcher: NO_DISPATCHER },
+      ...{ engine: testSpeech().engine, createDetector: () => testSpeech().createDetector(0.4, 'en') },
+      spillFile: createAudioSpillFile(),
+      store: { ...own, transcriptions },
+      changes: own.changes,
+      onRoomLeft: () => {},
+      mediaServer: { listRooms: async (names = []) => names.map((name) => ({ name }) as never) },
+      subscriber: {
+        join: async ({ room }) => {
+          joined.push(room);
+          return { sendCaption: async () => {}, leave: async () => {} };
+        },
+        close: async () => {},
+      },
+    });
+    workers.push(worker);
+  };
+
+  /** Polls while time passes in steps that are shorter than any pause of the worker. */
+  const eventually = <T>(read: () => T | Promise<T>, stepMs = 50) =>
+    expect.poll(
+      async () => {
+        clock.advance(stepMs);
+        return await read();
+      },
+      { timeout: 15_000 },
+    );
+  const find = (id: string) => store.transcriptions.find(id);
+
+  it('takes over from one that died', async () => {
+    await start('tr_1');
+    await dieWithEverything('dead 1');
+    await work();
+    await eventually(() => joined).toEqual(['room of tr_1']);
+    expect(await find('tr_1')).toMatchObject({ status: 'active', leaseOwner: 'w', attempts: 1 });
+  });
+
+  it('does not touch a transcription that ended two workers: it fails with its reason and its event', async () => {
+    await start('tr_1');
+    await dieWithEverything('dead 1');
+    await dieWithEverything('dead 2');
+    await work();
+    await eventually(async () => (await find('tr_1'))?.status).toBe('failed');
+    expect(await find('tr_1')).toMatchObject({
+      ...{ leaseOwner: null, errorCode: 'worker-lost' },
+      errorMessage: expect.stringContaining('died'),
+    });
+    expect(joined).toEqual([]);
+    const events = await store.events.list({ afterPosition: 0, limit: 10 });
+    expect(events.map(({ type, payload }) => ({ type, ...JSON.parse(payload) }))).toMatchObject([
+      {
+        type: 'transcription_failed',
+        transcription: {
+          ...{ transcriptionId: 'tr_1', kind: 'live', status: 'failed', segmentCount: 0 },
+          error: { code: 'worker-lost' },
+        },
+      },
+    ]);
+  });
+
+  it('takes one at a time of those whose two workers died together, so that only the culprit fails', async () => {
+    await start('tr_1');
+    await start('tr_2');
+    await dieWithEverything('dead 1');
+    await dieWithEverything('dead 2');
+    await work();
+    await eventually(() => joined).toEqual(['room of tr_1']);
+    expect(await find('tr_2')).toMatchObject({ status: 'active', leaseOwner: null });
+    await eventually(() => joined, 1_000).toEqual(['room of tr_1', 'room of tr_2']);
+    expect(clock.now()).toBeGreaterThanOrEqual(NOW + 2 * LEASE_MS + 60_000);
+    await eventually(async () => (await find('tr_1'))?.attempts).toBe(0);
+    expect(await find('tr_1')).toMatchObject({ status: 'active', leaseOwner: 'w' });
+  });
+
+  it('does not read the database while nothing changes, and is woken by a start elsewhere', async () => {
+    await work();
+    await expect.poll(() => reads).toBeGreaterThan(0);
+    // A connection that begins to listen counts everything as changed once, at any moment.
+    const before = reads;
+    await letPass(clock, 25_000);
+    expect(reads).toBeLessThanOrEqual(before + 2);
+    await start('tr_1');
+    await eventually(() => joined).toEqual(['room of tr_1']);
+    expect(clock.now()).toBeLessThan(NOW + 30_000);
+  });
+});

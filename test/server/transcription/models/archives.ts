@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+
+/** An entry of an archive: a file with this content, or a link to this target. */
+export type ArchiveEntry =
+  | { readonly path: string; readonly text: string }
+  | { readonly path: string; readonly file: string }
+  | { readonly path: string; readonly linkTo: string };
+
+const WRITE = `
+import io, json, sys, tarfile
+target, entries = sys.argv[1], json.load(sys.stdin)
+with tarfile.open(target, 'w:bz2', format=tarfile.PAX_FORMAT) as archive:
+    for entry in entries:
+        info = tarfile.TarInfo(entry['path'])
+        if 'file' in entry:
+            archive.add(entry['file'], entry['path'])
+            continue
+        if 'linkTo' in entry:
+            info.type, info.linkname = tarfile.SYMTYPE, entry['linkTo']
+            archive.addfile(info)
+            continue
+        text = entry['text'].encode()
+        info.size = len(text)
+        archive.addfile(info, io.BytesIO(text))
+`;
+
+/** Python's tarfile writes it, as it would any archive, also a hostile one. */
+export function makeArchive(path: string, entries: readonly ArchiveEntry[]): void {
+  execFileSync('python3', ['-c', WRITE, path], { input: JSON.stringify(entries) });
+}
+
+/** Cuts a file off at this share of its length. */
+export function cutFile(path: string, bytes: Buffer, share: number): void {
+  writeFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
+}

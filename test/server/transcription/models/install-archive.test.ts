@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/server/platform/system.ts';
+import { installedModels } from '../../../../src/server/transcription/engines/model-store.ts';
+import type { CatalogueModel } from '../../../../src/server/transcription/models/catalogue.ts';
+import { installArchive } from '../../../../src/server/transcription/models/install-archive.ts';
+import { startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
+import { modelFolder } from '../engines/support/onnx-files.ts';
+import { makeArchive } from './archives.ts';
+
+/* Models that sherpa-onnx would read by their metadata; whether they recognise anything is told by the test. */
+
+const TOKENS = 'a 0\n';
+
+let cache: string;
+let folder: string;
+let archive: string;
+let server: TestHttpServer | undefined;
+let steps: string[];
+let tried: string[];
+beforeEach(async () => {
+  cache = await mkdtemp(join(tmpdir(), 'rtc-models-'));
+  folder = join(cache, 'models');
+  archive = join(cache, 'sherpa-onnx-test.tar.bz2');
+  [steps, tried] = [[], []];
+  makeArchive(archive, [
+    ...['encoder.int8.onnx', 'encoder.onnx', 'decoder.int8.onnx', 'decoder.onnx'].map((name) => ({
+      path: `sherpa-onnx-test/${name}`,
+      file: join(whisper(), name),
+    })),
+    { path: 'sherpa-onnx-test/tokens.txt', text: TOKENS },
+    { path: 'sherpa-onnx-test/test_wavs/it.wav', text: 'sound' },
+  ]);
+});
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  await rm(cache, { recursive: true });
+});
+
+const whisper = () =>
+  modelFolder({
+    ...{ 'encoder.int8.onnx': { model_type: 'whisper-tiny' }, 'encoder.onnx': {} },
+    ...{ 'decoder.int8.onnx': {}, 'decoder.onnx': {}, 'tokens.txt': '' },
+  });
+
+const MODEL: CatalogueModel = {
+  ...{ name: 'test', family: 'Whisper', languages: ['it'], licence: 'MIT', about: 'A test' },
+  ...{
+    archive: 'sherpa-onnx-test.tar.bz2',
+    downloadBytes: null,
+    diskBytes: null,
+    accuracy: 'https://a.example',
+  },
+};
+const sha256 = (content: Buffer | string) => createHash('sha256').update(content).digest('hex');
+const VERIFIABLE: CatalogueModel = { ...MODEL, files: { 'tokens.txt': sha256(TOKENS) } };
+
+type Options = { readonly from?: string; readonly acceptUnverified?: boolean; readonly isDeaf?: boolean };
+
+const install = (model: CatalogueModel, { from = archive, acceptUnverified = false, isDeaf }: Options = {}) =>
+  installArchive(model, {
+    ...{ folder, from, acceptUnverified, clock: systemClock, signal: new AbortController().signal },
+    onStep: (line) => steps.push(line),
+    onBytes: () => {},
+    tryModel: async (files) => {
+      tried.push(files);
+      if (isDeaf) throw new Error('the model returns no text');
+    },
+  });
+
+describe('installArchive', () => {
+  it('installs from a mirror, after it was verified and tried', async () => {
+    const bytes = await readFile(archive);
+    server = await startHttpServer(({ url }, response) => {
+      if (url === '/models/sherpa-onnx-test.tar.bz2') response.end(bytes);
+      else response.writeHead(404).end();
+    });
+    expect(await install(VERIFIABLE, { from: `${server.url}/models/` })).toBe(join(folder, 'test'));
+    expect(steps).toEqual([
+      ...['downloading test', 'unpacking test', 'checking test', 'trying test', 'test is installed'],
+    ]);
+    expect(installedModels(cache)).toEqual([
+      { name: 'test', folder: join(folder, 'test'), languages: ['it'], isVerified: true },
+    ]);
+    expect(readdirSync(folder)).toEqual(['test']);
+    expect(tried).toHaveLength(1);
+  });
+
+  it('leaves out the parts that also exist quantised', async () => {
+    await install(VERIFIABLE);
+    expect(readdirSync(join(folder, 'test')).toSorted()).toEqual([
+      ...['decoder.int8.onnx', 'encoder.int8.onnx', 'model.json', 'test_wavs', 'tokens.txt'],
+    ]);
+  });
+
+  it('installs nothing that cannot be verified unless that is accepted, and downloads nothing before', async () => {
+    server = await startHttpServer((_request, response) => response.end());
+    await expect(install(MODEL, { from: server.url })).rejects.toMatchObject({ name: 'UnverifiedModel' });
+    expect(server.received).toEqual([]);
+    await install(MODEL, { acceptUnverified: true });
+    expect(installedModels(cache)).toMatchObject([{ name: 'test', isVerified: false }]);
+    const lock = JSON.parse(await readFile(join(folder, 'models.lock'), 'utf8'));
+    expect(lock).toEqual({ test: sha256(await readFile(archive)) });
+  });
+
+  it('takes what models.lock has without asking again, and refuses anything else under its name', async () => {
+    await install(MODEL, { acceptUnverified: true });
+    await rm(join(folder, 'test'), { recursive: true });
+    await install(MODEL);
+    await rm(join(folder, 'test'), { recursive: true });
+    makeArchive(archive, [{ path: 'other/tokens.txt', text: 'b 0\n' }]);
+    await expect(install(MODEL, { acceptUnverified: true })).rejects.toThrow(
+      /differs from what was installed before.*models\.lock/,
+    );
+    expect(existsSync(join(folder, 'test'))).toBe(false);
+  });
+
+  it('refuses a file that is not the published one, whatever is accepted', async () => {
+    const other = { ...MODEL, files: { 'tokens.txt': sha256('another') } };
+    await expect(install(other, { acceptUnverified: true })).rejects.toThrow(
+      /tokens\.txt of test is not the published file: its SHA-256 is [0-9a-f]{64}/,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('installs nothing when the model gives no text for its sample', async () => {
+    await expect(install(VERIFIABLE, { isDeaf: true })).rejects.toThrow('returns no text');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('takes a folder that has the archive, or the files of the model themselves', async () => {
+    await install(VERIFIABLE, { from: cache });
+    await rm(join(folder, 'test'), { recursive: true });
+    const unpacked = whisper();
+    await writeFile(join(unpacked, 'tokens.txt'), TOKENS);
+    await mkdir(join(unpacked, '.git'));
+    await install(VERIFIABLE, { from: unpacked });
+    expect(readdirSync(join(folder, 'test'))).not.toContain('.git');
+    expect(installedModels(cache)).toMatchObject([{ name: 'test', isVerified: true }]);
+  });
+
+  it('says what --from can name when there is no such place', async () => {
+    await expect(install(VERIFIABLE, { from: '/no/such/place' })).rejects.toThrow(
+      '/no/such/place cannot be read. Name an archive, a folder or the address of a mirror.',
+    );
+  });
+});

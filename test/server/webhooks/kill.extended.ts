@@ -1,0 +1,10 @@
+import { describe, it } from 'vitest';
+import { deliveriesOf, killOnPostgres, killOnSqlite } from './support/kill-while-delivering.ts';
+
+const KILLS = 20;
+
+describe(`${KILLS} kills while ${deliveriesOf(KILLS)} deliveries are under way`, () => {
+  it('lose none on SQLite, where one process is started again', () => killOnSqlite(KILLS), 240_000);
+
+  it('lose none on PostgreSQL, where three instances share the work', () => killOnPostgres(KILLS), 240_000);
+});

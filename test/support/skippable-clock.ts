@@ -1,0 +1,27 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../../src/server/platform/clock.ts';
+
+/** The system's time, which the test can move forward: whoever sleeps until then wakes up. */
+export class SkippableClock implements Clock {
+  #aheadMs = 0;
+  #skipped = new AbortController();
+
+  now(): number {
+    return Date.now() + this.#aheadMs;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const until = this.now() + ms;
+    while (this.now() < until) {
+      const interrupted = AbortSignal.any([this.#skipped.signal, ...(signal === undefined ? [] : [signal])]);
+      await delay(until - this.now(), undefined, { signal: interrupted }).catch(() => {});
+      signal?.throwIfAborted();
+    }
+  }
+
+  skip(ms: number): void {
+    this.#aheadMs += ms;
+    this.#skipped.abort();
+    this.#skipped = new AbortController();
+  }
+}

@@ -1,0 +1,206 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RtcClient } from '../../src/client/client.ts';
+import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
+import {
+  confirm,
+  expectAccessible,
+  type OpenedConsole,
+  openConsole,
+  openLink,
+  openView,
+  viewOf,
+} from './support/console.ts';
+import { type Stage, startStage } from './support/stage.ts';
+
+const HOSTILE = '<img src=x onerror="document.title=1">';
+
+describe('rooms and events in the console', () => {
+  let stage: Stage;
+  let client: RtcClient;
+  let browser: TestBrowser;
+  let console: OpenedConsole;
+
+  beforeAll(async () => {
+    stage = await startStage();
+    ({ client, browser, console } = stage);
+  });
+
+  afterAll(() => stage?.close());
+
+  const identitiesIn = async (room: string): Promise<readonly string[]> =>
+    (await client.participants.list(room)).participants.map(({ identity }) => identity);
+
+  it('shows a room as it opens, who comes and goes, and mutes, removes and closes', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.getByText('No room is open').waitFor();
+    const ada = await stage.enter('tour', 'ada');
+    await page.getByRole('link', { name: 'tour' }).click();
+    await page.getByRole('rowheader', { name: 'ada' }).waitFor();
+    const { sid } = await ada.publishTone();
+    await page.getByRole('button', { name: 'Mute the microphone of ada' }).click();
+    await page.getByText(`rtc participants mute tour ada --track ${sid}`).waitFor();
+    await confirm(page, 'Mute');
+    await page.getByText('Microphone, muted').waitFor();
+    const [participant] = (await client.participants.list('tour')).participants;
+    expect(participant?.tracks).toMatchObject([{ sid, muted: true }]);
+
+    await stage.enter('tour', 'bob');
+    await page.getByRole('button', { name: 'Remove bob' }).click();
+    await confirm(page, 'Cancel');
+    expect(await identitiesIn('tour')).toHaveLength(2);
+    await page.getByRole('button', { name: 'Remove bob' }).click();
+    await confirm(page, 'Remove');
+    await page.getByRole('rowheader', { name: 'bob' }).waitFor({ state: 'detached' });
+    expect(await identitiesIn('tour')).toEqual(['ada']);
+    await expectAccessible(page);
+
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    await page.getByText('1 participant will be disconnected.').waitFor();
+    await expectAccessible(page);
+    await confirm(page, 'Close the room');
+    await page.getByText('No room is open').waitFor();
+    expect((await client.rooms.list()).rooms).toEqual([]);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('creates a room, and says why one cannot be recorded', async () => {
+    const { window, page } = await openView(browser, console);
+    await page.getByRole('button', { name: 'Create a room' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('studio');
+    await confirm(page, 'Create');
+    await page.getByRole('heading', { name: 'studio' }).waitFor();
+    expect((await client.rooms.get('studio')).name).toBe('studio');
+    await page.getByText('Nobody is in this room').waitFor();
+    await page.getByRole('button', { name: 'Record' }).click();
+    await confirm(page, 'Record');
+    const alert = page.getByRole('dialog').getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.textContent()).toMatch(/recorder/i);
+    await window.close();
+  });
+
+  it('joins a room in a new tab', async () => {
+    await client.rooms.create({ name: 'meeting' });
+    const { window, page } = await openView(browser, console);
+    await page.goto(viewOf(console, '/rooms/meeting'));
+    await page.getByRole('button', { name: 'Join' }).click();
+    const [tab] = await Promise.all([window.waitForEvent('page'), confirm(page, 'Open the room')]);
+    await tab.getByText('operator (you)').waitFor();
+    await page.bringToFront();
+    await page.getByRole('rowheader', { name: 'operator' }).waitFor();
+    await page.getByText('host', { exact: true }).waitFor();
+    await window.close();
+  });
+
+  it('shows events as they happen, by room and kind, with their payload', async () => {
+    const { window, page } = await openView(browser, console);
+    await page.goto(viewOf(console, '/events'));
+    const guest = await stage.enter('stage', 'carol');
+    await page.getByLabel('Only events of this room').fill('stage');
+    await page.getByText('rtc events tail --room stage --since 1h').waitFor();
+    const joined = page.getByRole('row').filter({ hasText: 'participant_joined' });
+    await expect.poll(() => joined.count()).toBe(1);
+    await joined.getByRole('button').click();
+    const panel = page.getByRole('complementary', { name: 'Event participant_joined' });
+    await panel.getByText('"identity": "carol"').waitFor();
+    await panel.getByText('No webhook was registered for it.').waitFor();
+    await page.getByLabel('Only events of this kind').selectOption('participant_left');
+    await page.getByText('Nothing has happened in this period').waitFor();
+    await guest.leave();
+    await page.getByRole('button', { name: 'participant_left' }).waitFor();
+    await page.getByText('rtc events tail --room stage --events participant_left --since 1h').waitFor();
+    await expectAccessible(page);
+    await window.close();
+  });
+
+  it('shows hostile names as text', async () => {
+    await stage.enter(HOSTILE, HOSTILE);
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    const title = await page.title();
+    await page.getByRole('link', { name: HOSTILE }).click();
+    await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
+    await page.goto(viewOf(console, '/events'));
+    await page.getByRole('cell', { name: HOSTILE }).first().waitFor();
+    expect(await page.title()).toBe(title);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('changes nothing with --read-only', async () => {
+    await client.rooms.create({ name: 'kept' });
+    const reading = await openConsole(stage.service, ['--read-only']);
+    const { window, page } = await openView(browser, reading);
+    await page.getByText('read-only', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Create a room' }).isDisabled()).toBe(true);
+    await page.getByRole('link', { name: 'kept' }).click();
+    expect(await page.getByRole('button', { name: 'Close', exact: true }).isDisabled()).toBe(true);
+    const refused = await page.evaluate(
+      "fetch('/api/v1/rooms/kept', { method: 'DELETE' }).then((r) => r.status)",
+    );
+    expect(refused).toBe(403);
+    expect((await client.rooms.get('kept')).name).toBe('kept');
+    await window.close();
+    await reading.close();
+  });
+
+  it('shows a protected profile in red, and demands its name before it closes a room', async () => {
+    await client.rooms.create({ name: 'precious' });
+    const home = await mkdtemp(join(tmpdir(), 'rtc-profiles-'));
+    await mkdir(join(home, 'rtc'), { mode: 0o700 });
+    const { url, apiKey, apiSecret } = stage.service;
+    const profiles = { prod: { url, apiKey, apiSecret, isProtected: true } };
+    await writeFile(join(home, 'rtc/config.json'), JSON.stringify({ profiles }), { mode: 0o600 });
+    const careful = await openLink(['console', '--print', '--profile', 'prod'], { XDG_CONFIG_HOME: home });
+    const { window, page } = await openView(browser, careful);
+    await page.getByText('protected', { exact: true }).waitFor();
+    await page.getByText('rtc rooms list --profile prod').waitFor();
+    const colour = await page.evaluate(
+      "getComputedStyle(document.querySelector('.service')).backgroundColor",
+    );
+    expect(colour).toBe('rgb(156, 31, 44)');
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'precious' }).click();
+    await page.getByRole('button', { name: 'Close', exact: true }).click();
+    const close = page.getByRole('dialog').getByRole('button', { name: 'Close the room' });
+    expect(await close.isDisabled()).toBe(true);
+    await page.getByLabel('Type prod to go on').fill('prod');
+    await close.click();
+    await page.getByRole('button', { name: 'Create a room' }).waitFor();
+    expect((await client.rooms.list()).rooms.map(({ name }) => name)).not.toContain('precious');
+    await window.close();
+    await careful.close();
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it('waits for a service that goes away, and goes on when it is back', async () => {
+    const { window, page } = await openView(browser, console);
+    await stage.stopService();
+    await page.getByText('Service away').waitFor();
+    await page.getByText('They go on by themselves when it is back.').waitFor();
+    await stage.startService();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await client.rooms.create({ name: 'after' });
+    await page.getByRole('link', { name: 'after' }).waitFor();
+    await window.close();
+  });
+
+  it('says that the command has ended, and opens nothing to another one’s page', async () => {
+    const own = await openConsole(stage.service);
+    const { window, page } = await openView(browser, own);
+    await own.close();
+    await page.getByText('Console ended').waitFor();
+    await page.getByText('Run rtc console again, and open its link.').waitFor();
+    const without = await browser.openWindow();
+    const stranger = await without.newPage();
+    await stranger.goto(new URL('/', console.link).href);
+    await stranger.getByText('This page was not opened by the link of this console.').waitFor();
+    await without.close();
+    await window.close();
+  });
+});

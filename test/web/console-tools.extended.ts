@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RtcClient } from '../../src/client/client.ts';
+import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
+import { type Redis, startRedis } from '../support/parts/redis.ts';
+import {
+  confirm,
+  expectAccessible,
+  type OpenedConsole,
+  openConsole,
+  openView,
+  viewOf,
+} from './support/console.ts';
+import { type Stage, startStage } from './support/stage.ts';
+
+describe('ingress, doctor and fiscal codes in the console', () => {
+  let redis: Redis;
+  let stage: Stage;
+  let client: RtcClient;
+  let browser: TestBrowser;
+  let console: OpenedConsole;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    stage = await startStage({ media: { redis, ingressRtmpUrl: 'rtmp://media.example.org:1935/live' } });
+    ({ client, browser, console } = stage);
+  });
+
+  afterAll(async () => {
+    await stage?.close();
+    await redis?.close();
+  });
+
+  it('creates an ingress, says what to type into OBS, and deletes it', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.getByRole('link', { name: 'Ingress' }).click();
+    await page.getByLabel('Room that is streamed into').fill('studio');
+    await page.getByText('Nothing streams into studio').waitFor();
+    await page.getByRole('button', { name: 'Create an ingress' }).click();
+    await page.getByLabel('Name that others see').fill('Camera 1');
+    await page.getByText("rtc ingress create studio --type rtmp --name 'Camera 1'").waitFor();
+    await confirm(page, 'Create');
+    const card = page.getByRole('region', { name: 'Camera 1' });
+    await card.getByText('rtmp://media.example.org:1935/live').waitFor();
+    await card.getByText('Waiting for a stream').waitFor();
+    const [ingress] = (await client.ingress.list('studio')).ingress;
+    expect(await card.getByText(ingress?.streamKey ?? '').count()).toBe(0);
+    await card.getByRole('button', { name: 'Show' }).click();
+    await card.getByText(ingress?.streamKey ?? '').waitFor();
+    await expectAccessible(page);
+    await card.getByRole('button', { name: `Delete ${ingress?.ingressId}` }).click();
+    await confirm(page, 'Delete the ingress');
+    await page.getByText('Nothing streams into studio').waitFor();
+    expect((await client.ingress.list('studio')).ingress).toEqual([]);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('checks the chain as rtc doctor does, again and with a probe', async () => {
+    const { window, page } = await openView(browser, console);
+    await page.goto(viewOf(console, '/doctor'));
+    const check = (name: string) =>
+      page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) });
+    await check('signature').getByText('ok', { exact: true }).waitFor();
+    await check('events').getByText('skipped').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await check('media server').getByText('ok', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Try webhooks and recording' }).click();
+    await confirm(page, 'Try them');
+    await check('events').getByText('ok', { exact: true }).waitFor({ timeout: 60_000 });
+    await check('recording').getByText('Next:').waitFor();
+    await window.close();
+  });
+
+  it('makes a code with a birthplace by the names of the birth date, and reads codes', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.getByRole('link', { name: 'Fiscal codes' }).click();
+    await page.getByLabel('Surname').fill('Rossi');
+    await page.getByLabel('Given names').fill('Mario');
+    await page.getByLabel('Sex').selectOption('M');
+    await page.getByLabel('Birth date').fill('1980-02-01');
+    await page.getByRole('combobox', { name: 'Birthplace' }).fill('rom');
+    await page.getByRole('option', { name: 'ROMA (RM)' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Enter');
+    await page.getByText('RSSMRA80B01H501T', { exact: true }).waitFor();
+
+    const code = page.getByRole('textbox', { name: 'Fiscal code' });
+    await code.fill('rssmra85t10a562s');
+    await page.getByText('Valid', { exact: true }).waitFor();
+    await page.getByText('SAN GIULIANO TERME (PI)').waitFor();
+    await code.fill('RSSMRA85T10A562T');
+    await page.getByText('Not valid').waitFor();
+    await code.fill('<img src=x onerror=alert(1)>');
+    await page.getByText('Not valid').waitFor();
+    await expectAccessible(page);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('makes the codes of a whole file in the browser, in Italian and in Windows-1252', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.goto(viewOf(console, '/fiscal'));
+    const rows = [
+      'Cognome;Nome;Sesso;Data di nascita;Comune di nascita',
+      'Rossi;Mario;M;01/02/1980;Roma',
+      'Nicol\u00f2;Anna;F;3/4/1991;Forl\u00ec',
+      'Bianchi;Luca;M;30/02/1980;Milano',
+    ];
+    await page.getByLabel('Choose a file').setInputFiles({
+      name: 'people.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(rows.join('\r\n'), 'latin1'),
+    });
+    const result = page.getByText('Download the file with its codes');
+    await result.waitFor();
+    await page.getByRole('cell', { name: '4', exact: true }).waitFor();
+    await expectAccessible(page);
+    const [download] = await Promise.all([page.waitForEvent('download'), result.click()]);
+    expect(download.suggestedFilename()).toBe('people-codes.csv');
+    const lines = (await readFile(await download.path(), 'utf8')).split('\n');
+    expect(lines[1]).toContain('RSSMRA80B01H501T;ROMA');
+    expect(lines[2]).toMatch(/^Nicol\u00f2;.*;NCLNNA91D43D704\w;FORL/);
+    expect(lines[3]).toMatch(/;;;;the birth date/);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('sends nothing of a fiscal code anywhere', async () => {
+    const { window, page } = await openView(browser, console);
+    await page.goto(viewOf(console, '/fiscal'));
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url() + (request.postData() ?? '')));
+    await page.getByRole('textbox', { name: 'Fiscal code' }).fill('RSSMRA85T10A562S');
+    await page.getByText('Valid', { exact: true }).waitFor();
+    expect(asked.filter((text) => text.includes('RSSMRA'))).toEqual([]);
+    await window.close();
+  });
+
+  it('loads little for its first view', async () => {
+    const fresh = await openConsole(stage.service);
+    const { window, page } = await openView(browser, fresh);
+    const bytes = await page.evaluate(
+      "performance.getEntriesByType('resource').reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)",
+    );
+    // Uncompressed, which is three times as much as gzipped.
+    expect(bytes).toBeLessThan(900_000);
+    await window.close();
+    await fresh.close();
+  });
+});

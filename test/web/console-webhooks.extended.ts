@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RtcClient } from '../../src/client/client.ts';
+import { failPending } from '../server/webhooks/support/fail-pending.ts';
+import { answer, type Receiver, startReceiver } from '../server/webhooks/support/receiver.ts';
+import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
+import { confirm, expectAccessible, type OpenedConsole, openView, viewOf } from './support/console.ts';
+import { type Stage, startStage } from './support/stage.ts';
+
+describe('webhooks in the console', () => {
+  let stage: Stage;
+  let client: RtcClient;
+  let browser: TestBrowser;
+  let console: OpenedConsole;
+  let receiver: Receiver;
+  let dataDir: string;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'rtc-console-'));
+    receiver = await startReceiver();
+    stage = await startStage({ environment: { DATA_DIR: dataDir } });
+    ({ client, browser, console } = stage);
+  });
+
+  afterAll(async () => {
+    await stage?.close();
+    await receiver?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('registers a webhook, shows its secret once, tests it and gives it a new secret', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByText('No webhook is registered').waitFor();
+    await page.getByRole('button', { name: 'Register a webhook' }).click();
+    await page.getByLabel('URL', { exact: true }).fill('not-a-url');
+    await confirm(page, 'Register');
+    await page.getByRole('dialog').getByRole('alert').getByText('url: must be').waitFor();
+    await page.getByLabel('URL', { exact: true }).fill(receiver.url);
+    await page.getByLabel('participant_joined').check();
+    await page.getByText(`rtc webhooks create ${receiver.url} --events participant_joined`).waitFor();
+    await expectAccessible(page);
+    await confirm(page, 'Register');
+    await page.getByText(/^whsec_/).waitFor();
+    await confirm(page, 'Done');
+    await page.getByRole('link', { name: receiver.url }).click();
+
+    await page.getByRole('button', { name: 'Test' }).click();
+    await confirm(page, 'Send it');
+    await page.getByText('Delivered: the receiver answered 200').waitFor();
+    expect(receiver.received.at(-1)?.body.event).toBe('webhook_test');
+    await confirm(page, 'Done');
+    await page.getByRole('cell', { name: 'webhook_test' }).waitFor();
+
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await confirm(page, 'Rotate');
+    expect(await page.getByText(/^whsec_/).textContent()).toMatch(/^whsec_[\w+/]{43}=$/);
+    await confirm(page, 'Done');
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('shows what failed first, with every attempt and the request, and sends it again', async () => {
+    const [webhook] = (await client.webhooks.list()).webhooks;
+    receiver.behave(answer(500));
+    const guest = await stage.enter('broken', 'dora');
+    await expect
+      .poll(async () => (await client.deliveries.list(webhook?.id ?? '')).deliveries[0]?.attempts.length)
+      .toBe(1);
+    await failPending(dataDir);
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.goto(viewOf(console, '/webhooks'));
+    await page.getByText('1 failed').waitFor();
+    await page.getByRole('link', { name: receiver.url }).click();
+    const first = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
+    await first.getByText('failed').waitFor();
+    await first.getByRole('button', { name: 'participant_joined' }).click();
+    const panel = page.getByRole('complementary', { name: 'Delivery of participant_joined' });
+    await panel.getByText('1. Answer 500').waitFor();
+    await panel.getByText(`POST ${receiver.url}`).waitFor();
+    await panel.getByText('"identity": "dora"').waitFor();
+    await page.getByRole('region', { name: 'Newest deliveries' }).locator('canvas').waitFor();
+    await expectAccessible(page);
+
+    receiver.behave(answer(200));
+    await panel.getByRole('button', { name: 'Replay' }).click();
+    await confirm(page, 'Send again');
+    await panel.getByText('3. Answer 200').waitFor();
+    expect(receiver.received.at(-1)?.body).toMatchObject({ participant: { identity: 'dora' } });
+    expect(errors).toEqual([]);
+    await guest.leave();
+    await window.close();
+  });
+
+  it('sends all again that failed', async () => {
+    receiver.behave(answer(503));
+    const guests = [await stage.enter('crowd', 'eve'), await stage.enter('crowd', 'fay')];
+    const [webhook] = (await client.webhooks.list()).webhooks;
+    const waiting = async () =>
+      (await client.deliveries.list(webhook?.id ?? '', { status: 'pending' })).deliveries.filter(
+        ({ attempts }) => attempts.length === 1,
+      ).length;
+    await expect.poll(waiting).toBe(2);
+    await failPending(dataDir);
+    receiver.behave(answer(200));
+    const { window, page } = await openView(browser, console);
+    await page.goto(viewOf(console, `/webhooks/${webhook?.id}`));
+    await page.getByRole('button', { name: 'Replay failed' }).click();
+    await confirm(page, 'Send all again');
+    await page.getByText('2 deliveries are sent again.').waitFor();
+    await confirm(page, 'Done');
+    await expect
+      .poll(() => page.getByRole('table', { name: 'Deliveries' }).getByText('delivered').count())
+      .toBe(4);
+    for (const guest of guests) await guest.leave();
+    await window.close();
+  });
+
+  it('leads from an event to its delivery', async () => {
+    const { window, page } = await openView(browser, console);
+    await page.goto(viewOf(console, '/events'));
+    await page.getByLabel('Only events of this kind').selectOption('participant_joined');
+    await page.getByText('--events participant_joined').waitFor();
+    await page.getByRole('row').filter({ hasText: 'fay' }).getByRole('button').click();
+    const panel = page.getByRole('complementary', { name: 'Event participant_joined' });
+    await panel.getByRole('link', { name: receiver.url }).click();
+    await page.getByRole('complementary', { name: 'Delivery of participant_joined' }).waitFor();
+    await window.close();
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  collectErrors,
+  startBrowser,
+  type TestBrowser,
+  type WindowOptions,
+} from '../support/parts/browser.ts';
+import {
+  expectAccessible,
+  type OpenedConsole,
+  openConsole,
+  openRoomPage,
+  openView,
+  viewOf,
+} from './support/console.ts';
+import { type Showcase, startShowcase } from './support/showcase.ts';
+import { startStage } from './support/stage.ts';
+
+/** Where the pictures are kept, to be looked at: npm run pictures. */
+const FOLDER = join(import.meta.dirname, '../../.cache/pictures');
+
+const SHAPES: readonly (readonly [name: string, options: WindowOptions])[] = [
+  ['light-1440', { width: 1440, height: 900, colorScheme: 'light' }],
+  ['dark-1440', { width: 1440, height: 900, colorScheme: 'dark' }],
+  ['light-390', { width: 390, height: 844, colorScheme: 'light' }],
+  ['dark-390', { width: 390, height: 844, colorScheme: 'dark' }],
+  ['dark-3840', { width: 3840, height: 2160, colorScheme: 'dark' }],
+];
+
+type Shot = {
+  readonly path: string;
+  /** Text by which the view is whole. */
+  readonly awaits: string;
+  readonly prepare?: (page: Page) => Promise<void>;
+};
+
+describe('pictures of every view', () => {
+  let showcase: Showcase;
+  let browser: TestBrowser;
+  let console: OpenedConsole;
+
+  beforeAll(async () => {
+    await mkdir(FOLDER, { recursive: true });
+    showcase = await startShowcase();
+    browser = await startBrowser();
+    console = await openConsole(showcase.stack.service);
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await console?.close();
+    await showcase?.close();
+  });
+
+  const shotsOf = ({ webhookId, recordingId }: Showcase) =>
+    ({
+      rooms: { path: '/rooms', awaits: 'weekly-review' },
+      room: { path: '/rooms/all-hands', awaits: 'Alan Turing' },
+      'room-dialog': {
+        path: '/rooms/all-hands',
+        awaits: 'Alan Turing',
+        prepare: (page) => page.getByRole('button', { name: 'Close', exact: true }).click(),
+      },
+      'room-closed': { path: '/rooms/nowhere', awaits: 'This room is not open' },
+      recordings: { path: '/recordings', awaits: 'weekly-review' },
+      recording: {
+        path: `/recordings/${recordingId}`,
+        awaits: 'None was lost',
+        prepare: async (page) => {
+          await page.evaluate("document.querySelector('video').currentTime = 11");
+          await page.locator('[aria-current="true"]', { hasText: 'How did the recordings' }).waitFor();
+        },
+      },
+      transcriptions: { path: '/transcriptions', awaits: 'completed' },
+      live: { path: '/transcriptions/live/weekly-review', awaits: 'None was lost' },
+      webhooks: { path: '/webhooks', awaits: 'example.org' },
+      webhook: {
+        path: `/webhooks/${webhookId}`,
+        awaits: 'delivered',
+        prepare: async (page) => {
+          await page.locator('canvas').waitFor();
+          await page.getByRole('table').getByRole('button').first().click();
+          await page.getByRole('complementary').getByText('"participant"').waitFor();
+        },
+      },
+      events: {
+        path: '/events',
+        awaits: 'participant_joined',
+        prepare: async (page) => {
+          await page.getByRole('table').getByRole('button', { name: 'participant_joined' }).first().click();
+          await page
+            .getByRole('complementary')
+            .getByText(/^(delivered|failed|waiting)/)
+            .first()
+            .waitFor();
+        },
+      },
+      ingress: { path: '/ingress?room=studio', awaits: 'Nothing streams into studio' },
+      doctor: { path: '/doctor', awaits: 'signature' },
+      fiscal: {
+        path: '/fiscal',
+        awaits: 'Read and check',
+        prepare: async (page) => {
+          await page.getByRole('textbox', { name: 'Fiscal code' }).fill('RSSMRA85T10A562S');
+          await page.getByRole('combobox', { name: 'Birthplace' }).fill('san giul');
+          await page
+            .getByRole('option', { name: /GIULIANO/ })
+            .first()
+            .waitFor();
+        },
+      },
+    }) satisfies Readonly<Record<string, Shot>>;
+
+  it.each(SHAPES)('shows every view in %s without a serious finding', async (shape, options) => {
+    const { window, page } = await openView(browser, console, options);
+    const errors = collectErrors(page);
+    const shots: Readonly<Record<string, Shot>> = shotsOf(showcase);
+    for (const [name, { path, awaits, prepare }] of Object.entries(shots)) {
+      await page.goto(viewOf(console, path));
+      await page.getByText(awaits).filter({ visible: true }).first().waitFor();
+      await prepare?.(page);
+      await page.screenshot({ path: join(FOLDER, `${name}-${shape}.png`) });
+      await expectAccessible(page);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect(overflow, `${name} is wider than the window`).toBeLessThanOrEqual(0);
+    }
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('takes the pictures of the readme', async () => {
+    const { window, page } = await openView(browser, console, {
+      width: 1200,
+      height: 760,
+      colorScheme: 'light',
+    });
+    const shots = shotsOf(showcase);
+    for (const [name, height] of [
+      ['recording', 545],
+      ['webhook', 760],
+    ] as const) {
+      await page.goto(viewOf(console, shots[name].path));
+      await page.getByText(shots[name].awaits).filter({ visible: true }).first().waitFor();
+      await shots[name].prepare?.(page);
+      const clip = { x: 0, y: 0, width: 1200, height };
+      await page.screenshot({ path: join(FOLDER, `readme-${name}.png`), clip });
+    }
+    await window.close();
+  });
+});
+
+describe('a picture of a room', () => {
+  it('shows two people who see each other', async () => {
+    await mkdir(FOLDER, { recursive: true });
+    const stage = await startStage();
+    const room = await openRoomPage(stage.service, 'weekly-review');
+    const window = await stage.browser.openWindow({ width: 1100, height: 640, colorScheme: 'dark' });
+    const [page, other] = [await window.newPage(), await window.newPage()];
+    await page.goto(room.link);
+    await other.goto(room.link);
+    await page.bringToFront();
+    await expect.poll(() => page.locator('video').count(), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => page.evaluate(PLAYING), { timeout: 60_000 }).toBe(2);
+    const guest = await stage.enter('weekly-review', 'grace');
+    await page.getByText('grace', { exact: true }).first().waitFor();
+    const caption = await guest.room.localParticipant?.streamText({
+      topic: 'lk.transcription',
+      attributes: { 'lk.segment_id': 'one', 'lk.transcription_final': 'true', 'lk.language': 'en' },
+    });
+    await caption?.write('Good morning. Shall we begin with the figures of the last quarter?');
+    await caption?.close();
+    await page.getByText('Shall we begin').waitFor();
+    await page.screenshot({ path: join(FOLDER, 'readme-room.png') });
+    await window.close();
+    await room.close();
+    await stage.close();
+  });
+});
+
+const PLAYING = "[...document.querySelectorAll('video')].filter(({ videoWidth }) => videoWidth > 0).length";

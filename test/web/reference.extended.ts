@@ -1,0 +1,106 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
+import { sharedLivekit } from '../support/parts/shared.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+/** The viewer is four megabytes of script. */
+const BUSY_MACHINE_MS = 100_000;
+const CREATE_ROOM = '/docs#tag/rooms/POST/v1/rooms';
+
+describe('the reference in a real browser', () => {
+  let service: TestService;
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    service = await startTestService({ livekit: await sharedLivekit() });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  const openPage = async (path: string, colorScheme: 'light' | 'dark' = 'light') => {
+    const window = await browser.openWindow({ colorScheme });
+    window.setDefaultTimeout(BUSY_MACHINE_MS);
+    const page = await window.newPage();
+    const errors = collectErrors(page);
+    await page.goto(`${service.url}${path}`);
+    return { page, errors, close: () => window.close() };
+  };
+
+  const openTrial = async (page: Page) => {
+    await page
+      .getByRole('button', { name: /Test Request.*post.*\/v1\/rooms\b/i })
+      .first()
+      .click();
+    return page.getByRole('button', { name: /^Send/ }).first();
+  };
+
+  it('signs a request that is tried out, and keeps the secret in memory only', async () => {
+    const { page, errors, close } = await openPage(CREATE_ROOM);
+    const send = await openTrial(page);
+    await send.click();
+    await page.getByLabel('API key').fill(service.apiKey);
+    await page.getByLabel('API secret').fill(service.apiSecret);
+    await page.getByRole('button', { name: 'Use', exact: true }).click();
+    await page.getByText('201 Created').first().waitFor();
+    expect((await service.call('GET', '/v1/rooms/demo')).status).toBe(200);
+
+    const kept = await page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, document.body.innerHTML])',
+    );
+    expect(kept).not.toContain(service.apiSecret);
+    expect(await page.evaluate('indexedDB.databases().then((all) => all.length)')).toBe(0);
+    expect(await page.getByLabel('API secret').inputValue()).toBe('');
+    expect(errors).toEqual([]);
+    await page.reload();
+    await page.locator('#sign-button:text("Sign requests")').waitFor();
+    await close();
+  });
+
+  it('sends a request unsigned when the key is not given, and shows the problem', async () => {
+    const { page, close } = await openPage(CREATE_ROOM);
+    const send = await openTrial(page);
+    await send.click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('401 Unauthorized').first().waitFor();
+    await close();
+  });
+
+  it.each(['light', 'dark'] as const)('has no serious finding of axe in %s', async (colorScheme) => {
+    const found: unknown[] = [];
+    for (const path of ['/docs', CREATE_ROOM, '/docs/guide']) {
+      const { page, close } = await openPage(path, colorScheme);
+      if (path !== '/docs/guide') await page.getByRole('link', { name: 'Sign requests' }).first().waitFor();
+      if (path === CREATE_ROOM)
+        await page
+          .getByRole('button', { name: /Test Request/ })
+          .first()
+          .waitFor();
+      found.push(...(await seriousFindings(page)).map((finding) => [path, finding]));
+      await close();
+    }
+    expect(found).toEqual([]);
+  });
+
+  it('can be read without scripts', async () => {
+    const window = await browser.openWindow({ javaScriptEnabled: false });
+    const page = await window.newPage();
+    await page.goto(`${service.url}/docs`);
+    await page.locator('noscript p').waitFor();
+    await page.goto(`${service.url}/docs/guide`);
+    await page.getByRole('heading', { name: 'Sign requests' }).waitFor();
+    await window.close();
+  });
+});
+
+async function seriousFindings(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+}

@@ -1,0 +1,93 @@
+import { join as joinPath } from 'node:path';
+import axe from 'axe-core';
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { run } from '../../cli/support/run.ts';
+import type { TestBrowser, WindowOptions } from '../../support/parts/browser.ts';
+
+export type OpenedConsole = {
+  readonly link: string;
+  /** Ends the command, as Ctrl-C does. */
+  readonly close: () => Promise<void>;
+};
+
+type Service = { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+
+const LAUNCHER = joinPath(import.meta.dirname, '../../../bin/rtc.js');
+
+/** `rtc console --print` against a service, with further options. */
+export function openConsole(service: Service, options: readonly string[] = []): Promise<OpenedConsole> {
+  return openLink(['console', '--print', ...options], environmentOf(service));
+}
+
+/** `rtc rooms open ROOM --print`. */
+export function openRoomPage(service: Service, room: string): Promise<OpenedConsole> {
+  return openLink(
+    ['rooms', 'open', room, '--as', 'ada', '--name', 'Ada Lovelace', '--print'],
+    environmentOf(service),
+  );
+}
+
+function environmentOf(service: Service): Readonly<Record<string, string>> {
+  return { RTC_URL: service.url, RTC_API_KEY: service.apiKey, RTC_API_SECRET: service.apiSecret };
+}
+
+/** A command that prints the link of a page and serves it until it is closed. */
+export async function openLink(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<OpenedConsole> {
+  const stopping = new AbortController();
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const ended = run(words, {
+    launcher: LAUNCHER,
+    signal: stopping.signal,
+    env: { USER: 'operator', ...environment },
+    onStdout: (text) => {
+      if (text.endsWith('\n')) resolve(text.trim());
+    },
+  });
+  ended.then(({ stderr }) => reject(new Error(stderr)), reject);
+  const link = await promise;
+  return {
+    link,
+    close: async () => {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+export type OpenedView = { readonly window: BrowserContext; readonly page: Page };
+
+/** A window of the browser with the console in it. */
+export async function openView(
+  browser: TestBrowser,
+  console: OpenedConsole,
+  options?: WindowOptions,
+): Promise<OpenedView> {
+  const window = await browser.openWindow(options);
+  const page = await window.newPage();
+  await page.goto(console.link);
+  await page.getByText('Live', { exact: true }).waitFor();
+  return { window, page };
+}
+
+/** The address of a view of the console. */
+export function viewOf({ link }: OpenedConsole, path: string): string {
+  return new URL(path, link).href;
+}
+
+/** No serious finding of axe in the page as it stands. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axe.source);
+  const findings: unknown = await page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))`);
+  expect(findings).toEqual([]);
+}
+
+/** Presses the button of the dialog that a change opened. */
+export async function confirm(page: Page, verb: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name: verb, exact: true }).click();
+}

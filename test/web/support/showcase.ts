@@ -1,0 +1,136 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { RtcClient } from '../../../src/client/client.ts';
+import { loadConfig } from '../../../src/server/app/config/config.ts';
+import { openStore } from '../../../src/server/app/open-store.ts';
+import { systemClock, systemIds } from '../../../src/server/platform/system.ts';
+import { startWorker } from '../../../src/server/worker.ts';
+import { type Stack, startStack } from '../../cli/support/stack.ts';
+import { makeMediaFiles } from '../../server/transcription/audio/media-files.ts';
+import { segment } from '../../server/transcription/support/transcription-stage.ts';
+import { failPending } from '../../server/webhooks/support/fail-pending.ts';
+import { LOOPBACK_ALLOWED } from '../../server/webhooks/support/hooked-service.ts';
+import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts';
+import { keepingLog } from '../../support/app.ts';
+import { testSpeech } from '../../support/test-speech.ts';
+
+/** A service in which something of everything happens: rooms, people, a recording, captions, a broken receiver. */
+export type Showcase = {
+  readonly stack: Stack;
+  readonly client: RtcClient;
+  readonly webhookId: string;
+  readonly recordingId: string;
+  readonly close: () => Promise<void>;
+};
+
+const WAIT = { timeout: 20_000, interval: 50 };
+
+const ROOMS = ['weekly-review', 'customer-call', 'all-hands', 'interview-ada', 'night-shift', 'classroom-7'];
+const PEOPLE = ['Ada Lovelace', 'Grace Hopper', 'Alan Turing', 'Katherine Johnson', 'Linus Torvalds'];
+const SENTENCES = [
+  'Good morning, everybody. Shall we begin with the figures of the last quarter?',
+  'Yes. The migration is finished, and the new cluster carries all of the traffic.',
+  'How did the recordings behave while it was moved?',
+  'None was lost. Two of them started a few seconds late, and both are complete.',
+];
+
+/** Twenty seconds of a test picture, with a tone of two seconds at 0, 5, 10 and 15: each is a sentence. */
+const FILM = [
+  ...['-f', 'lavfi', '-i', 'testsrc2=s=640x360:r=10'],
+  ...['-f', 'lavfi', '-i', 'aevalsrc=if(lt(mod(t\\,5)\\,2)\\,0.4*sin(440*2*PI*t)\\,0)'],
+  ...['-t', '20', '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac'],
+  ...['-movflags', '+faststart'],
+];
+
+export async function startShowcase(): Promise<Showcase> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'rtc-showcase-'));
+  const stack = await startStack({ environment: { ...LOOPBACK_ALLOWED, DATA_DIR: dataDir } });
+  const client = new RtcClient(stack.service);
+  const receiver = await startReceiver();
+  const store = await openStore({
+    database: { sqlitePath: join(dataDir, 'rtc.sqlite') },
+    clock: systemClock,
+    log: keepingLog([]),
+  });
+  const { id: webhookId } = await client.webhooks.create({ url: `${receiver.url}/hooks/rtc` });
+  await openRooms(stack, client);
+  receiver.behave(answer(503, 'the database is being moved'));
+  await stack.media.control.join('night-shift', { identity: 'guest', name: 'A late guest' });
+  await vi.waitUntil(async () => {
+    const { deliveries } = await client.deliveries.list(webhookId, { status: 'pending' });
+    return deliveries.some(({ attempts }) => attempts.length > 0);
+  }, WAIT);
+  await failPending(dataDir);
+  await stack.media.control.join('classroom-7', { identity: 'teacher', name: 'Maria Montessori' });
+  await client.webhooks.create({ url: 'https://example.org/hooks/rtc', events: ['room_finished'] });
+  await speak(store, client);
+  const recordingId = await record(client, { dataDir, recordingDir: stack.recordingDir });
+  return {
+    stack,
+    client,
+    webhookId,
+    recordingId,
+    close: async () => {
+      await client.close();
+      await store.close();
+      await stack.close();
+      await receiver.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function openRooms({ media }: Stack, client: RtcClient): Promise<void> {
+  for (const [index, name] of ROOMS.entries()) {
+    await client.rooms.create({ name, ...(index === 2 ? { maxParticipants: 200 } : {}) });
+    for (const person of PEOPLE.slice(0, 1 + ((index * 2) % PEOPLE.length))) {
+      const identity = person.split(' ')[0]?.toLowerCase() ?? '';
+      await media.control.join(name, { identity, name: person });
+      await media.control.publish(name, identity);
+    }
+  }
+}
+
+async function speak(store: Awaited<ReturnType<typeof openStore>>, client: RtcClient): Promise<void> {
+  const now = Date.now();
+  const beat = { kind: 'stt-live', workerId: 'one', languages: ['en'], failedModels: [] } as const;
+  await store.transcriptions.beat({ ...beat, aliveUntil: now + 3_600_000 });
+  const { transcriptionId } = await client.transcription.start('weekly-review');
+  const owner = 'the showcase';
+  const leaseUntil = now + 3_600_000;
+  await store.transcriptions.claimLive({ owner, now, leaseUntil, limit: 100, supports: () => true });
+  const said = SENTENCES.map((text, index) => {
+    const [identity, name] = index % 2 === 0 ? ['ada', 'Ada Lovelace'] : ['grace', 'Grace Hopper'];
+    return segment(`seg_${index}`, { text, identity, name, trackId: `TR_${identity}` });
+  });
+  await store.transcriptions.addSegments(transcriptionId, owner, said);
+}
+
+type Folders = { readonly dataDir: string; readonly recordingDir: string };
+
+async function record(client: RtcClient, { dataDir, recordingDir }: Folders): Promise<string> {
+  const media = await makeMediaFiles();
+  const film = await media.make('film.mp4', FILM);
+  await client.recordings.start('weekly-review');
+  await vi.waitUntil(async () => (await client.recordings.status('weekly-review')).isRecording, WAIT);
+  const { egressId } = await client.recordings.stop('weekly-review');
+  await vi.waitUntil(async () => (await client.recordings.get(egressId)).file !== null, WAIT);
+  await copyFile(film, (await client.recordings.get(egressId)).file?.path ?? '');
+  await media.remove();
+  const left = [...SENTENCES];
+  const settings = { API_KEY: 'k', API_SECRET: 's', DATA_DIR: dataDir, RECORDING_DIR: recordingDir };
+  const worker = await startWorker(loadConfig(settings), {
+    ...{ log: keepingLog([]), clock: systemClock, ids: systemIds, kind: 'stt-post' },
+    speech: testSpeech({ recognise: () => left.shift() ?? '' }),
+  });
+  const { transcriptionId } = await client.transcriptions.create(egressId);
+  await vi.waitUntil(
+    async () => (await client.transcriptions.get(transcriptionId)).status === 'completed',
+    WAIT,
+  );
+  await worker.close();
+  await client.recordings.start('customer-call');
+  return egressId;
+}
