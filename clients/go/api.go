@@ -302,7 +302,7 @@ type RecordingFile struct {
 type RecordingList struct {
 	// The recordings
 	Recordings []Recording `json:"recordings"`
-	// Where the next page begins; null after the last one
+	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
 }
 
@@ -516,7 +516,7 @@ type PostTranscriptionError struct {
 type PostTranscriptionList struct {
 	// The transcriptions
 	Transcriptions []PostTranscription `json:"transcriptions"`
-	// Where the next page begins; null after the last one
+	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
 }
 
@@ -681,7 +681,7 @@ type DeliveryAttemptsItem struct {
 type DeliveryList struct {
 	// The deliveries
 	Deliveries []Delivery `json:"deliveries"`
-	// Where the next page begins; null after the last one
+	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
 }
 

@@ -82,7 +82,7 @@ function watchPipes(io: Io): { readonly io: Io; streamError(): NodeJS.ErrnoExcep
     // Nobody reads the status lines: the result still counts.
   });
   return {
-    // By prototype: a copy would read stdin, and reading it opens it.
+    // The prototype is set, as a copy would read the property stdin, which opens it.
     io: Object.create(io, { signal: { value: AbortSignal.any([io.signal, closed.signal]) } }) as Io,
     streamError: () => streamError,
   };

@@ -11,7 +11,7 @@ export type DownloadOptions = {
 };
 
 export type Download = {
-  /** Where in the file `body` begins, in bytes: `from`, or 0 when the whole file comes all the same. */
+  /** Offset of `body` in the file, in bytes: `from`, or 0 when the server sends the whole file all the same. */
   readonly start: number;
   /** Size of the whole file; undefined when the response does not say it. */
   readonly sizeBytes: number | undefined;

@@ -20,7 +20,7 @@ export type ListEventsOptions = EventFilter & QueryOptions<Omit<EventListQuery, 
 
 export type FollowEventsOptions = EventFilter &
   WaitOptions & {
-    /** Where to begin; default `since`, and without either the events from now on. */
+    /** The position to begin at; default `since`, and without either the events from now on. */
     readonly cursor?: string | undefined;
     /** Called with the cursor to begin with another time, whenever all events before it have been handled. The first call means that the client is connected. */
     readonly onCursor?: ((cursor: string) => void) | undefined;

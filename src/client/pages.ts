@@ -2,7 +2,7 @@ import { RtcError } from './rtc-error.ts';
 
 type Page<T> = {
   readonly items: readonly T[];
-  /** Where the next page begins; null or undefined after the last one. */
+  /** The cursor of the next page; null or undefined after the last one. */
   readonly nextCursor: string | null | undefined;
 };
 

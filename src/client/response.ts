@@ -4,7 +4,7 @@ import type { HttpResponse } from './http-exchange.ts';
 import { parseRetryAfter } from './retry.ts';
 import { codeOfProblem, type Hint, isProblem, RtcError } from './rtc-error.ts';
 
-/** What was asked, for the message of an error. */
+/** The request line, for the message of an error. */
 export type RequestLine = { readonly method: string; readonly path: string; readonly origin?: string };
 
 /** Reads the whole body, and gives up past `maxBytes`: a response must not fill the memory. */
@@ -96,7 +96,10 @@ function describeBody(response: ServiceResponse): string {
   return `with ${contentType(response)} that is no problem details`;
 }
 
-/** By a proxy, or by the service for a recording in a bucket. The query may be what grants access: it is left out. */
+/**
+ * The error for a redirect, by a proxy or by the service for a recording in a bucket. The query is left out, as it may
+ * grant access.
+ */
 function redirected(response: ServiceResponse, line: RequestLine, location: string): RtcError {
   const target = location.split('?', 1)[0];
   const detail = `the answer ${response.status} leads to ${target}, which is not followed`;

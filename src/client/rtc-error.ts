@@ -42,7 +42,7 @@ export class RtcError extends Error {
   readonly code: ErrorCode | ClientErrorCode;
   /** HTTP status; undefined without a response. */
   readonly status: number | undefined;
-  /** What is wrong, as the problem says it; ends with the hint of a connection that failed. */
+  /** The problem's `detail`. For a connection that failed it ends with the hint. */
   readonly detail: string;
   /** The detail without the hint. */
   readonly reason: string;

@@ -1,4 +1,4 @@
-/** Where the service is: origin for the connection, prefix for every path (`` or `/rtc`). */
+/** The service's address: the origin to connect to, and the prefix of every path (`` or `/rtc`). */
 export type ServiceUrl = { readonly origin: string; readonly prefix: string };
 
 /** A base address that cannot be used. `reason` follows the name of the setting that it comes from. */

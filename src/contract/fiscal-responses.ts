@@ -6,7 +6,7 @@ import type { PlacePeriod, PlaceRecord } from './places.ts';
  * schemas, since the command line does not load TypeBox.
  */
 
-/** What is taken of the library's decoded code. */
+/** The fields of the library's decoded code that a response needs. */
 type Decoded = {
   readonly codiceFiscale: string;
   readonly surname: string;
@@ -66,7 +66,7 @@ export function decodedResponse(decoded: Decoded, { withDetails = false } = {}):
   };
 }
 
-/** What is taken of the library's generated code. */
+/** The fields of the library's generated code that a response needs. */
 type Generated = {
   readonly codiceFiscale: string;
   readonly birthplace: Period & { readonly successor: PlaceName | null };
@@ -91,7 +91,7 @@ export function generatedResponse(generated: Generated, { withDetails = false } 
   };
 }
 
-/** What is taken of the library's match. */
+/** The fields of the library's match that a response needs. */
 type Matched = {
   readonly matches: boolean;
   readonly parts: readonly {

@@ -1,4 +1,7 @@
-/** What to do about an error, as data: text in lower case without a full stop, and the command that does it, if there is one. */
+/**
+ * The next step after an error, as data: text in lower case without a full stop, and the command that does it, if there
+ * is one.
+ */
 export type Hint = { readonly text: string; readonly command?: string };
 
 /** An error of a process rather than of a request: why something cannot start, and what to do about it. */

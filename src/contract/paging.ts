@@ -7,9 +7,9 @@ export function pageLimit(maximum: number, description: string) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum, description: `Page size; ${description}` }));
 }
 
-/** Of a list that ends. */
+/** The cursor in a page of a list that ends. */
 export const nextCursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'Where the next page begins; null after the last one',
+  description: 'The cursor of the next page; null after the last one',
 });
 
 export function pageCursor(maxLength: number) {

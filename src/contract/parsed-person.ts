@@ -23,13 +23,13 @@ export type PersonField = (typeof PERSON_FIELDS)[number];
 export const MAX_TEXT_LENGTH = 256;
 
 export type PersonFieldError = {
-  /** Of the library's fault, or the kind of the problem. */
+  /** The library's reason code, or the kind of the problem. */
   readonly reason: string;
   /** For people; holds nothing of the person. */
   readonly message: string;
 };
 
-/** What is wrong with each bad field. */
+/** The error of each field that is not valid. */
 export type PersonFieldErrors = Partial<Readonly<Record<PersonField, PersonFieldError>>>;
 
 /** As the library names it. What is missing or malformed is empty, and has its problem beside it. */

@@ -115,7 +115,7 @@ export const RecordingListQuery = Type.Object(
 );
 export type RecordingListQuery = Static<typeof RecordingListQuery>;
 
-/** Of a link to a local file, which the service signs. */
+/** The query of a link to a local file, which the service signs. */
 export const RecordingLinkQuery = Type.Object(
   {
     expires: Type.Integer({

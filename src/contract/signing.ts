@@ -29,7 +29,10 @@ export function equalityWith(expected: string): (given: string) => boolean {
   return (given) => timingSafeEqual(digest(given), known);
 }
 
-/** By way of text, which is three times as fast: a digest as a buffer has memory of its own outside the heap. */
+/**
+ * A digest by way of its hex text, which is three times as fast: a digest as a buffer allocates memory outside the
+ * heap.
+ */
 function digest(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'));
 }

@@ -18,7 +18,7 @@ const language = Type.String({
 const speakerName = { minLength: 1, maxLength: 256, format: 'livekit-name' } as const;
 export const MAX_SPEAKERS = 1000;
 
-/** What a map of speakers keeps to: the type of its keys is no constraint by itself. */
+/** Constraints on a map of speakers, stated here as the type of its keys constrains nothing. */
 const speakerMap = { maxProperties: MAX_SPEAKERS, propertyNames: speakerName } as const;
 
 /** Track id or identity to speaker name. */

@@ -336,7 +336,7 @@ class RecordingList(TypedDict):
 
     # The recordings
     recordings: list[Recording]
-    # Where the next page begins; null after the last one
+    # The cursor of the next page; null after the last one
     nextCursor: Optional[str]
 
 
@@ -566,7 +566,7 @@ class PostTranscriptionList(TypedDict):
 
     # The transcriptions
     transcriptions: list[PostTranscription]
-    # Where the next page begins; null after the last one
+    # The cursor of the next page; null after the last one
     nextCursor: Optional[str]
 
 
@@ -744,7 +744,7 @@ class DeliveryList(TypedDict):
 
     # The deliveries
     deliveries: list[Delivery]
-    # Where the next page begins; null after the last one
+    # The cursor of the next page; null after the last one
     nextCursor: Optional[str]
 
 

@@ -66,7 +66,7 @@ export function debugObserver(terminal: Terminal): Observer {
     onResponse: (_request, response: ServiceResponse, elapsedMs) => {
       line('<', `${response.status} ${response.statusText} in ${Math.round(elapsedMs)} ms`);
       for (const [name, value] of Object.entries(response.headers)) {
-        // Where a recording is: whoever has the query gets the file.
+        // The query of a recording's URL is its permission: anyone who has it can fetch the file.
         line('<', `${name}: ${name === 'location' ? value.replace(/\?.*$/s, '?***') : value}`);
       }
       if (response.body !== '') line('<', maskSecrets(response.body));

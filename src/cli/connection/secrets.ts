@@ -13,7 +13,10 @@ export async function readSecretFile(io: Io, path: string): Promise<string> {
   return checked(path === '-' ? await readStdin(io) : await readText(io, path), path);
 }
 
-/** What `command` prints, run by the shell; its stderr and stdin are the terminal's, for a passphrase. */
+/**
+ * Runs `command` in the shell and returns its output. Its stdin and stderr are the terminal's, so that it can ask for a
+ * passphrase.
+ */
 export async function runSecretCommand(io: Io, command: string): Promise<string> {
   const { spawn } = await import('node:child_process');
   const child = spawn(command, {

@@ -19,9 +19,9 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 type Details = { readonly cause?: unknown; readonly details?: readonly string[] };
 
-/** What to do where nothing better is known; explain() puts the command's own name in. */
+/** The hint where there is no better one. The command's own name is put in when it is printed. */
 export const SEE_HELP = 'see: rtc COMMAND --help';
-/** What to do where no command was understood. */
+/** The hint where no command was understood. */
 export const SEE_ROOT_HELP = 'see: rtc --help';
 
 /** A failure of the command itself: one line of cause, and always one of what to do next. */

@@ -43,7 +43,7 @@ function describeAny(error: unknown, nowMs: number): ErrorDescription {
   return describeOwnError(EXIT.failure, message === '' ? 'unknown failure' : message, REPORT_IT);
 }
 
-/** What nobody foresaw. */
+/** The hint for an error that no code foresaw. */
 const REPORT_IT = 'that is a fault of rtc itself: please report it, with what rtc version prints';
 
 function describeRtcError(error: RtcError, nowMs: number): ErrorDescription {

@@ -6,7 +6,7 @@ import { SEE_HELP } from './cli-error.ts';
 
 type Step = (error: RtcError, nowMs: number) => string | undefined;
 
-/** What to do about a failed call, in one line. */
+/** The next step after a failed call, in one line. */
 export function hintFor(error: RtcError, nowMs: number): string | undefined {
   const { hint } = error;
   if (hint !== undefined) return hintLine(hint);

@@ -6,7 +6,7 @@ import type { Io } from '../terminal/io.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Prompter } from './prompts.ts';
 
-/** What a command gets beside its input. */
+/** The dependencies of a command: its streams, settings and client. */
 export type Context = {
   readonly io: Io;
   readonly responses: SeenResponses;
@@ -18,7 +18,7 @@ export type Context = {
   readonly flags: CommonFlags;
   /** The help of a topic or of the command that the words name, of all without words. */
   helpOf(words: readonly string[]): Promise<string>;
-  /** Where the service is and who we are; read on first use. */
+  /** The service's address and the API key; read on first use. */
   settings(): Promise<Settings>;
   /** The signing client, made on first use. With --curl its requests are printed instead of sent. */
   client(): Promise<RtcClient>;

@@ -2,7 +2,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from '../errors/did-you-mean.ts';
 import { parseDuration } from '../terminal/time.ts';
 
-/** Where completion finds values. */
+/** The list from which completion takes values. */
 export type Completes = 'rooms' | 'profiles' | 'webhooks' | 'events' | 'files';
 
 /** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */
@@ -21,7 +21,7 @@ export type Parameter<T> = {
   readonly completes?: Completes;
   /** From text to value; throws a usage error whose message follows the parameter's name. Undefined for a flag. */
   readonly parse?: (text: string) => T;
-  /** Of a list: throws for a word that will not do, as parse does. */
+  /** For a list: throws for an element that is not valid, as parse does. */
   readonly checkEach?: (text: string) => void;
   /** Never set: carries T for the compiler. */
   readonly type?: T;

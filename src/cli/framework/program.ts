@@ -9,7 +9,7 @@ export type Word = string | readonly string[] | boolean | undefined;
 /** A parsed command line: the command, and its words before they are checked. */
 export type Invocation = {
   readonly command: Command;
-  /** By the parameter's name. */
+  /** The words typed for each parameter, by the parameter's name. */
   readonly words: Readonly<Record<string, Word>>;
   /** The options that every command takes, by commander's attribute names. */
   readonly common: Readonly<Record<string, unknown>>;

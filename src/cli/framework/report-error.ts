@@ -6,7 +6,7 @@ import { escapeForTerminal, escapeJsonForTerminal } from '../terminal/escape-for
 import type { Io } from '../terminal/io.ts';
 import { wrapForTerminal } from '../terminal/wrap-text.ts';
 
-/** What failed, and how it is told. */
+/** An error, and the form in which it is printed. */
 export type Report = {
   readonly error: unknown;
   /** The words of the command line, for --json and --no-color. */
@@ -17,7 +17,7 @@ export type Report = {
   readonly target?: string;
 };
 
-/** Of `Error: ` and of what stands below it. */
+/** Columns of `Error: `; the lines below are indented by as many. */
 const LABEL_WIDTH = 7;
 
 /** Prints an error as its two lines, or as a problem with --json; its exit code. */

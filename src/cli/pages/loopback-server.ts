@@ -5,7 +5,7 @@ import type { PageFile } from './page-files.ts';
 import { type PageResponse, problem } from './page-response.ts';
 
 export type LoopbackServer = {
-  /** Where the page is on this machine, such as http://127.0.0.1:41000. */
+  /** The page's origin on this machine, such as http://127.0.0.1:41000. */
   readonly origin: string;
   readonly close: () => Promise<void>;
 };
@@ -13,7 +13,7 @@ export type LoopbackServer = {
 export type LoopbackSettings = {
   /** 0 takes a free port. */
   readonly port: number;
-  /** Of every response. */
+  /** Headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
   /** `origin` is the server's own; the signal is aborted when the browser goes away. */
   readonly respond: (request: IncomingMessage, origin: string, signal: AbortSignal) => Promise<PageResponse>;

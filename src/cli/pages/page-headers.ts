@@ -1,4 +1,4 @@
-/** Where a page may connect to beside its own server, and what it may use of the machine. */
+/** The origins that a page may connect to beside its own server, and the browser permissions that it needs. */
 export type PageNeeds = { readonly connect: readonly string[]; readonly permissions: string };
 
 /** Headers of every response: a page runs its own code only, and talks to its own server and `connect` only. */

@@ -2,7 +2,7 @@ import { reasonPhrase } from '../../contract/errors.ts';
 
 export type PageResponse = {
   readonly status: number;
-  /** What is streamed ends with the transfer: a browser that goes away ends the iteration. */
+  /** A stream is closed when the browser goes away. */
   readonly body?: string | Buffer | AsyncIterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
 };

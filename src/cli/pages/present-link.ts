@@ -3,10 +3,10 @@ import { printHint, printStatus } from '../terminal/terminal.ts';
 import { type OpenedBrowser, openBrowser } from './open-browser.ts';
 
 export type PresentedLink = {
-  /** Where the page is on this machine. */
+  /** The page's origin on this machine. */
   readonly origin: string;
   readonly link: string;
-  /** What to say once a browser was opened. */
+  /** The text to print once a browser was opened. */
   readonly opened: string;
   /** Whether the link is printed in any case. */
   readonly isPrinted: boolean;

@@ -3,7 +3,7 @@ import { isSet } from './io.ts';
 
 export type Paint = (text: string) => string;
 
-/** What colours mean here; every command speaks in these words and none in colours. */
+/** The meanings of the colours. Commands name a meaning, never a colour. */
 export type Palette = {
   readonly heading: Paint;
   readonly name: Paint;

@@ -1,7 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { WorkerKind } from '../../contract/choices.ts';
 
-/** What a process gives a command; tests give their own. Nothing in src/cli reads `process`. */
+/**
+ * The process's streams, environment and signals, as a command sees them. Tests pass their own; nothing in src/cli
+ * reads `process`.
+ */
 export type Io = {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: TerminalStream;
@@ -35,7 +38,7 @@ export function columnsOf({ columns }: TerminalStream): number {
   return columns === undefined || columns === 0 ? 80 : columns;
 }
 
-/** Of the help: not wider than one reads with ease. */
+/** Columns of the help text: wider lines are hard to read. */
 export function helpWidth({ stdout }: Io): number {
   return Math.min(stdout.columns || 100, 110);
 }
@@ -75,7 +78,7 @@ export type ServiceAdmin = {
 export type Backup = {
   readonly folder: string;
   readonly sizeBytes: number;
-  /** Where the key of the webhook secrets is. */
+  /** The webhook secrets are sealed with a key in a file, or in a setting. */
   readonly key: 'file' | 'setting';
 };
 
@@ -84,7 +87,7 @@ export type Restoration = {
   /** When the backup was made. */
   readonly createdAt: string;
   readonly key: 'file' | 'setting';
-  /** What was there before, under the names that it has now. */
+  /** The files that were there before, by their new names. */
   readonly keptAside: readonly string[];
 };
 
@@ -157,7 +160,7 @@ export type DevOptions = {
   readonly signal: AbortSignal;
   /** Lines for the person in front of it, while things start. */
   readonly progress: (line: string) => void;
-  /** What a long step is at; replaces what it said before. */
+  /** Shows the progress of a long step, in place of the text before it. */
   readonly status: (text: string) => void;
   /** Called once, when everything answers. */
   readonly announce: (ready: DevReady) => Promise<void>;

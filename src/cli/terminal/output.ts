@@ -117,7 +117,7 @@ function printText(terminal: Terminal, result: TextResult): void {
   terminal.io.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
 }
 
-/** Of each record of an array. */
+/** Selects the fields of a record, or of each record of an array. */
 function selectAny(response: unknown, fields: readonly string[]): unknown {
   if (Array.isArray(response)) return response.map((each) => selectAny(each, fields));
   return isObject(response) ? select(response, fields) : response;

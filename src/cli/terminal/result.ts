@@ -28,7 +28,7 @@ export type Cell = {
 };
 
 export type Row = {
-  /** What stays the same while the record changes; --watch compares by it. */
+  /** Identifies the record while its other fields change; --watch compares by it. */
   readonly key: string;
   /** The record as answered, for `--json a,b`. */
   readonly record: object;
@@ -53,7 +53,7 @@ export type ListResult = Table & {
   readonly rows: readonly Row[];
   /** Said on stderr when there is none. */
   readonly empty: string;
-  /** By column: see Column. */
+  /** For each column: see Column. */
   readonly areWhole: readonly boolean[];
   /** On a terminal: wide cells are wrapped rather than cut. */
   readonly isWrapped?: boolean;

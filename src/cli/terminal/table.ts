@@ -9,7 +9,7 @@ const NARROWEST = 8;
 export type TableLayout = {
   /** Columns of the terminal; undefined: as wide as it gets. */
   readonly width: number | undefined;
-  /** By column: whether it is cut only after all others. */
+  /** For each column: whether it is cut only after all others. */
   readonly areWhole: readonly boolean[];
   /** Wide cells go on in the next line instead of being cut. */
   readonly isWrapped: boolean;
@@ -20,7 +20,7 @@ export function renderTable(given: readonly (readonly string[])[], layout: Table
   const widths = fitWidths(naturalWidths(given), layout);
   const rows = layout.isWrapped ? given.flatMap((row) => wrapRow(row, widths)) : given;
   const isCut = layout.width !== undefined;
-  // Where nothing is cut the last column is as long as it is, and nothing stands behind it to be aligned.
+  // The last column needs no padding unless it is cut: no other column follows it.
   const drawn = isCut || layout.isWrapped ? widths.length : widths.length - 1;
   const table = new Table({
     chars: NO_LINES,
@@ -43,7 +43,7 @@ function wrapRow(row: readonly string[], widths: readonly number[]): readonly (r
   return Array.from({ length: height }, (_, line) => cells.map((lines) => lines[line] ?? ''));
 }
 
-/** Of characters for one column: marks that pile up on one letter. */
+/** The most code units in one column of the terminal: combining marks can pile up on one letter. */
 const MOST_CHARACTERS = 16;
 
 /** Somewhat more than is shown: what cuts the rest, to the column, takes time with the square of a text's length. */
@@ -69,7 +69,7 @@ function naturalWidths(rows: readonly (readonly string[])[]): number[] {
   );
 }
 
-/** What is longer is no id: it is cut as the others. */
+/** Ids are at most this long; longer values are cut like any other. */
 const LONGEST_WHOLE = 32;
 
 /** Takes from the widest column until all fit, so that short columns stay whole, and ids if they can. */

@@ -6,7 +6,7 @@ import { wrapForTerminal } from './wrap-text.ts';
 /** `--json`: not given, everything, or these fields. */
 export type JsonChoice = undefined | 'everything' | readonly string[];
 
-/** Where and how a command's result is shown. */
+/** The streams that a command's result is written to, and the form that it is written in. */
 export type Terminal = {
   readonly io: Io;
   readonly json: JsonChoice;

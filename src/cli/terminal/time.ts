@@ -74,7 +74,7 @@ export function isCalendarDay(text: string): boolean {
   return date !== undefined && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** Of the user's own clock and zone, as a live line is read at once: `09:30:04`. */
+/** The time of day in the user's own zone, for lines that are read as they appear: `09:30:04`. */
 export function clockTime(atMs: number): string {
   const at = new Date(atMs);
   return [at.getHours(), at.getMinutes(), at.getSeconds()]

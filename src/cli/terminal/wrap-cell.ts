@@ -1,6 +1,6 @@
 import { strlen } from 'cli-table3/src/utils.js';
 
-/** What a palette puts round a text: SGR sequences before and after it, and none within. */
+/** A text as a palette paints it: SGR sequences before and after it, and none within. */
 const PAINTED = /^((?:\u001b\[[\d;]*m)*)([^\u001b]*)((?:\u001b\[[\d;]*m)*)$/;
 
 /**

@@ -92,7 +92,7 @@ export class PresenceBatch {
     this.#changedTracks.add(track.sid);
   }
 
-  /** What a participant of a whole room publishes now. */
+  /** Lists the tracks that a participant publishes now; the room must have been loaded whole. */
   listPublished(participantSid: string): readonly PublishedTrack[] {
     return [...(this.#tracksOf.get(participantSid) ?? [])]
       .flatMap((sid) => this.#tracks.get(sid) ?? [])

@@ -21,7 +21,7 @@ export interface EventStore {
   findKnown(sourceIds: readonly string[]): Promise<ReadonlySet<string>>;
   find(id: string): Promise<StoredEvent | undefined>;
   findAll(ids: readonly string[]): Promise<readonly StoredEvent[]>;
-  /** By position, after `afterPosition`. */
+  /** Lists events after `afterPosition`, in the order of their positions. */
   list(query: EventQuery): Promise<readonly StoredEvent[]>;
   /** Returns the position of the last event that was ever stored, also when it was purged; 0 when there was none. */
   lastPosition(): Promise<number>;
@@ -71,28 +71,28 @@ export interface PresenceStore {
   /** The same without waiting: sessions that another transaction has locked are left out, and named. */
   lockFreeRooms(sids: readonly string[]): Promise<LockedRooms>;
   saveRoom(session: RoomSession): Promise<void>;
-  /** Of different sids. */
+  /** Each element has a sid of its own. */
   saveRooms(sessions: readonly RoomSession[]): Promise<void>;
-  /** By sid. */
+  /** Lists the open sessions, in the order of their sids. */
   listOpenRooms(): Promise<readonly RoomSession[]>;
   /** The last session of that name that was opened at `at` or before. */
   findRoomAt(name: string, at: number): Promise<RoomSession | undefined>;
   findParticipant(sid: string): Promise<ParticipantSession | undefined>;
   findParticipants(sids: readonly string[]): Promise<readonly ParticipantSession[]>;
   saveParticipant(session: ParticipantSession): Promise<void>;
-  /** Of different sids. */
+  /** Each element has a sid of its own. */
   saveParticipants(sessions: readonly ParticipantSession[]): Promise<void>;
   /** Participants who have joined and not left; no recorders and agents. */
   listPresent(roomSid: string): Promise<readonly ParticipantSession[]>;
   countPresent(roomSid: string): Promise<number>;
-  /** By room; one with nobody in it is not among them. */
+  /** Counts the participants present in each room. An empty room is not in the map. */
   countPresentOf(roomSids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Those who are present in several rooms, in the order in which they joined. */
   listPresentOf(roomSids: readonly string[]): Promise<readonly ParticipantSession[]>;
   findTracks(sids: readonly string[]): Promise<readonly PublishedTrack[]>;
   /** The tracks of these rooms that are published and not unpublished. */
   listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;
-  /** Of different sids. */
+  /** Each element has a sid of its own. */
   saveTracks(tracks: readonly PublishedTrack[]): Promise<void>;
   /** Deletes room sessions that ended before `before`, with participants and tracks; returns the number of rooms. */
   purge(before: number, limit: number): Promise<number>;
@@ -111,7 +111,7 @@ export type RoomSession = {
   /** When the first participant joined. */
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Of its last event. */
+  /** The sequence number of the room's last event. */
   readonly sequence: number;
 };
 
@@ -125,7 +125,7 @@ export type ParticipantSession = {
   /** Null where participant_left came without participant_joined before it. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;
-  /** Of the last event that had it. */
+  /** From the last event that had it. */
   readonly metadata: string | null;
   /** The role of the token with which the participant joined; null for tokens of others. */
   readonly accessRole: string | null;

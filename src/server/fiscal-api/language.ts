@@ -11,7 +11,7 @@ export function languageOf(headers: IncomingHttpHeaders): Language {
   return weightOf('it') > weightOf('en') ? 'it' : 'en';
 }
 
-/** Of a response that holds messages. */
+/** Headers of a response that holds messages. */
 export function languageHeaders(language: Language): Readonly<Record<string, string>> {
   return { 'content-language': language, vary: 'accept-language' };
 }

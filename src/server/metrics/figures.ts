@@ -1,4 +1,4 @@
-/** What the database holds at the moment: the same on every instance. */
+/** Counts that are read from the database: the same on every instance. */
 export type Figures = {
   readonly deliveriesPending: number;
   /** Unix milliseconds; null when no delivery waits. */

@@ -105,7 +105,7 @@ const STATE_OF_STATUS: Readonly<Record<Egress['status'], EndedState | undefined>
   EGRESS_FAILED: 'failed',
 };
 
-/** What a recording becomes when its egress is over; undefined while it is not. */
+/** The final state of a recording whose egress has ended; undefined while it has not. */
 export function endedStateOf(status: Egress['status']): EndedState | undefined {
   return STATE_OF_STATUS[status];
 }

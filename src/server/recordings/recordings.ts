@@ -70,7 +70,10 @@ export async function getRecording(deps: LibraryDeps, recordingId: string): Prom
   return toRecord(deps, await refreshRecording(deps, await findRecording(deps, recordingId)));
 }
 
-/** By egress id, which is what the specification calls recordingId, or by our own id. Throws recording-not-found. */
+/**
+ * Finds a recording by egress id, which the specification calls recordingId, or by our own id. Throws recording-not-
+ * found.
+ */
 async function findRecording(
   { store }: Pick<EgressStateDeps, 'store'>,
   recordingId: string,

@@ -30,7 +30,7 @@ export type RecordingDeps = AbandonedStartDeps &
       readonly pathTemplate: string;
       /** How long a start waits for a recorder. */
       readonly timeoutMs: number;
-      /** Where the media server sends the events of an egress; known once the service listens. */
+      /** The URL to which the media server sends the events of an egress; known once the service listens. */
       readonly webhookUrl: () => string | undefined;
     };
     /** Work that outlives its request; the service waits for it before it closes. */

@@ -23,7 +23,7 @@ export type Recording = {
   /** Key in the bucket, or path of the recorder's file output. */
   readonly filepath: string;
   readonly bucket: string | null;
-  /** Who may go on with a `starting` row, and until when; null in every other state. */
+  /** The instance that may continue a `starting` row, and until when; null in every other state. */
   readonly claimOwner: string | null;
   readonly claimUntil: number | null;
   readonly createdAt: number;
@@ -74,7 +74,7 @@ export type RecordingClaim =
   | { readonly claimed: true; readonly recording: Recording; readonly takenOverFrom: Recording | undefined }
   | { readonly claimed: false; readonly recording: Recording };
 
-/** What changes in the life of a recording; `claim` sets the rest. */
+/** The columns that change after a recording was started; `claim` sets the others. */
 export type RecordingChange = Partial<
   Pick<
     Recording,

@@ -61,7 +61,10 @@ async function chooseOfDeleted(
   return chosen.rows.map((row) => row.id);
 }
 
-/** By webhook, on the index of the lists: one for this alone would cost every delivery a write. */
+/**
+ * Finds old deliveries webhook by webhook, on the index of the lists: an index for this alone would cost every delivery
+ * a write.
+ */
 async function chooseOld(
   db: Kysely<Tables>,
   { dialect }: Connection,

@@ -173,7 +173,7 @@ export type Attempt = {
   readonly statusCode: number | null;
   /** Why it counts as failed: a short text, without personal data. */
   readonly error: string | null;
-  /** What the receiver answered, at most 4 KiB; what no text can hold (NUL) is replaced. */
+  /** The receiver's response body, at most 4 KiB; NUL, which no text column can hold, is replaced. */
   readonly responseBody: string | null;
 };
 
@@ -182,7 +182,7 @@ export type NewAttempt = Omit<Attempt, 'number'>;
 
 export type DeliveryOutcome = {
   readonly attempt: NewAttempt;
-  /** What the row becomes; `pending` comes with the next dueAt and gives the lease back. */
+  /** The row's next state; `pending` has the next dueAt and gives the lease back. */
   readonly next:
     | { readonly state: 'pending'; readonly dueAt: number }
     | { readonly state: 'delivered' | 'failed'; readonly endedAt: number };

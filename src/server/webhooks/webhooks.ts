@@ -89,7 +89,7 @@ export async function updateWebhook(
   const now = clock.now();
   const secret = request.secret === WEBHOOK_SECRET_MASK ? undefined : request.secret;
   const updated = await store.transaction(async (inside) => {
-    // Of two rotations at once the later one keeps the secret of the earlier one beside its own.
+    // When two rotations run at once, the later one keeps the secret of the earlier one beside its own.
     const webhook = await inside.webhooks.lock(id);
     if (webhook === undefined) throw webhookNotFound(id);
     const change: WebhookChange = {

@@ -16,7 +16,7 @@ const MEDIA = {
   embedded: 'the embedded stand-in: it carries no sound and no pictures',
 } as const;
 
-/** Of `  Media server  ` and its like. */
+/** Columns of a label such as `  Media server  `. */
 const LABEL_WIDTH = 16;
 
 /** The profile of this service, what a command needs to use it, and the links of its pages, where they are served. */

@@ -23,7 +23,7 @@ const SELF_CHECK_TIMEOUT_MS = 30_000;
 
 type Deps = ProbeDeps;
 
-/** What only a signed request can tell; stops where the next check could not mean anything. */
+/** The checks that need a signed request. They stop where the next one could not mean anything. */
 export async function checkService(
   context: Context,
   target: Credentials & { readonly url: string },
@@ -59,7 +59,7 @@ async function checkWithoutProbe(deps: Deps): Promise<readonly Check[]> {
   ];
 }
 
-/** What is known to fail by the service's own checks would only be said twice. */
+/** Probes the parts that the service's own checks did not already report as failing. */
 async function probe(deps: Deps, own: readonly Check[]): Promise<readonly Check[]> {
   const isMissing = (worker: string): boolean =>
     own.some(({ check, status }) => check === worker && status === 'fault');
@@ -117,7 +117,7 @@ function checkDatabase(readiness: Readiness | undefined): Check {
       );
 }
 
-/** What the service alone can try, having the keys. One that is older than this endpoint has none of it to say. */
+/** The checks that the service makes of itself, as it alone has the keys. An older service has no such endpoint. */
 async function checkSelf({ context, client }: Deps): Promise<readonly Check[]> {
   try {
     const { checks } = await client.checkSelf({

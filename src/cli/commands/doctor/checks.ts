@@ -15,7 +15,7 @@ export type Check = {
   readonly check: string;
   readonly status: CheckStatus;
   readonly detail: string;
-  /** What to do; empty where there is nothing to do. */
+  /** The next step; empty where there is none. */
   readonly next: string;
 };
 
@@ -38,7 +38,7 @@ export function skipped(check: string, detail: string, next = ''): Check {
   return { check, status: 'skipped', detail, next };
 }
 
-/** What the service found out about itself. */
+/** Turns a check that the service made of itself into one of ours. */
 export function found({ check, status, detail, next }: SelfCheck): Check {
   return { check, status: status === 'unknown' ? 'skipped' : status, detail, next };
 }
@@ -106,7 +106,7 @@ export async function checkAddress(
   }
 }
 
-/** By the Date header, which has whole seconds: good enough for a window of five minutes. */
+/** Compares the clocks by the Date header. It has whole seconds, which is enough for a window of five minutes. */
 function checkClock(context: Context, date: string | undefined): Check {
   const serverMs = Date.parse(date ?? '');
   if (Number.isNaN(serverMs)) return skipped('clock', 'the answer has no Date header');

@@ -41,7 +41,7 @@ export async function probeRecording(deps: ProbeDeps): Promise<Check> {
     const options = { signal, timeoutMs: PROBE_TIMEOUT_MS };
     const { egressId } = await client.recordings.start(room, options);
     await client.recordings.stop(room, options);
-    // Where it is not over yet, the record stays.
+    // The record stays if the recording has not ended yet.
     await client.recordings.delete(egressId, { timeoutMs: CHECK_TIMEOUT_MS }).catch(() => undefined);
     return ok('recording', 'a recorder took a trial recording');
   });

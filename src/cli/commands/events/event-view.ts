@@ -51,7 +51,7 @@ export function eventColumns(terminal: Terminal): readonly Column<Event>[] {
   return width < WIDE_COLUMNS ? NARROW : WIDE;
 }
 
-/** Who or what an event is about: `ada`, `ada microphone`, `EG_… stopped 12s`. */
+/** The subject of an event: `ada`, `ada microphone`, `EG_… stopped 12s`. */
 function aboutOf(event: Event): string {
   const { participant, track, recording, ingress, transcription } = event;
   const words = [

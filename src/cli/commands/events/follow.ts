@@ -20,9 +20,9 @@ export type Following = {
   readonly events: readonly EventName[] | undefined;
   /** ISO 8601. */
   readonly since: string | undefined;
-  /** Where to begin; without either, from now on. */
+  /** The position to begin at; without either, from now on. */
   readonly cursor: string | undefined;
-  /** Called when the first answer has come: from then on nothing is missed. */
+  /** Called after the first response: from then on nothing is missed. */
   readonly onReady: () => void;
 };
 
@@ -122,7 +122,7 @@ function showEvent(terminal: Terminal, event: Event): void {
   else printLine(terminal, { type: 'event', event });
 }
 
-/** What fits beside the status; a page of HTML does not. */
+/** Characters of a response that are shown beside its status. A page of HTML does not fit. */
 const SHOWN_RESPONSE = 60;
 
 function showResponse(terminal: Terminal, forwarded: Forwarded): void {

@@ -10,11 +10,11 @@ import type { EventPoster, PostOutcome } from './post-event.ts';
 
 export type Waiting = {
   readonly event: Event;
-  /** Where the events before it end; undefined for those of the first page. */
+  /** The cursor after the events before it; undefined for those of the first page. */
   readonly cursor: string | undefined;
 };
 
-/** What becomes of an event, for people and programs to see. */
+/** An event and the outcome of its delivery, as it is printed. */
 export type Forwarded = {
   readonly event: Event;
   readonly outcome: PostOutcome;

@@ -12,7 +12,7 @@ import {
 
 /** As the service's own deliveries have it. */
 const PATIENCE_MS = 10_000;
-/** What is read of an answer: enough to see what went wrong. */
+/** Bytes of a response that are kept: enough to see what went wrong. */
 const KEPT_BYTES = 4096;
 
 /**

@@ -36,7 +36,7 @@ export function createTransferBar(
 }
 
 export type Transfer = {
-  /** What was here before it began. */
+  /** Bytes that were on disk before the transfer began. */
   readonly from: number;
   readonly done: number;
   readonly sizeBytes: number | undefined;

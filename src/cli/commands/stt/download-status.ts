@@ -26,7 +26,7 @@ export function createDownloadStatus(terminal: Terminal): DownloadStatus {
     },
     bytes: ({ received, total }) => {
       const nowMs = io.clock();
-      // What an earlier download left does not count for the speed.
+      // Bytes of an earlier download do not count towards the speed.
       first ??= { atMs: nowMs, received };
       if (nowMs - drawnMs < REDRAW_MS && received !== total) return;
       drawnMs = nowMs;

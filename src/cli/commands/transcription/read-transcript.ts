@@ -15,7 +15,7 @@ export async function readTranscript(
   return text(JSON.stringify(response), { response });
 }
 
-/** Of silence there is no line, not an empty one. */
+/** A transcript without segments has no line, rather than an empty one. */
 export function transcriptText(transcript: string): Result {
   return transcript === '' ? nothing() : text(transcript);
 }

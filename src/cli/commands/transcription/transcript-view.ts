@@ -12,7 +12,7 @@ const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
   { heading: 'TEXT', value: ({ text }) => text },
 ];
 
-/** What was said, a row each; --json is the whole answer. */
+/** One row for each segment; --json prints the whole response. */
 export function segmentList(
   transcription: LiveTranscription | PostTranscriptionDetail,
   { empty, notes }: Pick<ListResult, 'empty' | 'notes'>,

@@ -126,7 +126,7 @@ function rewrite(body: string): string | undefined {
   }
 }
 
-/** What one signature proves tells why the other one does not match. */
+/** Explains why one signature does not match by what the other one proves. */
 function explainBy(finding: Finding, other: Finding, { headers }: SignedRequest): Verdict {
   const { header, result } = finding;
   if (finding.reason !== UNKNOWN || !other.isSigned) return { header, result, reason: finding.reason };

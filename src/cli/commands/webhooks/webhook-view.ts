@@ -32,7 +32,7 @@ const CREATED: Column<Webhook> = {
 
 export const WEBHOOK_LIST: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
 export const WEBHOOK_RECORD: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, SECRET, CREATED];
-/** Where the secret is the user's own: it is not shown once more. */
+/** The columns for a webhook whose secret the user chose: it is not shown again. */
 export const WEBHOOK_WITHOUT_SECRET: readonly Column<Webhook>[] = [ID, URL_COLUMN, EVENTS, CREATED];
 
 export const DELIVERY_FIELDS = [

@@ -68,7 +68,7 @@ function splitValue(word: string): readonly [flag: string, value: string | undef
   return at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Of an option that stands before the verb, or before the noun. */
+/** Completes the value of an option that stands before the verb, or before the noun. */
 async function valuesOfLeading(
   name: string,
   { words, current }: Typed,

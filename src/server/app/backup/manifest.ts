@@ -12,10 +12,10 @@ export const MANIFEST_FILE = 'backup.json';
 /** Contents of a backup. It is written last: a folder without a manifest is not a whole backup. */
 export type Manifest = {
   readonly format: 1;
-  /** Of the service that made it. */
+  /** The version of the service that made the backup. */
   readonly version: string;
   readonly createdAt: string;
-  /** Where the key of the webhook secrets is: with the backup, or in the setting ENCRYPTION_KEY. */
+  /** The key of the webhook secrets is in a file of the backup, or in the setting ENCRYPTION_KEY. */
   readonly key: 'file' | 'setting';
   /** SHA-256 in hex, by name. */
   readonly files: Readonly<Record<string, string>>;

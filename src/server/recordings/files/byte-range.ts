@@ -68,7 +68,7 @@ function isUnchanged(headers: IncomingHttpHeaders, { etag, modifiedAt }: Represe
   return !Number.isNaN(since) && wholeSeconds(modifiedAt) <= since;
 }
 
-/** Of another version than the one that the caller has a part of, the whole is wanted. */
+/** False if the file is no longer the version of which the caller has a part: then the whole file is sent. */
 function isRangeWanted(condition: string | string[] | undefined, file: Representation): boolean {
   if (condition === undefined) return true;
   if (typeof condition !== 'string') return false;

@@ -63,7 +63,7 @@ async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): St
 }
 
 type StepKind = {
-  /** What failed, such as "cannot write: …". */
+  /** The step that failed, such as "cannot write: …". */
   readonly doing: string;
   readonly permission: string;
   readonly unreachable: Pick<StorageTrial, 'status' | 'next'>;

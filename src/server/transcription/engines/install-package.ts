@@ -102,7 +102,7 @@ async function takeFile(unpacked: string, path: string, sha256: string, files: s
   await writeFile(join(files, path.split('/').at(-1) ?? path), bytes);
 }
 
-/** Of two installations at once, the second keeps the files of the first, which are the same. */
+/** When two installations run at once, the second keeps the files of the first, which are the same. */
 async function putInPlace(files: string, target: string): Promise<void> {
   await rename(files, target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;

@@ -3,7 +3,7 @@ import { join, parse } from 'node:path';
 import { tryModelInProcess } from '../engines/check-models.ts';
 import { readSherpaModel } from '../engines/sherpa-model.ts';
 
-/** Where archives of sherpa-onnx have spoken samples. */
+/** The folder of spoken samples in the archives of sherpa-onnx. */
 const SAMPLES = 'test_wavs';
 
 /**

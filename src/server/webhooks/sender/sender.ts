@@ -30,7 +30,7 @@ export interface SecretBox {
   open(sealed: string, webhookId: string): string;
 }
 
-/** Where receivers of an event get a recording's file. */
+/** URLs from which the receivers of an event download a recording's file. */
 export interface FileUrls {
   /** Usable for 24 h; undefined when the recording has no file. */
   urlOf(recordingId: string): Promise<string | undefined>;

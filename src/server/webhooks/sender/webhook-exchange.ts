@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { describeError } from './describe-error.ts';
 import type { WebhookResponse } from './sender.ts';
 
-/** What is kept of an answer; the rest is not even read. */
+/** Bytes of a response body that are kept; the rest is not even read. */
 const KEPT_BYTES = 4096;
 
 /**

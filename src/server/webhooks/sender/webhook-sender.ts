@@ -23,7 +23,7 @@ export function createWebhookSender({
   const connectGuarded = buildConnector({ lookup: guard.lookup, timeout: patienceMs });
   const agent = new Agent({
     // No limit to the connections to one host: several webhooks may be on it, and one that hangs would have them all.
-    // Who calls bounds the requests at a time to each webhook. And not by HTTP/2, which has one connection for all.
+    // The caller bounds the requests at a time to each webhook. HTTP/2 would put them all on one connection.
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,

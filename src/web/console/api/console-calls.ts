@@ -11,7 +11,7 @@ export type ConsoleInfo = {
   readonly url: string;
   readonly isProtected: boolean;
   readonly isReadOnly: boolean;
-  /** What a copied command needs to reach the same service. */
+  /** The options that a copied command needs to reach the same service. */
   readonly commandOptions: string;
   readonly version: string;
 };
@@ -21,7 +21,7 @@ export type Check = {
   readonly check: string;
   readonly status: 'ok' | 'fault' | 'warning' | 'skipped';
   readonly detail: string;
-  /** What to do; empty where there is nothing to do. */
+  /** The next step; empty where there is none. */
   readonly next: string;
 };
 

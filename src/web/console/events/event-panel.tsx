@@ -47,7 +47,7 @@ export function EventPanel({ event, onClose }: Props) {
 
 type Found = { readonly webhook: Webhook; readonly delivery: Delivery };
 
-/** Of each webhook that wanted the event. */
+/** Finds the delivery of the event to each webhook that is registered for it. */
 async function findDeliveries(event: Event): Promise<readonly Found[]> {
   const { webhooks } = await client.webhooks.list();
   const found = await Promise.all(

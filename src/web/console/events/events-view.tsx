@@ -19,7 +19,7 @@ const PERIODS = [
 
 type Period = (typeof PERIODS)[number];
 
-/** What happens in the rooms, newest first, as it happens. */
+/** The live stream of events, newest first. */
 export function Events() {
   const [room, setRoom] = useState('');
   const [type, setType] = useState('');

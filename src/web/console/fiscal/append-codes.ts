@@ -9,7 +9,7 @@ import type { BatchSummary } from './batch-messages.ts';
 const ADDED = ['codice_fiscale', 'place', 'warning', 'reason'] as const;
 const ROWS_PER_MESSAGE = 2_000;
 const MOST_SHOWN = 100;
-/** By which the delimiter is guessed. */
+/** Characters of the file from which the delimiter is guessed. */
 const BEGINNING = 64 * 1024;
 
 type Options = { readonly asOf: string; readonly onProgress: (rows: number) => void };

@@ -1,4 +1,4 @@
-/** What the worker tells the page. */
+/** Messages from the worker to the page. */
 export type BatchMessage =
   | { readonly kind: 'progress'; readonly rows: number }
   | { readonly kind: 'done'; readonly summary: BatchSummary; readonly csv: Blob }

@@ -12,7 +12,7 @@ const KINDS = {
   organisation: 'of an organisation',
 } as const;
 
-/** What a code tells, or what is wrong with it and where. */
+/** Reads a code: the person's data, or the error and its position. */
 export function CheckCard() {
   const [typed, setTyped] = useState('');
   const code = typed.trim().toUpperCase();

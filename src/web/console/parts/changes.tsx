@@ -8,7 +8,7 @@ import { Problem } from './problem.tsx';
 export type Change = {
   /** Such as `Close room demo?`. */
   readonly question: string;
-  /** What is lost, or what will happen. */
+  /** The consequence of the change, such as what is deleted. */
   readonly consequence?: string | undefined;
   /** Further fields of the dialog. */
   readonly fields?: ReactNode;

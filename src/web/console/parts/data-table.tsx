@@ -23,7 +23,7 @@ export type TableColumn<Row> = {
   readonly id: string;
   readonly heading: string;
   readonly cell: (row: Row) => ReactNode;
-  /** What it is sorted by; a column without one is not sorted. */
+  /** The value to sort by; a column without one cannot be sorted. */
   readonly sortBy?: (row: Row) => string | number;
   /** Width of a CSS grid track, such as `8rem` or `2fr`. */
   readonly width: string;

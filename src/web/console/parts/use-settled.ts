@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 
 const TYPING_MS = 300;
 
-/** What was typed, once the typing has stopped: it asks the service only then. */
+/** The typed text once the typing has paused, so that the service is not called for each key. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

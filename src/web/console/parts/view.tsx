@@ -3,7 +3,7 @@ import { CommandLine } from './command-line.tsx';
 
 type ViewProps = {
   readonly title: ReactNode;
-  /** What stands beside the title, such as how many there are. */
+  /** A note beside the title, such as a count. */
   readonly note?: ReactNode;
   /** The command that shows the same. */
   readonly command: string;
@@ -35,7 +35,7 @@ export function View({ title, note, command, actions, children, ...flags }: View
 
 type EmptyProps = { readonly title: string; readonly children?: ReactNode };
 
-/** What stands where there is nothing yet, and how to get something. */
+/** The text of an empty list, with the way to fill it. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div className="empty">

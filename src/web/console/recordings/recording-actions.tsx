@@ -8,7 +8,7 @@ import { fileLink } from './recording-facts.ts';
 
 type Props = { readonly recording: Recording; readonly hasTranscript: boolean };
 
-/** What can be done with a recording. */
+/** The actions on a recording. */
 export function RecordingActions({ recording, hasTranscript }: Props) {
   const { recordingId, roomId, status, file } = recording;
   const [, navigate] = useLocation();

@@ -7,7 +7,7 @@ export function describeBytes(bytes: number): string {
   return `${value >= 100 || power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
 }
 
-/** Where the command line serves the file of a recording. */
+/** The path under which the command line serves the file of a recording. */
 export function fileLink(recordingId: string): string {
   return `/api/v1/recordings/${encodeURIComponent(recordingId)}/file`;
 }

@@ -96,7 +96,7 @@ function ParticipantRow({ room, participant }: RowProps) {
 
 type Track = Participant['tracks'][number];
 
-/** What a track is, whether it is muted, and the button that mutes it. */
+/** A track, whether it is muted, and the button that mutes it. */
 function TrackButton({ room, participant, track }: RowProps & { readonly track: Track }) {
   const { Icon, word } = describeTrack(track);
   const name = nameOf(participant);

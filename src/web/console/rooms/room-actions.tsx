@@ -8,7 +8,7 @@ import { commandOf } from '../parts/command-line.tsx';
 
 type Props = { readonly room: Room; readonly participants: number; readonly isTranscribed: boolean };
 
-/** What can be done with an open room. */
+/** The actions on an open room. */
 export function RoomActions({ room, participants, isTranscribed }: Props) {
   return (
     <>

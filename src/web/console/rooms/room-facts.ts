@@ -13,7 +13,7 @@ export function createdAtMs(room: Room): number {
   return Number(room.creationTimeMs) || Number(room.creationTime) * 1000;
 }
 
-/** By the newest event where there was one: the media server's own count is seconds late. */
+/** The count of the room's newest event if there was one: the media server's own count is seconds late. */
 export function participantsOf(room: Room, counts: ReadonlyMap<string, number>): number {
   return counts.get(room.sid) ?? room.numParticipants;
 }

@@ -1,7 +1,7 @@
 import { Problem } from '../parts/problem.tsx';
 import { useConsole } from './console-state.tsx';
 
-/** What is wrong with the whole page, for as long as it is. */
+/** An error of the whole page, such as a lost connection, for as long as it lasts. */
 export function Banner() {
   const { connection, error } = useConsole();
   if (connection === 'live' || connection === 'connecting' || error === undefined) return null;

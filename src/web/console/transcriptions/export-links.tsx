@@ -9,7 +9,7 @@ const FORMATS = [
 type Props = {
   /** Path of the transcript at the service. */
   readonly path: string;
-  /** Of the saved files, without their ending. */
+  /** The name of the saved files, without their ending. */
   readonly fileName: string;
 };
 

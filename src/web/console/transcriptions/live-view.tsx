@@ -9,7 +9,7 @@ import { ExportLinks } from './export-links.tsx';
 import { Transcript } from './transcript.tsx';
 import { useLiveTranscript } from './use-live-transcript.ts';
 
-/** What is being said in a room, as captions. */
+/** Live captions of a room. */
 export function LiveTranscription({ room }: { readonly room: string }) {
   const { segments, state, error, rename } = useLiveTranscript(room);
   return (

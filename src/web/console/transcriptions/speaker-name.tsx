@@ -10,7 +10,7 @@ type Props = {
   readonly onRename: (speaker: string, name: string) => Promise<void>;
 };
 
-/** Who says a segment; the name is changed in place, for all that this speaker says. */
+/** The speaker of a segment. Editing the name in place renames the speaker in the whole transcript. */
 export function SpeakerName({ segment, onRename }: Props) {
   const { isReadOnly } = useConsole().info;
   const queries = useQueryClient();
@@ -18,7 +18,7 @@ export function SpeakerName({ segment, onRename }: Props) {
   const [error, setError] = useState<unknown>();
   const key = segment.participantIdentity ?? segment.trackId;
   const shown = segment.speaker ?? key ?? '';
-  // Of a recording nobody knows yet who speaks.
+  // The transcript of a recording has no speakers yet.
   if (key === null || isReadOnly) return shown === '' ? null : <b className="speaker">{shown}</b>;
   if (!isEditing) {
     return (

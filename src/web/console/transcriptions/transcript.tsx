@@ -13,7 +13,7 @@ type Props = {
   readonly onRename: (speaker: string, name: string) => Promise<void>;
 };
 
-/** What was said, by whom and when. It follows what plays, or what is being said. */
+/** A transcript with speakers and times. It scrolls along with the player, or with the live captions. */
 export function Transcript({ segments, position, onSeek, onRename }: Props) {
   const list = useRef<HTMLOListElement>(null);
   const current = position === undefined ? undefined : segmentAt(segments, position);

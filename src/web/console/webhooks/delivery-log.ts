@@ -22,7 +22,7 @@ export class DeliveryLog {
   /** The lists that it is read from, in the order in which they are shown; undefined is that of all states. */
   readonly #lists: readonly (State | undefined)[];
   readonly #known = new Map<string, Delivery>();
-  /** Where each list that was begun goes on; null at its end. */
+  /** The cursor of each list that was begun; null at its end. */
   readonly #cursors = new Map<State | undefined, string | null>();
 
   constructor(webhookId: string, lists: readonly (State | undefined)[] = ORDER) {

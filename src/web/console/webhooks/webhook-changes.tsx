@@ -9,7 +9,7 @@ import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { Status } from '../parts/status.tsx';
 import { newSecret, Secret } from './secret.tsx';
 
-/** What is typed into the dialog of a new webhook. */
+/** The fields of the dialog of a new webhook. */
 type Typed = { url: string; events: readonly EventName[] };
 
 export function CreateWebhook() {
@@ -89,7 +89,7 @@ function NewWebhookFields({ typed }: { readonly typed: Typed }) {
   );
 }
 
-/** What can be done with a registered webhook. */
+/** The actions on a registered webhook. */
 export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
   const { id, url } = webhook;
   const [, navigate] = useLocation();

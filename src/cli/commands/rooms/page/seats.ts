@@ -4,9 +4,9 @@ import type { Role } from '../../../../contract/choices.ts';
 import type { Environment } from '../../../terminal/io.ts';
 
 /*
- * Who may use the page of a room. The link holds a code, which the page exchanges for a seat: a person in the room with
- * the access token that the service issued for them. From then on the page proves its seat by that token, also after the
- * token has ended, and gets a fresh one for it.
+ * The people who may use the page of a room. The link holds a code, which the page exchanges for a seat: a person in
+ * the room with the access token that the service issued for them. From then on the page proves its seat by that
+ * token, also after the token has ended, and gets a fresh one for it.
  */
 
 export type Person = { readonly identity: string; readonly name: string; readonly role: Role };
@@ -20,7 +20,7 @@ export type Invitation = {
   readonly token: string;
 };
 
-/** Who joins when the command line names nobody: the user of this machine. */
+/** The identity to join with when the command line names none: the user of this machine. */
 export function userIdentity({ USER, USERNAME }: Environment): string {
   return USER ?? USERNAME ?? 'operator';
 }
@@ -40,7 +40,7 @@ type Code = { readonly isReusable: boolean; readonly endsAt: number };
 
 export class Seats {
   readonly #deps: SeatsDeps;
-  /** By the hash of the token, oldest first. */
+  /** People by the hash of their token, oldest first. */
   readonly #people = new Map<string, Person>();
   readonly #codes = new Map<string, Code>();
   #count = 0;
