@@ -71,7 +71,8 @@ type ReadinessChecks struct {
 type SelfCheck struct {
 	// Name of the check
 	Check string `json:"check"`
-	// unknown: the service cannot tell; `next` may say how to find out. One of ok, warning, fault, unknown.
+	// note: something optional is not there, and nothing is wrong; unknown: the service cannot tell, and `next` may say
+	// how to find out. One of ok, note, warning, fault, unknown.
 	Status string `json:"status"`
 	// What was found
 	Detail string `json:"detail"`

@@ -1,14 +1,18 @@
 import { type Static, Type } from 'typebox';
 
-/** `unknown`: cannot be told from the service; `next` may say how it can. */
-export const SELF_CHECK_STATUSES = ['ok', 'warning', 'fault', 'unknown'] as const;
+/**
+ * `unknown`: the service cannot tell, and `next` may say how to find out. `note`: something optional is not there, and
+ * nothing is wrong.
+ */
+export const SELF_CHECK_STATUSES = ['ok', 'note', 'warning', 'fault', 'unknown'] as const;
 
 /** One thing that the service can find out about what stands behind it, for people to read. */
 export const SelfCheckSchema = Type.Object(
   {
     check: Type.String({ description: 'Name of the check', examples: ['bucket'] }),
     status: Type.Enum(SELF_CHECK_STATUSES, {
-      description: 'unknown: the service cannot tell; `next` may say how to find out',
+      description:
+        'note: something optional is not there, and nothing is wrong; unknown: the service cannot tell, and `next` may say how to find out',
     }),
     detail: Type.String({
       description: 'What was found',

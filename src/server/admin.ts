@@ -35,7 +35,7 @@ function readSettings() {
   if (environment.DATABASE_URL) {
     throw new ServiceError(
       'conflict',
-      'DATABASE_URL is set, so that the database is on a PostgreSQL server. Use pg_dump and pg_restore, as docs/backup.md shows.',
+      'DATABASE_URL is set, so that the database is on a PostgreSQL server. Back it up by pg_dump --format=custom --no-owner, and restore it by pg_restore --clean --if-exists --no-owner --single-transaction while no service and no worker runs; keep ENCRYPTION_KEY too.',
     );
   }
   return {

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Config, type Environment, loadConfig, readEnvironment } from './app/config/config.ts';
 import { untilEnd } from './app/failure.ts';
 import { requireModels } from './app/open-speech.ts';
@@ -101,6 +101,7 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
   try {
     const settings = { ...own, DATA_DIR: dataDir, LIVEKIT_URL: media.url, REDIS_URL: media.redisUrl };
     const config = loadConfig(settings);
+    if (media.kind !== 'external') await prepareRecordingFolder(config);
     await runService(options, {
       ...{ config, settings, media, supervisor, releasePort: dev.releasePort },
       areCredentialsNew,
@@ -108,6 +109,11 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
   } finally {
     await media.close();
   }
+}
+
+/** For the embedded media server, and for a recorder that somebody starts. A folder that RECORDING_DIR names is theirs. */
+async function prepareRecordingFolder({ dataDir, recordingDir }: Config): Promise<void> {
+  if (dirname(recordingDir) === dataDir) await prepareFolder(recordingDir);
 }
 
 /** An external media server has keys already: those of the environment, which are our API's where it names no others. */
@@ -154,7 +160,12 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
   const { config, media, areCredentialsNew } = started;
   const log = createLog(config.values.LOG_LEVEL);
   await started.releasePort();
-  const service: RunningService = await startService(config, { log, clock: systemClock, ids: systemIds });
+  const service: RunningService = await startService(config, {
+    log,
+    clock: systemClock,
+    ids: systemIds,
+    developmentMedia: media.kind === 'external' ? undefined : media.kind,
+  });
   const workers = startDevWorkers(workersOf(options, started));
   try {
     await workers.waitForReady(service.url);

@@ -13,6 +13,8 @@ const PAGES = [
 const NAMED_PATH = /`((?:src|test|scripts|docs|bin|bench|examples|data)\/[\w./-]+)`/g;
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
 
+const COMMENT = /\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm;
+
 /** Made by the build or by a run, so a fresh checkout does not have them. */
 const MADE_LATER = /^(dist|\.rtc)\//;
 
@@ -30,5 +32,18 @@ describe('the pages', () => {
       (path) => !MADE_LATER.test(path) && !existsSync(join(ROOT, path)),
     );
     expect(missing).toEqual([]);
+  });
+});
+
+describe('the messages of the product', () => {
+  it('name no page of docs, which the package does not carry', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const naming = sources
+      .filter((path) => /\.tsx?$/.test(path))
+      .filter((path) => {
+        const code = readFileSync(join(ROOT, 'src', path), 'utf8').replace(COMMENT, '');
+        return /\bdocs\/[\w-]+\.md\b/.test(code);
+      });
+    expect(naming).toEqual([]);
   });
 });

@@ -81,8 +81,9 @@ class SelfCheck(TypedDict):
 
     # Name of the check
     check: str
-    # unknown: the service cannot tell; `next` may say how to find out
-    status: Literal["ok", "warning", "fault", "unknown"]
+    # note: something optional is not there, and nothing is wrong; unknown: the service cannot tell, and `next` may
+    # say how to find out
+    status: Literal["ok", "note", "warning", "fault", "unknown"]
     # What was found
     detail: str
     # What to do; empty for nothing

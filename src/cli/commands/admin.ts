@@ -25,7 +25,7 @@ const backup = defineCommand({
   verb: 'backup',
   summary: 'Back up the database of the service on this machine',
   description:
-    'Copies the SQLite database in DATA_DIR and the key of the webhook secrets into a new folder, for its owner alone. The service may run meanwhile. Files of recordings are not in it. PostgreSQL has pg_dump; docs/backup.md shows how.',
+    'Copies the SQLite database in DATA_DIR and the key of the webhook secrets into a new folder, for its owner alone. The service may run meanwhile. Files of recordings are not in it. A PostgreSQL database is backed up by pg_dump and restored by pg_restore.',
   needs: 'nothing',
   fields: BACKUP_FIELDS,
   arguments: { folder: argument('folder to make', { completes: 'files' }) },

@@ -19,6 +19,7 @@ const help = defineCommand({
     { line: 'rtc help exit-codes', does: 'What each exit code means' },
     { line: 'rtc help environment', does: 'Variables that rtc reads' },
     { line: 'rtc help output', does: 'Tables, tab-separated lines and JSON' },
+    { line: 'rtc help recorder', does: 'How to start a recorder, and a worker for streams' },
   ],
   run: async (context, { subject }) => text(await context.helpOf(subject)),
 });

@@ -14,7 +14,7 @@ const serve = defineCommand({
   verb: '',
   summary: 'Run the service',
   description:
-    'Its settings are environment variables, or lines of a file .env in the current folder; API_KEY and API_SECRET must be there, LIVEKIT_URL names the media server; docs/settings.md has them all. Ctrl-C stops it in order.',
+    'Its settings are environment variables, or lines of a file .env in the current folder; API_KEY and API_SECRET must be there, LIVEKIT_URL names the media server; rtc serve --print-config lists them all. Ctrl-C stops it in order.',
   needs: 'nothing',
   fields: ({ printConfig }) => (printConfig ? 'of-response' : []),
   arguments: {},

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { DevelopmentMedia } from '../health/check-self.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { createMediaWorkers } from '../platform/livekit/count-media-workers.ts';
@@ -26,7 +27,13 @@ import type { Config } from './config/config.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
 import type { Store } from './store.ts';
 
-export type ServiceParts = { readonly log: Log; readonly clock: Clock; readonly ids: IdGenerator };
+export type ServiceParts = {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  /** Set in `rtc dev`: the media server that it has started. */
+  readonly developmentMedia?: DevelopmentMedia | undefined;
+};
 
 /** Every adapter of the service. Its clock is the store's. */
 export type Adapters = ServiceParts & {

@@ -14,22 +14,21 @@ export type SelfCheckDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
   /** Warnings about secrets, one sentence each. */
   readonly secretWarnings: readonly string[];
+  /** Set in `rtc dev`, where no recorder and no ingress worker is expected. */
+  readonly developmentMedia?: DevelopmentMedia | undefined;
 };
+
+/** The media server that `rtc dev` has started. */
+export type DevelopmentMedia = 'livekit' | 'embedded';
 
 /** Checks for `rtc doctor` that only the service can make, because it has the keys. */
 export async function checkSelf(deps: SelfCheckDeps): Promise<readonly SelfCheck[]> {
   const [storage, workers, models] = await Promise.all([
     checkStorage(deps),
-    deps.mediaWorkers.count(),
+    checkMediaWorkers(deps),
     checkSpeechModels(deps),
   ]);
-  return [
-    storage,
-    checkWorkers('recorder', workers),
-    checkWorkers('ingress worker', workers),
-    ...models,
-    ...deps.secretWarnings.map(toSecretCheck),
-  ];
+  return [storage, ...workers, ...models, ...deps.secretWarnings.map(toSecretCheck)];
 }
 
 /** Reports what workers could not load. Workers without a fault, and none at all, are reported by the health response. */
@@ -55,6 +54,41 @@ function toSecretCheck(warning: string): SelfCheck {
   };
 }
 
+async function checkMediaWorkers({
+  mediaWorkers,
+  developmentMedia,
+}: SelfCheckDeps): Promise<readonly SelfCheck[]> {
+  if (developmentMedia === 'embedded') return EMBEDDED_WORKERS;
+  const count = await mediaWorkers.count();
+  const checks = [checkWorkers('recorder', count), checkWorkers('ingress worker', count)];
+  return developmentMedia === undefined ? checks : checks.map(inDevelopment);
+}
+
+const EMBEDDED_WORKERS: readonly SelfCheck[] = [
+  {
+    check: 'recorder',
+    status: 'ok',
+    detail: 'the embedded media server of rtc dev records silence by itself',
+    next: '',
+  },
+  {
+    check: 'ingress worker',
+    status: 'note',
+    detail: 'the embedded media server of rtc dev takes no streams',
+    next: '',
+  },
+];
+
+/** `rtc dev` starts neither recorders nor ingress workers, and without redis-server they could not work. */
+function inDevelopment(check: SelfCheck): SelfCheck {
+  if (check.status === 'fault') {
+    return { ...check, status: 'note', detail: 'none is connected: rtc dev starts none' };
+  }
+  if (check.status !== 'unknown') return check;
+  const detail = 'rtc dev starts none, and found no redis-server on PATH for one';
+  return { ...check, status: 'note', detail, next: 'install redis-server, then start rtc dev again' };
+}
+
 const NUMBER_OF = {
   recorder: (count: WorkerCount) => count.recorders,
   'ingress worker': (count: WorkerCount) => count.ingress,
@@ -74,7 +108,7 @@ function checkWorkers(check: 'recorder' | 'ingress worker', count: WorkerCount):
     check,
     status: 'fault',
     detail: "none is connected to the media server's Redis",
-    next: `run the image ${IMAGES[check]} on that Redis, with the media server's key; docs/doctor.md has the command`,
+    next: `run the image ${IMAGES[check]} on that Redis, with the media server's key; rtc help recorder has the command`,
   };
 }
 

@@ -11,6 +11,7 @@ import {
   failedCheck,
   fault,
   found,
+  note,
   ok,
   skipped,
 } from './checks.ts';
@@ -62,7 +63,7 @@ async function checkWithoutProbe(deps: Deps): Promise<readonly Check[]> {
 /** Probes the parts that the service's own checks did not already report as failing. */
 async function probe(deps: Deps, own: readonly Check[]): Promise<readonly Check[]> {
   const isMissing = (worker: string): boolean =>
-    own.some(({ check, status }) => check === worker && status === 'fault');
+    own.some(({ check, status }) => check === worker && (status === 'fault' || status === 'note'));
   return [
     isMissing('ingress worker') ? await checkIngress(deps) : await probeIngress(deps),
     await probeEvents(deps),
@@ -150,7 +151,7 @@ async function checkAddons({ context, client }: Deps): Promise<Check> {
         : '',
     ].filter((name) => name !== '');
     return running.length === 0
-      ? skipped('add-ons', 'no transcription worker runs (optional)')
+      ? note('add-ons', 'no transcription worker runs (optional)')
       : ok('add-ons', running.join(', '));
   } catch (error) {
     if (!(error instanceof RtcError) || error.code === 'aborted') throw error;

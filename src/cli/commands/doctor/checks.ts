@@ -8,7 +8,8 @@ import { describeError } from '../../errors/describe-error.ts';
 import { describeSkew } from '../../errors/hints.ts';
 import type { Context } from '../../framework/context.ts';
 
-export type CheckStatus = 'ok' | 'fault' | 'warning' | 'skipped';
+/** `note`: something optional is not there, and nothing is wrong. */
+export type CheckStatus = 'ok' | 'note' | 'fault' | 'warning' | 'skipped';
 
 /** One line of `rtc doctor`. */
 export type Check = {
@@ -32,6 +33,10 @@ export function ok(check: string, detail: string): Check {
 
 export function fault(check: string, detail: string, next: string): Check {
   return { check, status: 'fault', detail, next };
+}
+
+export function note(check: string, detail: string): Check {
+  return { check, status: 'note', detail, next: '' };
 }
 
 export function skipped(check: string, detail: string, next = ''): Check {

@@ -18,8 +18,14 @@ const COLUMNS: readonly Column<Check>[] = [
   { heading: 'NEXT', value: (check) => check.next },
 ];
 
-const LABELS = { ok: '✓ ok', fault: '✗ fault', warning: '! warning', skipped: '- skipped' } as const;
-const PAINTS = { ok: 'good', fault: 'bad', warning: 'warning', skipped: 'faint' } as const;
+const LABELS = {
+  ok: '✓ ok',
+  note: '· note',
+  fault: '✗ fault',
+  warning: '! warning',
+  skipped: '- skipped',
+} as const;
+const PAINTS = { ok: 'good', note: 'faint', fault: 'bad', warning: 'warning', skipped: 'faint' } as const;
 
 const doctor = defineCommand({
   noun: 'doctor',

@@ -86,7 +86,7 @@ async function inRoom(
 }
 
 const START_INGRESS =
-  'run the image livekit/ingress (INGRESS_CONFIG_BODY as of a recorder) where that address leads to; docs/doctor.md has the command';
-/** Said in one line; docs/doctor.md has the whole command. */
+  'run the image livekit/ingress (INGRESS_CONFIG_BODY as of a recorder) where that address leads to; rtc help recorder has the command';
+/** Said in one line; `rtc help recorder` has the whole command. */
 const START_RECORDER =
-  'run the image livekit/egress (EGRESS_CONFIG_BODY with api_key, api_secret, ws_url and redis.address of the media server); docs/doctor.md has the command';
+  'run the image livekit/egress (EGRESS_CONFIG_BODY with api_key, api_secret, ws_url and redis.address of the media server); rtc help recorder has the command';

@@ -47,6 +47,35 @@ export const TOPICS: Readonly<Record<string, string>> = {
   The service itself reads its own variables, which rtc serve --print-config
   lists with their values.
 `,
+  recorder: `A recorder, and a worker for streams
+
+  Recordings need a LiveKit egress worker, streams (RTMP, WHIP) an ingress worker.
+  Both are connected to the Redis of the media server; rtc dev starts neither.
+  Where the media server and its Redis are on this machine:
+
+    docker run --rm --network host \\
+      -e EGRESS_CONFIG_BODY="$(cat egress.yaml)" livekit/egress
+
+  with an egress.yaml of
+
+    api_key: KEY                 # the media server's: LIVEKIT_API_KEY, or
+    api_secret: SECRET           # livekitApiKey in credentials.json of rtc dev
+    ws_url: ws://127.0.0.1:7880  # address of the media server
+    redis: { address: "127.0.0.1:6379" }
+    cpu_cost: { room_composite_cpu_cost: 2 }    # with fewer than 4 processors
+
+  A worker for streams is the image livekit/ingress with INGRESS_CONFIG_BODY and
+  the same first four settings. It listens on 1935 for RTMP and on 8080 for WHIP,
+  and the configuration of the media server says where that is:
+
+    ingress:
+      rtmp_base_url: rtmp://HOST:1935/x
+      whip_base_url: http://HOST:8080/w
+
+  Without a bucket a recorder writes into its own file system: mount
+  RECORDING_DIR into the container under the same path, for the image's user to
+  write to.
+`,
   output: `Output
 
   stdout carries the result and nothing else. Status, warnings, questions and

@@ -19,7 +19,7 @@ export type ConsoleInfo = {
 /** One line of `rtc doctor`. */
 export type Check = {
   readonly check: string;
-  readonly status: 'ok' | 'fault' | 'warning' | 'skipped';
+  readonly status: 'ok' | 'note' | 'fault' | 'warning' | 'skipped';
   readonly detail: string;
   /** The next step; empty where there is none. */
   readonly next: string;

@@ -13,6 +13,7 @@ const TONES: Readonly<Record<Check['status'], Tone>> = {
   ok: 'good',
   fault: 'bad',
   warning: 'warning',
+  note: 'neutral',
   skipped: 'neutral',
 };
 
