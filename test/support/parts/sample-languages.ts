@@ -1,17 +1,45 @@
-/** How a sample of each language runs from a file. */
+import { basename, join } from 'node:path';
+
+type Program = { readonly program: string; readonly args: readonly string[] };
+
+/** How the samples of a language run. Each one is a file of this name in a folder of its own. */
 export type SampleLanguage = {
-  readonly program: string;
   readonly file: string;
-  readonly args: (file: string) => readonly string[];
+  /** @param folder of the sample */
+  readonly run: (folder: string) => Program;
+  /**
+   * Compiles the samples of all operations at once, in the folder that holds theirs: a compiler takes longer to start than
+   * to compile one.
+   */
+  readonly compile?: Program;
 };
+
+const COMPILE_SAMPLES = join(import.meta.dirname, 'CompileSamples.java');
 
 /** By the labels of the reference. */
 export const SAMPLE_LANGUAGES: Readonly<Record<string, SampleLanguage>> = {
-  curl: { program: 'bash', file: 'sample.sh', args: (file) => ['-e', file] },
-  rtc: { program: 'bash', file: 'sample.sh', args: (file) => [file] },
-  TypeScript: { program: process.execPath, file: 'sample.ts', args: (file) => [file] },
-  Python: { program: 'python3', file: 'sample.py', args: (file) => [file] },
-  Go: { program: 'go', file: 'main.go', args: (file) => ['run', file] },
-  PHP: { program: 'php', file: 'sample.php', args: (file) => [file] },
-  Java: { program: 'java', file: 'Sample.java', args: (file) => [file] },
+  curl: {
+    file: 'sample.sh',
+    run: (folder) => ({ program: 'bash', args: ['-e', join(folder, 'sample.sh')] }),
+  },
+  rtc: { file: 'sample.sh', run: (folder) => ({ program: 'bash', args: ['-e', join(folder, 'sample.sh')] }) },
+  TypeScript: {
+    file: 'sample.ts',
+    run: (folder) => ({ program: process.execPath, args: [join(folder, 'sample.ts')] }),
+  },
+  Python: { file: 'sample.py', run: (folder) => ({ program: 'python3', args: [join(folder, 'sample.py')] }) },
+  Go: {
+    file: 'main.go',
+    run: (folder) => ({ program: join(folder, '../bin', basename(folder)), args: [] }),
+    compile: {
+      program: 'bash',
+      args: ['-ec', 'go mod init samples && go build -ldflags=-s -o bin/ ./...'],
+    },
+  },
+  PHP: { file: 'sample.php', run: (folder) => ({ program: 'php', args: [join(folder, 'sample.php')] }) },
+  Java: {
+    file: 'Sample.java',
+    run: (folder) => ({ program: 'java', args: ['-cp', folder, 'Sample'] }),
+    compile: { program: 'java', args: [COMPILE_SAMPLES, '.'] },
+  },
 };
