@@ -1881,6 +1881,8 @@ func (c *Client) TestWebhook(ctx context.Context, webhookID string) (WebhookTest
 type ListDeliveriesParams struct {
 	// Only deliveries in this state
 	Status string
+	// Only the delivery of this event, while the event is kept
+	EventID string
 	// Page size; default 50
 	Limit int64
 	// nextCursor of the page before
@@ -1890,6 +1892,7 @@ type ListDeliveriesParams struct {
 func (params ListDeliveriesParams) values() url.Values {
 	values := url.Values{}
 	setString(values, "status", params.Status)
+	setString(values, "eventId", params.EventID)
 	setInt(values, "limit", params.Limit)
 	setString(values, "cursor", params.Cursor)
 	return values

@@ -19,8 +19,8 @@ export class Deliveries {
 
   /** GET /v1/webhooks/:webhookId/deliveries: a page, newest first. */
   async list(webhookId: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
-    const { status, limit, cursor } = options;
-    const path = webhookPath(webhookId, 'deliveries') + queryOf({ status, limit, cursor });
+    const { status, eventId, limit, cursor } = options;
+    const path = webhookPath(webhookId, 'deliveries') + queryOf({ status, eventId, limit, cursor });
     return await this.#transport.call('GET', path, options);
   }
 

@@ -14,6 +14,12 @@ export const DeliveryParams = Type.Object({
 export const DeliveryListQuery = Type.Object(
   {
     status: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'Only deliveries in this state' })),
+    eventId: Type.Optional(
+      idParameter(
+        'Only the delivery of this event, while the event is kept',
+        'evt_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
+      ),
+    ),
     limit: pageLimit(200, 'default 50'),
     cursor: pageCursor(512),
   },

@@ -218,9 +218,9 @@ const CALLS: readonly (readonly [name: string, call: Call, flat: Call, request: 
   ],
   [
     'deliveries.list',
-    (c) => c.deliveries.list('wh_1', { status: 'failed' }),
-    (c) => c.listDeliveries('wh_1', { status: 'failed' }),
-    'GET /v1/webhooks/wh_1/deliveries?status=failed',
+    (c) => c.deliveries.list('wh_1', { status: 'failed', eventId: 'evt_1' }),
+    (c) => c.listDeliveries('wh_1', { status: 'failed', eventId: 'evt_1' }),
+    'GET /v1/webhooks/wh_1/deliveries?status=failed&eventId=evt_1',
   ],
   [
     'deliveries.replay',

@@ -1922,6 +1922,7 @@ class Operations:
         webhook_id: str,
         *,
         status: Optional[Literal["pending", "delivered", "failed", "cancelled"]] = None,
+        event_id: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> DeliveryList:
@@ -1929,7 +1930,7 @@ class Operations:
         response: DeliveryList = self._call(
             "GET",
             self._path("/v1/webhooks/{}/deliveries", webhook_id),
-            {"status": status, "limit": limit, "cursor": cursor},
+            {"status": status, "eventId": event_id, "limit": limit, "cursor": cursor},
             None,
         )
         return response
@@ -1939,12 +1940,13 @@ class Operations:
         webhook_id: str,
         *,
         status: Optional[Literal["pending", "delivered", "failed", "cancelled"]] = None,
+        event_id: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Delivery]:
         """List the deliveries of a webhook with every attempt, newest first: every item of every page."""
         cursor: Optional[str] = None
         while True:
-            page = self.list_deliveries(webhook_id, status=status, limit=limit, cursor=cursor)
+            page = self.list_deliveries(webhook_id, status=status, event_id=event_id, limit=limit, cursor=cursor)
             yield from page["deliveries"]
             cursor = page.get("nextCursor")
             if cursor is None:

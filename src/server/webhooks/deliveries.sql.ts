@@ -114,7 +114,8 @@ async function releaseLeases(connection: Connection, owner: string): Promise<num
  * up, and would walk over all of those.
  */
 async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise<readonly Delivery[]> {
-  const { state, limit } = query;
+  const { state, limit, eventId } = query;
+  if (eventId !== undefined) return await listOfEvent(db, query, eventId);
   const newest = sql`order by "createdAt" desc, id desc limit ${limit}`;
   if (state !== undefined) return (await walk(query, state, sql`0`).execute(db)).rows;
   const walks = ENDED_STATES.map((one) => sql`select * from (${walk(query, one, sql`0`)}) as one_state`);
@@ -123,6 +124,26 @@ async function listDeliveries({ db }: Connection, query: DeliveryQuery): Promise
     with ended as materialized (${sql.join(walks, sql` union all `)} ${newest})
     select * from ended union all select * from (${walk(query, 'pending', pageBegins)}) as pending
     ${newest}`.execute(db);
+  return rows;
+}
+
+/**
+ * A delivery is created at the instant of its event, so that the index of the lists finds it: one by event would cost every
+ * delivery a write.
+ */
+async function listOfEvent(
+  db: Connection['db'],
+  { webhookId, state, limit, after }: DeliveryQuery,
+  eventId: string,
+): Promise<readonly Delivery[]> {
+  const states = sql.join((state === undefined ? DELIVERY_STATES : [state]).map((one) => sql.lit(one)));
+  const isAfter =
+    after === undefined ? sql`` : sql`and ("createdAt", id) < (${after.createdAt}, ${after.id})`;
+  const { rows } = await sql<Delivery>`
+    select ${deliveryColumns} from deliveries
+    where "webhookId" = ${webhookId} and state in (${states}) and "eventId" = ${eventId}
+      and "createdAt" = (select "createdAt" from events where id = ${eventId}) ${isAfter}
+    order by "createdAt" desc, id desc limit ${limit}`.execute(db);
   return rows;
 }
 

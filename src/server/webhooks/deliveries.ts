@@ -12,6 +12,7 @@ const readPage = pageReader('deliveries');
 export type DeliveriesQuery = {
   readonly webhookId: string;
   readonly status?: DeliveryState | undefined;
+  readonly eventId?: string | undefined;
   readonly cursor?: string | undefined;
   readonly limit: number;
 };
@@ -19,11 +20,11 @@ export type DeliveriesQuery = {
 /** The delivery log of a webhook, newest first, with every attempt. Throws webhook-not-found. */
 export async function listDeliveries(
   { store }: { readonly store: UnitOfWork<WebhookStores> },
-  { webhookId, status: state, ...asked }: DeliveriesQuery,
+  { webhookId, status: state, eventId, ...asked }: DeliveriesQuery,
 ): Promise<DeliveryList> {
   await findWebhook(store, webhookId);
   const { rows, nextCursor } = await readPage(asked, (wanted) =>
-    store.deliveries.list({ webhookId, state, ...wanted }),
+    store.deliveries.list({ webhookId, state, eventId, ...wanted }),
   );
   const attempts = await store.deliveries.listAttempts(rows.map((delivery) => delivery.id));
   const byDelivery = Map.groupBy(attempts, (attempt) => attempt.deliveryId);

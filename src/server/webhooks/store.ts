@@ -191,6 +191,8 @@ export type DeliveryOutcome = {
 export type DeliveryQuery = {
   readonly webhookId: string;
   readonly state?: DeliveryState | undefined;
+  /** Only the delivery of this event; none when the event is not stored any more. */
+  readonly eventId?: string | undefined;
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
 };

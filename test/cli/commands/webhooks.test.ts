@@ -323,6 +323,9 @@ describe('webhooks deliveries', () => {
     ]);
     const pending = await stack.rtc(`webhooks deliveries ${id} --status pending --json event`);
     expect(JSON.parse(pending.stdout)).toEqual([{ event: 'participant_joined' }]);
+    const [{ eventId } = { eventId: '' }] = await deliveriesOf(id);
+    const ofEvent = await stack.rtc(`webhooks deliveries ${id} --event ${eventId} --json event`);
+    expect(JSON.parse(ofEvent.stdout)).toEqual([{ event: 'participant_joined' }]);
     const shown = await stack.rtc(`webhooks deliveries ${id}`, {
       terminals: ['stdout'],
       columns: 140,

@@ -408,14 +408,36 @@ describe('the log of deliveries', () => {
     expect((await deliveriesOf(id, '?status=failed')).deliveries).toEqual([]);
   });
 
-  it.each(['limit=0', 'limit=201', 'limit=x', 'status=lost', 'cursor=nonsense', 'cursor=bnVsbA', 'other=1'])(
-    'refuses the query %s',
-    async (query) => {
-      const { id } = await withReceiver();
-      const refused = await service.call('GET', `/v1/webhooks/${id}/deliveries?${query}`);
-      expect(refused.status).toBe(400);
-    },
-  );
+  it('has the delivery of one event, with the id that the receiver got', async () => {
+    const { id } = await withReceiver();
+    for (let count = 0; count < 2; count += 1) await finishRoom();
+    await untilStatus(id, 'delivered', 'delivered');
+    const [newest, oldest] = (await deliveriesOf(id)).deliveries;
+    for (const delivery of [newest, oldest]) {
+      const { deliveries, nextCursor } = await deliveriesOf(id, `?eventId=${delivery?.eventId}`);
+      expect([deliveries, nextCursor]).toEqual([[delivery], null]);
+    }
+    expect((await deliveriesOf(id, `?eventId=${newest?.eventId}&status=failed`)).deliveries).toEqual([]);
+    expect((await deliveriesOf(id, '?eventId=evt_nothing')).deliveries).toEqual([]);
+    await service.call('POST', `/v1/webhooks/${id}/test`);
+    const [test] = (await deliveriesOf(id)).deliveries;
+    expect((await deliveriesOf(id, `?eventId=${test?.eventId}`)).deliveries).toEqual([test]);
+  });
+
+  it.each([
+    'eventId=',
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'status=lost',
+    'cursor=nonsense',
+    'cursor=bnVsbA',
+    'other=1',
+  ])('refuses the query %s', async (query) => {
+    const { id } = await withReceiver();
+    const refused = await service.call('GET', `/v1/webhooks/${id}/deliveries?${query}`);
+    expect(refused.status).toBe(400);
+  });
 });
 
 describe('changing a webhook', () => {

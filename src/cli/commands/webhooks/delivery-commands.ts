@@ -4,7 +4,7 @@ import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { flag, oneOf, option, optionalArgument } from '../../framework/parameters.ts';
+import { flag, notEmpty, oneOf, option, optionalArgument } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
@@ -77,6 +77,9 @@ export const deliveries = defineCommand({
   arguments: { id: WEBHOOK_ID },
   options: {
     status: option('--status <status>', 'only these', oneOf(STATUSES)),
+    event: option('--event <id>', 'only the delivery of this event, while the event is kept', {
+      parse: notEmpty,
+    }),
     limit: LIMIT,
     attempts: flag('--attempts', 'a row for every try, with what the receiver answered'),
     watch: WATCH,
@@ -93,11 +96,12 @@ export const deliveries = defineCommand({
     },
   ],
   isStream: (input) => input.watch,
-  async run(context, { id, status, limit, attempts, watch }) {
+  async run(context, { id, status, event, limit, attempts, watch }) {
     const client = await context.client();
     const read = async (): Promise<ListResult> => {
       const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.deliveries.list(id, { status, ...page, signal: context.io.signal });
+        const filter = { status, eventId: event, signal: context.io.signal };
+        const response = await client.deliveries.list(id, { ...filter, ...page });
         return { records: response.deliveries, nextCursor: response.nextCursor };
       });
       const notes = moreNotes(limit, nextCursor);

@@ -34,7 +34,7 @@ export function EventPanel({ event, onClose }: Props) {
       <ul className="plain-list">
         {found.data?.map(({ webhook, delivery }) => (
           <li key={webhook.id}>
-            <Link href={`/webhooks/${webhook.id}?delivery=${delivery.id}`}>{webhook.url}</Link>
+            <Link href={`/webhooks/${webhook.id}?delivery=${delivery.id}&event=${id}`}>{webhook.url}</Link>
             <DeliveryStatus delivery={delivery} />
           </li>
         ))}
@@ -51,26 +51,10 @@ type Found = { readonly webhook: Webhook; readonly delivery: Delivery };
 async function findDeliveries(event: Event): Promise<readonly Found[]> {
   const { webhooks } = await client.webhooks.list();
   const found = await Promise.all(
-    webhooks.map(async (webhook) => ({ webhook, delivery: await findDelivery(webhook, event) })),
+    webhooks.map(async (webhook) => {
+      const { deliveries } = await client.deliveries.list(webhook.id, { eventId: event.id });
+      return deliveries.map((delivery) => ({ webhook, delivery }));
+    }),
   );
-  return found.flatMap(({ webhook, delivery }) => (delivery === undefined ? [] : [{ webhook, delivery }]));
-}
-
-const PAGE_SIZE = 200;
-const MOST_PAGES = 10;
-/** A delivery is stored with its event, which may have happened a while before. */
-const EARLIER_MS = 60_000;
-
-/** Deliveries are listed newest first: those of older events than this one come after its own. */
-async function findDelivery({ id: webhookId }: Webhook, event: Event): Promise<Delivery | undefined> {
-  let cursor: string | undefined;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const { deliveries, nextCursor } = await client.deliveries.list(webhookId, { limit: PAGE_SIZE, cursor });
-    const found = deliveries.find(({ eventId }) => eventId === event.id);
-    const oldest = deliveries.at(-1)?.createdAt ?? '';
-    const isBefore = Date.parse(oldest) < Date.parse(event.timestamp) - EARLIER_MS;
-    if (found !== undefined || nextCursor === null || isBefore) return found;
-    cursor = nextCursor;
-  }
-  return undefined;
+  return found.flat();
 }

@@ -1,7 +1,10 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { DELIVERY_STATES, type Delivery } from '../../../contract/deliveries.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Ago, Clock } from '../parts/time.tsx';
@@ -17,7 +20,9 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
   const [status, setStatus] = useState<Delivery['status']>();
   const { rows, error, isLoading, hasMore, more, forget } = useDeliveries(webhook.id, status);
   const selectedId = parameters.get('delivery') ?? undefined;
-  const selected = rows.find(({ id }) => id === selectedId);
+  const listed = rows.find(({ id }) => id === selectedId);
+  const linked = useLinkedDelivery(webhook.id, listed === undefined ? parameters.get('event') : null);
+  const selected = listed ?? (linked?.id === selectedId ? linked : undefined);
   const select = (id: string | undefined): void =>
     setParameters(id === undefined ? {} : { delivery: id }, { replace: true });
   return (
@@ -67,6 +72,16 @@ export function Deliveries({ webhook }: { readonly webhook: Webhook }) {
       )}
     </section>
   );
+}
+
+/** The delivery that another view links to, which may be further down than the list was read. */
+function useLinkedDelivery(webhookId: string, eventId: string | null): Delivery | undefined {
+  const { data } = useQuery({
+    queryKey: [...KEYS.deliveries(), webhookId, 'of', eventId],
+    queryFn: () => client.deliveries.list(webhookId, { eventId: eventId ?? '' }),
+    enabled: eventId !== null,
+  });
+  return data?.deliveries[0];
 }
 
 const COLUMNS: readonly TableColumn<Delivery>[] = [

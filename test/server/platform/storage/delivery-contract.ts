@@ -632,6 +632,26 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await store.deliveries.list({ webhookId: 'nobody', limit: 10 })).toEqual([]);
       });
 
+      it('lists the delivery of an event alone, while the event is stored', async () => {
+        await addWebhooks('hook', 'other');
+        await store.events.insertAll([{ ...newEvent('event later'), createdAt: 1000 }], []);
+        await make('mine', 'delivered', { eventId: 'event' });
+        await make('of another event', 'delivered', { eventId: 'event later' });
+        await make('of another webhook', 'delivered', { webhookId: 'other', eventId: 'event' });
+        await make('of a lost event', 'failed', { eventId: 'lost' });
+        const list = async (eventId: string, state?: Delivery['state']) =>
+          ids(await store.deliveries.list({ webhookId: 'hook', eventId, state, limit: 10 }));
+        expect(await list('event')).toEqual(['mine']);
+        expect(await list('event', 'delivered')).toEqual(['mine']);
+        expect(await list('event', 'failed')).toEqual([]);
+        expect(await list('event later')).toEqual(['of another event']);
+        expect(await list('lost')).toEqual([]);
+        const [after] = await store.deliveries.list({ webhookId: 'hook', eventId: 'event', limit: 1 });
+        expect(await store.deliveries.list({ webhookId: 'hook', eventId: 'event', limit: 1, after })).toEqual(
+          [],
+        );
+      });
+
       it('pages without a gap or a repetition while others come and end', async () => {
         await addWebhooks('hook');
         const all = numbers(25).map((n) => `id ${String(n).padStart(2, '0')}`);
