@@ -212,6 +212,8 @@ const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
     'bin/',
     'src/cli/',
     'src/server/dev/',
+    // LiveKit's room client never frees what a connection took: processes that end do.
+    'src/server/platform/livekit/room-audio-process.ts',
     'src/server/transcription/audio/',
     'src/server/transcription/engines/',
     'src/server/transcription/models/',
@@ -223,7 +225,8 @@ const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
 
 /** Members of `process` that few may touch, and why they may. */
 const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  exit: ['bin/rtc.js'],
+  // The process that listens to rooms ends with its worker.
+  exit: ['bin/rtc.js', 'src/server/room-audio.ts'],
   exitCode: ['bin/rtc.js'],
   // A child inherits the environment: the two media-binary files hand it on without reading a setting from it.
   env: [
@@ -252,6 +255,8 @@ const ACTING_ON_IMPORT = [
   'src/web/console/main.tsx',
   // A worker's entry point: it takes messages.
   'src/web/console/fiscal/batch-worker.ts',
+  // A live worker's child: it takes messages too.
+  'src/server/room-audio.ts',
   // The reference's: it starts the viewer.
   'src/web/reference/start.ts',
   // A loop that fills a table of the module's own: that is to define it.

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,10 +24,11 @@ export type Ground = {
 };
 
 export type BenchWorker = {
-  /** The most memory that it has had, resident, in bytes. */
+  /** The most memory that it and its processes of now have had, resident, in bytes. */
   readonly peakBytes: () => number;
+  /** Of the worker and of the processes that listen to rooms for it. */
   readonly residentBytes: () => number;
-  /** What it has had of the processors so far. */
+  /** What they have had of the processors so far. */
   readonly processorSeconds: () => number;
   readonly close: () => Promise<void>;
 };
@@ -86,14 +87,31 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
   };
 }
 
-/** Linux counts it, in hundredths of a second, in user and in system mode; the name before them ends with `)`. */
+/** Linux counts it, in hundredths of a second: in user and in system mode, and of children that have ended. */
 function processorSecondsOf(pid: number | undefined): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const ticks = processesOf(pid).flatMap((process) => {
+    // The name before the fields ends with `)`.
+    const fields = readFileSync(`/proc/${process}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return fields.slice(11, 15).map(Number);
+  });
+  return ticks.reduce((sum, some) => sum + some, 0) / 100;
 }
 
 /** Linux counts it. */
 function memoryOf(pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
+  const sizes = processesOf(pid).map((process) => {
+    const status = readFileSync(`/proc/${process}/status`, 'utf8');
+    // A process that has just ended has none.
+    return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
+  });
+  return sizes.reduce((sum, some) => sum + some, 0);
+}
+
+/** A process and its children. */
+function processesOf(pid: number | undefined): readonly (string | number)[] {
+  if (pid === undefined) return [];
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+  return [pid, ...children];
 }

@@ -18,6 +18,7 @@ export function buildServer(out: string): Promise<readonly string[]> {
         main: 'src/server/main.ts',
         dev: 'src/server/dev.ts',
         worker: 'src/server/worker.ts',
+        'room-audio': 'src/server/room-audio.ts',
         stt: 'src/server/stt.ts',
         admin: 'src/server/admin.ts',
       },

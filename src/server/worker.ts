@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { extname, join } from 'node:path';
 import { Closers } from './app/closers.ts';
 import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
 import { createFailure, untilEnd } from './app/failure.ts';
@@ -120,6 +121,8 @@ async function startPost(config: Config, parts: OpenParts): Promise<RunningTrans
 
 /** Text appears this long after the end of speech at the earliest. Shorter pauses would split sentences. */
 const LIVE_PAUSE_SECONDS = 0.4;
+/** Beside this file, in the sources and in what is built of them. */
+const LISTENER_PROGRAM = join(import.meta.dirname, `room-audio${extname(import.meta.filename)}`);
 /** Requests to a speech server at once, which others may use too. */
 const SERVER_REQUESTS = 8;
 
@@ -127,7 +130,11 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
   const { log, clock, speech, instanceId: workerId } = parts;
   const { url, apiKey, apiSecret } = config.livekit;
   const tokenSigner = createTokenSigner(apiKey, apiSecret);
-  const subscriber = await createRoomAudioSubscriber({ url, tokenSigner, clock, sampleRate: SAMPLE_RATE });
+  const subscriber = await createRoomAudioSubscriber({
+    ...{ url, tokenSigner, clock, log },
+    sampleRate: SAMPLE_RATE,
+    program: LISTENER_PROGRAM,
+  });
   const mediaServer = createLivekitMediaServer({ ...config.livekit, log });
   const spillFile = createAudioSpillFile();
   const memory = startMemoryRelease(parts);

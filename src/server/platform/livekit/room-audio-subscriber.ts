@@ -1,88 +1,108 @@
-import type {
-  AudioFrame,
-  RemoteParticipant,
-  RemoteTrack,
-  RemoteTrackPublication,
-  Room,
-} from '@livekit/rtc-node';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
 import { hideTokens } from './errors.ts';
-import type { AudioTrack, Caption, JoinRequest, RoomAudioSubscriber, RoomConnection } from './room-audio.ts';
+import type { JoinRequest, RoomAudioSubscriber, RoomConnection } from './room-audio.ts';
+import type { RoomAddress } from './room-audio-messages.ts';
+import { RoomAudioProcess } from './room-audio-process.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 /*
- * Uses LiveKit's room client, https://docs.livekit.io/home/client/. It is an optional dependency with native code that
- * only a stt-live worker loads.
+ * Listens to rooms in processes of their own. LiveKit's room client keeps about half a megabyte of native memory for
+ * each connection that it ever had, and has no means to free it. Therefore a process takes a limited number of
+ * connections; then another one takes the next, and the first ends with the last of its rooms. A crash of the client's
+ * native code ends such a process and not the worker.
  */
-
-type Sdk = typeof import('@livekit/rtc-node');
 
 export type RoomAudioSubscriberSettings = {
   /** WebSocket URL of the media server. */
   readonly url: string;
   readonly tokenSigner: TokenSigner;
   readonly clock: Clock;
+  readonly log: Log;
   /** Sample rate of the audio that callers receive. */
   readonly sampleRate: number;
+  /** File of the process that listens, src/server/room-audio.ts or what is built of it. */
+  readonly program: string;
+  /** Connections that one process has in its life. */
+  readonly connectionsPerProcess?: number;
 };
 
+/** Some 12 MB of native memory. Starting a process takes about half a second, and nobody waits for it. */
+const CONNECTIONS_PER_PROCESS = 24;
 /** Longer than any call, so that the token does not end the connection. */
 const TOKEN_SECONDS = 24 * 3600;
-/** LiveKit's topic for transcriptions, which its client components show as captions. */
-const CAPTION_TOPIC = 'lk.transcription';
 
+/** Rejects when the room client cannot be loaded. */
 export async function createRoomAudioSubscriber(
   settings: RoomAudioSubscriberSettings,
 ): Promise<RoomAudioSubscriber> {
-  const sdk = await loadSdk();
-  return {
-    join: async (request) => await join(sdk, settings, request),
-    // The native library is shared by the whole process, so disposing of it here would break other users.
-    close: async () => {},
-  };
-}
-
-async function loadSdk(): Promise<Sdk> {
+  const processes = new ListenerProcesses(settings);
   try {
-    return await import('@livekit/rtc-node');
+    await processes.current().ready;
   } catch (cause) {
-    throw new Error(`The package @livekit/rtc-node cannot be loaded on this system: ${reasonOf(cause)}`, {
-      cause,
-    });
-  }
-}
-
-async function join(
-  sdk: Sdk,
-  settings: RoomAudioSubscriberSettings,
-  request: JoinRequest,
-): Promise<RoomConnection> {
-  const room = new sdk.Room();
-  subscribeToAudio(sdk, room, { onTrack: request.onTrack, sampleRate: settings.sampleRate });
-  room.on(sdk.RoomEvent.Disconnected, request.onClosed);
-  try {
-    await room.connect(settings.url, await agentToken(settings, request), {
-      autoSubscribe: false,
-      dynacast: false,
-    });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ServiceError('media-server-unavailable', 'The room cannot be joined to listen.', {
-      cause: new Error(hideTokens(reason)),
-      retryable: true,
-    });
-  }
-  for (const participant of room.remoteParticipants.values()) {
-    for (const publication of participant.trackPublications.values()) subscribe(sdk, publication);
+    await processes.close();
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`The package @livekit/rtc-node cannot be loaded on this system: ${reason}`, { cause });
   }
   return {
-    sendCaption: async (caption) => await sendCaption(room, caption),
-    leave: async () => {
-      room.off(sdk.RoomEvent.Disconnected, request.onClosed);
-      await room.disconnect();
+    join: async (request) => {
+      const { url, sampleRate } = settings;
+      const token = await agentToken(settings, request);
+      try {
+        return await processes.join(request, { url, token, sampleRate });
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new ServiceError('media-server-unavailable', 'The room cannot be joined to listen.', {
+          cause: new Error(hideTokens(reason)),
+          retryable: true,
+        });
+      }
     },
+    close: () => processes.close(),
   };
+}
+
+class ListenerProcesses {
+  readonly #settings: RoomAudioSubscriberSettings;
+  readonly #running = new Set<RoomAudioProcess>();
+  #current: RoomAudioProcess | undefined;
+
+  constructor(settings: RoomAudioSubscriberSettings) {
+    this.#settings = settings;
+  }
+
+  /** The process that takes the next connection. */
+  current(): RoomAudioProcess {
+    if (this.#current === undefined || this.#current.isLost) this.#current = this.#start();
+    return this.#current;
+  }
+
+  async join(request: JoinRequest, room: RoomAddress): Promise<RoomConnection> {
+    const process = this.current();
+    const joining = process.join(request, room);
+    // The next one is started now, so that nobody waits for it.
+    if (process.isFull) this.#current = this.#start();
+    return await joining;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#running].map((process) => process.close()));
+  }
+
+  #start(): RoomAudioProcess {
+    const { log, program, connectionsPerProcess = CONNECTIONS_PER_PROCESS } = this.#settings;
+    const started = new RoomAudioProcess({ program, maxJoins: connectionsPerProcess });
+    const { pid } = started;
+    this.#running.add(started);
+    log.debug({ pid }, 'a process that listens to rooms has started');
+    void started.ended.then(() => {
+      this.#running.delete(started);
+      if (started.isLost) log.error({ pid }, 'a process that listens to rooms has ended unexpectedly');
+      else log.debug({ pid }, 'a process that listens to rooms has ended');
+    });
+    return started;
+  }
 }
 
 /** A hidden agent is neither listed nor counted, and does not keep a room open. */
@@ -110,60 +130,4 @@ async function agentToken(
     issuedAt,
     expiresAt: issuedAt + TOKEN_SECONDS,
   });
-}
-
-type AudioOptions = { readonly onTrack: (track: AudioTrack) => void; readonly sampleRate: number };
-
-/** Subscribes to audio tracks only: receiving video would cost bandwidth for nothing. */
-function subscribeToAudio(sdk: Sdk, room: Room, options: AudioOptions): void {
-  const { onTrack, sampleRate } = options;
-  room.on(sdk.RoomEvent.TrackPublished, (publication) => subscribe(sdk, publication));
-  room.on(
-    sdk.RoomEvent.TrackSubscribed,
-    (track: RemoteTrack, publication: RemoteTrackPublication, participant: RemoteParticipant) => {
-      if (track.kind !== sdk.TrackKind.KIND_AUDIO) return;
-      onTrack({
-        trackId: publication.sid ?? track.sid ?? '',
-        identity: participant.identity,
-        name: () => participant.name ?? '',
-        audio: samplesOf(new sdk.AudioStream(track, sampleRate, 1)),
-      });
-    },
-  );
-}
-
-function subscribe(sdk: Sdk, publication: RemoteTrackPublication): void {
-  if (publication.kind === sdk.TrackKind.KIND_AUDIO) publication.setSubscribed(true);
-}
-
-/** Ending the iteration frees the native stream. */
-async function* samplesOf(stream: ReadableStream<AudioFrame>): AsyncGenerator<Float32Array> {
-  const reader = stream.getReader();
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      yield Float32Array.from(read.value.data, (sample) => sample / 32_768);
-    }
-  } finally {
-    await reader.cancel();
-  }
-}
-
-/** Receivers see no sender for a stream of a hidden agent, so the caption names the speaker as its sender. */
-async function sendCaption(room: Room, caption: Caption): Promise<void> {
-  const writer = await room.localParticipant?.streamText({
-    topic: CAPTION_TOPIC,
-    senderIdentity: caption.identity,
-    attributes: {
-      'lk.segment_id': caption.segmentId,
-      'lk.transcribed_track_id': caption.trackId,
-      'lk.transcription_final': String(caption.isFinal),
-      'lk.language': caption.language,
-    },
-  });
-  await writer?.write(caption.text);
-  await writer?.close();
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -149,7 +149,7 @@ export async function startCallStage(): Promise<CallStage> {
       const command = { name: 'stt-live', program: process.execPath, args: [WORKER_PROCESS] };
       const part = runPart({ ...command, env: { ...process.env, ...settings } });
       processes.push(part);
-      await vi.waitUntil(() => part.output().includes('"working"'), 20_000);
+      await vi.waitUntil(() => part.output().includes('"working"'), 45_000);
       return { ...part, pid: () => Number(/pid (\d+)/.exec(part.output())?.[1]) };
     },
     dismissWorkers,

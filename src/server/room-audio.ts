@@ -1,0 +1,17 @@
+import { serveRoomAudio } from './platform/livekit/room-audio-child.ts';
+
+/*
+ * The process that listens to rooms for a stt-live worker, which starts it and ends it. It outlives no worker: its
+ * channel closes with the worker, however that ends. Signals that a terminal or a supervisor sends to all processes are
+ * for the worker, which stores what was said before it leaves the rooms.
+ */
+process.title = 'stt-live-room';
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+// The room client's native code would keep the process alive.
+process.once('disconnect', () => process.exit());
+await serveRoomAudio({
+  send: (message) => {
+    if (process.connected) process.send?.(message);
+  },
+  onRequest: (listener) => process.on('message', listener),
+});
