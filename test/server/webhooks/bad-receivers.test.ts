@@ -124,10 +124,10 @@ describe('receivers that do what they should not', () => {
     const ids = new Map<string, string>();
     for (const [kind, [url]] of Object.entries(kinds)) ids.set(kind, await stage.webhook(url));
     await stage.webhook(good.url);
-    const startedAt = performance.now();
     await instance.append('one');
     await good.waitFor(() => true, 1);
-    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS);
+    // The good receiver did not wait for the end of the attempt at the one that hangs.
+    expect(await logOf(stage, ids.get('hangs') ?? '')).toEqual([]);
     for (const [kind, [, status, error]] of Object.entries(kinds)) {
       const firstOf = async () => ({ kind, log: (await logOf(stage, ids.get(kind) ?? ''))[0] });
       await expect.poll(firstOf, { timeout: 20_000 }).toEqual({ kind, log: [status, error] });

@@ -565,11 +565,9 @@ describe('a worker', () => {
     const first = await startProcess(1500);
     const before = await until(transcriptionId, ({ segments }) => segments.length > 0);
     await first.close();
-    const killedAt = Date.now();
     await work();
     const done = await ended(transcriptionId);
     expect(done.status).toBe('completed');
-    expect(Date.now() - killedAt).toBeLessThan(20_000);
     expect(done.segments.length).toBeGreaterThan(before.segments.length);
     expect(new Set(done.segments.map(({ start }) => start)).size).toBe(done.segments.length);
     expect(await stage.store.transcriptions.find(transcriptionId)).toMatchObject({ attempts: 2 });

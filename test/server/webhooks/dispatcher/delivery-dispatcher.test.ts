@@ -220,10 +220,10 @@ describe('receivers that hang', () => {
     }
     await expect.poll(() => hanging.received.length, { timeout: 20_000 }).toBe(20 * 16);
     await stage.webhook(quick.url);
-    const startedAt = performance.now();
     await instance.append(...Array.from({ length: 100 }, (_, index) => `quick ${index}`));
-    await quick.waitFor(() => true, 100, 5_000);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await quick.waitFor(() => true, 100, 30_000);
+    // No attempt at a receiver that hangs has ended meanwhile, or the next delivery would have been sent to it.
+    expect(hanging.received).toHaveLength(20 * 16);
   }, 40_000);
 });
 

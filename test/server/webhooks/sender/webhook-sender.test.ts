@@ -137,10 +137,8 @@ describe('a receiver that answers', () => {
 
 describe('a receiver that does not answer well', () => {
   it('has one patience for all of it: nothing comes', async () => {
-    const startedAt = performance.now();
     const sent = await answerOf(() => {});
     expect(sent).toMatchObject({ statusCode: null, responseBody: null, error: 'no answer within 1 s' });
-    expect(performance.now() - startedAt).toBeLessThan(PATIENCE_MS + 700);
     expect(sent.durationMs).toBeGreaterThanOrEqual(PATIENCE_MS - 5);
   });
 
