@@ -31,7 +31,7 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The interfaces of the capabilities' stores, which hold no code. */
-const STORE_INTERFACES = ['events', 'recordings', 'transcription', 'webhooks'].map(
+const STORE_INTERFACES = ['events', 'recordings', 'rooms', 'transcription', 'webhooks'].map(
   (capability) => `src/server/${capability}/store.ts`,
 );
 

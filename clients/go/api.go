@@ -226,6 +226,24 @@ type Mute struct {
 	TrackSID string `json:"trackSid"`
 }
 
+// Block: An identity that may not be in the room.
+type Block struct {
+	// Identity that is kept out (userId)
+	Identity string `json:"identity"`
+	// When it was blocked
+	BlockedAt string `json:"blockedAt"`
+	// When the block ends; null for never
+	BlockedUntil *string `json:"blockedUntil"`
+}
+
+// BlockList: Who is kept out of a room, by identity.
+type BlockList struct {
+	// The blocks
+	Blocks []Block `json:"blocks"`
+	// Where the next page begins; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
 // RecordingStart: The recording that runs.
 type RecordingStart struct {
 	// Form EG_<id>
@@ -1420,6 +1438,8 @@ type Problem struct {
 	ErrorsTruncated *bool `json:"errorsTruncated,omitempty"`
 	// What to do about it, which `detail` says too
 	Hint *ProblemHint `json:"hint,omitempty"`
+	// Until when the identity is blocked; null for ever
+	BlockedUntil *string `json:"blockedUntil,omitempty"`
 	// The server's clock, Unix seconds
 	ServerTime *int64 `json:"serverTime,omitempty"`
 }
@@ -1589,14 +1609,64 @@ func (c *Client) ListParticipants(ctx context.Context, roomID string) (Participa
 	return response, err
 }
 
+// RemoveParticipantParams is the query of RemoveParticipant. What is zero is not sent.
+type RemoveParticipantParams struct {
+	// Also keeps the identity out of the room: for whole seconds from 1 to 999999999, or `forever`
+	Block string
+}
+
+func (params RemoveParticipantParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "block", params.Block)
+	return values
+}
+
 // RemoveParticipant: Disconnect a participant.
-func (c *Client) RemoveParticipant(ctx context.Context, roomID string, participantID string) error {
-	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID), query: nil}, nil)
+func (c *Client) RemoveParticipant(ctx context.Context, roomID string, participantID string, params RemoveParticipantParams) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID), query: params.values()}, nil)
 }
 
 // MuteParticipant: Mute a track of a participant.
 func (c *Client) MuteParticipant(ctx context.Context, roomID string, participantID string, body Mute) error {
 	return c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID) + "/mute", query: nil, body: body}, nil)
+}
+
+// ListBlocksParams is the query of ListBlocks. What is zero is not sent.
+type ListBlocksParams struct {
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListBlocksParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListBlocks: List who is kept out of a room.
+func (c *Client) ListBlocks(ctx context.Context, roomID string, params ListBlocksParams) (BlockList, error) {
+	var response BlockList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/blocks", query: params.values()}, &response)
+	return response, err
+}
+
+// AllBlocks: List who is kept out of a room, every item of every page. It ends after an error.
+func (c *Client) AllBlocks(ctx context.Context, roomID string, params ListBlocksParams) iter.Seq2[Block, error] {
+	return pages(func(cursor string) ([]Block, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListBlocks(ctx, roomID, params)
+		return page.Blocks, page.NextCursor, err
+	})
+}
+
+// RemoveBlock: Let an identity into the room again.
+func (c *Client) RemoveBlock(ctx context.Context, roomID string, identity string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/blocks/" + url.PathEscape(identity), query: nil}, nil)
 }
 
 // StartRecording: Record a room to an MP4 file.

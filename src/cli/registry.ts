@@ -17,6 +17,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/participants/commands.ts'),
   },
   {
+    noun: 'blocks',
+    section: 'Rooms',
+    summary: 'Who is kept out of a room',
+    verbs: ['list', 'remove'],
+    load: () => import('./commands/blocks/commands.ts'),
+  },
+  {
     noun: 'tokens',
     section: 'Rooms',
     summary: 'Access tokens, which let people in',

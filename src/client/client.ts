@@ -1,5 +1,6 @@
 import type { Health, Readiness } from '../contract/health.ts';
 import type { SelfCheckList } from '../contract/self-check.ts';
+import { Blocks } from './blocks.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
 import { Deliveries } from './deliveries.ts';
 import { DeprecatedCalls } from './deprecated-calls.ts';
@@ -31,6 +32,7 @@ import { Webhooks } from './webhooks.ts';
 export class RtcClient extends DeprecatedCalls {
   readonly rooms: Rooms;
   readonly participants: Participants;
+  readonly blocks: Blocks;
   readonly tokens: Tokens;
   readonly recordings: Recordings;
   readonly ingress: Ingress;
@@ -48,6 +50,7 @@ export class RtcClient extends DeprecatedCalls {
     this.#transport = transport;
     this.rooms = new Rooms(transport);
     this.participants = new Participants(transport);
+    this.blocks = new Blocks(transport);
     this.tokens = new Tokens(transport);
     this.recordings = new Recordings(transport);
     this.ingress = new Ingress(transport);

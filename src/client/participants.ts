@@ -1,10 +1,16 @@
+import type { BlockDuration } from '../contract/blocks.ts';
 import type { Participant, ParticipantList } from '../contract/participants.ts';
 import type { CallOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
-import { roomPath, withBody } from './request-parts.ts';
+import { queryOf, roomPath, withBody } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 
 export type TrackTarget = { readonly room: string; readonly identity: string; readonly trackSid: string };
+
+export type RemoveParticipantOptions = CallOptions & {
+  /** Also keeps the identity out of the room: for so many seconds, or `forever`. */
+  readonly block?: BlockDuration | undefined;
+};
 
 /** The people in a room, addressed by identity: `client.participants`. */
 export class Participants {
@@ -27,9 +33,19 @@ export class Participants {
     });
   }
 
-  /** DELETE /v1/rooms/:roomId/participants/:participantId: disconnects the participant. */
-  async remove(room: string, identity: string, options?: CallOptions): Promise<void> {
-    await this.#transport.send('DELETE', roomPath(room, 'participants', identity), options);
+  /**
+   * DELETE /v1/rooms/:roomId/participants/:participantId: disconnects the participant. With `block` it is no error when
+   * nobody is there: `removed` is false then.
+   */
+  async remove(
+    room: string,
+    identity: string,
+    options: RemoveParticipantOptions = {},
+  ): Promise<{ readonly removed: boolean }> {
+    const { block, ...rest } = options;
+    const path = `${roomPath(room, 'participants', identity)}${queryOf({ block })}`;
+    const { headers } = await this.#transport.send('DELETE', path, rest);
+    return { removed: headers['x-participant-removed'] !== 'false' };
   }
 
   /** POST /v1/rooms/:roomId/participants/:participantId/mute: one track, which only the participant can unmute. */

@@ -21,8 +21,13 @@ export const PROBLEMS = {
     status: 403,
     meaning: 'The HMAC does not match the method, path and query, timestamp and body as received.',
   },
+  'participant-blocked': {
+    status: 403,
+    meaning: 'The identity is blocked in this room; `blockedUntil` says until when, null for ever.',
+  },
   'room-not-found': { status: 404, meaning: 'No such room is open on the media server.' },
   'participant-not-found': { status: 404, meaning: 'No participant of this identity is in the room.' },
+  'block-not-found': { status: 404, meaning: 'The identity is not blocked in this room.' },
   'track-not-found': { status: 404, meaning: 'The participant publishes no track of this sid.' },
   'recording-not-found': { status: 404, meaning: 'No recording has this id.' },
   'recording-file-not-found': {
@@ -138,7 +143,7 @@ export type ServiceErrorOptions = {
   readonly retryable?: boolean;
   readonly errors?: readonly FieldError[];
   /** Further members of the problem, such as `serverTime`. */
-  readonly extensions?: Readonly<Record<string, string | number | boolean>>;
+  readonly extensions?: Readonly<Record<string, string | number | boolean | null>>;
   /** Further headers of the answer, such as Allow. */
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -155,7 +160,7 @@ export class ServiceError extends Error {
   readonly hint: Hint | undefined;
   readonly retryable: boolean;
   readonly errors: readonly FieldError[] | undefined;
-  readonly extensions: Readonly<Record<string, string | number | boolean>>;
+  readonly extensions: Readonly<Record<string, string | number | boolean | null>>;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {

@@ -1,3 +1,4 @@
+export * from './blocks.ts';
 export * from './canonical-request.ts';
 export * from './choices.ts';
 export * from './deliveries.ts';

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { instantSchema } from './names.ts';
 
 const FieldErrorSchema = Type.Object(
   {
@@ -36,6 +37,11 @@ export const ProblemSchema = Type.Object(
         },
         { description: 'What to do about it, which `detail` says too' },
       ),
+    ),
+    blockedUntil: Type.Optional(
+      Type.Union([instantSchema('When the block ends'), Type.Null()], {
+        description: 'Until when the identity is blocked; null for ever',
+      }),
     ),
     serverTime: Type.Optional(Type.Integer({ description: "The server's clock, Unix seconds" })),
   },

@@ -258,6 +258,26 @@ class Mute(TypedDict):
     trackSid: str
 
 
+class Block(TypedDict):
+    """An identity that may not be in the room"""
+
+    # Identity that is kept out (userId)
+    identity: str
+    # When it was blocked
+    blockedAt: str
+    # When the block ends; null for never
+    blockedUntil: Optional[str]
+
+
+class BlockList(TypedDict):
+    """Who is kept out of a room, by identity"""
+
+    # The blocks
+    blocks: list[Block]
+    # Where the next page begins; null after the last one
+    nextCursor: Optional[str]
+
+
 class RecordingStart(TypedDict):
     """The recording that runs"""
 
@@ -1549,6 +1569,8 @@ class Problem(_ProblemRequired, total=False):
     errorsTruncated: bool
     # What to do about it, which `detail` says too
     hint: ProblemHint
+    # Until when the identity is blocked; null for ever
+    blockedUntil: Optional[str]
     # The server's clock, Unix seconds
     serverTime: int
 
@@ -1674,12 +1696,12 @@ class Operations:
         response: ParticipantList = self._call("GET", self._path("/v1/rooms/{}/participants", room_id), {}, None)
         return response
 
-    def remove_participant(self, room_id: str, participant_id: str) -> None:
+    def remove_participant(self, room_id: str, participant_id: str, *, block: Optional[str] = None) -> None:
         """Disconnect a participant."""
         self._call(
             "DELETE",
             self._path("/v1/rooms/{}/participants/{}", room_id, participant_id),
-            {},
+            {"block": block},
             None,
         )
 
@@ -1691,6 +1713,30 @@ class Operations:
             {},
             body,
         )
+
+    def list_blocks(self, room_id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> BlockList:
+        """List who is kept out of a room."""
+        response: BlockList = self._call(
+            "GET",
+            self._path("/v1/rooms/{}/blocks", room_id),
+            {"limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_blocks(self, room_id: str, *, limit: Optional[int] = None) -> Iterator[Block]:
+        """List who is kept out of a room: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_blocks(room_id, limit=limit, cursor=cursor)
+            yield from page["blocks"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def remove_block(self, room_id: str, identity: str) -> None:
+        """Let an identity into the room again."""
+        self._call("DELETE", self._path("/v1/rooms/{}/blocks/{}", room_id, identity), {}, None)
 
     def start_recording(self, room_id: str) -> RecordingStart:
         """Record a room to an MP4 file."""

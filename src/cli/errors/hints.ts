@@ -71,8 +71,10 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'timestamp-out-of-window': clockStep,
   'invalid-signature':
     "compare the API secret with the service's API_SECRET; a proxy that rewrites the path has the same effect",
+  'participant-blocked': 'see who is blocked: rtc blocks list ROOM',
   'room-not-found': LIST_ROOMS,
   'participant-not-found': inRoom('see who is there', 'rtc participants list'),
+  'block-not-found': inRoom('see who is blocked', 'rtc blocks list'),
   'track-not-found': inRoom("see everybody's tracks", 'rtc participants list --json identity,tracks'),
   'recording-not-found': 'see which there are: rtc recordings list',
   'recording-file-not-found': (error) =>

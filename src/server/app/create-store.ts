@@ -9,6 +9,7 @@ import type { Connection, Engine } from '../platform/storage/engine.ts';
 import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
+import { createBlockStore } from '../rooms/blocks.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { RegistrationCache } from '../webhooks/registration-cache.ts';
@@ -37,6 +38,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     presence: calls.observe('presence', stores.presence),
     webhooks: calls.observe('webhooks', stores.webhooks),
     deliveries: calls.observe('deliveries', stores.deliveries),
+    blocks: calls.observe('blocks', stores.blocks),
     leases: calls.observe('leases', stores.leases),
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
     figures: calls.observe('figures', stores.figures),
@@ -60,6 +62,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     presence: createPresenceStore(connection),
     webhooks: createWebhookStore(connection, registrations),
     deliveries: createDeliveryStore(connection),
+    blocks: createBlockStore(connection.db),
     leases: createLeaseStore(connection),
     transcriptions: createTranscriptionStore(connection),
     figures: createFigureStore(connection),

@@ -12,10 +12,10 @@ import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/referen
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
 import { recordingRoutes } from '../recordings/room-recording-routes.ts';
 import type { RecordingDeps } from '../recordings/start-recording.ts';
-import type { ParticipantDeps } from '../rooms/find-participant.ts';
+import { blockRoutes } from '../rooms/block-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import type { IssueTokenDeps } from '../rooms/issue-token.ts';
-import { participantRoutes } from '../rooms/participant-routes.ts';
+import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
 import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { tokenRoutes } from '../rooms/token-routes.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
@@ -28,7 +28,7 @@ import type { WebhookDeps } from '../webhooks/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
   RoomRouteDeps &
-  ParticipantDeps &
+  ParticipantRouteDeps &
   SelfCheckDeps &
   IssueTokenDeps &
   RecordingDeps &
@@ -57,6 +57,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...tokenRoutes(deps),
     ...roomRoutes(deps),
     ...participantRoutes(deps),
+    ...blockRoutes(deps),
     ...recordingRoutes(deps),
     ...recordingLibraryRoutes(deps),
     ...ingressRoutes(deps),

@@ -15,6 +15,7 @@ import { publishRecordingEnd } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
+import { removeWhenBlocked } from '../rooms/remove-blocked.ts';
 import { startDeliveryDispatcher } from '../webhooks/dispatcher/delivery-dispatcher.ts';
 import { startReencryption } from '../webhooks/secrets/re-encrypt-loop.ts';
 import { buildApp } from './app.ts';
@@ -182,7 +183,11 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     publishEnd,
     releaseFolder,
     background: background.add,
-    ingest: (event: MediaEvent) => intake.ingest(event),
+    ingest: async (event: MediaEvent): Promise<void> => {
+      // At once, without waiting for the commit of the event.
+      background.add(removeWhenBlocked(adapters, event));
+      await intake.ingest(event);
+    },
     eventsRefusedSince: () => intake.refusedSince,
     findLeft: createFindLeft(store.presence),
     closing: closing.signal,

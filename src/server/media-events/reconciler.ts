@@ -11,6 +11,7 @@ import {
 } from '../recordings/abandoned-starts.ts';
 import type { RefreshDeps } from '../recordings/egress-state.ts';
 import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
+import { sweepBlocks } from '../rooms/remove-blocked.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
 import { MissingSince } from './missing-since.ts';
 import { OrphanedRooms } from './orphaned-rooms.ts';
@@ -119,6 +120,7 @@ type Step = (deps: RoundDeps, round: Round) => Promise<unknown>;
 const STEPS: readonly Step[] = [
   publishMissedEnds,
   compareRooms,
+  (deps, { signal }) => sweepBlocks(deps, signal),
   reconcileTranscriptions,
   reconcileRecordings,
   giveUpAbandonedStarts,

@@ -3,9 +3,10 @@ import { MAX_METADATA_BYTES } from '../../contract/names.ts';
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { TokenSigner } from '../platform/livekit/token-signer.ts';
+import { type BlockDeps, ensureNotBlocked } from './blocks.ts';
 import { ROLE_GRANTS } from './role-grants.ts';
 
-export type IssueTokenDeps = {
+export type IssueTokenDeps = BlockDeps & {
   readonly clock: Clock;
   readonly tokenSigner: TokenSigner;
   readonly tokenTtlSeconds: number;
@@ -13,8 +14,12 @@ export type IssueTokenDeps = {
   readonly mediaUrl: string;
 };
 
-/** An access token for one participant of one room. Throws invalid-request for metadata over LiveKit's limit. */
+/**
+ * An access token for one participant of one room. Throws invalid-request for metadata over LiveKit's limit, and
+ * participant-blocked.
+ */
 export async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<Token> {
+  await ensureNotBlocked(deps, { room: request.roomId, identity: request.userId });
   const { grants, canMuteOthers } = ROLE_GRANTS[request.role];
   const issuedAt = Math.floor(deps.clock.now() / 1000);
   const expiresAt = issuedAt + deps.tokenTtlSeconds;

@@ -1,12 +1,16 @@
+import { parseBlockDuration, RemoveParticipantQuery } from '../../contract/blocks.ts';
 import { MuteSchema, ParticipantListSchema, ParticipantParams } from '../../contract/participants.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
+import type { BlockDeps } from './blocks.ts';
 import { listParticipants, type ParticipantDeps } from './find-participant.ts';
 import { muteParticipant } from './mute-participant.ts';
 import { removeParticipant } from './remove-participant.ts';
 
-export function participantRoutes(deps: ParticipantDeps): readonly Route[] {
+export type ParticipantRouteDeps = ParticipantDeps & BlockDeps;
+
+export function participantRoutes(deps: ParticipantRouteDeps): readonly Route[] {
   return [listRoute(deps), removeRoute(deps), muteRoute(deps)];
 }
 
@@ -29,21 +33,34 @@ function listRoute(deps: ParticipantDeps): Route {
   });
 }
 
-function removeRoute(deps: ParticipantDeps): Route {
+function removeRoute(deps: ParticipantRouteDeps): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/v1/rooms/:roomId/participants/:participantId',
     operationId: 'removeParticipant',
     tag: 'participants',
     summary: 'Disconnect a participant',
-    description: 'The participant may come back with a token that is still valid.',
+    description:
+      'Without `block` the participant may come back with a token that is still valid. With it the identity is kept out of the room of this name: it gets no token (403 `participant-blocked`), and who joins with an older token is removed as soon as the media server reports the join. Then nobody by this identity needs to be in the room, and the room need not be open. The block is stored before the removal, and stays when the removal fails; a further one replaces it.',
     security: 'signed',
     params: ParticipantParams,
-    success: { 204: { description: 'The participant is disconnected' } },
-    errors: ['room-not-found', 'participant-not-found', ...MEDIA_ERRORS],
-    handle: async ({ params }) => {
-      await removeParticipant(deps, params.roomId, params.participantId);
-      return { status: 204 };
+    query: RemoveParticipantQuery,
+    success: {
+      204: {
+        description: 'The participant is disconnected, and blocked where that was asked for',
+        headers: {
+          'X-Participant-Removed':
+            'Only with `block`: `false` when nobody was there to disconnect, else `true`',
+        },
+      },
+    },
+    errors: ['room-not-found', 'participant-not-found', 'storage-unavailable', ...MEDIA_ERRORS],
+    handle: async ({ params, query }) => {
+      const block = query.block === undefined ? undefined : parseBlockDuration(query.block);
+      const { roomId: room, participantId: identity } = params;
+      const isRemoved = await removeParticipant(deps, { room, identity, block });
+      if (block === undefined) return { status: 204 };
+      return { status: 204, headers: { 'x-participant-removed': `${isRemoved}` } };
     },
   });
 }

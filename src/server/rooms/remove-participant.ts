@@ -1,11 +1,40 @@
+import type { BlockDuration } from '../../contract/blocks.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { type BlockDeps, blockIdentity } from './blocks.ts';
 import { findParticipant, type ParticipantDeps } from './find-participant.ts';
 
-/** Throws room-not-found or participant-not-found. */
+export type Removal = {
+  readonly room: string;
+  readonly identity: string;
+  /** How long the identity is also kept out of the room. */
+  readonly block?: BlockDuration | undefined;
+};
+
+/**
+ * Throws room-not-found or participant-not-found, except with a block: that holds also for somebody who has left
+ * meanwhile or has not come yet. False when nobody was removed.
+ *
+ * The block is stored first: whoever joins before that is there to be removed, and whoever joins later is removed when
+ * the media server tells of it.
+ */
 export async function removeParticipant(
-  deps: ParticipantDeps,
-  room: string,
-  identity: string,
-): Promise<void> {
-  await findParticipant(deps, room, identity);
-  await deps.mediaServer.removeParticipant(room, identity);
+  deps: ParticipantDeps & BlockDeps,
+  { room, identity, block }: Removal,
+): Promise<boolean> {
+  if (block !== undefined) await blockIdentity(deps, { room, identity }, block);
+  try {
+    await findParticipant(deps, room, identity);
+    await deps.mediaServer.removeParticipant(room, identity);
+    return true;
+  } catch (error) {
+    if (block !== undefined && isAbsence(error)) return false;
+    throw error;
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    (error.code === 'participant-not-found' || error.code === 'room-not-found')
+  );
 }

@@ -17,7 +17,7 @@ export function tokenRoutes(deps: IssueTokenDeps): readonly Route[] {
       security: 'signed',
       body: TokenRequestSchema,
       success: { 200: { description: 'A token for one participant of one room', schema: TokenSchema } },
-      errors: [],
+      errors: ['participant-blocked', 'storage-unavailable'],
       handle: async ({ body, raw }) => {
         const metadata = exactMember(raw.body, 'metadata', body.metadata);
         return {

@@ -1,3 +1,4 @@
+import { type BlockDuration, MAX_BLOCK_SECONDS } from '../../../contract/blocks.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
@@ -5,11 +6,11 @@ import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { argument, flag, notEmpty, option } from '../../framework/parameters.ts';
+import { argument, flag, notEmpty, option, wholeSeconds } from '../../framework/parameters.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, nothing } from '../../terminal/result.ts';
-import { plural } from '../../terminal/time.ts';
+import { formatDuration, plural } from '../../terminal/time.ts';
 import { findParticipant } from './find-participant.ts';
 
 type Track = Participant['tracks'][number];
@@ -85,27 +86,40 @@ const remove = defineCommand({
   verb: 'remove',
   aliases: ['rm'],
   summary: 'Disconnect a participant',
-  description: 'Who still has a valid token may come back.',
+  description:
+    'Without --block, who still has a valid token may come back. With it, the identity gets no token for this room, and is removed at once when it joins with an older one; nobody needs to be there now.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
-  options: { yes: YES },
+  options: {
+    block: option('--block <duration>', 'keep the identity out for so long, such as 1h, or forever', {
+      parse: blockDuration,
+    }),
+    yes: YES,
+  },
   examples: [
     { line: 'rtc participants remove demo ada', does: 'Asks first' },
     { line: 'rtc participants remove demo ada --yes', does: 'At once' },
+    { line: 'rtc participants remove demo ada --block 1h', does: 'And keeps ada out for an hour' },
+    { line: 'rtc participants remove demo ada --block forever', does: 'Until rtc blocks remove demo ada' },
   ],
-  async run(context, { room, identity, yes }) {
+  async run(context, { room, identity, block, yes }) {
     const client = await context.client();
     await confirmOrRefuse(context.prompter, {
       isSure: yes || context.flags.isCurl,
       what: 'removing a participant',
       question: async () => {
-        const { tracks } = await findParticipant(context, room, identity);
-        const loss = tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
-        return `Remove ${identity} from ${room}? ${loss}.`;
+        const loss = await describeLoss(context, { room, identity, block });
+        return `Remove ${identity} from ${room}${describeBlock(', and keep it out', block)}? ${loss}.`;
       },
     });
-    await client.participants.remove(room, identity, { signal: context.io.signal });
-    return done(`Removed ${identity} from ${room}.`);
+    const { signal } = context.io;
+    const { removed } = await client.participants.remove(room, identity, { block, signal });
+    const blocked = describeBlock(' and blocked it', block);
+    return done(
+      removed
+        ? `Removed ${identity} from ${room}${blocked}.`
+        : `Found nobody called ${identity} in ${room}${blocked}.`,
+    );
   },
 });
 
@@ -138,6 +152,30 @@ const mute = defineCommand({
       : done(`Muted ${succeeded.join(', ')} of ${identity}.`, { exitCode });
   },
 });
+
+const parseSeconds = wholeSeconds(1, MAX_BLOCK_SECONDS);
+
+function blockDuration(text: string): BlockDuration {
+  return text === 'forever' ? text : parseSeconds(text);
+}
+
+function describeBlock(words: string, block: BlockDuration | undefined): string {
+  if (block === undefined) return '';
+  return block === 'forever' ? `${words} for ever` : `${words} for ${formatDuration(block)}`;
+}
+
+type Removal = {
+  readonly room: string;
+  readonly identity: string;
+  readonly block: BlockDuration | undefined;
+};
+
+async function describeLoss(context: Context, { room, identity, block }: Removal): Promise<string> {
+  // Whoever is blocked need not be there.
+  if (block !== undefined) return 'whoever is there under this identity is disconnected';
+  const { tracks } = await findParticipant(context, room, identity);
+  return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
+}
 
 export const commands: readonly Command[] = [listParticipants, remove, mute];
 

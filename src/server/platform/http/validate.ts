@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import Format, { IsDateTime } from 'typebox/format';
 import { Settings } from 'typebox/system';
+import { blockDurationFault } from '../../../contract/blocks.ts';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
 import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
@@ -39,6 +40,7 @@ export function compileValidator(schema: TSchema, place: Place): Validate {
 
 /** Returns the reason why a text does not have the format, or undefined. */
 const FORMAT_ERRORS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  'block-duration': blockDurationFault,
   'livekit-name': nameFault,
   'livekit-metadata': metadataFault,
   'webhook-url': webhookUrlFault,

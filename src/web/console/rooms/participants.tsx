@@ -84,7 +84,7 @@ function ParticipantRow({ room, participant }: RowProps) {
             verb: 'Remove',
             isDestructive: true,
             command: commandOf('participants', 'remove', room, identity),
-            run: () => client.participants.remove(room, identity),
+            run: async () => void (await client.participants.remove(room, identity)),
           })}
         >
           <UserX aria-hidden /> Remove

@@ -15,7 +15,7 @@ import type { S3 } from '../../../support/parts/s3.ts';
 import { startTestService, type TestService, type TestServiceOptions } from '../../../support/service.ts';
 import { signatureHeaders } from '../../../support/sign.ts';
 
-const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
+export const MEDIA_KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
 /** Fast where the real thing takes seconds. */
 const TIMINGS = {
   startMs: 20,
@@ -51,7 +51,7 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
   const media = await startEmbeddedMediaServer({
     host: '127.0.0.1',
     port: 0,
-    ...KEYS,
+    ...MEDIA_KEYS,
     clock: systemClock,
     ids: systemIds,
     recordingDir,
@@ -59,14 +59,14 @@ export async function startStage(options: StageOptions = {}): Promise<Stage> {
     ...options.media,
   });
   const service = await startTestService({
-    livekit: { url: media.url.replace('http', 'ws'), ...KEYS },
+    livekit: { url: media.url.replace('http', 'ws'), ...MEDIA_KEYS },
     environment: {
       RECORDING_DIR: recordingDir,
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
       ...options.environment,
     },
   });
-  const asked = createLivekitMediaServer({ url: media.url, ...KEYS });
+  const asked = createLivekitMediaServer({ url: media.url, ...MEDIA_KEYS });
   const egressOf = async (egressId: string) => (await asked.listEgress({ egressId }))[0];
   const get = async (recordingId: string): Promise<Recording> => {
     const answer = await service.call('GET', `/v1/recordings/${encodeURIComponent(recordingId)}`);

@@ -20,6 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '007-failed-speech-models', up: addFailedModels },
   { name: '008-published-tracks', up: createPublishedTracks },
   { name: '009-fan-outs', up: createFanOuts },
+  { name: '010-blocks', up: createBlocks },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
@@ -71,4 +72,17 @@ async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTyp
 
 async function addMediaStart(db: Kysely<Tables>, { integer }: ColumnTypes): Promise<void> {
   await db.schema.alterTable('recordings').addColumn('mediaStartedAt', integer).execute();
+}
+
+/** Who may not be in which room. */
+async function createBlocks(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('blocks')
+    .addColumn('room', text, (column) => column.notNull())
+    .addColumn('identity', text, (column) => column.notNull())
+    .addColumn('createdAt', integer, (column) => column.notNull())
+    .addColumn('blockedUntil', integer)
+    .addPrimaryKeyConstraint('blocksKey', ['room', 'identity'])
+    .execute();
+  await db.schema.createIndex('blocksEnding').on('blocks').column('blockedUntil').execute();
 }

@@ -7,6 +7,7 @@ import type {
   StoredEvent,
 } from '../../../events/store.ts';
 import type { Recording } from '../../../recordings/store.ts';
+import type { Block } from '../../../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../../../transcription/store.ts';
 import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
 
@@ -25,6 +26,7 @@ export type Tables = {
   readonly deliveries: DeliveryRow;
   readonly attempts: Attempt;
   readonly leases: LeaseRow;
+  readonly blocks: Block;
   readonly transcriptions: TranscriptionRow;
   readonly segments: SegmentRow;
   readonly interimSegments: InterimSegmentRow;

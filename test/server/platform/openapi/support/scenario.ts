@@ -244,9 +244,22 @@ async function endMeeting({ recorder, receiver }: Scene, recordingId: string): P
   await receiver.waitFor(
     ({ body }) => body.event === 'participant_left' && body.participant?.identity === 'ada',
   );
+  await keepOut(recorder);
   await recorder.send('deleteRoom', { path: ROOM });
   await receiver.waitFor(({ body }) => body.event === 'room_finished');
   await recorder.send('deleteRecording', { path: { recordingId } });
+}
+
+async function keepOut(recorder: ExchangeRecorder): Promise<void> {
+  const path = { ...ROOM, identity: 'ada' };
+  await recorder.send('removeParticipant', {
+    path: { ...ROOM, participantId: 'ada' },
+    query: { block: '3600' },
+  });
+  await recorder.send('listBlocks', { path: ROOM });
+  await recorder.send('createToken', { body: TOKEN, fails: 'participant-blocked' });
+  await recorder.send('removeBlock', { path });
+  await recorder.send('removeBlock', { path, fails: 'block-not-found' });
 }
 
 async function findNothing(recorder: ExchangeRecorder): Promise<void> {

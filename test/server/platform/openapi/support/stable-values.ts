@@ -23,6 +23,7 @@ const STABLE_TEXTS: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/"[^"]*\/rtc-recordings-[^"/]+\//g, '"/recordings/'],
   [/demo\/\d{4}-[^"/]+\.mp4/g, 'demo/2026-01-31T09-30-00.000Z.mp4'],
   [/is \d+ s behind/g, 'is 512 s behind'],
+  [/until \d{4}-[\dT:.-]+Z/g, 'until 2026-01-31T10:31:14.000Z'],
   [/has \d+ bytes/g, 'has 7340032 bytes'],
 ];
 
@@ -37,6 +38,8 @@ const INSTANTS: Readonly<Record<string, number>> = {
   mediaStartedAt: 12_600,
   stoppedAt: 71_500,
   endedAt: 73_100,
+  blockedAt: 74_000,
+  blockedUntil: 3_674_000,
   queuedAt: 80_000,
   completedAt: 96_400,
   nextAttemptAt: 9_180,

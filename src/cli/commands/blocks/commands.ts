@@ -1,0 +1,76 @@
+import type { Block, BlockList } from '../../../contract/blocks.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { WATCH } from '../../framework/common-options.ts';
+import { argument } from '../../framework/parameters.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
+import { watchList } from '../../framework/watch-list.ts';
+import { type Column, done, type ListResult, list } from '../../terminal/result.ts';
+
+const FIELDS = ['identity', 'blockedAt', 'blockedUntil'] as const satisfies readonly (keyof Block)[];
+
+const COLUMNS: readonly Column<Block>[] = [
+  { heading: 'IDENTITY', value: (block) => block.identity, paint: 'name' },
+  {
+    heading: 'BLOCKED-UNTIL',
+    value: ({ blockedUntil }) =>
+      blockedUntil === null ? 'forever' : { instantMs: Date.parse(blockedUntil) },
+  },
+  { heading: 'BLOCKED', value: (block) => ({ instantMs: Date.parse(block.blockedAt) }) },
+];
+
+const ROOM = argument('name of the room', { completes: 'rooms' });
+
+const listBlocks = defineCommand({
+  noun: 'blocks',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List who is kept out of a room',
+  description: 'The room need not be open.',
+  needs: 'service',
+  fields: FIELDS,
+  arguments: { room: ROOM },
+  options: { limit: LIMIT, watch: WATCH },
+  examples: [
+    { line: 'rtc blocks list demo', does: 'Who, and until when' },
+    { line: 'rtc blocks list demo --json identity,blockedUntil', does: 'As JSON; null is for ever' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { room, limit, watch }) {
+    const client = await context.client();
+    const { signal } = context.io;
+    const read = async (): Promise<ListResult> => {
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const response = await client.blocks.list(room, { ...page, signal });
+        return { records: response.blocks, nextCursor: response.nextCursor };
+      });
+      return list({
+        response: { blocks: records, nextCursor } satisfies BlockList,
+        records,
+        columns: COLUMNS,
+        identify: ({ identity }) => identity,
+        empty: `Nobody is blocked in ${room}. Keep somebody out: rtc participants remove ${shellQuote(room)} IDENTITY --block 1h`,
+        notes: moreNotes(limit, nextCursor),
+      });
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+const remove = defineCommand({
+  noun: 'blocks',
+  verb: 'remove',
+  aliases: ['rm'],
+  summary: 'Let an identity into a room again',
+  needs: 'service',
+  arguments: { room: ROOM, identity: argument('identity that is blocked') },
+  options: {},
+  examples: [{ line: 'rtc blocks remove demo ada', does: 'ada gets tokens again' }],
+  async run(context, { room, identity }) {
+    const client = await context.client();
+    await client.blocks.remove(room, identity, { signal: context.io.signal });
+    return done(`${identity} may join ${room} again.`);
+  },
+});
+
+export const commands: readonly Command[] = [listBlocks, remove];

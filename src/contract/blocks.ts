@@ -1,0 +1,67 @@
+import { type Static, Type } from 'typebox';
+import { roomIdParameter } from './ids.ts';
+import { instantSchema, nameSchema } from './names.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+
+/** A year has 31,536,000 seconds; whoever needs more than these 31 years means for ever. */
+export const MAX_BLOCK_SECONDS = 999_999_999;
+
+/** How long an identity is blocked: seconds, or for ever. */
+export type BlockDuration = number | 'forever';
+
+/** Undefined for a text that is no duration of a block. */
+export function parseBlockDuration(text: string): BlockDuration | undefined {
+  if (text === 'forever') return text;
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Why `text` is no duration of a block; undefined when it is one. */
+export function blockDurationFault(text: string): string | undefined {
+  if (parseBlockDuration(text) !== undefined) return undefined;
+  return `must be whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or forever`;
+}
+
+export const RemoveParticipantQuery = Type.Object(
+  {
+    block: Type.Optional(
+      Type.String({
+        format: 'block-duration',
+        description: `Also keeps the identity out of the room: for whole seconds from 1 to ${MAX_BLOCK_SECONDS}, or \`forever\``,
+        examples: ['3600'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const BlockParams = Type.Object({
+  roomId: roomIdParameter,
+  identity: nameSchema('The identity that is blocked', 'ada'),
+});
+
+/** A cursor holds an identity of 256 bytes, each written as six. */
+const MAX_CURSOR_LENGTH = 2100;
+
+export const BlockListQuery = Type.Object(
+  { limit: pageLimit(200, 'default 50'), cursor: pageCursor(MAX_CURSOR_LENGTH) },
+  { additionalProperties: false },
+);
+export type BlockListQuery = Static<typeof BlockListQuery>;
+
+export const BlockSchema = Type.Object(
+  {
+    identity: Type.String({ description: 'Identity that is kept out (userId)', examples: ['ada'] }),
+    blockedAt: instantSchema('When it was blocked'),
+    blockedUntil: Type.Union([instantSchema('When the block ends'), Type.Null()], {
+      description: 'When the block ends; null for never',
+    }),
+  },
+  { $id: 'Block', description: 'An identity that may not be in the room' },
+);
+export type Block = Static<typeof BlockSchema>;
+
+export const BlockListSchema = Type.Object(
+  { blocks: Type.Array(BlockSchema, { description: 'The blocks' }), nextCursor },
+  { $id: 'BlockList', description: 'Who is kept out of a room, by identity' },
+);
+export type BlockList = Static<typeof BlockListSchema>;

@@ -1,0 +1,48 @@
+import { BlockListQuery, BlockListSchema, BlockParams } from '../../contract/blocks.ts';
+import { RoomParams } from '../../contract/rooms.ts';
+import { defineRoute, type Route } from '../platform/http/route.ts';
+import { type BlockDeps, listBlocks, removeBlock } from './blocks.ts';
+
+const DEFAULT_LIMIT = 50;
+
+export function blockRoutes(deps: BlockDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/v1/rooms/:roomId/blocks',
+      operationId: 'listBlocks',
+      tag: 'participants',
+      summary: 'List who is kept out of a room',
+      description: 'By identity. The room need not be open; blocks that have ended are not listed.',
+      security: 'signed',
+      params: RoomParams,
+      query: BlockListQuery,
+      success: { 200: { description: 'The blocks', schema: BlockListSchema } },
+      errors: ['storage-unavailable'],
+      handle: async ({ params, query }) => ({
+        status: 200,
+        body: await listBlocks(deps, {
+          room: params.roomId,
+          ...query,
+          limit: query.limit ?? DEFAULT_LIMIT,
+        }),
+      }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/rooms/:roomId/blocks/:identity',
+      operationId: 'removeBlock',
+      tag: 'participants',
+      summary: 'Let an identity into the room again',
+      description: 'It gets tokens again, and can join with one that is still valid.',
+      security: 'signed',
+      params: BlockParams,
+      success: { 204: { description: 'The identity is not blocked any more' } },
+      errors: ['block-not-found', 'storage-unavailable'],
+      handle: async ({ params }) => {
+        await removeBlock(deps, { room: params.roomId, identity: params.identity });
+        return { status: 204 };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,87 @@
+import type { BlockDuration, BlockList, Block as WireBlock } from '../../contract/blocks.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import { shellQuote } from '../../contract/shell-quote.ts';
+import type { Clock } from '../platform/clock.ts';
+import { cursorOf } from '../platform/http/cursor.ts';
+import type { Block, BlockSubject, RoomStores } from './store.ts';
+
+/*
+ * A block keeps an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older
+ * one (remove-blocked.ts). LiveKit itself has no such list, and does not revoke tokens.
+ */
+
+export type BlockDeps = {
+  readonly store: RoomStores;
+  /** The store's clock, so that a block ends for all instances at once. */
+  readonly clock: Pick<Clock, 'now'>;
+};
+
+/** A later block of the same identity replaces the earlier one, also by a shorter one. */
+export async function blockIdentity(
+  { store, clock }: BlockDeps,
+  subject: BlockSubject,
+  duration: BlockDuration,
+): Promise<void> {
+  const createdAt = clock.now();
+  const blockedUntil = duration === 'forever' ? null : createdAt + duration * 1000;
+  const { room, identity } = subject;
+  await store.blocks.save({ room, identity, createdAt, blockedUntil });
+}
+
+/** Throws participant-blocked, which says until when. */
+export async function ensureNotBlocked({ store, clock }: BlockDeps, subject: BlockSubject): Promise<void> {
+  const block = await store.blocks.find(subject, clock.now());
+  if (block === undefined) return;
+  const { room, identity } = subject;
+  const { blockedUntil } = toWireBlock(block);
+  const until = blockedUntil === null ? 'for ever' : `until ${blockedUntil}`;
+  throw new ServiceError(
+    'participant-blocked',
+    `${JSON.stringify(identity)} is blocked in room ${JSON.stringify(room)} ${until}.`,
+    {
+      hint: {
+        text: 'lift the block',
+        command: `rtc blocks remove ${shellQuote(room)} ${shellQuote(identity)}`,
+      },
+      extensions: { blockedUntil },
+    },
+  );
+}
+
+export type BlockPage = {
+  readonly room: string;
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+};
+
+const CURSOR = cursorOf('blocks', 'string');
+
+/** Those that have not ended. The room need not be open. */
+export async function listBlocks({ store, clock }: BlockDeps, page: BlockPage): Promise<BlockList> {
+  const { room, limit, cursor } = page;
+  const after = cursor === undefined ? undefined : CURSOR.decode(cursor)[0];
+  // Reads one more, to know whether there is a next page.
+  const found = await store.blocks.list({ room, now: clock.now(), after, limit: limit + 1 });
+  const blocks = found.slice(0, limit);
+  const last = blocks.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return { blocks: blocks.map(toWireBlock), nextCursor: hasMore ? CURSOR.encode(last.identity) : null };
+}
+
+/** Throws block-not-found. */
+export async function removeBlock({ store, clock }: BlockDeps, subject: BlockSubject): Promise<void> {
+  if (await store.blocks.delete(subject, clock.now())) return;
+  const { room, identity } = subject;
+  throw new ServiceError(
+    'block-not-found',
+    `${JSON.stringify(identity)} is not blocked in room ${JSON.stringify(room)}.`,
+  );
+}
+
+function toWireBlock({ identity, createdAt, blockedUntil }: Block): WireBlock {
+  return {
+    identity,
+    blockedAt: new Date(createdAt).toISOString(),
+    blockedUntil: blockedUntil === null ? null : new Date(blockedUntil).toISOString(),
+  };
+}

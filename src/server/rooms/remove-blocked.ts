@@ -1,0 +1,56 @@
+import { ServiceError } from '../../contract/errors.ts';
+import { nameFault } from '../../contract/names.ts';
+import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
+import type { MediaEvent } from '../platform/livekit/media-event.ts';
+import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { Log } from '../platform/log.ts';
+import type { BlockDeps } from './blocks.ts';
+import type { BlockSubject } from './store.ts';
+
+export type RemoveBlockedDeps = BlockDeps & {
+  readonly mediaServer: Pick<MediaServer, 'removeParticipant'>;
+  readonly log: Log;
+};
+
+/** Removes who has just joined with a token from before the block. Does not reject: sweepBlocks makes up for failures. */
+export async function removeWhenBlocked(deps: RemoveBlockedDeps, event: MediaEvent): Promise<void> {
+  const { type, room, participant } = event;
+  if (type !== 'participant_joined' || room === undefined || participant === undefined) return;
+  // Recorders and hidden agents are not participants for our callers.
+  if (participant.kind === 'EGRESS' || participant.isHidden) return;
+  const subject = { room: room.name, identity: participant.identity };
+  // Tokens of others may have names that we refuse, and that no PostgreSQL column can hold.
+  if ((nameFault(subject.room) ?? nameFault(subject.identity)) !== undefined) return;
+  try {
+    const block = await deps.store.blocks.find(subject, deps.clock.now());
+    if (block !== undefined) await remove(deps, subject);
+  } catch (err) {
+    deps.log.warn({ err }, 'removing a blocked participant failed; the next comparison tries again');
+  }
+}
+
+const REQUESTS_AT_ONCE = 8;
+const PURGE_BATCH = 500;
+
+/**
+ * Removes blocked people who are in a room after all, because the event of their join was lost, or the media server did
+ * not respond; and deletes blocks that have ended. The comparison with the media server runs it after it has found out
+ * who is in which room.
+ */
+export async function sweepBlocks(deps: RemoveBlockedDeps, signal: AbortSignal): Promise<void> {
+  const { store, clock } = deps;
+  const present = await store.blocks.listPresent(clock.now());
+  await forEachConcurrently(present, REQUESTS_AT_ONCE, (subject) => remove(deps, subject));
+  while (!signal.aborted && (await store.blocks.purge(clock.now(), PURGE_BATCH)) === PURGE_BATCH);
+}
+
+async function remove({ mediaServer, log }: RemoveBlockedDeps, subject: BlockSubject): Promise<void> {
+  const { room, identity } = subject;
+  try {
+    await mediaServer.removeParticipant(room, identity);
+    log.info({ room }, 'removed a blocked participant');
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'participant-not-found') return;
+    throw error;
+  }
+}

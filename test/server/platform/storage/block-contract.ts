@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { ParticipantSession } from '../../../../src/server/events/store.ts';
+import type { Block } from '../../../../src/server/rooms/store.ts';
+import type { Ground } from './store-contract.ts';
+
+/** What every engine keeps of blocks. */
+export function describeBlocks(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`blocks on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    const block = (changes: Partial<Block> = {}): Block => ({
+      room: 'demo',
+      identity: 'ada',
+      createdAt: 1000,
+      blockedUntil: 2000,
+      ...changes,
+    });
+    const find = (now: number, room = 'demo', identity = 'ada') => store.blocks.find({ room, identity }, now);
+    const list = async (after?: string, limit = 10) =>
+      (await store.blocks.list({ room: 'demo', now: 1500, after, limit })).map(({ identity }) => identity);
+
+    it('hold for one identity in one room, until just before their end', async () => {
+      await store.blocks.save(block());
+      expect(await find(1999)).toEqual(block());
+      expect(await find(2000)).toBeUndefined();
+      expect(await find(1500, 'Demo')).toBeUndefined();
+      expect(await find(1500, 'demo', 'Ada')).toBeUndefined();
+    });
+
+    it('hold for ever, also for other instances', async () => {
+      await store.blocks.save(block({ blockedUntil: null }));
+      const other = await ground.open();
+      const found = await other.blocks.find({ room: 'demo', identity: 'ada' }, Number.MAX_SAFE_INTEGER);
+      expect(found?.blockedUntil).toBeNull();
+    });
+
+    it('are replaced by later ones, longer or shorter', async () => {
+      await store.blocks.save(block({ blockedUntil: null }));
+      await store.blocks.save(block({ createdAt: 1200, blockedUntil: 1300 }));
+      expect(await find(1250)).toEqual(block({ createdAt: 1200, blockedUntil: 1300 }));
+      expect(await find(1300)).toBeUndefined();
+    });
+
+    it('are one when many make them at once', async () => {
+      const other = await ground.open();
+      const makers = [store, other, store, other];
+      await Promise.all(makers.map((maker, n) => maker.blocks.save(block({ blockedUntil: 2000 + n }))));
+      expect(await list()).toEqual(['ada']);
+    });
+
+    it('are listed by identity, page by page, without those that have ended', async () => {
+      for (const identity of ['c', 'a', 'B', 'é', 'b']) await store.blocks.save(block({ identity }));
+      await store.blocks.save(block({ identity: 'ended', blockedUntil: 1500 }));
+      await store.blocks.save(block({ identity: 'elsewhere', room: 'other' }));
+      expect(await list()).toEqual(['B', 'a', 'b', 'c', 'é']);
+      expect(await list(undefined, 2)).toEqual(['B', 'a']);
+      expect(await list('a', 2)).toEqual(['b', 'c']);
+      expect(await list('é', 2)).toEqual([]);
+    });
+
+    it('are deleted once, and not after their end', async () => {
+      const subject = { room: 'demo', identity: 'ada' };
+      await store.blocks.save(block());
+      expect(await store.blocks.delete(subject, 2000)).toBe(false);
+      expect(await store.blocks.delete(subject, 1999)).toBe(true);
+      expect(await store.blocks.delete(subject, 1999)).toBe(false);
+      expect(await find(1500)).toBeUndefined();
+    });
+
+    it('are purged after their end, some at a time', async () => {
+      for (const n of [1, 2, 3]) await store.blocks.save(block({ identity: `ended ${n}`, blockedUntil: n }));
+      await store.blocks.save(block({ identity: 'running' }));
+      await store.blocks.save(block({ identity: 'for ever', blockedUntil: null }));
+      expect(await store.blocks.purge(3, 2)).toBe(2);
+      expect(await store.blocks.purge(3, 2)).toBe(1);
+      expect(await store.blocks.purge(3, 2)).toBe(0);
+      expect(await list()).toEqual(['for ever', 'running']);
+    });
+
+    it('name who is in a room in spite of them', async () => {
+      const person = (sid: string, changes: Partial<ParticipantSession> = {}): ParticipantSession => ({
+        sid,
+        roomSid: 'RM_1',
+        identity: sid,
+        name: sid,
+        role: 'participant',
+        joinedAt: 1000,
+        leftAt: null,
+        metadata: null,
+        accessRole: null,
+        ...changes,
+      });
+      const room = { createdAt: 900, startedAt: 1000, endedAt: null, sequence: 1 };
+      await store.transaction(async ({ presence }) => {
+        await presence.saveRoom({ ...room, sid: 'RM_1', name: 'demo' });
+        await presence.saveRoom({ ...room, sid: 'RM_0', name: 'demo', endedAt: 950 });
+        await presence.saveParticipants([
+          person('there'),
+          person('again', { identity: 'there' }),
+          person('ended'),
+          person('left', { leftAt: 1100 }),
+          person('recorder', { role: 'machinery' }),
+          person('free'),
+          person('before', { roomSid: 'RM_0' }),
+        ]);
+      });
+      for (const identity of ['there', 'left', 'recorder', 'before', 'absent'])
+        await store.blocks.save(block({ identity }));
+      await store.blocks.save(block({ identity: 'ended', blockedUntil: 1500 }));
+      await store.blocks.save(block({ identity: 'free', room: 'other' }));
+      expect(await store.blocks.listPresent(1500)).toEqual([{ room: 'demo', identity: 'there' }]);
+      expect(await store.blocks.listPresent(2000)).toEqual([]);
+    });
+  });
+}
