@@ -37,17 +37,18 @@ export const dayAfter = (date: number): number => {
 /** The ISO text of a date number; the caller vouches that it is a date. */
 export const toIsoDate = (date: number): string => {
   const year = (date / 10_000) | 0;
-  const text = monthDayText[date % 10_000] ?? monthDayTextOf(date % 10_000);
+  const text = monthDayTexts[date % 10_000] || monthDayText(date % 10_000);
   return year > 999 ? `${year}${text}` : `${String(year).padStart(4, '0')}${text}`;
 };
 
-const monthDayText: (string | undefined)[] = [];
+/** By month * 100 + day, made when first asked for. As long as it will be: engines hash the indices of sparse arrays. */
+const monthDayTexts: string[] = new Array<string>(1232).fill('');
 
-const monthDayTextOf = (monthDay: number): string => {
+const monthDayText = (monthDay: number): string => {
   const month = (monthDay / 100) | 0;
   const day = monthDay % 100;
   const text = `-${month < 10 ? '0' : ''}${month}-${day < 10 ? '0' : ''}${day}`;
-  monthDayText[monthDay] = text;
+  monthDayTexts[monthDay] = text;
   return text;
 };
 

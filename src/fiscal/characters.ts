@@ -1,45 +1,79 @@
-/** What each character of a codice fiscale may be, as tables by character code, in either case. */
+/**
+ * What each character of a codice fiscale may be, as tables by character code, in either case. A value of the tables
+ * {@link AT_ODD} and {@link AT_EVEN} tells everything at once, so that an inspection reads each character once.
+ */
+import { EVEN_VALUES, ODD_VALUES } from './check-character.ts';
+import { byteAt } from './typed-access.ts';
 
-/** Set in a table's value when the character is not allowed. */
-export const NOT_ALLOWED = 0x80;
-/** Set in {@link DIGITS}' value when a letter stands for the digit (omocodia). */
-const SUBSTITUTED = 0x10;
+/**
+ * The fields of a value. The lowest sixteen bits are what the character adds to the sum of the check character, alone:
+ * there, the sum of a whole code stays intact when its values are added.
+ */
+export const SUM_BITS = 0xffff;
+/** The digit, for a digit or its substitute. */
+export const DIGIT_SHIFT = 16;
+/** Set when a letter stands for the digit (omocodia). */
+export const SUBSTITUTED = 1 << 20;
+export const NO_DIGIT = 1 << 21;
+export const NO_LETTER = 1 << 22;
+/** 0 for A to 25 for Z. */
+export const LETTER_SHIFT = 23;
+/** For the letters of a name: 0 vowel, 1 consonant, 2 the X that also fills up. */
+export const KIND_SHIFT = 28;
 
 /** The letters that omocodia puts for 0 to 9, DM 23 December 1976, art. 6. */
 export const SUBSTITUTES = 'LMNPQRSTUV';
 /** The letters for January to December, DM 23 December 1976, art. 4. */
 export const MONTH_LETTERS = 'ABCDEHLMPRST';
 
-/** Values by character code: `first`, `first + 1`... for the characters in turn, in either case. */
-const table = (characters: string, first: number, others: number): Uint8Array => {
-  const values = new Uint8Array(256).fill(others);
-  addTo(values, characters, first);
-  return values;
-};
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+const DIGITS = '0123456789';
 
-const addTo = (values: Uint8Array, characters: string, first: number): void => {
-  for (let index = 0; index < characters.length; index++) {
-    const character = characters.charCodeAt(index);
-    values[character] = first + index;
-    // The bit that makes a letter lower case; digits have it anyway.
-    values[character | 32] = first + index;
-  }
-};
+/** Of the characters at odd positions (the first, the third...), and at even ones. */
+export const AT_ODD: Int32Array = characterTable(ODD_VALUES);
+export const AT_EVEN: Int32Array = characterTable(EVEN_VALUES);
 
-/** 0 for A to 25 for Z. */
-export const LETTERS = table('ABCDEFGHIJKLMNOPQRSTUVWXYZ', 0, NOT_ALLOWED);
+/** By the index of a letter: 1 to 12, 0 for a letter of no month. */
+export const MONTHS: Uint8Array = (() => {
+  const months = new Uint8Array(LETTERS.length);
+  for (let month = 1; month <= MONTH_LETTERS.length; month++)
+    months[MONTH_LETTERS.charCodeAt(month - 1) - 65] = month;
+  return months;
+})();
 
-/** 0 to 9, for a digit or its substitute. */
-export const DIGITS = table('0123456789', 0, NOT_ALLOWED);
-addTo(DIGITS, SUBSTITUTES, SUBSTITUTED);
+/** Whether the character is a letter from A to Z, of either case. */
+export const isLetter = (character: number): boolean => ((AT_ODD[character] ?? NO_LETTER) & NO_LETTER) === 0;
 
-/** 1 to 12; 0 for a letter of no month. */
-export const MONTHS = table(MONTH_LETTERS, 1, 0);
+/** Whether the character is a digit, or a letter that stands for one. */
+export const isDigitOrSubstitute = (character: number): boolean =>
+  ((AT_ODD[character] ?? NO_DIGIT) & NO_DIGIT) === 0;
 
-/** For the letters of a name: 0 vowel, 1 consonant, 2 the X that also fills up. */
-export const LETTER_KINDS = table('X', 2, 1);
-for (const vowel of 'AEIOU') addTo(LETTER_KINDS, vowel, 0);
+/** The digit of a digit or its substitute; 0 for anything else. */
+export const digitOf = (character: number): number => ((AT_ODD[character] ?? 0) >> DIGIT_SHIFT) & 15;
 
 /** Whether the character is a letter from A to Z or a digit. */
 export const isAlphanumeric = (character: number): boolean =>
-  (LETTERS[character] ?? NOT_ALLOWED) !== NOT_ALLOWED || (character >= 48 && character <= 57);
+  isLetter(character) || (character >= 48 && character <= 57);
+
+function characterTable(sums: Uint8Array): Int32Array {
+  const table = new Int32Array(256).fill(NO_DIGIT | NO_LETTER);
+  for (let digit = 0; digit < 10; digit++)
+    table[DIGITS.charCodeAt(digit)] = NO_LETTER | (digit << DIGIT_SHIFT);
+  for (let index = 0; index < LETTERS.length; index++) {
+    const letter = LETTERS.charAt(index);
+    const digit = SUBSTITUTES.indexOf(letter);
+    const value =
+      (digit < 0 ? NO_DIGIT : SUBSTITUTED | (digit << DIGIT_SHIFT)) |
+      (index << LETTER_SHIFT) |
+      (kindOf(letter) << KIND_SHIFT);
+    table[letter.charCodeAt(0)] = value;
+    table[letter.charCodeAt(0) + 32] = value;
+  }
+  for (let character = 0; character < 256; character++)
+    table[character] = (table[character] ?? 0) | byteAt(sums, character);
+  return table;
+}
+
+function kindOf(letter: string): number {
+  return letter === 'X' ? 2 : 'AEIOU'.includes(letter) ? 0 : 1;
+}

@@ -1,5 +1,5 @@
 import { daysInMonth } from './calendar-date.ts';
-import { DIGITS, isAlphanumeric, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
+import { digitOf, isAlphanumeric, isDigitOrSubstitute, isLetter, MONTHS } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
 import { type CheckReason, type CheckStatus, reasonOfStatus } from './check-status.ts';
 import { type CheckDetail, englishCodeMessages } from './code-messages.ts';
@@ -95,10 +95,9 @@ const misplacedCharacters = function* (text: string): Generator<CheckFault> {
   for (let at = 0; at < CODE_LENGTH; at++) {
     const character = text.charCodeAt(at);
     const wantsDigit = IS_DIGIT_POSITION[at] === 1;
-    if (((wantsDigit ? DIGITS : LETTERS)[character] ?? NOT_ALLOWED) !== NOT_ALLOWED) continue;
+    if (wantsDigit ? isDigitOrSubstitute(character) : isLetter(character)) continue;
     if (!wantsDigit) yield fault('characters', 'letter-expected', characterAt(at));
-    else if ((LETTERS[character] ?? NOT_ALLOWED) === NOT_ALLOWED)
-      yield fault('characters', 'digit-expected', characterAt(at));
+    else if (!isLetter(character)) yield fault('characters', 'digit-expected', characterAt(at));
     else yield fault('omocodia', 'omocodia-letter', characterAt(at));
   }
 };
@@ -106,20 +105,23 @@ const misplacedCharacters = function* (text: string): Generator<CheckFault> {
 const checkCharacterFault = (text: string): CheckFault | undefined => {
   const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
   const expected = checkLetterIndex(bytes, 0);
-  if (expected === LETTERS[bytes[15] ?? 0]) return undefined;
+  if (expected === letterIndex(bytes[15] ?? 0)) return undefined;
   return {
     ...fault('check-character', 'check-character', characterAt(15)),
     expected: String.fromCharCode(65 + expected),
   };
 };
 
-const digitAt = (text: string, at: number): number => (DIGITS[text.charCodeAt(at)] ?? 0) & 15;
+/** Clears the bit that makes an ASCII letter lower case, and counts from A. */
+const letterIndex = (character: number): number => (character & 0xdf) - 65;
+
+const digitAt = (text: string, at: number): number => digitOf(text.charCodeAt(at));
 
 const DAY: Stretch = { start: 9, end: 11 };
 const PLACE: Stretch = { start: 11, end: 15 };
 
 const dateFault = (text: string): CheckFault | undefined => {
-  const month = MONTHS[text.charCodeAt(8)] ?? 0;
+  const month = MONTHS[letterIndex(text.charCodeAt(8))] ?? 0;
   if (month === 0) return fault('date', 'month', characterAt(8));
   const written = digitAt(text, 9) * 10 + digitAt(text, 10);
   const day = written > 40 ? written - 40 : written;

@@ -6,15 +6,7 @@ import {
   readSettings,
   type Settings,
 } from './check-status.ts';
-import {
-  areNamesDerivable,
-  CODE_LENGTH,
-  inspectBytes,
-  inspectText,
-  otherLengthStatus,
-  parts,
-  textBytes,
-} from './inspect-code.ts';
+import { CODE_LENGTH, inspectBytes, inspectText, otherLengthStatus, parts } from './inspect-code.ts';
 
 /**
  * What is odd about a valid code. `place-not-in-force`: the place did not exist, or not yet, on the birth date; tax
@@ -57,9 +49,9 @@ export const createChecker = (options: CheckOptions): Checker => {
   };
 };
 
-/** The warnings of the code in {@link parts}, which came from `code` at `start`. */
-export const warningsOf = (code: Uint8Array, start: number): readonly CheckWarning[] =>
-  WARNINGS[(parts.isPlaceInForce ? 0 : 1) + (areNamesDerivable(code, start) ? 0 : 2)] ?? [];
+/** The warnings of the code in {@link parts}. */
+export const warningsOf = (): readonly CheckWarning[] =>
+  WARNINGS[(parts.isPlaceInForce ? 0 : 1) + (parts.areNamesDerivable ? 0 : 2)] ?? [];
 
 const WARNINGS: readonly (readonly CheckWarning[])[] = [
   [],
@@ -74,6 +66,6 @@ const PLAIN_SUCCESS: CheckSuccess = Object.freeze({ ok: true, warnings: Object.f
 const checkWith = (code: string, settings: Settings): CheckResult => {
   const status = inspectText(code, settings);
   if (status === CHECK_STATUS.valid) return PLAIN_SUCCESS;
-  if (status === CHECK_STATUS.validWithWarnings) return { ok: true, warnings: warningsOf(textBytes, 0) };
+  if (status === CHECK_STATUS.validWithWarnings) return { ok: true, warnings: warningsOf() };
   return explainFailure(code, status);
 };

@@ -9,6 +9,7 @@
  * All characters are base64url digits.
  */
 import { codeBlock, dateBlock, spanBlock } from './data/code-table.ts';
+import { byteAt, intAt } from './typed-access.ts';
 
 /** The letters with which a codice catastale can begin; Z is a foreign state. */
 export const PLACE_LETTERS = 'ABCDEFGHILMZ';
@@ -29,25 +30,26 @@ const kinds = new Uint8Array(SLOT_COUNT);
 const starts = new Int32Array(SLOT_COUNT);
 const ends = new Int32Array(SLOT_COUNT);
 /** Of codes with several spans: start, end, start, end... */
-const spans = new Map<number, readonly number[]>();
+const spans = new Map<number, Int32Array>();
 
 /** {@link UNKNOWN_CODE} for what no place ever had, and for -1. */
 export const codeKind = (slot: number): number => {
   if (slot < 0) return UNKNOWN_CODE;
-  const kind = kinds[slot] as number;
+  const kind = byteAt(kinds, slot);
   return kind === NOT_UNPACKED ? unpackedKind(slot) : kind;
 };
 
 /** Whether a known code was in force on the date; an undated code always is. */
 export const isInForce = (slot: number, date: number): boolean => {
-  if (codeKind(slot) === UNKNOWN_CODE || date < (starts[slot] as number) || date > (ends[slot] as number))
-    return false;
-  return kinds[slot] !== SEVERAL_SPANS || isInOneSpan(spans.get(slot) ?? [], date);
+  if (codeKind(slot) === UNKNOWN_CODE || date < intAt(starts, slot) || date > intAt(ends, slot)) return false;
+  if (kinds[slot] !== SEVERAL_SPANS) return true;
+  const several = spans.get(slot);
+  return several !== undefined && isInOneSpan(several, date);
 };
 
 /** Whether a known code, which is not undated, ended before the date for good. */
 export const endedBefore = (slot: number, date: number): boolean =>
-  codeKind(slot) !== UNKNOWN_CODE && date > (ends[slot] as number);
+  codeKind(slot) !== UNKNOWN_CODE && date > intAt(ends, slot);
 
 export const isKnownCode = (slot: number): boolean => codeKind(slot) !== UNKNOWN_CODE;
 
@@ -55,14 +57,25 @@ export const isKnownCode = (slot: number): boolean => codeKind(slot) !== UNKNOWN
 export const slotOfCode = (code: string): number => {
   if (code.length !== 4) return -1;
   const letter = PLACE_LETTERS.indexOf(code.charAt(0));
-  const [hundreds, tens, ones] = [digitAt(code, 1), digitAt(code, 2), digitAt(code, 3)];
+  const [hundreds, tens, ones] = [decimalAt(code, 1), decimalAt(code, 2), decimalAt(code, 3)];
   return letter < 0 || hundreds < 0 || tens < 0 || ones < 0
     ? -1
     : letter * 1000 + hundreds * 100 + tens * 10 + ones;
 };
 
-export const codeOfSlot = (slot: number): string =>
-  PLACE_LETTERS.charAt((slot / 1000) | 0) + String(slot % 1000).padStart(3, '0');
+export const codeOfSlot = (slot: number): string => {
+  codeTexts ??= new Array<string>(SLOT_COUNT).fill('');
+  return codeTexts[slot] || codeText(slot, codeTexts);
+};
+
+/** By slot, made when first asked for. */
+let codeTexts: string[] | undefined;
+
+const codeText = (slot: number, texts: string[]): string => {
+  const text = PLACE_LETTERS.charAt((slot / 1000) | 0) + String(slot % 1000).padStart(3, '0');
+  texts[slot] = text;
+  return text;
+};
 
 /** The value of a base64url digit by its character code. */
 export const DIGIT_VALUES: Uint8Array = (() => {
@@ -72,8 +85,11 @@ export const DIGIT_VALUES: Uint8Array = (() => {
   return values;
 })();
 
+/** The value of the base64url digit at an index. */
+export const digitAt = (block: string, at: number): number => byteAt(DIGIT_VALUES, block.charCodeAt(at));
+
 export const pairAt = (block: string, at: number): number =>
-  ((DIGIT_VALUES[block.charCodeAt(at)] as number) << 6) | (DIGIT_VALUES[block.charCodeAt(at + 1)] as number);
+  (digitAt(block, at) << 6) | digitAt(block, at + 1);
 
 /**
  * The date number of an index; index 0 has none. The block counts months of 31 days from 1850: three digits hold
@@ -87,7 +103,7 @@ export const dateAt = (index: number): number => {
 
 /** The date number of three digits. */
 export const dateOfDigits = (block: string, at: number): number => {
-  const count = (pairAt(block, at) << 6) | (DIGIT_VALUES[block.charCodeAt(at + 2)] as number);
+  const count = (pairAt(block, at) << 6) | digitAt(block, at + 2);
   const month = (count / 31) | 0;
   return (1850 + ((month / 12) | 0)) * 10_000 + ((month % 12) + 1) * 100 + (count % 31) + 1;
 };
@@ -96,25 +112,32 @@ let dates = '';
 let codes = '';
 let spanText = '';
 
-const digitAt = (text: string, at: number): number => {
+const decimalAt = (text: string, at: number): number => {
   const digit = text.charCodeAt(at) - 48;
   return digit >= 0 && digit <= 9 ? digit : -1;
 };
 
-const isInOneSpan = (several: readonly number[], date: number): boolean => {
+const isInOneSpan = (several: Int32Array, date: number): boolean => {
   for (let at = 0; at < several.length; at += 2) {
-    if (date >= (several[at] as number) && date <= (several[at + 1] as number)) return true;
+    if (date >= intAt(several, at) && date <= intAt(several, at + 1)) return true;
   }
   return false;
 };
 
-const unpackedKind = (slot: number): number => {
+/** Whether nobody recorded the dates of the code; tells it without unpacking the code. */
+export const isUndatedCode = (slot: number): boolean => spanIndex(slot) === 1;
+
+const spanIndex = (slot: number): number => {
   if (codes === '') [codes, spanText] = [codeBlock(), spanBlock()];
-  const index = pairAt(codes, slot * 2);
+  return pairAt(codes, slot * 2);
+};
+
+const unpackedKind = (slot: number): number => {
+  const index = spanIndex(slot);
   kinds[slot] = index === 0 ? UNKNOWN_CODE : index === 1 ? UNDATED_CODE : ONE_SPAN;
   ends[slot] = OPEN_END;
   if (index > 1) unpackSpans(slot, index * 5);
-  return kinds[slot] as number;
+  return byteAt(kinds, slot);
 };
 
 const unpackSpans = (slot: number, start: number): void => {
@@ -122,13 +145,13 @@ const unpackSpans = (slot: number, start: number): void => {
   ends[slot] = spanEnd(start);
   if (!isFollowed(start)) return;
   kinds[slot] = SEVERAL_SPANS;
-  const several = [starts[slot] as number, ends[slot] as number];
+  const several = [intAt(starts, slot), intAt(ends, slot)];
   for (let at = start; isFollowed(at); at += 5)
     several.push(dateAt(pairAt(spanText, at + 6)), spanEnd(at + 5));
-  ends[slot] = several.at(-1) as number;
-  spans.set(slot, several);
+  ends[slot] = several.at(-1) ?? OPEN_END;
+  spans.set(slot, Int32Array.from(several));
 };
 
 const spanEnd = (at: number): number => dateAt(pairAt(spanText, at + 3)) || OPEN_END;
 
-const isFollowed = (at: number): boolean => DIGIT_VALUES[spanText.charCodeAt(at)] === 1;
+const isFollowed = (at: number): boolean => digitAt(spanText, at) === 1;

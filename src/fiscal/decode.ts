@@ -2,7 +2,7 @@ import { toIsoDate } from './calendar-date.ts';
 import { type CheckWarning, warningsOf } from './check.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
-import { inspectText, parts, textBytes } from './inspect-code.ts';
+import { inspectText, parts, upperCaseText } from './inspect-code.ts';
 import { baseCodeOf, type OmocodiaDetail, omocodiaDetail } from './omocodia.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 
@@ -43,7 +43,7 @@ export type DecodeResult = DecodedCode | CheckFailure;
 export const decode = (code: string, options: CheckOptions): DecodeResult => {
   const status = inspectText(code, readSettings(options));
   if (status > CHECK_STATUS.validWithWarnings) return explainFailure(code, status);
-  const codiceFiscale = code.toUpperCase();
+  const codiceFiscale = upperCaseText(code);
   const { birthDate, otherBirthDate, mask } = parts;
   return {
     ok: true,
@@ -57,9 +57,8 @@ export const decode = (code: string, options: CheckOptions): DecodeResult => {
     day: parts.day,
     otherBirthDate: otherBirthDate === 0 ? null : toIsoDate(otherBirthDate),
     birthplace: birthplaceAt(parts.slot, birthDate),
-    warnings: warningsOf(textBytes, 0),
+    warnings: warningsOf(),
     omocodia: omocodiaDetail(mask),
-    // Last, because it writes over the bytes that the warnings are read from.
     baseCode: baseCodeOf(codiceFiscale),
   };
 };

@@ -3,22 +3,26 @@
  * Folded into one buffer, so that a look-up makes no string.
  */
 import { baseLetter, isSeparator } from './latin-letters.ts';
+import { byteAt } from './typed-access.ts';
 
 /** The text folded last, {@link foldedLength} bytes of it. Names are far shorter; the rest of a longer text is lost. */
 export const folded = new Uint8Array(96);
 export let foldedLength = 0;
+/** The hash of the text folded last. */
+export let foldedHash = 0;
 
 /** Folds text into {@link folded}. What no name has (a digit, another script) stays, so that nothing matches. */
 export const fold = (whole: string): void => {
   const text = whole.length > LONGEST_TEXT ? whole.slice(0, LONGEST_TEXT) : whole;
   foldedLength = 0;
+  foldedHash = startHash;
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at);
     if (character >= 128) {
       foldForeign(text);
       return;
     }
-    append(ASCII_FOLDS[character] as number);
+    append(byteAt(ASCII_FOLDS, character));
   }
 };
 
@@ -33,14 +37,7 @@ export const startHash = 0;
 export const stepHash = (hash: number, letter: number): number => Math.imul(hash ^ letter, FNV_PRIME);
 export const bucketOf = (hash: number): number => (hash ^ (hash >>> 15)) & (BUCKET_COUNT - 1);
 
-/** The bucket of the text folded last. */
-export const foldedBucket = (): number => {
-  let hash = startHash;
-  for (let at = 0; at < foldedLength; at++) hash = stepHash(hash, folded[at] as number);
-  return bucketOf(hash);
-};
-
-const FNV_PRIME = 16_777_619;
+export const FNV_PRIME = 16_777_619;
 /** Stands for whatever no name has. */
 const OTHER = 1;
 
@@ -53,14 +50,17 @@ const ASCII_FOLDS: Uint8Array = (() => {
 })();
 
 const append = (letter: number): void => {
-  if (letter !== 0 && foldedLength < folded.length) folded[foldedLength++] = letter;
+  if (letter === 0 || foldedLength >= folded.length) return;
+  folded[foldedLength++] = letter;
+  foldedHash = stepHash(foldedHash, letter);
 };
 
 const foldForeign = (text: string): void => {
   foldedLength = 0;
+  foldedHash = startHash;
   for (const character of text.normalize('NFC')) {
     const code = character.charCodeAt(0);
-    if (code < 128) append(ASCII_FOLDS[code] as number);
+    if (code < 128) append(byteAt(ASCII_FOLDS, code));
     else if (!isSeparator(character) && !/^\p{M}$/u.test(character)) {
       const letters = baseLetter(character);
       if (letters === undefined) append(OTHER);

@@ -3,11 +3,25 @@
  * each inspection overwrites. check, decode and omocodie all read it straight after.
  */
 import { daysInMonth } from './calendar-date.ts';
-import { DIGITS, LETTER_KINDS, LETTERS, MONTHS, NOT_ALLOWED } from './characters.ts';
-import { EVEN_VALUES, ODD_VALUES } from './check-character.ts';
+import {
+  AT_EVEN,
+  AT_ODD,
+  DIGIT_SHIFT,
+  isAlphanumeric,
+  isDigitOrSubstitute,
+  isLetter,
+  KIND_SHIFT,
+  LETTER_SHIFT,
+  MONTHS,
+  NO_DIGIT,
+  NO_LETTER,
+  SUBSTITUTED,
+  SUM_BITS,
+} from './characters.ts';
 import { CHECK_STATUS, type CheckStatus, type Settings } from './check-status.ts';
 import { endedBefore, isInForce, isKnownCode, PLACE_LETTERS } from './code-table.ts';
 import { numericStatus } from './numeric-code.ts';
+import { byteAt, intAt } from './typed-access.ts';
 
 export const CODE_LENGTH = 16;
 
@@ -32,6 +46,8 @@ export type CodeParts = {
   /** The birth date by the other century, or 0 when there is none. */
   otherBirthDate: number;
   isPlaceInForce: boolean;
+  /** Whether the six letters can come from a surname and a given name; see {@link IS_DERIVABLE}. */
+  areNamesDerivable: boolean;
 };
 
 /** Overwritten by every inspection; good until the next one. */
@@ -45,6 +61,7 @@ export const parts: CodeParts = {
   birthDate: 0,
   otherBirthDate: 0,
   isPlaceInForce: false,
+  areNamesDerivable: false,
 };
 
 /** The characters of the text inspected last, one byte each. */
@@ -54,116 +71,114 @@ export const textBytes = new Uint8Array(CODE_LENGTH);
 export const inspectText = (code: unknown, settings: Settings): CheckStatus => {
   if (typeof code !== 'string') return CHECK_STATUS.length;
   if (code.length !== CODE_LENGTH) return shortOrLongText(code);
+  let all = 0;
   for (let at = 0; at < CODE_LENGTH; at++) {
     const character = code.charCodeAt(at);
-    // 0 is no character of a code either, and a wider one must not be cut down into a letter.
-    textBytes[at] = character < 256 ? character : 0;
+    textBytes[at] = character;
+    all |= character;
   }
+  if (all > 255) blankWideCharacters(code);
   return inspectBytes(textBytes, 0, settings);
 };
 
+/** The text inspected last, which was valid, in upper case: nearly always itself. */
+export const upperCaseText = (code: string): string => {
+  for (let at = 0; at < CODE_LENGTH; at++)
+    if (byteAt(textBytes, at) > LAST_UPPER_CASE) return code.toUpperCase();
+  return code;
+};
+
+/** Z */
+const LAST_UPPER_CASE = 90;
+
 /** Takes sixteen bytes apart, from `start`. The checks come in the order of the statuses. */
 export const inspectBytes = (code: Uint8Array, start: number, settings: Settings): CheckStatus => {
-  const year1 = lookUp(DIGITS, code, start + 6);
-  const year2 = lookUp(DIGITS, code, start + 7);
-  const day1 = lookUp(DIGITS, code, start + 9);
-  const day2 = lookUp(DIGITS, code, start + 10);
-  const place1 = lookUp(DIGITS, code, start + 12);
-  const place2 = lookUp(DIGITS, code, start + 13);
-  const place3 = lookUp(DIGITS, code, start + 14);
-  const checkLetter = lookUp(LETTERS, code, start + 15);
+  const surname1 = intAt(AT_ODD, byteAt(code, start));
+  const surname2 = intAt(AT_EVEN, byteAt(code, start + 1));
+  const surname3 = intAt(AT_ODD, byteAt(code, start + 2));
+  const name1 = intAt(AT_EVEN, byteAt(code, start + 3));
+  const name2 = intAt(AT_ODD, byteAt(code, start + 4));
+  const name3 = intAt(AT_EVEN, byteAt(code, start + 5));
+  const year1 = intAt(AT_ODD, byteAt(code, start + 6));
+  const year2 = intAt(AT_EVEN, byteAt(code, start + 7));
+  const month = intAt(AT_ODD, byteAt(code, start + 8));
+  const day1 = intAt(AT_EVEN, byteAt(code, start + 9));
+  const day2 = intAt(AT_ODD, byteAt(code, start + 10));
+  const place = intAt(AT_EVEN, byteAt(code, start + 11));
+  const place1 = intAt(AT_ODD, byteAt(code, start + 12));
+  const place2 = intAt(AT_EVEN, byteAt(code, start + 13));
+  const place3 = intAt(AT_ODD, byteAt(code, start + 14));
+  const last = intAt(AT_EVEN, byteAt(code, start + 15));
+  const names = surname1 | surname2 | surname3 | name1 | name2 | name3;
   const digits = year1 | year2 | day1 | day2 | place1 | place2 | place3;
-  if (((digits | checkLetter | lettersOf(code, start)) & NOT_ALLOWED) !== 0) return misplaced(code, start);
-  if (checkSum(code, start) % 26 !== checkLetter) return CHECK_STATUS.checkCharacter;
+  if ((((names | month | place | last) & NO_LETTER) | (digits & NO_DIGIT)) !== 0)
+    return misplaced(code, start);
+  const sum = (surname1 + surname2 + surname3 + name1 + name2 + name3 + year1 + year2) | 0;
+  const wholeSum = (sum + month + day1 + day2 + place + place1 + place2 + place3) | 0;
+  if ((wholeSum & SUM_BITS) % 26 !== ((last >> LETTER_SHIFT) & 31)) return CHECK_STATUS.checkCharacter;
   parts.mask =
-    digits < SUBSTITUTED_BIT
+    (digits & SUBSTITUTED) === 0
       ? 0
-      : (place3 >> 4) |
-        ((place2 >> 3) & 2) |
-        ((place1 >> 2) & 4) |
-        ((day2 >> 1) & 8) |
-        (day1 & 16) |
-        ((year2 << 1) & 32) |
-        ((year1 << 2) & 64);
-  const day = (day1 & 15) * 10 + (day2 & 15);
+      : bit(place3, 0) |
+        bit(place2, 1) |
+        bit(place1, 2) |
+        bit(day2, 3) |
+        bit(day1, 4) |
+        bit(year2, 5) |
+        bit(year1, 6);
+  const day = digit(day1) * 10 + digit(day2);
   parts.isFemale = day > 40;
   parts.day = day > 40 ? day - 40 : day;
-  parts.month = lookUp(MONTHS, code, start + 8);
-  parts.twoDigitYear = (year1 & 15) * 10 + (year2 & 15);
+  parts.month = byteAt(MONTHS, (month >> LETTER_SHIFT) & 31);
+  parts.twoDigitYear = digit(year1) * 10 + digit(year2);
   if (!readBirthDate(settings)) return CHECK_STATUS.date;
-  const letter = lookUp(PLACE_LETTER_SLOTS, code, start + 11);
+  const letter = byteAt(PLACE_LETTER_SLOTS, (place >> LETTER_SHIFT) & 31);
   parts.slot =
-    letter === NOT_ALLOWED ? -1 : letter * 1000 + (place1 & 15) * 100 + (place2 & 15) * 10 + (place3 & 15);
-  return placeStatus(code, start, settings);
+    letter === NO_PLACE ? -1 : letter * 1000 + digit(place1) * 100 + digit(place2) * 10 + digit(place3);
+  parts.areNamesDerivable =
+    IS_DERIVABLE[(kind(surname1) * 3 + kind(surname2)) * 3 + kind(surname3)] === 1 &&
+    IS_DERIVABLE[(kind(name1) * 3 + kind(name2)) * 3 + kind(name3)] === 1;
+  return placeStatus(settings);
+};
+
+/** Of a character's value: its digit, its kind of letter, and whether it is a substitute, as a bit of the mask. */
+const digit = (value: number): number => (value >> DIGIT_SHIFT) & 15;
+const kind = (value: number): number => value >> KIND_SHIFT;
+const bit = (value: number, at: number): number => ((value & SUBSTITUTED) === 0 ? 0 : 1 << at);
+
+/** 0 is no character of a code either, and a wide character must not be cut down into a letter. */
+const blankWideCharacters = (code: string): void => {
+  for (let at = 0; at < CODE_LENGTH; at++) if (code.charCodeAt(at) > 255) textBytes[at] = 0;
 };
 
 /** Why a code that is not sixteen characters long is refused: a stray character, a number, or its length. */
 export const otherLengthStatus = (length: number, characterAt: (at: number) => number): CheckStatus => {
   for (let at = 0; at < length; at++) {
     const character = characterAt(at);
-    if (character > 255 || (valueOfCharacter(LETTERS, character) === NOT_ALLOWED && !isDigit(character))) {
-      return CHECK_STATUS.characters;
-    }
+    if (character > 255 || !isAlphanumeric(character)) return CHECK_STATUS.characters;
   }
   return length === 11 ? numericStatus(characterAt) : CHECK_STATUS.length;
 };
 
-const SUBSTITUTED_BIT = 16;
+const NO_PLACE = 255;
 
-/** By character: the index among the letters that begin a place code. */
+/** By the index of a letter: its index among the letters that begin a place code. */
 const PLACE_LETTER_SLOTS: Uint8Array = (() => {
-  const slots = new Uint8Array(256).fill(NOT_ALLOWED);
-  for (let index = 0; index < PLACE_LETTERS.length; index++) {
-    slots[PLACE_LETTERS.charCodeAt(index)] = index;
-    slots[PLACE_LETTERS.charCodeAt(index) + 32] = index;
-  }
+  const slots = new Uint8Array(26).fill(NO_PLACE);
+  for (let index = 0; index < PLACE_LETTERS.length; index++)
+    slots[PLACE_LETTERS.charCodeAt(index) - 65] = index;
   return slots;
 })();
-
-const valueOfCharacter = (table: Uint8Array, character: number): number => table[character] as number;
-
-const lookUp = (table: Uint8Array, code: Uint8Array, at: number): number =>
-  table[code[at] as number] as number;
-
-const isDigit = (character: number): boolean => character >= 48 && character <= 57;
 
 const shortOrLongText = (code: string): CheckStatus =>
   otherLengthStatus(code.length, (at) => code.charCodeAt(at));
 
-const lettersOf = (code: Uint8Array, start: number): number =>
-  lookUp(LETTERS, code, start) |
-  lookUp(LETTERS, code, start + 1) |
-  lookUp(LETTERS, code, start + 2) |
-  lookUp(LETTERS, code, start + 3) |
-  lookUp(LETTERS, code, start + 4) |
-  lookUp(LETTERS, code, start + 5) |
-  lookUp(LETTERS, code, start + 8) |
-  lookUp(LETTERS, code, start + 11);
-
-const checkSum = (code: Uint8Array, start: number): number =>
-  lookUp(ODD_VALUES, code, start) +
-  lookUp(EVEN_VALUES, code, start + 1) +
-  lookUp(ODD_VALUES, code, start + 2) +
-  lookUp(EVEN_VALUES, code, start + 3) +
-  lookUp(ODD_VALUES, code, start + 4) +
-  lookUp(EVEN_VALUES, code, start + 5) +
-  lookUp(ODD_VALUES, code, start + 6) +
-  lookUp(EVEN_VALUES, code, start + 7) +
-  lookUp(ODD_VALUES, code, start + 8) +
-  lookUp(EVEN_VALUES, code, start + 9) +
-  lookUp(ODD_VALUES, code, start + 10) +
-  lookUp(EVEN_VALUES, code, start + 11) +
-  lookUp(ODD_VALUES, code, start + 12) +
-  lookUp(EVEN_VALUES, code, start + 13) +
-  lookUp(ODD_VALUES, code, start + 14);
-
 /** The leftmost character that cannot stand where it is decides. */
 const misplaced = (code: Uint8Array, start: number): CheckStatus => {
   for (let at = 0; at < CODE_LENGTH; at++) {
-    const table = IS_DIGIT_POSITION[at] === 1 ? DIGITS : LETTERS;
-    if (lookUp(table, code, start + at) !== NOT_ALLOWED) continue;
-    const isLetter = lookUp(LETTERS, code, start + at) !== NOT_ALLOWED;
-    return isLetter ? CHECK_STATUS.omocodia : CHECK_STATUS.characters;
+    const character = byteAt(code, start + at);
+    const isRight = IS_DIGIT_POSITION[at] === 1 ? isDigitOrSubstitute(character) : isLetter(character);
+    if (!isRight) return isLetter(character) ? CHECK_STATUS.omocodia : CHECK_STATUS.characters;
   }
   return CHECK_STATUS.characters;
 };
@@ -206,7 +221,7 @@ const otherBirthDate = (year: number, settings: Settings): number => {
  * Looks the place up, and turns to the other century when the place was in force only then, or had ended before the
  * younger reading: nobody is born in 2024 in Jugoslavia.
  */
-const placeStatus = (code: Uint8Array, start: number, settings: Settings): CheckStatus => {
+const placeStatus = (settings: Settings): CheckStatus => {
   const { slot, otherBirthDate: other } = parts;
   if (!isKnownCode(slot)) return CHECK_STATUS.place;
   parts.isPlaceInForce = isInForce(slot, parts.birthDate);
@@ -222,21 +237,14 @@ const placeStatus = (code: Uint8Array, start: number, settings: Settings): Check
   }
   if (!parts.isPlaceInForce)
     return settings.strict ? CHECK_STATUS.placeNotInForce : CHECK_STATUS.validWithWarnings;
-  return areNamesDerivable(code, start) ? CHECK_STATUS.valid : CHECK_STATUS.validWithWarnings;
+  return parts.areNamesDerivable ? CHECK_STATUS.valid : CHECK_STATUS.validWithWarnings;
 };
 
 /**
- * Whether the six letters can come from a surname and a given name: consonants, then vowels, then X to fill up.
- * A vowel before a consonant cannot; such codes are valid all the same, since only the tax office can tell.
+ * By three letter kinds (0 vowel, 1 consonant, 2 X), whether a name can give them: consonants, then vowels, then X to
+ * fill up. No consonant comes, and no vowel after X, once a vowel was seen. Codes of other letters are valid all the
+ * same, since only the tax office can tell.
  */
-export const areNamesDerivable = (code: Uint8Array, start: number): boolean =>
-  IS_DERIVABLE[nameShape(code, start)] === 1 && IS_DERIVABLE[nameShape(code, start + 3)] === 1;
-
-const nameShape = (code: Uint8Array, start: number): number =>
-  (lookUp(LETTER_KINDS, code, start) * 3 + lookUp(LETTER_KINDS, code, start + 1)) * 3 +
-  lookUp(LETTER_KINDS, code, start + 2);
-
-/** By three letter kinds (0 vowel, 1 consonant, 2 X): no consonant, and no vowel after X, once a vowel was seen. */
 const IS_DERIVABLE: Uint8Array = (() => {
   const table = new Uint8Array(27);
   for (let shape = 0; shape < 27; shape++) {

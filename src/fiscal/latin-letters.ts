@@ -81,7 +81,13 @@ export const spellInLatin = (character: string): string | undefined => {
 const LATIN_LETTER = String.raw`^(?=\p{L})\p{Script=Latin}$`;
 let latinLetter: RegExp | undefined;
 
+const MULTIPLICATION_SIGN = 0xd7;
+const DIVISION_SIGN = 0xf7;
+
 const isLatinLetter = (character: string): boolean => {
+  const code = character.charCodeAt(0);
+  // The blocks Latin-1 Supplement and Latin Extended-A, of whose letters nearly all accented names are, have two symbols.
+  if (code >= 0xc0 && code < 0x180) return code !== MULTIPLICATION_SIGN && code !== DIVISION_SIGN;
   latinLetter ??= new RegExp(LATIN_LETTER, 'u');
   return latinLetter.test(character);
 };

@@ -25,7 +25,7 @@ export const lookUpPlace = (name: string, province: string, date: number): numbe
   clearCandidates();
   found.isCode = false;
   found.ended = -1;
-  if (typeof name !== 'string' || name.trim() === '') return MISSING_PLACE;
+  if (typeof name !== 'string' || isBlank(name)) return MISSING_PLACE;
   const wanted = provinceOf(province);
   if (wanted === UNKNOWN_PROVINCE) return UNKNOWN_PROVINCE;
   // No place is called so, and the patterns below take their time over long runs of spaces.
@@ -34,6 +34,12 @@ export const lookUpPlace = (name: string, province: string, date: number): numbe
   const meant = slot === UNKNOWN_PLACE ? lookUpOtherwise(name, { province: wanted, date }) : slot;
   return meant < 0 || found.isCode ? meant : orSuccessor(meant, date);
 };
+
+/** Names begin with a letter, after which nothing needs to be trimmed. */
+const isBlank = (text: string): boolean =>
+  !(text.charCodeAt(0) > SPACE && text.charCodeAt(0) < 127) && text.trim() === '';
+
+const SPACE = 32;
 
 /** Why {@link lookUpPlace} answered the slot that it answered last. */
 export const lastMatch = (): PlaceMatch => {

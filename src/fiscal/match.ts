@@ -1,7 +1,7 @@
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
 import { codeOfSlot } from './code-table.ts';
-import { inspectText, parts, textBytes } from './inspect-code.ts';
+import { inspectText, parts, textBytes, upperCaseText } from './inspect-code.ts';
 import { inspected, inspectPerson, personFaults, personLetters } from './inspect-person.ts';
 import { otherReadings } from './name-code.ts';
 import type { Person } from './person.ts';
@@ -9,6 +9,7 @@ import type { PersonFault } from './person-fault.ts';
 import { AMBIGUOUS_PLACE, candidates } from './place-candidates.ts';
 import { isStato, isTakenOverBy, recordsOf } from './place-records.ts';
 import { areOneState } from './state-parts.ts';
+import { byteAt } from './typed-access.ts';
 
 export type MatchPartName = 'surname' | 'givenName' | 'sex' | 'day' | 'month' | 'year' | 'birthplace';
 
@@ -57,17 +58,20 @@ export const match = (code: string, person: Person, options: CheckOptions): Matc
       faults: isPersonGood ? [] : personFaults(person, options),
     };
   }
+  const text = upperCaseText(code);
   const compared = [
-    lettersPart('surname', person),
-    lettersPart('givenName', person),
+    lettersPart('surname', text, person),
+    lettersPart('givenName', text, person),
     valuePart('sex', inspected.isFemale ? 'F' : 'M', parts.isFemale ? 'F' : 'M'),
     valuePart('day', inspected.date % 100, parts.day),
     valuePart('month', ((inspected.date / 100) | 0) % 100, parts.month),
     yearPart(),
     birthplacePart(),
   ];
-  return { ok: true, matches: compared.every(({ matches }) => matches), parts: compared };
+  return { ok: true, matches: compared.every(isMatching), parts: compared };
 };
+
+const isMatching = ({ matches }: MatchPart): boolean => matches;
 
 /** An ambiguous name will do: the code tells which place was meant. */
 const isPlaceKnown = (): boolean => inspected.slot >= 0 || inspected.slot === AMBIGUOUS_PLACE;
@@ -79,23 +83,27 @@ const valuePart = (part: MatchPartName, expected: string | number, found: string
   found,
 });
 
-const lettersPart = (part: 'surname' | 'givenName', person: Person): MatchPart => {
+const lettersPart = (part: 'surname' | 'givenName', code: string, person: Person): MatchPart => {
   const at = part === 'surname' ? 0 : 3;
-  const found = lettersAt(textBytes, at);
-  const expected = lettersAt(personLetters, at);
-  const matches = expected === found || otherReadings(person[part] ?? '', part).includes(found);
-  return { part, matches, expected, found };
+  const found = code.slice(at, at + 3);
+  if (isWritten(at)) return { part, matches: true, expected: found, found };
+  const matches = otherReadings(person[part] ?? '', part).includes(found);
+  return { part, matches, expected: lettersAt(personLetters, at), found };
 };
+
+/** Whether the three letters of the person stand in the code. */
+const isWritten = (at: number): boolean =>
+  upperCaseAt(textBytes, at) === byteAt(personLetters, at) &&
+  upperCaseAt(textBytes, at + 1) === byteAt(personLetters, at + 1) &&
+  upperCaseAt(textBytes, at + 2) === byteAt(personLetters, at + 2);
 
 /** Clears the bit that makes an ASCII letter lower case. */
 const UPPER_CASE = 0xdf;
 
+const upperCaseAt = (bytes: Uint8Array, at: number): number => byteAt(bytes, at) & UPPER_CASE;
+
 const lettersAt = (bytes: Uint8Array, at: number): string =>
-  String.fromCharCode(
-    (bytes[at] ?? 0) & UPPER_CASE,
-    (bytes[at + 1] ?? 0) & UPPER_CASE,
-    (bytes[at + 2] ?? 0) & UPPER_CASE,
-  );
+  String.fromCharCode(byteAt(bytes, at), byteAt(bytes, at + 1), byteAt(bytes, at + 2));
 
 /** The code has two digits of the year; which century is meant is for the person's data to tell. */
 const yearPart = (): MatchPart => {

@@ -4,6 +4,7 @@
  * as one word.
  */
 import { baseLetter, isPlainLetter, spellInLatin } from './latin-letters.ts';
+import { byteAt } from './typed-access.ts';
 
 /** `letters`: there is none. `characters`: one that no name is written with, such as a digit. */
 export type NameFault = 'letters' | 'characters';
@@ -27,9 +28,21 @@ export const noLetters = (target: Uint8Array, at: number): undefined => {
 
 /** Given names up to the first comma; those after it are not certified (DPR 396/2000, art. 35, paragraph 2). */
 export const certifiedPart = (givenName: string): string => {
-  const comma = givenName.search(/[,\uff0c]/);
+  const comma = indexOfComma(givenName);
   return comma < 0 || !/\S/.test(givenName.slice(0, comma)) ? givenName : givenName.slice(0, comma);
 };
+
+/** The first comma of either width; by a loop, since names are so short that calling a search takes longer. */
+const indexOfComma = (name: string): number => {
+  for (let at = 0; at < name.length; at++) {
+    const character = name.charCodeAt(at);
+    if (character === COMMA || character === WIDE_COMMA) return at;
+  }
+  return -1;
+};
+
+const COMMA = 0x2c;
+const WIDE_COMMA = 0xff0c;
 
 /**
  * The letters that codes in use may have for a name, besides those that are written today: the base letter for an
@@ -70,9 +83,9 @@ const writeLetters = (target: Uint8Array, at: number, skip: 0 | 1): void => {
     const consonant = index === 0 ? 0 : index + skip;
     target[at + index] =
       consonant < consonantCount
-        ? (consonants[consonant] as number)
+        ? byteAt(consonants, consonant)
         : index - consonantCount < vowelCount
-          ? (vowels[index - consonantCount] as number)
+          ? byteAt(vowels, index - consonantCount)
           : X;
   }
 };
@@ -81,8 +94,9 @@ const readLetters = (name: string): NameFault | undefined => {
   consonantCount = 0;
   vowelCount = 0;
   for (let at = 0; at < name.length; at++) {
-    const kind = ASCII_KINDS[name.charCodeAt(at)] ?? FOREIGN;
-    if (kind === CONSONANT || kind === VOWEL) addLetter(name.charCodeAt(at) & UPPER_CASE, kind);
+    const character = name.charCodeAt(at);
+    const kind = character > 127 ? FOREIGN : byteAt(ASCII_KINDS, character);
+    if (kind === CONSONANT || kind === VOWEL) addLetter(character & UPPER_CASE, kind);
     else if (kind !== SEPARATOR) return readForeignLetters(name);
   }
   return consonantCount + vowelCount === 0 ? 'letters' : undefined;

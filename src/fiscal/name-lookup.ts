@@ -18,7 +18,9 @@ export const UNKNOWN_PROVINCE = -3;
 export const found = { slot: -1, isCode: false, ended: -1 };
 
 export const lookUpName = (name: string, province: number, date: number): number => {
-  const code = name.length === 4 ? slotOfCode(name.toUpperCase()) : -1;
+  // The second character, a digit in all codes, tells most names of four letters apart.
+  const mayBeCode = name.length === 4 && name.charCodeAt(1) <= LAST_DIGIT;
+  const code = mayBeCode ? slotOfCode(name.toUpperCase()) : -1;
   if (isKnownCode(code)) {
     found.isCode = isProvinceOf(code, province);
     return found.isCode ? code : UNKNOWN_PLACE;
@@ -28,12 +30,13 @@ export const lookUpName = (name: string, province: number, date: number): number
   return chooseCandidate(name, date);
 };
 
+const LAST_DIGIT = 57;
+
 /** The number of a province that any place was ever in, {@link ANY_PROVINCE} for none given. */
-export const provinceOf = (province: string): number => {
-  const text = typeof province === 'string' ? province.trim() : '';
-  if (text === '') return ANY_PROVINCE;
-  if (text.length !== 2) return UNKNOWN_PROVINCE;
-  const number = readProvince(text);
+export const provinceOf = (province: unknown): number => {
+  if (typeof province !== 'string' || province === '') return ANY_PROVINCE;
+  const number = readProvince(province);
+  if (number === ANY_PROVINCE) return number;
   knownProvinces ??= readKnownProvinces();
   return knownProvinces[number] === 1 ? number : UNKNOWN_PROVINCE;
 };

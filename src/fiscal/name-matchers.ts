@@ -1,14 +1,26 @@
-/** How a name of the index can match what somebody has typed, and how well: the lower the rank, the better. */
+/** Finds the names of the index that what somebody has typed may mean, and how well: the lower the rank, the better. */
 import { fold, folded, foldedLength } from './fold-name.ts';
-import { LETTER, type PlaceIndex, WORD_START } from './place-index.ts';
+import {
+  LETTER,
+  LETTER_KEYS,
+  letterSet,
+  type PlaceIndex,
+  pairKey,
+  placeIndex,
+  WORD_START,
+} from './place-index.ts';
+import { byteAt, intAt, shortAt } from './typed-access.ts';
 
-export type Matcher = {
-  /** Whether a name with these letters can match the text, which has those. */
-  readonly mayMatch: (letters: number, typed: number) => boolean;
-  readonly rank: (index: PlaceIndex, start: number, end: number) => number;
-};
+/** Gets an entry of the index and its rank. */
+export type VisitEntry = (entry: number, rank: number) => void;
 
-export const NO_MATCH = 99;
+/** The whole name, its beginning, the beginning of one of its words, or of several of them, in order. */
+const RANKS = { whole: 0, beginning: 1, word: 2, words: 3 } as const;
+/** After the ranks of beginnings: that of names with a slip, one more for each. */
+const FIRST_SLIP = 3;
+
+/** The lowest rank of a name that does not begin as the text does. */
+export const MIDDLE_OF_NAME = RANKS.word;
 
 /** Folds the text, as `fold` does, and notes where its words end: what the matchers below compare names with. */
 export const foldWords = (typed: string): void => {
@@ -27,21 +39,47 @@ export const typedWordEnds = (): readonly number[] => wordEnds;
 
 const wordEnds: number[] = [];
 
-/** 0: the whole name, 1: its beginning, 2: the beginning of one of its words, 3: of several of them, in order. */
-const prefixRank: Matcher['rank'] = (index, start, end) => {
-  if (startsAt(index, start, end)) return end - start === foldedLength ? 0 : 1;
-  for (let at = start + 1; at + foldedLength <= end; at++) {
-    if (((index.pool[at] as number) & WORD_START) !== 0 && startsAt(index, at, end)) return 2;
-  }
-  return wordEnds.length > 1 && hasWords(index, start, end) ? 3 : NO_MATCH;
+/** Visits names of which a word begins as the text, or words of which begin as those of the text; some more than once. */
+export const eachBeginning = (visit: VisitEntry): void => {
+  const index = placeIndex();
+  const whole = { from: 0, to: foldedLength };
+  eachWordLike(index, whole, (at, entry) => {
+    const [start, end] = [intAt(index.start, entry), intAt(index.end, entry)];
+    if (!isThere(index, at, end, whole)) return;
+    if (at !== start) visit(entry, RANKS.word);
+    else visit(entry, end - start === foldedLength ? RANKS.whole : RANKS.beginning);
+  });
+  if (wordEnds.length < 2) return;
+  eachWordLike(index, { from: 0, to: wordEnds[0] ?? 0 }, (at, entry) => {
+    if (hasWords(index, at, intAt(index.end, entry))) visit(entry, RANKS.words);
+  });
 };
 
-/** Each word that was typed begins a word of the name, in the same order; words between them may be left out. */
+type Stretch = { readonly from: number; readonly to: number };
+
+/** Visits the words of the index that begin with the first two letters of the stretch, or with its only one. */
+const eachWordLike = (
+  { words }: PlaceIndex,
+  { from, to }: Stretch,
+  visit: (at: number, entry: number) => void,
+): void => {
+  const [first, second] = [byteAt(folded, from), byteAt(folded, from + 1)];
+  const isPair = to - from > 1;
+  // No name has anything but letters.
+  if (first < 65 || (isPair && second < 65)) return;
+  const key = pairKey(first, isPair ? second : 0);
+  const last = intAt(words.firsts, isPair ? key + 1 : key + LETTER_KEYS);
+  for (let word = intAt(words.firsts, key); word < last; word++)
+    visit(intAt(words.at, word), shortAt(words.entry, word));
+};
+
+/** Each word that was typed begins a word of the name from `start`, in the same order; words between them may be left out. */
 const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
   let at = start;
   let from = 0;
   for (const to of wordEnds) {
-    while (at < end && !beginsWord(index, at, end, { from, to })) at++;
+    const word = { from, to };
+    while (at < end && !((byteAt(index.pool, at) & WORD_START) !== 0 && isThere(index, at, end, word))) at++;
     if (at >= end) return false;
     at += to - from;
     from = to;
@@ -49,84 +87,81 @@ const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
   return true;
 };
 
-type Stretch = { readonly from: number; readonly to: number };
-
-const beginsWord = (index: PlaceIndex, at: number, end: number, { from, to }: Stretch): boolean => {
-  if (((index.pool[at] as number) & WORD_START) === 0 || at + to - from > end) return false;
+/** Whether the stretch of the text stands at an index of the pool, before `end`. */
+const isThere = ({ pool }: PlaceIndex, at: number, end: number, { from, to }: Stretch): boolean => {
+  if (at + to - from > end) return false;
   for (let letter = from; letter < to; letter++) {
-    if (((index.pool[at + letter - from] as number) & LETTER) !== folded[letter]) return false;
+    if ((byteAt(pool, at + letter - from) & LETTER) !== byteAt(folded, letter)) return false;
   }
   return true;
 };
 
-const startsAt = (index: PlaceIndex, start: number, end: number): boolean => {
-  if (end - start < foldedLength) return false;
-  for (let at = 0; at < foldedLength; at++) {
-    if (((index.pool[start + at] as number) & LETTER) !== folded[at]) return false;
+/** How many slips a text of so many letters may have. */
+export type Allowance = (length: number) => number;
+
+export const SLIPS: Allowance = (length) => (length < 4 ? 0 : length < 6 ? 1 : 2);
+
+/** A province has so few names that even three letters tell what was meant. */
+export const SLIPS_IN_PROVINCE: Allowance = (length) => (length < 3 ? 0 : length < 6 ? 1 : 2);
+
+/** Visits names that differ from the text by no more slips than are allowed. */
+export const eachSlip = (allowance: Allowance, visit: VisitEntry): void => {
+  const allowed = allowance(foldedLength);
+  const index = placeIndex();
+  const typed = letterSet(folded, foldedLength);
+  for (let entry = 0; entry < index.count; entry++) {
+    // A slip changes the length by one at most, and the set of letters by two: one goes, one comes.
+    if (countBits(intAt(index.letters, entry) ^ typed) > 2 * allowed) continue;
+    const start = intAt(index.start, entry);
+    const length = intAt(index.end, entry) - start;
+    if (length - foldedLength > allowed || foldedLength - length > allowed) continue;
+    const slips = countSlips(index.pool, { start, length, allowed });
+    if (slips <= allowed) visit(entry, FIRST_SLIP + slips);
   }
-  return true;
 };
 
-/** How many slips are forgiven in a text of so many letters. */
-type Allowance = (length: number) => number;
-
-/** Ranks by the number of slips: letters put in, left out, changed, or two neighbours swapped. */
-const slipMatcher = (allowance: Allowance): Matcher => ({
-  // A slip changes the set of letters by two at most: one goes, one comes.
-  mayMatch: (letters, typed) => countBits(letters ^ typed) <= 2 * allowance(foldedLength),
-  rank: (index, start, end) => {
-    const allowed = allowance(foldedLength);
-    if (Math.abs(end - start - foldedLength) > allowed) return NO_MATCH;
-    const slips = countSlips(index.pool, start, end - start);
-    return slips <= allowed ? FIRST_SLIP + slips : NO_MATCH;
-  },
-});
-
-/** After the ranks of beginnings. */
-const FIRST_SLIP = 3;
-
+/** By adding up neighbouring bits, then pairs, then groups of four. */
 const countBits = (bits: number): number => {
-  let count = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
-  return count;
+  const pairs = bits - ((bits >>> 1) & 0x5555_5555);
+  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 };
 
-const rows = [new Uint8Array(128), new Uint8Array(128), new Uint8Array(128)] as const;
+const rows = [new Uint8Array(130), new Uint8Array(130), new Uint8Array(130)] as const;
 
-/** Optimal string alignment distance between the folded text and a name of the pool. */
-const countSlips = (pool: Uint8Array, start: number, length: number): number => {
+type Compared = { readonly start: number; readonly length: number; readonly allowed: number };
+
+/**
+ * Optimal string alignment distance between the folded text and a name of the pool; any number above `allowed` once it
+ * must be higher. Only cells whose line and column differ by no more than `allowed` can be lower than that.
+ */
+const countSlips = (pool: Uint8Array, { start, length, allowed }: Compared): number => {
   let [before, last, row] = rows;
-  for (let column = 0; column <= length; column++) last[column] = column;
+  for (let column = 0; column <= allowed + 1; column++) last[column] = column;
   for (let line = 1; line <= foldedLength; line++) {
-    row[0] = line;
-    for (let column = 1; column <= length; column++) {
-      const isSame = folded[line - 1] === ((pool[start + column - 1] as number) & LETTER);
+    const first = Math.max(1, line - allowed);
+    const end = Math.min(length, line + allowed);
+    row[first - 1] = first === 1 ? line : allowed + 1;
+    let lowest = byteAt(row, first - 1);
+    for (let column = first; column <= end; column++) {
+      const isSame = byteAt(folded, line - 1) === (byteAt(pool, start + column - 1) & LETTER);
       let slips = Math.min(
-        (last[column - 1] as number) + (isSame ? 0 : 1),
-        (last[column] as number) + 1,
-        (row[column - 1] as number) + 1,
+        byteAt(last, column - 1) + (isSame ? 0 : 1),
+        byteAt(last, column) + 1,
+        byteAt(row, column - 1) + 1,
       );
-      if (line > 1 && column > 1 && areSwapped(pool, start + column - 1, line - 1)) {
-        slips = Math.min(slips, (before[column - 2] as number) + 1);
-      }
+      if (line > 1 && column > 1 && areSwapped(pool, start + column - 1, line - 1))
+        slips = Math.min(slips, byteAt(before, column - 2) + 1);
       row[column] = slips;
+      if (slips < lowest) lowest = slips;
     }
+    row[end + 1] = allowed + 1;
+    if (lowest > allowed) return lowest;
     [before, last, row] = [last, row, before];
   }
-  return last[length] as number;
+  return byteAt(last, length);
 };
 
 const areSwapped = (pool: Uint8Array, at: number, line: number): boolean =>
-  folded[line] === ((pool[at - 1] as number) & LETTER) &&
-  folded[line - 1] === ((pool[at] as number) & LETTER);
-
-/** Names, or words of theirs, that begin as the text, or its words, do. */
-export const BEGINNINGS: Matcher = {
-  mayMatch: (letters, typed) => (typed & ~letters) === 0,
-  rank: prefixRank,
-};
-
-export const SLIPS: Matcher = slipMatcher((length) => (length < 4 ? 0 : length < 6 ? 1 : 2));
-
-/** A province has so few names that even three letters tell what was meant. */
-export const SLIPS_IN_PROVINCE: Matcher = slipMatcher((length) => (length < 3 ? 0 : length < 6 ? 1 : 2));
+  byteAt(folded, line) === (byteAt(pool, at - 1) & LETTER) &&
+  byteAt(folded, line - 1) === (byteAt(pool, at) & LETTER);

@@ -3,11 +3,12 @@
  * check character is computed anew. Each of the seven digits can be replaced or not: 128 forms of one code, known
  * by a mask whose lowest bit is the rightmost digit.
  */
-import { DIGITS, SUBSTITUTES } from './characters.ts';
+import { digitOf, SUBSTITUTES } from './characters.ts';
 import { checkLetterIndex, EVEN_VALUES, ODD_VALUES } from './check-character.ts';
 import { type CheckFailure, explainFailure } from './check-failure.ts';
 import { CHECK_STATUS, type CheckOptions, readSettings } from './check-status.ts';
 import { CODE_LENGTH, inspectText, parts, textBytes } from './inspect-code.ts';
+import { byteAt, intAt } from './typed-access.ts';
 
 export type OmocodieResult = {
   readonly ok: true;
@@ -51,7 +52,7 @@ export const baseCodeOf = (codiceFiscale: string): string => {
 export const omocodiaDetail = (mask: number): OmocodiaDetail => details[mask] ?? makeDetail(mask);
 
 /** Where the seven digits are, the rightmost first: index n is bit n of a mask. */
-const DIGIT_POSITIONS: readonly number[] = [14, 13, 12, 10, 9, 7, 6];
+const DIGIT_POSITIONS = Uint8Array.of(14, 13, 12, 10, 9, 7, 6);
 const FORMS = 128;
 
 const NO_OMOCODIA: OmocodiaDetail = Object.freeze({ level: 0, positions: Object.freeze([]) });
@@ -60,7 +61,9 @@ const NO_OMOCODIA: OmocodiaDetail = Object.freeze({ level: 0, positions: Object.
 const details: (OmocodiaDetail | undefined)[] = [NO_OMOCODIA];
 
 const makeDetail = (mask: number): OmocodiaDetail => {
-  const positions = DIGIT_POSITIONS.filter((_position, bit) => (mask >> bit) & 1).reverse();
+  const positions = Array.from(DIGIT_POSITIONS)
+    .filter((_position, bit) => (mask >> bit) & 1)
+    .reverse();
   const detail = Object.freeze({ level: positions.length, positions: Object.freeze(positions) });
   details[mask] = detail;
   return detail;
@@ -69,10 +72,10 @@ const makeDetail = (mask: number): OmocodiaDetail => {
 /** Makes {@link textBytes} upper case and replaces its substitutes by digits; the check letter follows. */
 const toBaseForm = (): void => {
   for (let at = 0; at < CODE_LENGTH; at++) {
-    const character = textBytes[at] as number;
+    const character = byteAt(textBytes, at);
     textBytes[at] = character > 96 ? character - 32 : character;
   }
-  for (const at of DIGIT_POSITIONS) textBytes[at] = 48 + ((DIGITS[textBytes[at] as number] as number) & 15);
+  for (const at of DIGIT_POSITIONS) textBytes[at] = 48 + digitOf(byteAt(textBytes, at));
   textBytes[15] = 65 + checkLetterIndex(textBytes, 0);
 };
 
@@ -82,27 +85,35 @@ const toBaseForm = (): void => {
  */
 const allForms = (): string[] => {
   const codes = new Array<string>(FORMS);
-  const digits = DIGIT_POSITIONS.map((at) => textBytes[at] as number);
-  const letters = digits.map((digit) => SUBSTITUTES.charCodeAt(digit - 48));
-  const gains = DIGIT_POSITIONS.map((at, bit) => {
-    const values = at % 2 === 0 ? ODD_VALUES : EVEN_VALUES;
-    return (values[letters[bit] as number] as number) - (values[digits[bit] as number] as number);
-  });
   let sum = checkLetterIndex(textBytes, 0) + MULTIPLE_OF_26;
+  for (let bit = 0; bit < DIGIT_POSITIONS.length; bit++) {
+    const at = byteAt(DIGIT_POSITIONS, bit);
+    const values = at % 2 === 0 ? ODD_VALUES : EVEN_VALUES;
+    digits[bit] = byteAt(textBytes, at);
+    letters[bit] = byteAt(SUBSTITUTE_CODES, byteAt(digits, bit) - 48);
+    gains[bit] = byteAt(values, byteAt(letters, bit)) - byteAt(values, byteAt(digits, bit));
+  }
   codes[0] = textOf(textBytes);
   for (let mask = 1; mask < FORMS; mask++) {
     let bit = 0;
     for (; ((mask >> bit) & 1) === 0; bit++) {
-      textBytes[DIGIT_POSITIONS[bit] as number] = digits[bit] as number;
-      sum -= gains[bit] as number;
+      textBytes[byteAt(DIGIT_POSITIONS, bit)] = byteAt(digits, bit);
+      sum -= intAt(gains, bit);
     }
-    textBytes[DIGIT_POSITIONS[bit] as number] = letters[bit] as number;
-    sum += gains[bit] as number;
+    textBytes[byteAt(DIGIT_POSITIONS, bit)] = byteAt(letters, bit);
+    sum += intAt(gains, bit);
     textBytes[15] = 65 + (sum % 26);
     codes[mask] = textOf(textBytes);
   }
   return codes;
 };
+
+/** Of the code in hand, by bit of the mask: the digit, its substitute, and what that adds to the sum. */
+const digits = new Uint8Array(DIGIT_POSITIONS.length);
+const letters = new Uint8Array(DIGIT_POSITIONS.length);
+const gains = new Int32Array(DIGIT_POSITIONS.length);
+
+const SUBSTITUTE_CODES = Uint8Array.from(SUBSTITUTES, (letter) => letter.charCodeAt(0));
 
 /** Keeps the running sum positive: seven differences are never below it. */
 const MULTIPLE_OF_26 = 260;
@@ -110,20 +121,20 @@ const MULTIPLE_OF_26 = 260;
 /** Sixteen arguments, since a spread of the array takes several times as long. */
 export const textOf = (code: Uint8Array): string =>
   String.fromCharCode(
-    code[0] as number,
-    code[1] as number,
-    code[2] as number,
-    code[3] as number,
-    code[4] as number,
-    code[5] as number,
-    code[6] as number,
-    code[7] as number,
-    code[8] as number,
-    code[9] as number,
-    code[10] as number,
-    code[11] as number,
-    code[12] as number,
-    code[13] as number,
-    code[14] as number,
-    code[15] as number,
+    byteAt(code, 0),
+    byteAt(code, 1),
+    byteAt(code, 2),
+    byteAt(code, 3),
+    byteAt(code, 4),
+    byteAt(code, 5),
+    byteAt(code, 6),
+    byteAt(code, 7),
+    byteAt(code, 8),
+    byteAt(code, 9),
+    byteAt(code, 10),
+    byteAt(code, 11),
+    byteAt(code, 12),
+    byteAt(code, 13),
+    byteAt(code, 14),
+    byteAt(code, 15),
   );

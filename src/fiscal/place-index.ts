@@ -1,7 +1,7 @@
-/** All names, folded, in one byte pool: what names are looked up and searched in. Built at the first use. */
-import { BUCKET_COUNT, bucketOf, folded, foldedLength, startHash, stepHash } from './fold-name.ts';
-import { baseLetter, spellInLatin } from './latin-letters.ts';
-import { ALIAS, allRecords, letterOf, lineOf, type PlaceRecords } from './place-records.ts';
+/** All names, folded, in one byte pool, and where their words begin: what is searched while somebody types. Built then. */
+import { type AccentFolds, accentFolds, FIRST_ACCENTED, umlautFolds } from './block-letters.ts';
+import { ALIAS, allRecords, lineOf, type PlaceRecords } from './place-records.ts';
+import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 export type PlaceIndex = {
   readonly count: number;
@@ -13,9 +13,16 @@ export type PlaceIndex = {
   readonly letters: Int32Array;
   /** Folded names; {@link WORD_START} is set on the first letter of each word. */
   readonly pool: Uint8Array;
-  /** By bucket of folded names: its first entry; by entry: the next one of its bucket; -1 for none. */
-  readonly heads: Int32Array;
-  readonly next: Int32Array;
+  readonly words: WordIndex;
+};
+
+/** The beginnings of words, sorted by their first two letters, and then in the order of entries. */
+export type WordIndex = {
+  /** By {@link pairKey}: the first of its words; the words of the next key follow. */
+  readonly firsts: Int32Array;
+  /** By word: where it is in the pool, and in which entry. */
+  readonly at: Int32Array;
+  readonly entry: Uint16Array;
 };
 
 export const WORD_START = 0x80;
@@ -26,10 +33,17 @@ export const placeIndex = (): PlaceIndex => {
   return index;
 };
 
-/** As {@link PlaceIndex.letters}, of the folded text; anything but letters shares one bit. */
-export const foldedLetters = (): number => {
+/** The number of two letters from A to Z, the second of which may be 0 for none: those with one first letter are neighbours. */
+export const pairKey = (first: number, second: number): number =>
+  (first - 65) * LETTER_KEYS + (second < 65 ? 0 : second - 64);
+
+/** How many keys begin with one letter. */
+export const LETTER_KEYS = 27;
+
+/** As {@link PlaceIndex.letters}, of `length` bytes; anything but letters shares one bit. */
+export const letterSet = (text: Uint8Array, length: number): number => {
   let letters = 0;
-  for (let at = 0; at < foldedLength; at++) letters |= letterBit(folded[at] as number);
+  for (let at = 0; at < length; at++) letters |= letterBit(byteAt(text, at));
   return letters;
 };
 
@@ -41,89 +55,96 @@ const ENTRIES = 20_000;
 
 const letterBit = (letter: number): number => 1 << (letter >= 65 ? letter - 65 : 26);
 
-type Writable = PlaceIndex & { count: number };
-type Spelling = (character: number) => readonly number[];
+type Entries = Omit<PlaceIndex, 'words' | 'count'> & { count: number };
 
 const buildIndex = (records: PlaceRecords): PlaceIndex => {
-  const entries: Writable = {
+  const entries: Entries = {
     count: 0,
     record: new Uint16Array(ENTRIES),
     start: new Int32Array(ENTRIES),
     end: new Int32Array(ENTRIES),
     letters: new Int32Array(ENTRIES),
     pool: new Uint8Array(POOL_BYTES),
-    heads: new Int32Array(BUCKET_COUNT).fill(-1),
-    next: new Int32Array(ENTRIES),
   };
   for (let record = 0; record < records.count; record++) {
-    addEntry(entries, records, record, accentFold);
+    addEntry(entries, records, { record, folds: accentFolds() });
     // Only aliases have umlauts: the names are Italian, French and Slovene.
     if (records.kind[record] === ALIAS && hasUmlaut(records, record))
-      addEntry(entries, records, record, accentSpelling);
+      addEntry(entries, records, { record, folds: umlautFolds() });
   }
-  return entries;
+  return { ...entries, words: sortWords(entries) };
 };
 
 const hasUmlaut = (records: PlaceRecords, record: number): boolean => {
-  const line = lineOf(records, records.slot[record] as number);
+  const line = lineOf(records, shortAt(records.slot, record));
   return UMLAUTS.test(line.slice(records.nameStart[record], records.nameEnd[record]));
 };
 
 /** The block's letters for A, O and U umlaut. */
 const UMLAUTS = /[nop]/;
 
-const addEntry = (entries: Writable, records: PlaceRecords, record: number, spell: Spelling): void => {
+type NewEntry = { readonly record: number; readonly folds: AccentFolds };
+
+const addEntry = (entries: Entries, records: PlaceRecords, { record, folds }: NewEntry): void => {
   const entry = entries.count++;
   const { pool } = entries;
-  const start = entry === 0 ? 0 : (entries.end[entry - 1] as number);
-  const line = lineOf(records, records.slot[record] as number);
-  const nameEnd = records.nameEnd[record] as number;
+  const start = entry === 0 ? 0 : intAt(entries.end, entry - 1);
+  const line = lineOf(records, shortAt(records.slot, record));
+  const nameEnd = shortAt(records.nameEnd, record);
   let end = start;
-  let letters = 0;
   let mark = WORD_START;
-  let hash = startHash;
-  for (let at = records.nameStart[record] as number; at < nameEnd; at++) {
+  for (let at = shortAt(records.nameStart, record); at < nameEnd; at++) {
     const character = line.charCodeAt(at);
-    if (character >= 97) {
-      for (const letter of spell(character)) {
-        pool[end++] = letter | mark;
-        letters |= letterBit(letter);
-        hash = stepHash(hash, letter);
-        mark = 0;
-      }
-    } else if (character >= 65) {
-      pool[end++] = character | mark;
-      letters |= letterBit(character);
-      hash = stepHash(hash, character);
-      mark = 0;
-    } else mark = WORD_START;
+    if (character < 65) {
+      mark = WORD_START;
+      continue;
+    }
+    const fold = character < FIRST_ACCENTED ? character : shortAt(folds, character - FIRST_ACCENTED);
+    pool[end++] = (fold & 255) | mark;
+    if (fold > 255) pool[end++] = fold >> 8;
+    mark = 0;
   }
   entries.record[entry] = record;
   entries.start[entry] = start;
   entries.end[entry] = end;
-  entries.letters[entry] = letters;
-  const bucket = bucketOf(hash);
-  entries.next[entry] = entries.heads[bucket] as number;
-  entries.heads[bucket] = entry;
+  entries.letters[entry] = lettersOf(pool, start, end);
 };
 
-/** The letters, as character codes, that a lower-case letter of the place block folds to. */
-const accentFold: Spelling = (character) => cached(accentFolds, character, baseLetter);
+const lettersOf = (pool: Uint8Array, start: number, end: number): number => {
+  let letters = 0;
+  for (let at = start; at < end; at++) letters |= letterBit(byteAt(pool, at) & LETTER);
+  return letters;
+};
 
-/** As {@link accentFold}, with umlauts spelt AE, OE, UE. */
-const accentSpelling: Spelling = (character) => cached(accentSpellings, character, spellInLatin);
+/** Counts the words of each key, then puts each word behind those before it: a sort in two passes. */
+const sortWords = (entries: Entries): WordIndex => {
+  const firsts = new Int32Array(26 * LETTER_KEYS + 1);
+  let count = 0;
+  eachWord(entries, (key) => {
+    firsts[key + 1] = intAt(firsts, key + 1) + 1;
+    count += 1;
+  });
+  for (let key = 1; key < firsts.length; key++) firsts[key] = intAt(firsts, key) + intAt(firsts, key - 1);
+  const next = firsts.slice();
+  const words: WordIndex = { firsts, at: new Int32Array(count), entry: new Uint16Array(count) };
+  eachWord(entries, (key, at, entry) => {
+    const word = intAt(next, key);
+    next[key] = word + 1;
+    words.at[word] = at;
+    words.entry[word] = entry;
+  });
+  return words;
+};
 
-const accentFolds: (readonly number[] | undefined)[] = [];
-const accentSpellings: (readonly number[] | undefined)[] = [];
+type VisitWord = (key: number, at: number, entry: number) => void;
 
-const cached = (
-  kept: (readonly number[] | undefined)[],
-  character: number,
-  lettersOf: (letter: string) => string | undefined,
-): readonly number[] => {
-  const known = kept[character];
-  if (known !== undefined) return known;
-  const codes = [...(lettersOf(letterOf(character)) ?? '')].map((letter) => letter.charCodeAt(0));
-  kept[character] = codes;
-  return codes;
+const eachWord = ({ count, pool, start, end }: Entries, visit: VisitWord): void => {
+  for (let entry = 0; entry < count; entry++) {
+    const last = intAt(end, entry);
+    for (let at = intAt(start, entry); at < last; at++) {
+      const letter = byteAt(pool, at);
+      if ((letter & WORD_START) === 0) continue;
+      visit(pairKey(letter & LETTER, at + 1 < last ? byteAt(pool, at + 1) & LETTER : 0), at, entry);
+    }
+  }
 };

@@ -13,6 +13,8 @@
  * then a letter for the evidence (see `evidenceOf` in place.ts) and the code of the place that took this one over, or
  * after `d` the codes of all comuni that it was divided among.
  */
+
+import { letterOf } from './block-letters.ts';
 import { dayAfter } from './calendar-date.ts';
 import {
   codeKind,
@@ -27,7 +29,7 @@ import {
   slotOfCode,
   UNDATED_CODE,
 } from './code-table.ts';
-import { ACCENTED_LETTERS, placeBlock } from './data/places.ts';
+import { placeBlock } from './data/places.ts';
 
 export type PlaceRecords = {
   readonly count: number;
@@ -70,6 +72,14 @@ export const allRecords = (): PlaceRecords => {
   return records;
 };
 
+/** The parts of the block, by letter of codes. */
+export const placeParts = (): readonly string[] => {
+  partsOfBlock ??= placeBlock().split('|');
+  return partsOfBlock;
+};
+
+let partsOfBlock: readonly string[] | undefined;
+
 /** Records of which at least those of the slot are unpacked. */
 export const recordsOf = (slot: number): PlaceRecords => {
   unpacked ??= newRecords();
@@ -84,10 +94,6 @@ export const lineOf = (records: PlaceRecords, slot: number): string => {
   records.lines[letter] = lines;
   return lines[slot % 1000] as string;
 };
-
-/** A character of the block, or the accented letter that its lower-case letter stands for. */
-export const letterOf = (character: number): string =>
-  String.fromCharCode(character < 97 ? character : (ACCENTED_LETTERS[character - 97] ?? character));
 
 export const recordName = (records: PlaceRecords, record: number): string =>
   lineOf(records, records.slot[record] as number)
@@ -161,19 +167,19 @@ let unpacked: Writable<PlaceRecords> | undefined;
 let isAllUnpacked = false;
 
 /** Room for the records: 17,543 now. A test of the whole registry fails when it does not suffice. */
-const CAPACITY = 20_000;
+export const RECORD_CAPACITY = 20_000;
 
 const newRecords = (): Writable<PlaceRecords> => ({
   count: 0,
-  parts: placeBlock().split('|'),
+  parts: placeParts(),
   lines: [],
-  slot: new Uint16Array(CAPACITY),
-  province: new Uint16Array(CAPACITY),
-  from: new Int32Array(CAPACITY),
-  to: new Int32Array(CAPACITY),
-  nameStart: new Uint16Array(CAPACITY),
-  nameEnd: new Uint16Array(CAPACITY),
-  kind: new Uint8Array(CAPACITY),
+  slot: new Uint16Array(RECORD_CAPACITY),
+  province: new Uint16Array(RECORD_CAPACITY),
+  from: new Int32Array(RECORD_CAPACITY),
+  to: new Int32Array(RECORD_CAPACITY),
+  nameStart: new Uint16Array(RECORD_CAPACITY),
+  nameEnd: new Uint16Array(RECORD_CAPACITY),
+  kind: new Uint8Array(RECORD_CAPACITY),
   first: new Uint16Array(SLOT_COUNT),
   length: new Uint8Array(SLOT_COUNT),
   periods: new Uint8Array(SLOT_COUNT),
@@ -182,6 +188,9 @@ const newRecords = (): Writable<PlaceRecords> => ({
   goneFrom: new Int32Array(SLOT_COUNT),
   heirs: new Map(),
 });
+
+/** The bits of a period's flags. Two also stands for the two letters of the province. */
+export const PERIOD_FLAGS = { name: 1, province: 2, startsNextDay: 4, isOpen: 8, unknownStart: 16 } as const;
 
 const PERIOD = 59;
 const ALIAS_MARK = 64;
@@ -223,24 +232,25 @@ const unpackPeriod = (records: Writable<PlaceRecords>, line: string, start: numb
   const flags = DIGIT_VALUES[line.charCodeAt(start)] as number;
   let at = start + 1;
   records.province[record] =
-    (flags & 2) === 0
+    (flags & PERIOD_FLAGS.province) === 0
       ? (records.province[record - 1] as number)
       : (line.charCodeAt(at) - 65) * 26 + line.charCodeAt(at + 1) - 65;
-  at += flags & 2;
+  at += flags & PERIOD_FLAGS.province;
   records.to[record] = OPEN_END;
   if (codeKind(records.slot[record] as number) === UNDATED_CODE) records.kind[record] = UNDATED;
   else {
-    if ((flags & 4) !== 0) records.from[record] = dayAfter(records.to[record - 1] as number);
-    else if ((flags & 16) === 0) {
+    if ((flags & PERIOD_FLAGS.startsNextDay) !== 0)
+      records.from[record] = dayAfter(records.to[record - 1] as number);
+    else if ((flags & PERIOD_FLAGS.unknownStart) === 0) {
       records.from[record] = dateAt(pairAt(line, at));
       at += 2;
     }
-    if ((flags & 8) === 0) {
+    if ((flags & PERIOD_FLAGS.isOpen) === 0) {
       records.to[record] = dateAt(pairAt(line, at));
       at += 2;
     }
   }
-  if ((flags & 1) !== 0) return unpackName(records, line, record, at);
+  if ((flags & PERIOD_FLAGS.name) !== 0) return unpackName(records, line, record, at);
   records.nameStart[record] = records.nameStart[record - 1] as number;
   records.nameEnd[record] = records.nameEnd[record - 1] as number;
   return at;

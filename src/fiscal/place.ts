@@ -7,6 +7,7 @@ import {
   isStato,
   type PlaceRecords,
   provinceText,
+  RECORD_CAPACITY,
   recordAt,
   recordName,
   recordsOf,
@@ -69,6 +70,8 @@ export const birthplaceAt = (slot: number, date: number): Birthplace => {
   const record = recordAt(records, slot, date);
   const wasInForce = isInForce(slot, date);
   const key = record * 2 + (wasInForce ? 1 : 0);
+  // As long as it will be: engines hash the indices of sparse arrays.
+  birthplaces ??= new Array<Birthplace | undefined>(RECORD_CAPACITY * 2).fill(undefined);
   const known = birthplaces[key];
   if (known !== undefined) return known;
   const made = makeBirthplace(records, record, wasInForce);
@@ -96,7 +99,7 @@ export const placeHistoryOfSlot = (slot: number): Place[] => {
 };
 
 /** At most two for each record: the table of all places, not of all requests. */
-const birthplaces: (Birthplace | undefined)[] = [];
+let birthplaces: (Birthplace | undefined)[] | undefined;
 
 const makeBirthplace = (records: PlaceRecords, record: number, wasInForce: boolean): Birthplace => {
   const slot = records.slot[record] as number;

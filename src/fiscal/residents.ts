@@ -1,11 +1,12 @@
 import { SLOT_COUNT } from './code-table.ts';
 import { residentsBlock } from './data/residents.ts';
 import { allRecords, isStato, recordToday } from './place-records.ts';
+import { byteAt } from './typed-access.ts';
 
 /** A number that grows with the residents of a comune in force, from 1 to 64; 0 for any other place. */
 export const residentsRank = (slot: number): number => {
   ranks ??= readRanks();
-  return ranks[slot] as number;
+  return byteAt(ranks, slot);
 };
 
 let ranks: Uint8Array | undefined;

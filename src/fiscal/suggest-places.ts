@@ -1,12 +1,21 @@
 import { type DateInput, toDateNumber } from './calendar-date.ts';
 import { isInForce, isKnownCode, OPEN_END, SLOT_COUNT, slotOfCode } from './code-table.ts';
 import { foldedLength } from './fold-name.ts';
-import { BEGINNINGS, foldWords, type Matcher, NO_MATCH, SLIPS, SLIPS_IN_PROVINCE } from './name-matchers.ts';
+import {
+  eachBeginning,
+  eachSlip,
+  foldWords,
+  MIDDLE_OF_NAME,
+  SLIPS,
+  SLIPS_IN_PROVINCE,
+  type VisitEntry,
+} from './name-matchers.ts';
 import { type Place, placeOfRecord } from './place.ts';
 import { ANY_PROVINCE, readProvince } from './place-candidates.ts';
-import { foldedLetters, placeIndex } from './place-index.ts';
+import { placeIndex } from './place-index.ts';
 import { ALIAS, allRecords, DATED, isStato, type PlaceRecords, recordAt } from './place-records.ts';
 import { residentsRank } from './residents.ts';
+import { intAt, shortAt } from './typed-access.ts';
 
 export type SuggestOptions = {
   /** Only places of this province, at any time; `EE` for states. */
@@ -35,8 +44,9 @@ export const suggestPlaces = (typed: string, options?: SuggestOptions | null): P
   const code = slotOfCode(typed.trim().toUpperCase());
   if (isKnownCode(code)) return placeOfCode(code, search);
   resetRanking();
-  rankEntries(BEGINNINGS, search);
-  if (!hasPlaceInForce()) rankEntries(search.province === ANY_PROVINCE ? SLIPS : SLIPS_IN_PROVINCE, search);
+  const rank = rankFor(search);
+  eachBeginning(rank);
+  if (!hasPlaceInForce()) eachSlip(search.province === ANY_PROVINCE ? SLIPS : SLIPS_IN_PROVINCE, rank);
   const records = allRecords();
   return bestSlots(options?.limit ?? DEFAULT_LIMIT).map((slot) =>
     placeOfRecord(records, shownRecord(records, bestRecord[slot] ?? 0, date)),
@@ -71,26 +81,22 @@ const NAME_IN_FORCE = 0;
 const PLACE_IN_FORCE = 1;
 const NOT_IN_FORCE = 2;
 
-const rankEntries = (matcher: Matcher, search: Search): void => {
+const rankFor = (search: Search): VisitEntry => {
   const records = allRecords();
   const index = placeIndex();
-  const typed = foldedLetters();
-  for (let entry = 0; entry < index.count; entry++) {
-    if (!matcher.mayMatch(index.letters[entry] as number, typed)) continue;
-    const start = index.start[entry] as number;
-    const end = index.end[entry] as number;
-    const match = matcher.rank(index, start, end);
-    if (match === NO_MATCH) continue;
-    const record = index.record[entry] as number;
-    if (search.province !== ANY_PROVINCE && records.province[record] !== search.province) continue;
-    const slot = records.slot[record] as number;
-    const rank = rankOf(record, { match, length: end - start }, search.date);
-    const known = bestRank[slot] as number;
-    if (known !== 0 && rank >= known) continue;
+  return (entry, match) => {
+    const record = shortAt(index.record, entry);
+    if (search.province !== ANY_PROVINCE && records.province[record] !== search.province) return;
+    const slot = shortAt(records.slot, record);
+    const length = intAt(index.end, entry) - intAt(index.start, entry);
+    const rank = rankOf(record, { match, length }, search.date);
+    const known = bestRank[slot] ?? 0;
+    // Of equals, the name that was recorded first.
+    if (known !== 0 && (rank > known || (rank === known && record >= shortAt(bestRecord, slot)))) return;
     if (known === 0) ranked.push(slot);
     bestRank[slot] = rank;
     bestRecord[slot] = record;
-  }
+  };
 };
 
 type Match = { readonly match: number; readonly length: number };
@@ -111,7 +117,6 @@ const rankOf = (record: number, { match, length }: Match, date: number): number 
   return (((major * 128 + 127 - residents) * 2 + isAlias) * 128 + length) * 16_384 + slot;
 };
 
-const MIDDLE_OF_NAME = 2;
 const LATER_BY = 3;
 /** States come before all cities but Rome. */
 const STATE_RANK = 60;
