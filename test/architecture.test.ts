@@ -26,6 +26,12 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/cli/commands/console/': ['src/cli/commands/rooms/', 'src/cli/commands/doctor/'],
   // Live transcripts and those of recordings are shown alike.
   'src/cli/commands/transcriptions/': ['src/cli/commands/transcription/'],
+  // What has been waited for is shown as its own noun shows it.
+  'src/cli/commands/wait/': [
+    'src/cli/commands/recordings/',
+    'src/cli/commands/transcription/',
+    'src/cli/commands/webhooks/',
+  ],
   // `rtc webhooks listen` forwards as `rtc events tail --forward-to` does.
   'src/cli/commands/webhooks/': ['src/cli/commands/events/'],
 };

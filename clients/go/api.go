@@ -1986,6 +1986,25 @@ func (c *Client) AllDeliveries(ctx context.Context, webhookID string, params Lis
 	})
 }
 
+// GetDeliveryParams is the query of GetDelivery. What is zero is not sent.
+type GetDeliveryParams struct {
+	// Seconds to wait for its end while it is pending
+	Wait int64
+}
+
+func (params GetDeliveryParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "wait", params.Wait)
+	return values
+}
+
+// GetDelivery: Read a delivery with every attempt.
+func (c *Client) GetDelivery(ctx context.Context, webhookID string, deliveryID string, params GetDeliveryParams) (Delivery, error) {
+	var response Delivery
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/webhooks/" + url.PathEscape(webhookID) + "/deliveries/" + url.PathEscape(deliveryID), query: params.values()}, &response)
+	return response, err
+}
+
 // ReplayDelivery: Send an ended delivery again.
 func (c *Client) ReplayDelivery(ctx context.Context, webhookID string, deliveryID string) (Replay, error) {
 	var response Replay

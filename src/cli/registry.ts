@@ -85,6 +85,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/events/commands.ts'),
   },
   {
+    noun: 'wait',
+    section: 'Rooms',
+    summary: 'Wait for what comes: people, a file, a transcript, a delivery',
+    verbs: ['room', 'recording', 'transcription', 'delivery'],
+    load: () => import('./commands/wait/commands.ts'),
+  },
+  {
     noun: 'dev',
     section: 'Service',
     summary: 'Bring up everything for development',

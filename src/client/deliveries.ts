@@ -1,11 +1,20 @@
-import type { Delivery, DeliveryList, DeliveryListQuery, Replay } from '../contract/deliveries.ts';
+import type {
+  Delivery,
+  DeliveryList,
+  DeliveryListQuery,
+  DeliveryQuery,
+  Replay,
+} from '../contract/deliveries.ts';
 import type { CallOptions, QueryOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
-import { queryOf, webhookPath } from './request-parts.ts';
+import { queryOf, timeoutOfWait, webhookPath } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 
 /** Page size at most 200; default 50. */
 export type ListDeliveriesOptions = QueryOptions<DeliveryListQuery>;
+
+/** `wait` in seconds for its end while it is pending, at most 25; default 0. */
+export type GetDeliveryOptions = QueryOptions<DeliveryQuery>;
 
 const ALL_PAGE_SIZE = 200;
 
@@ -29,6 +38,17 @@ export class Deliveries {
     return itemsOfPages(webhookPath(webhookId, 'deliveries'), options.cursor, async (cursor) => {
       const page = await this.list(webhookId, { limit: ALL_PAGE_SIZE, ...options, cursor });
       return { items: page.deliveries, nextCursor: page.nextCursor };
+    });
+  }
+
+  /** GET /v1/webhooks/:webhookId/deliveries/:deliveryId; with `wait`, as soon as it is not pending any more. */
+  async get(webhookId: string, deliveryId: string, options: GetDeliveryOptions = {}): Promise<Delivery> {
+    const { wait } = options;
+    const path = webhookPath(webhookId, 'deliveries', deliveryId) + queryOf({ wait });
+    const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
+    return await this.#transport.call('GET', path, {
+      ...options,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
   }
 

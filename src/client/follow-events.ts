@@ -24,6 +24,8 @@ export type FollowEventsOptions = EventFilter &
     readonly cursor?: string | undefined;
     /** Called with the cursor to begin with another time, whenever all events before it have been handled. The first call means that the client is connected. */
     readonly onCursor?: ((cursor: string) => void) | undefined;
+    /** Set where the service has answered before: then it is waited for from the first call on. */
+    readonly isResumed?: boolean | undefined;
   };
 
 export type FollowDeps = WaitDeps & {
@@ -37,7 +39,8 @@ const SHORTEST_WAIT_MS = 500;
 
 /**
  * The stored events in their order, and then each new one as it comes, by long poll. It waits for a service that goes
- * away, restarts or is overloaded, and sends the same cursor again: nothing is lost. The first call must succeed, and
+ * away, restarts or is overloaded, and sends the same cursor again: nothing is lost. The first call must succeed
+ * (but for a resumed iteration), and
  * an error that does not pass (credentials, a bad parameter) ends the iteration, as does a service that sends events
  * under the cursor that it was asked with: they would come for ever.
  */
@@ -49,7 +52,8 @@ export async function* followEvents(
   const query = { room, types, since, limit: PAGE_SIZE, ...(signal === undefined ? {} : { signal }) };
   const isFromNow = options.cursor === undefined && since === undefined;
   let cursor = isFromNow ? LATEST_CURSOR : options.cursor;
-  let page = await deps.list({ ...query, cursor });
+  const readFirst = (): Promise<EventList> => deps.list({ ...query, cursor });
+  let page = await (options.isResumed === true ? retryUntilResponse(deps, options, readFirst) : readFirst());
   for (;;) {
     if (page.events.length > 0 && page.nextCursor === cursor) throw repeatedCursor(PATH);
     yield* page.events;

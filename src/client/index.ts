@@ -10,7 +10,7 @@ export type {
   ServiceResponse,
   WireRequest,
 } from './client-options.ts';
-export type { Deliveries, ListDeliveriesOptions } from './deliveries.ts';
+export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './deliveries.ts';
 export type { HttpDispatcher } from './dispatcher-exchange.ts';
 export type { Download, DownloadOptions } from './download.ts';
 export type { Events } from './events.ts';

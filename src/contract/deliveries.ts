@@ -11,6 +11,20 @@ export const DeliveryParams = Type.Object({
   deliveryId: idParameter('Form dlv_<id>', 'dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'),
 });
 
+export const DeliveryQuery = Type.Object(
+  {
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 25,
+        description: 'Seconds to wait for its end while it is pending',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type DeliveryQuery = Static<typeof DeliveryQuery>;
+
 export const DeliveryListQuery = Type.Object(
   {
     status: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'Only deliveries in this state' })),

@@ -1998,6 +1998,16 @@ class Operations:
             if cursor is None:
                 return
 
+    def get_delivery(self, webhook_id: str, delivery_id: str, *, wait: Optional[int] = None) -> Delivery:
+        """Read a delivery with every attempt."""
+        response: Delivery = self._call(
+            "GET",
+            self._path("/v1/webhooks/{}/deliveries/{}", webhook_id, delivery_id),
+            {"wait": wait},
+            None,
+        )
+        return response
+
     def replay_delivery(self, webhook_id: str, delivery_id: str) -> Replay:
         """Send an ended delivery again."""
         response: Replay = self._call(

@@ -20,8 +20,7 @@ import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { tokenRoutes } from '../rooms/token-routes.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
-import type { ReplayDeps } from '../webhooks/deliveries.ts';
-import { deliveryRoutes } from '../webhooks/delivery-routes.ts';
+import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/delivery-routes.ts';
 import type { TestWebhookDeps } from '../webhooks/test-webhook.ts';
 import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import type { WebhookDeps } from '../webhooks/webhooks.ts';
@@ -38,7 +37,7 @@ export type RouteDeps = HealthDeps &
   TranscriptionsDeps &
   WebhookDeps &
   TestWebhookDeps &
-  ReplayDeps &
+  DeliveryRouteDeps &
   ListEventsDeps &
   MediaEventDeps &
   FiscalCodeDeps & {

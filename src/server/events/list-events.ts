@@ -1,20 +1,16 @@
 import { EVENT_TYPES, type EventType, LATEST_CURSOR } from '../../contract/event-names.ts';
 import type { Event, EventList } from '../../contract/events.ts';
-import type { Clock } from '../platform/clock.ts';
 import { cursorOf, refusedCursor } from '../platform/http/cursor.ts';
-import { type ChangeFeed, nextChange } from '../platform/storage/changes.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
 import type { FileUrls } from '../webhooks/sender/sender.ts';
 import { SharedReads } from './shared-reads.ts';
 import type { EventStores, StoredEvent } from './store.ts';
 
-export type ListEventsDeps = {
-  readonly store: UnitOfWork<EventStores> & { readonly changes: ChangeFeed };
-  readonly clock: Clock;
+export type ListEventsDeps = WaitForChangeDeps & {
+  readonly store: UnitOfWork<EventStores>;
   readonly fileUrls: FileUrls;
-  /** Aborts when the service closes: waiting readers get their response then. */
-  readonly closing: AbortSignal;
 };
 
 export type EventsQuery = {
@@ -29,9 +25,6 @@ export type EventsQuery = {
 };
 
 const CURSOR = cursorOf('events', 'number');
-
-/** A waiting reader looks again after this, in case a notification was lost. */
-const MAX_SLEEP_MS = 10_000;
 
 /** Lists stored events in their order; with a wait, as soon as there is one. A reader that goes on by nextCursor misses none. */
 export type EventLister = (query: EventsQuery) => Promise<EventList>;
@@ -66,7 +59,9 @@ async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventLi
     const isOver = deps.clock.now() >= deadline || deps.closing.aborted;
     if (page.events.length > 0 || isOver) return page;
     afterPosition = CURSOR.decode(page.nextCursor)[0];
-    await waitForNewEvents(deps, afterPosition, deadline);
+    const reached = afterPosition;
+    const hasChanged = async (): Promise<boolean> => (await deps.lastPosition()) > reached;
+    await waitForChange(deps, { topic: 'events', deadline, hasChanged });
   }
 }
 
@@ -102,22 +97,6 @@ async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition:
   const end = isFull ? afterPosition : Math.max(afterPosition, last);
   const reached = Math.max(end, stored.at(-1)?.position ?? 0);
   return { events, nextCursor: CURSOR.encode(reached) };
-}
-
-async function waitForNewEvents(
-  { store, clock, closing, lastPosition }: SharedDeps,
-  position: number,
-  deadline: number,
-): Promise<void> {
-  while (clock.now() < deadline && !closing.aborted) {
-    const sleeping = new AbortController();
-    // Subscribed before the read: an event that is stored between them ends the sleep.
-    const changed = nextChange(store.changes, 'events', AbortSignal.any([closing, sleeping.signal]));
-    if ((await lastPosition()) > position) return sleeping.abort();
-    const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.now());
-    await Promise.race([changed, clock.sleep(sleepMs, sleeping.signal).catch(() => {})]);
-    sleeping.abort();
-  }
 }
 
 async function toEvent(fileUrls: FileUrls, { type, payload }: StoredEvent): Promise<Event> {

@@ -3,6 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import type { DeliveryDispatcher } from './dispatcher/dispatcher.ts';
 import type { Attempt, Delivery, DeliveryState, WebhookStores } from './store.ts';
 import { findWebhook } from './webhooks.ts';
@@ -34,6 +35,44 @@ export async function listDeliveries(
   };
 }
 
+export type ReadDelivery = {
+  readonly webhookId: string;
+  readonly deliveryId: string;
+  /** How long to wait for its end while it is pending, in seconds. */
+  readonly waitSeconds: number;
+};
+
+export type ReadDeliveryDeps = WaitForChangeDeps & { readonly store: UnitOfWork<WebhookStores> };
+
+/** A delivery with every attempt; with a wait, as soon as it has ended. Throws webhook-not-found or delivery-not-found. */
+export async function readDelivery(
+  deps: ReadDeliveryDeps,
+  { webhookId, deliveryId, waitSeconds }: ReadDelivery,
+): Promise<DeliveryRecord> {
+  const { store, clock } = deps;
+  const deadline = clock.now() + waitSeconds * 1000;
+  let delivery = await findDelivery(store, webhookId, deliveryId);
+  const hasChanged = async (): Promise<boolean> => {
+    delivery = await findDelivery(store, webhookId, deliveryId);
+    return delivery.state !== 'pending';
+  };
+  if (delivery.state === 'pending') {
+    await waitForChange(deps, { topic: 'deliveries', deadline, hasChanged });
+  }
+  return toRecord(delivery, await store.deliveries.listAttempts([deliveryId]));
+}
+
+async function findDelivery(
+  store: UnitOfWork<WebhookStores>,
+  webhookId: string,
+  deliveryId: string,
+): Promise<Delivery> {
+  await findWebhook(store, webhookId);
+  const delivery = await store.deliveries.find(webhookId, deliveryId);
+  if (delivery !== undefined) return delivery;
+  throw new ServiceError('delivery-not-found', `The webhook has no delivery ${JSON.stringify(deliveryId)}.`);
+}
+
 function toRecord(delivery: Delivery, attempts: readonly Attempt[]): DeliveryRecord {
   return {
     id: delivery.id,
@@ -63,14 +102,7 @@ export async function replayDelivery(
   deliveryId: string,
 ): Promise<number> {
   const { store, clock, dispatcher } = deps;
-  await findWebhook(store, webhookId);
-  const delivery = await store.deliveries.find(webhookId, deliveryId);
-  if (delivery === undefined) {
-    throw new ServiceError(
-      'delivery-not-found',
-      `The webhook has no delivery ${JSON.stringify(deliveryId)}.`,
-    );
-  }
+  const delivery = await findDelivery(store, webhookId, deliveryId);
   if (!(await store.deliveries.replay(webhookId, deliveryId, clock.now()))) {
     const why =
       delivery.state === 'pending'

@@ -2,18 +2,29 @@ import {
   DeliveryListQuery,
   DeliveryListSchema,
   DeliveryParams,
+  DeliveryQuery,
+  DeliverySchema,
   ReplayQuery,
   ReplaySchema,
 } from '../../contract/deliveries.ts';
 import { WebhookParams } from '../../contract/webhooks.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import { listDeliveries, type ReplayDeps, replayDelivery, replayFailed } from './deliveries.ts';
+import {
+  listDeliveries,
+  type ReadDeliveryDeps,
+  type ReplayDeps,
+  readDelivery,
+  replayDelivery,
+  replayFailed,
+} from './deliveries.ts';
 
 const DEFAULT_LIMIT = 50;
 const ERRORS = ['webhook-not-found', 'storage-unavailable'] as const;
 
-export function deliveryRoutes(deps: ReplayDeps): readonly Route[] {
-  return [listRoute(deps), replayRoute(deps), replayFailedRoute(deps)];
+export type DeliveryRouteDeps = ReplayDeps & ReadDeliveryDeps;
+
+export function deliveryRoutes(deps: DeliveryRouteDeps): readonly Route[] {
+  return [listRoute(deps), readRoute(deps), replayRoute(deps), replayFailedRoute(deps)];
 }
 
 function listRoute(deps: ReplayDeps): Route {
@@ -32,6 +43,26 @@ function listRoute(deps: ReplayDeps): Route {
     handle: async ({ params, query }) => ({
       status: 200,
       body: await listDeliveries(deps, { ...params, ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+    }),
+  });
+}
+
+function readRoute(deps: ReadDeliveryDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/webhooks/:webhookId/deliveries/:deliveryId',
+    operationId: 'getDelivery',
+    tag: 'webhooks',
+    summary: 'Read a delivery with every attempt',
+    description: 'With `wait` the answer comes as soon as it is delivered or has failed for good.',
+    security: 'signed',
+    params: DeliveryParams,
+    query: DeliveryQuery,
+    success: { 200: { description: 'The delivery', schema: DeliverySchema } },
+    errors: ['delivery-not-found', ...ERRORS],
+    handle: async ({ params, query }) => ({
+      status: 200,
+      body: await readDelivery(deps, { ...params, waitSeconds: query.wait ?? 0 }),
     }),
   });
 }

@@ -9,13 +9,14 @@ type LockedRow = Pick<Delivery, 'id' | 'attempts' | 'leaseOwner'>;
 
 /** Four statements, however many outcomes there are. */
 export function recordOutcomes(
-  { atomically, dialect }: Connection,
+  { atomically, dialect, changes }: Connection,
   owner: string,
   outcomes: readonly DeliveryOutcome[],
 ): Promise<void> {
   if (outcomes.length === 0) return Promise.resolve();
   return atomically(async (db) => {
     for (const batch of withoutRepetitions(outcomes)) await recordBatch(db, dialect, { owner, batch });
+    if (outcomes.some(({ next }) => next.state !== 'pending')) changes.note(db, 'deliveries');
   });
 }
 

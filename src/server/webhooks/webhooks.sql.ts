@@ -140,5 +140,6 @@ async function deleteWebhook(connection: Connection, id: string, now: number): P
     return true;
   });
   if (isDeleted) await cancelDeliveries(connection, id, now);
+  if (isDeleted) connection.changes.note(connection.db, 'deliveries');
   return isDeleted;
 }

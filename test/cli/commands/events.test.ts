@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Event, EventList } from '../../../src/contract/events.ts';
+import { startReceiver } from '../../server/webhooks/support/receiver.ts';
 import { type EventStack, jsonLines, startEventStack } from '../support/event-stack.ts';
 import { startRtc } from '../support/process.ts';
 
@@ -196,6 +197,64 @@ describe('events tail', () => {
     const columns = line.length - 1;
     expect(await lineOn(columns)).toContain('evt_');
     expect(await lineOn(columns - 1)).not.toContain('evt_');
+  });
+
+  it('ends after the event of --until, under either of its names, also where other types are asked for', async () => {
+    await stack.join(room, 'ada');
+    const tailed = stack.rtc(
+      `events tail --room ${room} --since 5m --types participant_left --until room_closed --json event`,
+    );
+    await stack.leave(room, 'ada');
+    await stack.rtc(`rooms delete ${room} --yes`);
+    const { code, stdout } = await tailed;
+    expect(code).toBe(0);
+    expect(jsonLines<Event>(stdout).map(({ event }) => event)).toEqual(['participant_left', 'room_closed']);
+  });
+
+  it('ends after as many events as --max says', async () => {
+    await stack.join(room, 'ada');
+    const { code, stdout } = await stack.rtc(`events tail --room ${room} --since 5m --max 2`);
+    expect([code, jsonLines<Event>(stdout).map(({ event }) => event)]).toEqual([
+      0,
+      ['room_created', 'room_started'],
+    ]);
+  });
+
+  it('is 8 when the time is up before the end, and 0 where no other end was asked for', async () => {
+    await stack.join(room, 'ada');
+    const late = await stack.rtc(`events tail --room ${room} --until room_finished --timeout 1s`);
+    expect([late.code, late.stdout]).toEqual([8, '']);
+    expect(late.stderr).toContain('still waiting for room_finished after 1s');
+    expect((await stack.rtc(`events tail --room ${room} --max 9 --since 5m --timeout 1s`)).code).toBe(8);
+    const timed = await stack.rtc(`events tail --room ${room} --since 5m --timeout 1s`);
+    expect([timed.code, jsonLines(timed.stdout)]).toEqual([0, Array(3).fill(expect.anything())]);
+  });
+
+  it('is 130 when it is ended before the event of --until', async () => {
+    await stack.join(room, 'ada');
+    const stop = new AbortController();
+    const { code } = await stack.rtc(`events tail --room ${room} --since 5m --until room_finished`, {
+      signal: stop.signal,
+      onStdout: () => stop.abort(),
+    });
+    expect(code).toBe(130);
+  });
+
+  it('has forwarded the event of --until when it ends', async () => {
+    await stack.join(room, 'ada');
+    const receiver = await startReceiver();
+    const { code } = await stack.rtc(
+      `events tail --room ${room} --since 5m --until participant_joined --forward-to ${receiver.url}`,
+    );
+    expect([code, receiver.received.map(({ body }) => body.event)]).toEqual([
+      0,
+      ['room_created', 'room_started', 'participant_joined'],
+    ]);
+    await receiver.close();
+  });
+
+  it.each(['*', 'room_created,room_started', 'nope'])('refuses --until %s', async (name) => {
+    expect((await stack.rtc(`events tail --until ${name}`)).code).toBe(2);
   });
 
   it('does not wait in silence at a cursor of another store', async () => {

@@ -21,6 +21,7 @@ export type RunOptions = {
   readonly launcher?: string;
   /** Sees stdout as it grows. */
   readonly onStdout?: (soFar: string) => void;
+  readonly onStderr?: (soFar: string) => void;
 };
 
 const NO_PROFILES = '/nonexistent/profiles-of-nobody';
@@ -69,7 +70,7 @@ function stream(options: RunOptions, name: 'stdout' | 'stderr') {
   let text = '';
   through.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
-    if (name === 'stdout') options.onStdout?.(text);
+    (name === 'stdout' ? options.onStdout : options.onStderr)?.(text);
   });
   const terminal = {
     isTTY: isTerminal(options, name),

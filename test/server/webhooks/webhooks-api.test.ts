@@ -265,6 +265,7 @@ describe('registering a webhook', () => {
       ['DELETE', '', undefined],
       ['POST', '/test', undefined],
       ['GET', '/deliveries', undefined],
+      ['GET', '/deliveries/dlv_x', undefined],
       ['POST', '/deliveries/dlv_x/replay', undefined],
       ['POST', '/replay?since=2026-01-01T00:00:00Z', undefined],
     ] as const) {
@@ -466,6 +467,45 @@ describe('changing a webhook', () => {
     expect((await service.call('GET', `/v1/webhooks/${id}/deliveries`)).status).toBe(404);
     // Later than the first retry would have been.
     await expect(receiver.waitFor(() => true, 2, 6_000)).rejects.toThrow('1 of 2');
+  });
+});
+
+describe('one delivery', () => {
+  const pendingDelivery = async () => {
+    const { id } = await withReceiver(['room_finished']);
+    let end = (): void => {};
+    receiver.behave((_request, response) => {
+      end = () => void response.writeHead(200).end();
+    });
+    await finishRoom();
+    await receiver.waitFor(() => true);
+    const [delivery] = (await deliveriesOf(id)).deliveries;
+    return { path: `/v1/webhooks/${id}/deliveries/${delivery?.id}`, delivery, end: () => end() };
+  };
+
+  it('is read as the list shows it', async () => {
+    const { path, delivery, end } = await pendingDelivery();
+    const { status, json } = await service.call('GET', path);
+    expect([status, json]).toEqual([200, delivery]);
+    expect((await service.call('GET', `${path}?wait=0`)).json).toEqual(delivery);
+    end();
+  });
+
+  it('is answered with its end as soon as that comes, where the reader waits', async () => {
+    const { path, end } = await pendingDelivery();
+    const waiting = service.call('GET', `${path}?wait=25`);
+    end();
+    expect((await waiting).json).toMatchObject({ status: 'delivered', attempts: [{ statusCode: 200 }] });
+  });
+
+  it('is answered as pending when the wait is over', async () => {
+    const { path, end } = await pendingDelivery();
+    expect((await service.call('GET', `${path}?wait=1`)).json).toMatchObject({ status: 'pending' });
+    end();
+  });
+
+  it.each(['-1', '26', 'x'])('refuses a wait of %s', async (wait) => {
+    expect((await service.call('GET', `/v1/webhooks/wh_x/deliveries/dlv_x?wait=${wait}`)).status).toBe(400);
   });
 });
 

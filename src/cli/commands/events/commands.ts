@@ -3,11 +3,11 @@ import type { EventFilter } from '../../../client/follow-events.ts';
 import type { Event, EventList } from '../../../contract/events.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { option, wholeNumber } from '../../framework/parameters.ts';
+import { option, wholeNumber, wholeSeconds } from '../../framework/parameters.ts';
 import { repeatedCursor } from '../../framework/read-pages.ts';
 import { list, nothing } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
-import { EVENT_FILTER, KNOWN_EVENTS } from './event-options.ts';
+import { EVENT_FILTER, eventName, KNOWN_EVENTS } from './event-options.ts';
 import { EVENT_FIELDS, eventColumns } from './event-view.ts';
 import { tailEvents } from './follow.ts';
 import { FORWARD_TO, forward } from './forward.ts';
@@ -16,6 +16,7 @@ import { FORWARD_TO, forward } from './forward.ts';
 const PAGE_SIZE = 1000;
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 100_000;
+const DAY_SECONDS = 86_400;
 /** Without --since: long enough for what one has just done, short enough to be read. */
 const DEFAULT_SINCE_MS = 3_600_000;
 
@@ -71,27 +72,41 @@ const tail = defineCommand({
   verb: 'tail',
   summary: 'Follow events as they happen',
   description:
-    'A line an event on a terminal, a JSON object a line elsewhere. A service that goes away is waited for: a reconnect loses nothing. With --forward-to each is posted to a receiver too, as rtc webhooks listen does.',
+    'A line an event on a terminal, a JSON object a line elsewhere. A service that goes away is waited for: a reconnect loses nothing. With --forward-to each is posted to a receiver too, as rtc webhooks listen does. With --until or --max it ends by itself; exit code 8 when the time of --timeout is up first.',
   needs: 'service',
   fields: ({ forwardTo }) => (forwardTo === undefined ? EVENT_FIELDS : []),
   arguments: {},
-  options: { ...EVENT_FILTER, forwardTo: FORWARD_TO },
+  options: {
+    ...EVENT_FILTER,
+    forwardTo: FORWARD_TO,
+    until: option('--until <event>', 'end after this event', { parse: eventName, completes: 'events' }),
+    max: option('--max <n>', 'end after so many events', { parse: wholeNumber(1, MAX_LIMIT) }),
+    timeout: option('--timeout <duration>', 'end after so long: 90s, 10m, 1h', {
+      parse: wholeSeconds(1, DAY_SECONDS),
+    }),
+  },
   examples: [
     { line: 'rtc events tail', does: 'From now on, until Ctrl-C' },
     { line: 'rtc events tail --room demo --since 10m', does: 'One room, with its last ten minutes' },
     { line: 'rtc events tail | jq -r .event', does: 'For a program: a JSON object a line' },
+    { line: 'rtc events tail --room demo --until room_finished --timeout 2h', does: 'As long as it is open' },
+    { line: 'rtc events tail --types egress_ended --max 1 --json recording', does: 'The next recording' },
     { line: 'rtc events tail --since 1h --forward-to 4000', does: 'What a receiver has missed' },
   ],
-  isStream: () => true,
-  async run(context, { room, events, since, cursor, forwardTo }) {
+  // A signal that comes before the end that was asked for is a cancellation.
+  isStream: ({ until, max }) => until === undefined && max === undefined,
+  async run(context, { room, events: asked, since, cursor, forwardTo, until, max, timeout }) {
     const from = since?.(context.io.clock());
+    const events = asked === undefined || until === undefined ? asked : [...asked, until];
+    const isEndless = until === undefined && max === undefined && timeout === undefined;
+    const end = isEndless ? {} : { end: { until, max, timeoutSeconds: timeout } };
     if (forwardTo !== undefined) {
-      await forward(context, { url: forwardTo, room, events, since: from, cursor });
+      await forward(context, { url: forwardTo, room, events, since: from, cursor, ...end });
       return nothing();
     }
     const client = await context.client();
     const onReady = (): void => printHint(context.terminal, 'Following; Ctrl-C ends.');
-    await tailEvents(context, { client, room, events, since: from, cursor, onReady });
+    await tailEvents(context, { client, room, events, since: from, cursor, onReady, ...end });
     return nothing();
   },
 });

@@ -17,6 +17,13 @@ export function eventNames(text: string): readonly EventName[] {
   });
 }
 
+/** The name of one event, of either table. */
+export function eventName(text: string): EventName {
+  const [name, ...others] = eventNames(text);
+  if (name !== undefined && name !== ALL_EVENTS && others.length === 0) return name;
+  throw usageError(`${JSON.stringify(text)} is not one event`, `choose from ${KNOWN_EVENTS.join(', ')}`);
+}
+
 /** Completed one by one; the help of `rtc events list` lists them all. */
 export const KNOWN_EVENTS = EVENT_NAMES.filter((name) => name !== ALL_EVENTS);
 

@@ -12,6 +12,7 @@ import { printStatus, type Terminal } from '../../terminal/terminal.ts';
 import { clockTime, plural } from '../../terminal/time.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
 import { eventLine, NAME_WIDTH, withId } from './event-view.ts';
+import { type FollowEnd, untilEnd } from './follow-end.ts';
 import { type Forwarded, Forwarder, type Waiting } from './forwarder.ts';
 
 export type Following = {
@@ -24,6 +25,8 @@ export type Following = {
   readonly cursor: string | undefined;
   /** Called after the first response: from then on nothing is missed. */
   readonly onReady: () => void;
+  /** Where to end; without one, at the signal. */
+  readonly end?: FollowEnd;
 };
 
 /** Shows each event as it comes until the signal: a line on a terminal, a JSON object a line elsewhere. */
@@ -68,13 +71,25 @@ export async function forwardEvents(context: Context, { onReady, ...forwarding }
       showEvent(terminal, waiting.event);
       await forwarder.add(waiting);
     }
+    await forwarder.drain();
   } finally {
     showEnd(terminal, forwarding, await forwarder.close());
   }
 }
 
-/** With news of the connection on stderr. An event comes under the name that was asked for, as a webhook gets it. */
+/** The events until the end that was asked for. */
 async function* follow(context: Context, following: Following): AsyncGenerator<Waiting, void, undefined> {
+  const { end } = following;
+  if (end === undefined) return yield* followOn(context, following, context.io.signal);
+  yield* untilEnd(context.io, end, (signal) => followOn(context, following, signal));
+}
+
+/** With news of the connection on stderr. An event comes under the name that was asked for, as a webhook gets it. */
+async function* followOn(
+  context: Context,
+  following: Following,
+  signal: AbortSignal,
+): AsyncGenerator<Waiting, void, undefined> {
   const { terminal, io } = context;
   const { client, room, events, since, onReady } = following;
   let cursor = following.cursor;
@@ -84,7 +99,7 @@ async function* follow(context: Context, following: Following): AsyncGenerator<W
     since,
     cursor,
     types: events,
-    signal: io.signal,
+    signal,
     onCursor: (reached) => {
       cursor = reached;
       if (!isReady) onReady();

@@ -37,7 +37,7 @@ export const FORWARD_TO = option(
 
 type ForwardOptions = Pick<
   Parameters<typeof forwardEvents>[1],
-  'url' | 'events' | 'room' | 'since' | 'cursor'
+  'url' | 'events' | 'room' | 'since' | 'cursor' | 'end'
 >;
 
 /** Forwards until the signal, after it has said where to and with which secret. */

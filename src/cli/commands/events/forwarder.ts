@@ -65,6 +65,13 @@ export class Forwarder {
     while (this.#queue.length >= MAX_WAITING && !this.#closing.signal.aborted) await this.#changed.promise;
   }
 
+  /** Resolves when nothing waits, or the receiver is down. */
+  async drain(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#isDown && !this.#closing.signal.aborted) {
+      await this.#changed.promise;
+    }
+  }
+
   /** How many events were not delivered, and the first of them. */
   async close(): Promise<{ readonly waiting: number; readonly first: Waiting | undefined }> {
     this.#options.signal.removeEventListener('abort', this.#stop);
@@ -118,6 +125,7 @@ export class Forwarder {
     if (outcome.kind === 'down') {
       if (!this.#isDown) this.#options.onDown(outcome.reason);
       this.#isDown = true;
+      this.#notify();
       return;
     }
     if (this.#isDown) this.#options.onUp(this.#queue.length);

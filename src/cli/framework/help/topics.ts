@@ -15,8 +15,10 @@ export const TOPICS: Readonly<Record<string, string>> = {
        504): trying again later may help
     7  negative result of a check: doctor found a fault, a token has expired, a
        code or a signature is not valid, a test delivery was not taken, nothing
-       was recorded (recordings stop --wait)
-    8  --wait ended while it was still pending
+       was recorded (recordings stop --wait), what rtc wait waited for ended
+       otherwise
+    8  the time was up: --wait, rtc wait and events tail --until while what they
+       wait for is still pending
   130  cancelled: Ctrl-C or Ctrl-D, or no at a prompt
 
   Of several targets (rtc rooms delete a b) the first failure decides; the

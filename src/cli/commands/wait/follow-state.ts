@@ -1,0 +1,55 @@
+import { retryUntilResponse } from '../../../client/retry-until-response.ts';
+import type { RtcError } from '../../../client/rtc-error.ts';
+import { type EventType, LATEST_CURSOR } from '../../../contract/event-names.ts';
+import type { Event } from '../../../contract/events.ts';
+import { describeError } from '../../errors/describe-error.ts';
+import type { Context } from '../../framework/context.ts';
+import { printHint, printStatus } from '../../terminal/terminal.ts';
+import { clockTime } from '../../terminal/time.ts';
+import { type TimeLimit, withinTime } from './time-limit.ts';
+
+export type FollowedState<S> = TimeLimit<S> & {
+  readonly room?: string;
+  readonly types: readonly EventType[];
+  /** The state after an event; `read` asks the service for it, and waits for one that is away. */
+  readonly apply: (state: S, event: Event, read: () => Promise<S>) => S | Promise<S>;
+};
+
+/**
+ * Waits by the stored events. The cursor is taken before the state is read, so that no event falls between; an event
+ * that the state has already is applied once more, which changes nothing.
+ */
+export async function followState<S>(context: Context, followed: FollowedState<S>): Promise<S> {
+  const { what, room, types, apply, isOver } = followed;
+  const client = await context.client();
+  let cursor: string = LATEST_CURSOR;
+  const readAfterCursor = async (signal: AbortSignal): Promise<S> => {
+    cursor = (await client.events.list({ cursor: LATEST_CURSOR, limit: 1, signal })).nextCursor;
+    return await followed.read(signal);
+  };
+  return await withinTime(context, { ...followed, read: readAfterCursor }, async (first, signal) => {
+    printHint(context.terminal, `Waiting for ${what}; Ctrl-C ends.`);
+    const patience = patienceOf(context, signal);
+    const read = (): Promise<S> => retryUntilResponse({}, patience, () => followed.read(signal));
+    let state = first;
+    for await (const event of client.events.follow({ ...patience, room, types, cursor, isResumed: true })) {
+      state = await apply(state, event, read);
+      if (isOver(state)) break;
+    }
+    return state;
+  });
+}
+
+/** A service that goes away is waited for, and said once. */
+export function patienceOf(context: Context, signal: AbortSignal) {
+  const { terminal, io } = context;
+  return {
+    signal,
+    onInterruption: (error: RtcError): void =>
+      printStatus(
+        terminal,
+        `${clockTime(io.clock())}  ${describeError(error, io.clock()).cause}; waiting for it`,
+      ),
+    onResumption: (): void => printStatus(terminal, `${clockTime(io.clock())}  The service is back.`),
+  };
+}

@@ -1,0 +1,86 @@
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { defineCommand } from '../../framework/command.ts';
+import { argument, requiredOption } from '../../framework/parameters.ts';
+import { type Column, record } from '../../terminal/result.ts';
+import { followState } from './follow-state.ts';
+import { type RoomCondition, roomCondition } from './room-condition.ts';
+import { applyRoomEvent, ROOM_EVENTS, type RoomState, readRoom } from './room-state.ts';
+import { TIMEOUT } from './time-limit.ts';
+
+const FIELDS = [
+  'room',
+  'isOpen',
+  'participants',
+  'publishers',
+] as const satisfies readonly (keyof RoomState)[];
+type Reached = Pick<RoomState, (typeof FIELDS)[number]>;
+
+const COLUMNS: readonly Column<Reached>[] = [
+  { heading: 'ROOM', value: ({ room }) => room, paint: 'name' },
+  { heading: 'OPEN', value: ({ isOpen }) => isOpen },
+  { heading: 'PARTICIPANTS', value: ({ participants }) => participants.join(', ') },
+  { heading: 'PUBLISHERS', value: ({ publishers }) => publishers.join(', ') },
+];
+
+export const waitForRoom = defineCommand({
+  noun: 'wait',
+  verb: 'room',
+  summary: 'Wait until a room is as it should be',
+  description:
+    'A condition is open, closed, participants>=2, publishers=0 (with >=, <=, >, <, =), joined:ada, publishing:ada or left:ada, which somebody who is not there meets. Quote it: > and < mean something else to a shell. Exit codes: 0 met, 8 not met in time, 3 there is no such room, 7 the room was closed instead.',
+  needs: 'service',
+  fields: FIELDS,
+  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  options: {
+    for: requiredOption('--for <condition>', 'such as participants>=2, or open', { parse: roomCondition }),
+    timeout: TIMEOUT,
+  },
+  examples: [
+    { line: "rtc wait room demo --for 'participants>=2' --timeout 60s", does: 'Until two are there' },
+    { line: 'rtc wait room demo --for publishing:ada', does: "Until ada's microphone or camera is on" },
+    { line: 'rtc wait room demo --for open --timeout 1h', does: 'Until somebody opens it' },
+  ],
+  async run(context, { room, for: condition, timeout }) {
+    const client = await context.client();
+    let hasBeenOpen = false;
+    const seen = (state: RoomState): RoomState => {
+      hasBeenOpen ||= state.isOpen;
+      return state;
+    };
+    const reached = await followState<RoomState>(context, {
+      what: `${condition.text} in room ${JSON.stringify(room)}`,
+      timeoutSeconds: timeout,
+      room,
+      types: ROOM_EVENTS,
+      read: async (signal) => seen(await readRoom(client, room, signal)),
+      apply: (state, event, read) => applyRoomEvent(state, event) ?? read(),
+      isOver: (state) => judge(condition, state, hasBeenOpen) !== 'pending',
+    });
+    if (judge(condition, reached, hasBeenOpen) === 'impossible') {
+      throw (hasBeenOpen ? undefined : reached.notFound) ?? closedInstead(condition, room);
+    }
+    const { isOpen, participants, publishers } = reached;
+    const result: Reached = { room, isOpen, participants, publishers };
+    return record({ response: result, record: result, columns: COLUMNS });
+  },
+});
+
+/** A room that was never there meets only conditions that can begin without one. */
+function judge(
+  { isMet, canBegin }: RoomCondition,
+  state: RoomState,
+  hasBeenOpen: boolean,
+): 'met' | 'impossible' | 'pending' {
+  if (!state.isOpen && !hasBeenOpen && !canBegin) return 'impossible';
+  if (isMet(state)) return 'met';
+  return state.isOpen || canBegin ? 'pending' : 'impossible';
+}
+
+function closedInstead({ text }: RoomCondition, room: string): CliError {
+  return new CliError(
+    EXIT.negative,
+    `room ${JSON.stringify(room)} was closed before ${text} was so`,
+    `see what happened: rtc events list --room ${shellQuote(room)}`,
+  );
+}
