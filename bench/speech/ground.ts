@@ -31,6 +31,8 @@ export type BenchWorker = {
   /** What they have had of the processors so far. */
   readonly processorSeconds: () => number;
   readonly close: () => Promise<void>;
+  /** As `kill -9`. */
+  readonly kill: () => Promise<void>;
 };
 
 const LAUNCHER = join(import.meta.dirname, '../../bin/rtc.js');
@@ -76,6 +78,10 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
         close: async () => {
           child.kill();
           if (child.exitCode === null) await once(child, 'exit');
+        },
+        kill: async () => {
+          child.kill('SIGKILL');
+          await once(child, 'exit');
         },
       };
     },

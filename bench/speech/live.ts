@@ -24,6 +24,7 @@ const SENTENCES = [
 const SPEAKERS = 5;
 const UTTERANCES = 12;
 const PAUSE_MS = 1_500;
+const SHORT_PAUSE_MS = 600;
 const RATE = 22_050;
 const FRAME = Math.round(RATE / 50);
 const FRAME_MS = (FRAME / RATE) * 1000;
@@ -137,6 +138,13 @@ export async function joinSpeaker(
         await send(noise(PAUSE_MS));
       }
       return ends;
+    },
+    /** Says it again and again, with pauses in which a segment ends. */
+    repeat: async (samples: Int16Array, signal: AbortSignal): Promise<void> => {
+      while (!signal.aborted) {
+        await send(samples);
+        await send(noise(SHORT_PAUSE_MS));
+      }
     },
     leave: async () => {
       await track.close();

@@ -9,6 +9,7 @@ import { type Heard, measureSideBySide } from './side-by-side.ts';
 /*
  * What speech to text costs: `npm run bench:speech` after `npm run build`, or with --only live|recorded|side-by-side.
  * The memory after many short calls is measured with --only calls [--calls 60] alone, at some six seconds a call.
+ * What is lost when a worker is killed is measured with --only takeover.
  * Four hours from a bucket are heard with --only long alone: it takes up to ten minutes.
  * The workers are those of `rtc worker`, on the small English model. Everything runs on this machine, the media server
  * and the speakers included.
@@ -18,6 +19,7 @@ import { type Heard, measureSideBySide } from './side-by-side.ts';
 process.env.NODE_ENV = 'production';
 const { measureLive } = await import('./live.ts');
 const { measureCalls } = await import('./calls.ts');
+const { measureTakeover } = await import('./takeover.ts');
 
 const { values } = parseArgs({
   options: { only: { type: 'string' }, calls: { type: 'string', default: '60' } },
@@ -35,6 +37,7 @@ if (isWanted('live') || isWanted('recorded')) {
 }
 if (isWanted('side-by-side')) await sideBySide();
 if (values.only === 'long') await long();
+if (values.only === 'takeover') await takeover();
 if (values.only === 'calls') await calls(Number(values.calls));
 // The room client keeps the process alive.
 process.exit();
@@ -59,6 +62,20 @@ async function calls(count: number): Promise<void> {
     const marks = [1, 10, 20, 30, 40, 50, 100, 200, 300, 400].filter((call) => call < count);
     console.log(`calls of three people: ${segments} segments of ${count * 3} sentences stored`);
     console.log(`    memory of the worker after call ${[...marks, count].map(after).join(', ')}`);
+  } finally {
+    await ground.close();
+  }
+}
+
+async function takeover(): Promise<void> {
+  const ground = await openGround();
+  try {
+    const { claimedAfter, heardAfter } = await measureTakeover(ground);
+    console.log(
+      `takeover of a live transcription, ${claimedAfter.length} workers killed one after the other:`,
+    );
+    console.log(`    from the kill to the successor's claim: ${claimedAfter.join(', ')} ms (at most 2100)`);
+    console.log(`    to the first sentence that is heard again: ${heardAfter.join(', ')} ms`);
   } finally {
     await ground.close();
   }

@@ -12,7 +12,15 @@ import {
 
 type ClaimMethods = Pick<
   TranscriptionStore,
-  'claimLive' | 'expireLive' | 'forgiveLosses' | 'claimPost' | 'listPostDue' | 'renew' | 'release'
+  | 'claimLive'
+  | 'expireLive'
+  | 'renewLive'
+  | 'forgiveLoss'
+  | 'forgiveLosses'
+  | 'claimPost'
+  | 'listPostDue'
+  | 'renew'
+  | 'release'
 >;
 
 export function claimMethods(connection: Connection): ClaimMethods {
@@ -25,6 +33,19 @@ export function claimMethods(connection: Connection): ClaimMethods {
         changes: sql``,
       }),
     expireLive: (now) => expireLive(connection, now),
+    renewLive: async (owner, leaseUntil) => {
+      await db
+        .updateTable('transcriptions')
+        .set({ leaseUntil })
+        .where('leaseOwner', '=', owner)
+        .where('status', '=', 'active')
+        .execute();
+    },
+    forgiveLoss: async (id) => {
+      await sql`
+        update transcriptions set attempts = attempts - 1
+        where id = ${id} and status = 'active' and attempts > 0`.execute(db);
+    },
     forgiveLosses: async (id, owner) => {
       await db
         .updateTable('transcriptions')

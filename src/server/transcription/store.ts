@@ -33,6 +33,10 @@ export interface TranscriptionStore {
    * nothing else can have ended both workers. Returns the number of transcriptions that were taken.
    */
   expireLive(now: number): Promise<number>;
+  /** Extends the leases of all live ones of a worker. */
+  renewLive(owner: string, leaseUntil: number): Promise<void>;
+  /** Takes back one loss of a live one: the worker that lost it is alive. */
+  forgiveLoss(id: string): Promise<void>;
   /** Resets `attempts` of a live one that its worker survives. */
   forgiveLosses(id: string, owner: string): Promise<void>;
   listActiveLive(): Promise<readonly Transcription[]>;

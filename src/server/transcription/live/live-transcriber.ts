@@ -11,10 +11,11 @@ import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber 
  *
  *   claim     Takes an active transcription without a lease: one per round, so that several workers share the rooms,
  *             and none while recognition is behind.
- *   renew     Extends the lease long before it expires.
+ *   renew     Extends all leases of the worker long before they expire.
  *   expire    Takes the transcriptions of a worker whose lease has expired, so that they can be claimed. One that ended
  *             its workers again and again fails instead.
- *   end       Leaves the room when the row is stopped, deleted or taken over.
+ *   end       Leaves the room when the row is stopped, deleted or taken over. A worker that lives to see its row taken
+ *             over did not die of it, and says so.
  *   release   On close: stores everything said so far, then gives up the lease, so that another worker continues.
  *
  * A round follows each change of the transcriptions in the database, and each time at which a lease is due.
@@ -22,11 +23,18 @@ import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber 
 
 /** Changes and claims that follow each other closely are handled together. */
 const ROUND_PAUSE_MS = 400;
+/** Between two claims of transcriptions that have lost their worker: speech is being lost. */
+const TAKEOVER_PAUSE_MS = 100;
 /** Looks again after this time at the latest, since a change of another process may be missed. */
 const LOOK_AGAIN_MS = 30_000;
-/** Another worker takes over when the lease of a killed one has expired. */
-const LEASE_MS = 9_000;
-const RENEW_MS = 3_000;
+/**
+ * Another worker takes over when the lease of a killed one has expired. This, and less than a second to join the room,
+ * is what a takeover loses.
+ */
+const LEASE_MS = 2_000;
+const RENEW_MS = 500;
+/** A round that starts or reads so late shows that the machine or the database was held up, for other workers too. */
+const HELD_UP_MS = 500;
 const BACKOFF = { firstMs: ROUND_PAUSE_MS, maxMs: 2_000 } as const;
 /** Maximum number of rooms. Usually the load of the machine sets a lower limit first. */
 const MAX_ROOMS = 50;
@@ -63,6 +71,12 @@ export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber
 type Lease = { renewedAt: number; isRefused: boolean; losses: number };
 type HeldRoom = { readonly room: RoomTranscription; readonly lease: Lease; readonly claimedAt: number };
 
+type Expiry = {
+  /** When the next lease of another worker expires. */
+  readonly nextExpiry: number | undefined;
+  readonly hasExpired: boolean;
+};
+
 class LiveWorker {
   readonly #deps: LiveTranscriberDeps;
   readonly #queue: FairQueue;
@@ -71,6 +85,8 @@ class LiveWorker {
   readonly #loop: Loop;
   readonly #unsubscribe: () => void;
   #isInterrupted = false;
+  #renewedAt = 0;
+  #dueAt = Number.POSITIVE_INFINITY;
   /** After an interruption of our own, other workers have had one too, and get time to renew their leases. */
   #expiresNothingUntil = 0;
 
@@ -100,38 +116,62 @@ class LiveWorker {
   }
 
   async #round(): Promise<number | undefined> {
-    const wasInterrupted = this.#isInterrupted;
+    const { clock } = this.#deps;
+    const startedAt = clock.now();
+    const wasInterrupted = this.#isInterrupted || startedAt - this.#dueAt > HELD_UP_MS;
     this.#isInterrupted = true;
-    const { store, clock, workerId } = this.#deps;
+    await this.#renew(startedAt);
+    const active = await this.#readActive();
+    const isHeldUp = wasInterrupted || clock.now() - startedAt > HELD_UP_MS;
+    if (isHeldUp) this.#expiresNothingUntil = clock.now() + LEASE_MS;
+    const { nextExpiry, hasExpired } = await this.#expire(active);
+    const nextClaim = await this.#claim(hasExpired ? await this.#readActive() : active);
+    this.#isInterrupted = false;
+    const nextRenewal = this.#rooms.size === 0 ? undefined : this.#renewedAt + RENEW_MS;
+    const dueAt = earliest([nextExpiry, nextClaim, nextRenewal]) ?? Number.POSITIVE_INFINITY;
+    this.#dueAt = Math.min(dueAt, clock.now() + LOOK_AGAIN_MS);
+    return this.#dueAt;
+  }
+
+  /** Ends the rooms that are not ours any more. */
+  async #readActive(): Promise<readonly Transcription[]> {
+    const { store, workerId } = this.#deps;
     const active = await store.transcriptions.listActiveLive();
     const isOurs = new Set(active.filter(({ leaseOwner }) => leaseOwner === workerId).map(({ id }) => id));
     for (const [id, held] of this.#rooms) {
-      if (!isOurs.has(id) || held.lease.isRefused) this.#end(id, held);
-      else await this.#renew(id, held);
+      if (isOurs.has(id) && !held.lease.isRefused) continue;
+      this.#end(id, held);
+      if (!isOurs.has(id)) await store.transcriptions.forgiveLoss(id);
     }
-    if (wasInterrupted) this.#expiresNothingUntil = clock.now() + LEASE_MS;
-    const nextExpiry = await this.#expire(active);
-    const nextClaim = await this.#claim(active);
-    this.#isInterrupted = false;
-    return earliest([nextExpiry, nextClaim, this.#nextRenewal(), clock.now() + LOOK_AGAIN_MS]);
+    return active;
   }
 
-  #nextRenewal(): number | undefined {
-    return earliest([...this.#rooms.values()].map(({ lease }) => lease.renewedAt + RENEW_MS));
+  async #renew(now: number): Promise<void> {
+    if (this.#rooms.size === 0 || now - this.#renewedAt < RENEW_MS) return;
+    const { store, workerId } = this.#deps;
+    await store.transcriptions.renewLive(workerId, now + LEASE_MS);
+    this.#renewedAt = now;
+    for (const [id, { lease, claimedAt }] of this.#rooms) {
+      lease.renewedAt = now;
+      if (lease.losses === 0 || now - claimedAt < SURVIVED_MS) continue;
+      await store.transcriptions.forgiveLosses(id, workerId);
+      lease.losses = 0;
+    }
   }
 
-  /** Returns when the next lease of another worker expires. */
-  async #expire(active: readonly Transcription[]): Promise<number | undefined> {
+  async #expire(active: readonly Transcription[]): Promise<Expiry> {
     const { store, clock } = this.#deps;
     const now = clock.now();
     const leases = active
       .filter(({ id }) => !this.#rooms.has(id))
       .flatMap(({ leaseUntil }) => leaseUntil ?? []);
     const expiry = earliest(leases);
-    if (expiry === undefined) return undefined;
-    if (expiry > now || this.#expiresNothingUntil > now) return Math.max(expiry, this.#expiresNothingUntil);
+    if (expiry === undefined) return { nextExpiry: undefined, hasExpired: false };
+    if (expiry > now || this.#expiresNothingUntil > now) {
+      return { nextExpiry: Math.max(expiry, this.#expiresNothingUntil), hasExpired: false };
+    }
     await store.transcriptions.expireLive(now);
-    return now;
+    return { nextExpiry: now + TAKEOVER_PAUSE_MS, hasExpired: true };
   }
 
   /** Returns when another transcription can be claimed, or looked at again. */
@@ -154,7 +194,8 @@ class LiveWorker {
       ...(this.#holdsSuspect() ? { attemptsBelow: SUSPECT_LOSSES } : {}),
     });
     for (const transcription of claimed) this.#start(transcription, now);
-    return claimable.length > claimed.length ? now + ROUND_PAUSE_MS : undefined;
+    if (claimable.length <= claimed.length) return undefined;
+    return now + (claimable.some(({ attempts }) => attempts > 0) ? TAKEOVER_PAUSE_MS : ROUND_PAUSE_MS);
   }
 
   #holdsSuspect(): boolean {
@@ -182,19 +223,6 @@ class LiveWorker {
       },
     );
     this.#rooms.set(id, { room, lease, claimedAt: now });
-  }
-
-  async #renew(id: string, held: HeldRoom): Promise<void> {
-    const { clock, store, workerId } = this.#deps;
-    const { lease, claimedAt } = held;
-    const now = clock.now();
-    if (now - lease.renewedAt < RENEW_MS) return;
-    const isOurs = await store.transcriptions.renew(id, workerId, now + LEASE_MS);
-    lease.renewedAt = now;
-    if (!isOurs) return this.#end(id, held);
-    if (lease.losses === 0 || now - claimedAt < SURVIVED_MS) return;
-    await store.transcriptions.forgiveLosses(id, workerId);
-    lease.losses = 0;
   }
 
   #end(id: string, held: HeldRoom): void {

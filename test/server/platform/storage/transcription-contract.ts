@@ -176,6 +176,17 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0 });
       });
 
+      it('has one loss less when its former worker turns out to be alive', async () => {
+        await transcriptions.startLive(live('tr_1'));
+        await transcriptions.claimLive(claim({ owner: 'a' }));
+        await transcriptions.forgiveLoss('tr_1');
+        expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0 });
+        await transcriptions.expireLive(3000);
+        await transcriptions.claimLive(claim({ owner: 'b' }));
+        await transcriptions.forgiveLoss('tr_1');
+        expect(await transcriptions.find('tr_1')).toMatchObject({ attempts: 0, leaseOwner: 'b' });
+      });
+
       it('fails once, keeps its segments, and its room may start another', async () => {
         await transcriptions.startLive(live('tr_1'));
         await transcriptions.claimLive(claim({ owner: 'a' }));
@@ -258,6 +269,21 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         await transcriptions.expireLive(9000);
         await transcriptions.claimLive(claim({ owner: 'b', now: 9000, leaseUntil: 10_000 }));
         expect(await transcriptions.renew('tr_1', 'a', 20_000)).toBe(false);
+      });
+
+      it('is prolonged with all others of its worker', async () => {
+        for (const [id, owner] of [
+          ['tr_1', 'a'],
+          ['tr_2', 'a'],
+          ['tr_3', 'b'],
+        ] as const) {
+          await transcriptions.startLive(live(id, { room: id }));
+          await transcriptions.claimLive(claim({ owner, now: 2000, leaseUntil: 3000 }));
+        }
+        await transcriptions.stopLive('tr_2', 2500);
+        await transcriptions.renewLive('a', 9000);
+        const leases = await Promise.all(['tr_1', 'tr_2', 'tr_3'].map((id) => transcriptions.find(id)));
+        expect(leases.map((one) => one?.leaseUntil)).toEqual([9000, null, 3000]);
       });
 
       it('cannot be prolonged once the transcription was stopped', async () => {

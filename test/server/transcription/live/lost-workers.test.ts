@@ -17,7 +17,7 @@ import { letPass } from '../../webhooks/dispatcher/support/let-pass.ts';
 /* Workers that die while they transcribe, and the one that comes after them. The rooms and time are the test's own. */
 
 const NOW = Date.UTC(2026, 0, 31, 9, 30, 0);
-const LEASE_MS = 9_000;
+const LEASE_MS = 2_000;
 
 describe.each([
   ['SQLite', sqliteGround],
@@ -57,10 +57,11 @@ describe.each([
     clock.advance(LEASE_MS);
   };
 
-  const work = async (workerId = 'w'): Promise<void> => {
+  const work = async (workerId = 'w', changed: Partial<Store['transcriptions']> = {}): Promise<void> => {
     const own = await ground.open();
     const transcriptions: Store['transcriptions'] = {
       ...own.transcriptions,
+      ...changed,
       listActiveLive: () => {
         reads += 1;
         return own.transcriptions.listActiveLive();
@@ -139,6 +140,52 @@ describe.each([
     expect(clock.now()).toBeGreaterThanOrEqual(NOW + 2 * LEASE_MS + 60_000);
     await eventually(async () => (await find('tr_1'))?.attempts).toBe(0);
     expect(await find('tr_1')).toMatchObject({ status: 'active', leaseOwner: 'w' });
+  });
+
+  it('holds its rooms by leases of at most two seconds, which it renews again and again', async () => {
+    await start('tr_1');
+    const leases: number[] = [];
+    const renewLive: Store['transcriptions']['renewLive'] = async (owner, leaseUntil) => {
+      leases.push(leaseUntil - clock.now());
+      await store.transcriptions.renewLive(owner, leaseUntil);
+    };
+    await work('w', { renewLive });
+    await eventually(() => leases.length).toBeGreaterThan(10);
+    expect(Math.max(...leases)).toBeLessThanOrEqual(LEASE_MS);
+    expect(await find('tr_1')).toMatchObject({ leaseOwner: 'w', attempts: 0 });
+  });
+
+  it('takes nothing from another one at once after the whole machine stood still', async () => {
+    await start('tr_1');
+    const now = clock.now();
+    const claim = { owner: 'other', now, leaseUntil: now + LEASE_MS, limit: 1, supports: () => true };
+    expect(await store.transcriptions.claimLive(claim)).toHaveLength(1);
+    await work();
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.advance(60_000);
+    // It has had its round when it sleeps again.
+    await expect.poll(() => clock.sleeping).toBe(1);
+    expect(await find('tr_1')).toMatchObject({ leaseOwner: 'other', attempts: 0 });
+    await eventually(() => joined).toEqual(['room of tr_1']);
+    expect(await find('tr_1')).toMatchObject({ leaseOwner: 'w', attempts: 1 });
+  });
+
+  it('is not the culprit of a transcription that it lost and outlived', async () => {
+    await start('tr_1');
+    let isStuck = false;
+    const stuck = Promise.withResolvers<void>();
+    const renewLive: Store['transcriptions']['renewLive'] = async (owner, leaseUntil) => {
+      if (isStuck) await stuck.promise;
+      await store.transcriptions.renewLive(owner, leaseUntil);
+    };
+    await work('stuck', { renewLive });
+    await eventually(() => joined).toHaveLength(1);
+    isStuck = true;
+    await work('successor');
+    await eventually(async () => (await find('tr_1'))?.leaseOwner).toBe('successor');
+    stuck.resolve();
+    await eventually(async () => (await find('tr_1'))?.attempts).toBe(0);
+    expect(await find('tr_1')).toMatchObject({ status: 'active', leaseOwner: 'successor' });
   });
 
   it('does not read the database while nothing changes, and is woken by a start elsewhere', async () => {
