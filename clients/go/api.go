@@ -220,6 +220,21 @@ type ParticipantList struct {
 	Participants []Participant `json:"participants"`
 }
 
+// ParticipantPatch: What to change of the participant.
+type ParticipantPatch struct {
+	// New display name. At most 256 bytes of UTF-8, no control characters.
+	Name *string `json:"name,omitempty"`
+	// Replaces the metadata; kept as JSON text, at most 512 KiB
+	Metadata map[string]any `json:"metadata,omitempty"`
+	// Merged into the attributes, of which LiveKit keeps 64 KiB; null or an empty text removes one. Those that begin
+	// with `rtc.` belong to the role
+	Attributes map[string]*string `json:"attributes,omitempty"`
+	// Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+	// subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end. One of host,
+	// moderator, participant, viewer.
+	Role *string `json:"role,omitempty"`
+}
+
 // Mute: What to mute.
 type Mute struct {
 	// Track to mute
@@ -240,7 +255,7 @@ type Block struct {
 type BlockList struct {
 	// The blocks
 	Blocks []Block `json:"blocks"`
-	// Where the next page begins; null after the last one
+	// The cursor of the next page; null after the last one
 	NextCursor *string `json:"nextCursor"`
 }
 
@@ -1606,6 +1621,13 @@ func (c *Client) DeleteRoom(ctx context.Context, roomID string) error {
 func (c *Client) ListParticipants(ctx context.Context, roomID string) (ParticipantList, error) {
 	var response ParticipantList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants", query: nil}, &response)
+	return response, err
+}
+
+// UpdateParticipant: Change a participant's name, metadata, attributes or role.
+func (c *Client) UpdateParticipant(ctx context.Context, roomID string, participantID string, body *ParticipantPatch) (Participant, error) {
+	var response Participant
+	err := c.do(ctx, request{method: http.MethodPatch, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID), query: nil, body: orNil(body)}, &response)
 	return response, err
 }
 

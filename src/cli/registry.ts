@@ -13,7 +13,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'participants',
     section: 'Rooms',
     summary: 'Who is in a room',
-    verbs: ['list', 'remove', 'mute'],
+    verbs: ['list', 'update', 'remove', 'mute'],
     load: () => import('./commands/participants/commands.ts'),
   },
   {

@@ -18,7 +18,12 @@ export type { Fetch } from './fetch-exchange.ts';
 export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
 export type { FollowTranscriptionOptions } from './follow-transcription.ts';
 export type { Ingress } from './ingress.ts';
-export type { Participants, RemoveParticipantOptions, TrackTarget } from './participants.ts';
+export type {
+  Participants,
+  ParticipantTarget,
+  RemoveParticipantOptions,
+  TrackTarget,
+} from './participants.ts';
 export type { ListRecordingsOptions, Recordings } from './recordings.ts';
 export type { ListRoomsOptions, RoomCreation, Rooms } from './rooms.ts';
 export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';

@@ -1,11 +1,13 @@
 import type { BlockDuration } from '../contract/blocks.ts';
-import type { Participant, ParticipantList } from '../contract/participants.ts';
+import type { Participant, ParticipantList, ParticipantPatch } from '../contract/participants.ts';
 import type { CallOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
 import { queryOf, roomPath, withBody } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 
 export type TrackTarget = { readonly room: string; readonly identity: string; readonly trackSid: string };
+
+export type ParticipantTarget = { readonly room: string; readonly identity: string };
 
 export type RemoveParticipantOptions = CallOptions & {
   /** Also keeps the identity out of the room: for so many seconds, or `forever`. */
@@ -46,6 +48,16 @@ export class Participants {
     const path = `${roomPath(room, 'participants', identity)}${queryOf({ block })}`;
     const { headers } = await this.#transport.send('DELETE', path, rest);
     return { removed: headers['x-participant-removed'] !== 'false' };
+  }
+
+  /** PATCH /v1/rooms/:roomId/participants/:participantId: name, metadata, attributes or role, while it is in the room. */
+  async update(
+    { room, identity }: ParticipantTarget,
+    patch: ParticipantPatch,
+    options?: CallOptions,
+  ): Promise<Participant> {
+    const path = roomPath(room, 'participants', identity);
+    return await this.#transport.call('PATCH', path, withBody(patch, options));
   }
 
   /** POST /v1/rooms/:roomId/participants/:participantId/mute: one track, which only the participant can unmute. */

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { roomIdParameter } from './ids.ts';
 import { nameSchema } from './names.ts';
+import { RoleSchema } from './tokens.ts';
 
 export const ParticipantParams = Type.Object({
   roomId: roomIdParameter,
@@ -67,6 +68,32 @@ export const ParticipantListSchema = Type.Object(
   { $id: 'ParticipantList', description: 'Who is in a room' },
 );
 export type ParticipantList = Static<typeof ParticipantListSchema>;
+
+const attributeValue = Type.Union([Type.String({ format: 'livekit-metadata' }), Type.Null()]);
+
+export const ParticipantPatchSchema = Type.Object(
+  {
+    name: Type.Optional(nameSchema('New display name', 'Ada Lovelace')),
+    metadata: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Replaces the metadata; kept as JSON text, at most 512 KiB',
+        examples: [{ team: 'red' }],
+      }),
+    ),
+    attributes: Type.Optional(
+      Type.Record(Type.String(), attributeValue, {
+        maxProperties: 100,
+        propertyNames: { type: 'string', minLength: 1, format: 'livekit-name' },
+        description:
+          'Merged into the attributes, of which LiveKit keeps 64 KiB; null or an empty text removes one. Those that begin with `rtc.` belong to the role',
+        examples: [{ hand: 'raised' }],
+      }),
+    ),
+    role: Type.Optional(RoleSchema),
+  },
+  { $id: 'ParticipantPatch', description: 'What to change of the participant', additionalProperties: false },
+);
+export type ParticipantPatch = Static<typeof ParticipantPatchSchema>;
 
 export const MuteSchema = Type.Object(
   {

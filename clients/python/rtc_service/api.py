@@ -251,6 +251,21 @@ class ParticipantList(TypedDict):
     participants: list[Participant]
 
 
+class ParticipantPatch(TypedDict, total=False):
+    """What to change of the participant"""
+
+    # New display name. At most 256 bytes of UTF-8, no control characters.
+    name: str
+    # Replaces the metadata; kept as JSON text, at most 512 KiB
+    metadata: dict[str, Any]
+    # Merged into the attributes, of which LiveKit keeps 64 KiB; null or an empty text removes one. Those that begin
+    # with `rtc.` belong to the role
+    attributes: dict[str, Optional[str]]
+    # Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and
+    # subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.
+    role: Literal["host", "moderator", "participant", "viewer"]
+
+
 class Mute(TypedDict):
     """What to mute"""
 
@@ -274,7 +289,7 @@ class BlockList(TypedDict):
 
     # The blocks
     blocks: list[Block]
-    # Where the next page begins; null after the last one
+    # The cursor of the next page; null after the last one
     nextCursor: Optional[str]
 
 
@@ -1694,6 +1709,21 @@ class Operations:
     def list_participants(self, room_id: str) -> ParticipantList:
         """List the participants of a room."""
         response: ParticipantList = self._call("GET", self._path("/v1/rooms/{}/participants", room_id), {}, None)
+        return response
+
+    def update_participant(
+        self,
+        room_id: str,
+        participant_id: str,
+        body: Optional[ParticipantPatch] = None,
+    ) -> Participant:
+        """Change a participant's name, metadata, attributes or role."""
+        response: Participant = self._call(
+            "PATCH",
+            self._path("/v1/rooms/{}/participants/{}", room_id, participant_id),
+            {},
+            body,
+        )
         return response
 
     def remove_participant(self, room_id: str, participant_id: str, *, block: Optional[str] = None) -> None:

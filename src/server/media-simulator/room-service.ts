@@ -12,6 +12,7 @@ import {
   type ParticipantInfo,
   RemoveParticipantResponse,
   RoomParticipantIdentity,
+  type TrackSource,
   UpdateParticipantRequest,
   UpdateRoomMetadataRequest,
 } from '@livekit/protocol';
@@ -95,7 +96,9 @@ function participantMethods(context: SimulatorContext, rooms: Rooms): TwirpServi
       }
       ensureMetadataFits(request.metadata);
       ensureRoomAdmin(access, request.room);
-      return update(findParticipant(rooms, request.room, request.identity), request);
+      const participant = update(findParticipant(rooms, request.room, request.identity), request);
+      endForbiddenTracks(rooms, request.room, participant);
+      return participant;
     }),
   };
 }
@@ -125,6 +128,19 @@ function update(participant: ParticipantInfo, request: UpdateParticipantRequest)
   participant.attributes = Object.fromEntries(attributes.filter(([, value]) => value !== ''));
   participant.version += 1;
   return participant;
+}
+
+/** Without the permission to publish the tracks end; without a list of sources every one may be published. */
+function endForbiddenTracks(
+  rooms: Rooms,
+  room: string,
+  { identity, permission, tracks }: ParticipantInfo,
+): void {
+  const { canPublish = true, canPublishSources = [] } = permission ?? {};
+  const isAllowed = (source: TrackSource): boolean =>
+    canPublish && (canPublishSources.length === 0 || canPublishSources.includes(source));
+  for (const { sid } of tracks.filter(({ source }) => !isAllowed(source)))
+    rooms.unpublish(room, identity, sid);
 }
 
 function ensureRoom(rooms: Rooms, name: string): void {

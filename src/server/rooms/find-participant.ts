@@ -36,7 +36,11 @@ export async function findParticipant(
     if (!(error instanceof ServiceError) || error.code !== 'participant-not-found') throw error;
   }
   await findRoom(deps, room);
-  throw new ServiceError(
+  throw participantNotFound(identity);
+}
+
+export function participantNotFound(identity: string): ServiceError {
+  return new ServiceError(
     'participant-not-found',
     `There is no participant ${JSON.stringify(identity)} in this room.`,
   );

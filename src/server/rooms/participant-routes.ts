@@ -1,17 +1,25 @@
 import { parseBlockDuration, RemoveParticipantQuery } from '../../contract/blocks.ts';
-import { MuteSchema, ParticipantListSchema, ParticipantParams } from '../../contract/participants.ts';
+import {
+  MuteSchema,
+  ParticipantListSchema,
+  ParticipantParams,
+  ParticipantPatchSchema,
+  ParticipantSchema,
+} from '../../contract/participants.ts';
 import { RoomParams } from '../../contract/rooms.ts';
+import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { BlockDeps } from './blocks.ts';
 import { listParticipants, type ParticipantDeps } from './find-participant.ts';
 import { muteParticipant } from './mute-participant.ts';
 import { removeParticipant } from './remove-participant.ts';
+import { updateParticipant } from './update-participant.ts';
 
 export type ParticipantRouteDeps = ParticipantDeps & BlockDeps;
 
 export function participantRoutes(deps: ParticipantRouteDeps): readonly Route[] {
-  return [listRoute(deps), removeRoute(deps), muteRoute(deps)];
+  return [listRoute(deps), updateRoute(deps), removeRoute(deps), muteRoute(deps)];
 }
 
 function listRoute(deps: ParticipantDeps): Route {
@@ -30,6 +38,29 @@ function listRoute(deps: ParticipantDeps): Route {
       status: 200,
       body: { participants: await listParticipants(deps, params.roomId) },
     }),
+  });
+}
+
+function updateRoute(deps: ParticipantDeps): Route {
+  return defineRoute({
+    method: 'PATCH',
+    path: '/v1/rooms/:roomId/participants/:participantId',
+    operationId: 'updateParticipant',
+    tag: 'participants',
+    summary: "Change a participant's name, metadata, attributes or role",
+    description:
+      "Everyone in the room is told at once. A role changes what the participant may publish, receive and send, ends the tracks that it may publish no more, and is kept when its client reconnects. It lasts until the participant leaves: a token that you issue later has the role that it is asked for. LiveKit's room administration, which a host has, comes with a token alone: it is neither given nor taken away here.",
+    security: 'signed',
+    params: ParticipantParams,
+    body: ParticipantPatchSchema,
+    success: { 200: { description: 'The participant after the change', schema: ParticipantSchema } },
+    errors: ['room-not-found', 'participant-not-found', ...MEDIA_ERRORS],
+    handle: async ({ params, body, raw }) => {
+      const metadata = exactMember(raw.body, 'metadata', body.metadata);
+      const patch = metadata === undefined ? body : { ...body, metadata };
+      const { roomId: room, participantId: identity } = params;
+      return { status: 200, body: await updateParticipant(deps, { room, identity, patch }) };
+    },
   });
 }
 

@@ -22,3 +22,8 @@ export const ROLE_GRANTS: Readonly<Record<Role, RoleGrants>> = {
   participant: { grants: SPEAKER, canMuteOthers: false },
   viewer: { grants: VIEWER, canMuteOthers: false },
 };
+
+/** The attributes that say what a role may do, for clients and for our events. */
+export function attributesOf(role: Role): Readonly<Record<string, string>> {
+  return { 'rtc.role': role, 'rtc.canMuteOthers': String(ROLE_GRANTS[role].canMuteOthers) };
+}

@@ -1,53 +1,24 @@
 import { type BlockDuration, MAX_BLOCK_SECONDS } from '../../../contract/blocks.ts';
-import type { Participant } from '../../../contract/participants.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { argument, flag, notEmpty, option, wholeSeconds } from '../../framework/parameters.ts';
+import { flag, notEmpty, option, wholeSeconds } from '../../framework/parameters.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
 import { watchList } from '../../framework/watch-list.ts';
-import { type Column, done, type ListResult, list, nothing } from '../../terminal/result.ts';
+import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { findParticipant } from './find-participant.ts';
-
-type Track = Participant['tracks'][number];
-
-const FIELDS = [
-  'sid',
-  'identity',
-  'name',
-  'state',
-  'kind',
-  'metadata',
-  'joinedAt',
-  'isPublisher',
-  'attributes',
-  'tracks',
-] as const satisfies readonly (keyof Participant)[];
-
-const COLUMNS: readonly Column<Participant>[] = [
-  { heading: 'IDENTITY', value: (participant) => participant.identity, paint: 'name' },
-  { heading: 'NAME', value: (participant) => participant.name },
-  { heading: 'ROLE', value: (participant) => participant.attributes['rtc.role'] },
-  {
-    heading: 'STATE',
-    value: (participant) => participant.state,
-    display: (participant) => participant.state.toLowerCase(),
-    paint: (participant) => (participant.state === 'ACTIVE' ? 'good' : 'faint'),
-  },
-  {
-    heading: 'TRACKS',
-    value: (participant) => participant.tracks.map((track) => track.sid).join(','),
-    display: (participant) => participant.tracks.map(describeTrack).join(', '),
-  },
-  { heading: 'JOINED', value: joinedAt },
-];
-
-const ROOM = argument('name of the room', { completes: 'rooms' });
-const IDENTITY = argument('identity of the participant');
+import {
+  describeTrack,
+  IDENTITY,
+  PARTICIPANT_COLUMNS,
+  PARTICIPANT_FIELDS,
+  ROOM,
+} from './participant-view.ts';
+import { update } from './update-command.ts';
 
 const listParticipants = defineCommand({
   noun: 'participants',
@@ -56,7 +27,7 @@ const listParticipants = defineCommand({
   summary: 'List who is in a room',
   description: 'Recorders are not listed.',
   needs: 'service',
-  fields: FIELDS,
+  fields: PARTICIPANT_FIELDS,
   arguments: { room: ROOM },
   options: { watch: WATCH },
   examples: [
@@ -72,7 +43,7 @@ const listParticipants = defineCommand({
       return list({
         response,
         records: response.participants,
-        columns: COLUMNS,
+        columns: PARTICIPANT_COLUMNS,
         identify: (participant) => participant.sid,
         empty: `Nobody is in ${input.room}. Let somebody in: rtc tokens create --room ${shellQuote(input.room)} --identity ada --role host`,
       });
@@ -177,7 +148,7 @@ async function describeLoss(context: Context, { room, identity, block }: Removal
   return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
 }
 
-export const commands: readonly Command[] = [listParticipants, remove, mute];
+export const commands: readonly Command[] = [listParticipants, update, remove, mute];
 
 type Choice = { readonly room: string; readonly identity: string; readonly all: boolean };
 
@@ -195,16 +166,4 @@ async function chooseTracks(context: Context, choice: Choice): Promise<readonly 
   const chosen = await context.prompter.choose('Which track?', [...labels, 'all of them']);
   const sid = chosen.split(' ')[0] ?? '';
   return chosen === 'all of them' ? audible.map((track) => track.sid) : [sid];
-}
-
-/** `microphone`, `screen share (muted)`. */
-function describeTrack(track: Track): string {
-  const source = track.source === 'UNKNOWN' ? track.type : track.source;
-  const words = source.toLowerCase().replaceAll('_', ' ');
-  return track.muted ? `${words} (muted)` : words;
-}
-
-function joinedAt(participant: Participant): { instantMs: number } | undefined {
-  const seconds = Number(participant.joinedAt);
-  return seconds > 0 ? { instantMs: seconds * 1000 } : undefined;
 }

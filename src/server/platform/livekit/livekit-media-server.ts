@@ -4,8 +4,8 @@ import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
 import { withConnectionCheck } from './connection-check.ts';
 import { type FailedCall, isNoResponse, toServiceError } from './errors.ts';
-import type { EgressFilter, MediaServer } from './media-server.ts';
-import { toEgress, toIngress, toParticipant, toRoom } from './records.ts';
+import type { EgressFilter, MediaServer, ParticipantChange } from './media-server.ts';
+import { toEgress, toIngress, toParticipant, toPermission, toRoom } from './records.ts';
 import { toFileOutput, toRoomCompositeOptions } from './room-composite.ts';
 
 /** One call of the media server's API, for metrics. */
@@ -132,6 +132,7 @@ type ParticipantMethods =
   | 'getParticipant'
   | 'isParticipantServed'
   | 'removeParticipant'
+  | 'updateParticipant'
   | 'muteTrack';
 
 function participantMethods(
@@ -153,6 +154,10 @@ function participantMethods(
       ),
     removeParticipant: (room, identity) =>
       caller('removeParticipant', participantNotFound, () => rooms.removeParticipant(room, identity)),
+    updateParticipant: (room, identity, change) =>
+      caller('updateParticipant', participantNotFound, async () =>
+        toParticipant(await rooms.updateParticipant(room, identity, toUpdateOptions(change))),
+      ),
     muteTrack: (room, identity, trackSid) =>
       caller('muteTrack', { notFound: 'track-not-found' }, async () => {
         // For an unknown sid LiveKit responds 200 without a track, contrary to the SDK's type.
@@ -161,6 +166,15 @@ function participantMethods(
           throw new ServiceError('track-not-found', `The participant publishes no track "${trackSid}".`);
         }
       }),
+  };
+}
+
+function toUpdateOptions({ name, metadata, attributes, permission }: ParticipantChange) {
+  return {
+    ...(name !== undefined && { name }),
+    ...(metadata !== undefined && { metadata }),
+    ...(attributes !== undefined && { attributes: { ...attributes } }),
+    ...(permission !== undefined && { permission: toPermission(permission) }),
   };
 }
 

@@ -38,6 +38,8 @@ export interface MediaServer {
   isParticipantServed(room: string, identity: string): Promise<boolean>;
   /** participant-not-found, also for an unknown room. */
   removeParticipant(room: string, identity: string): Promise<void>;
+  /** participant-not-found, also for an unknown room; media-server-unavailable after 3 s when it leaves meanwhile. */
+  updateParticipant(room: string, identity: string, change: ParticipantChange): Promise<Participant>;
   /**
    * track-not-found. For an unknown participant media-server-unavailable, after 3 s: check that it is there first. A
    * muted track stays muted.
@@ -73,6 +75,16 @@ export type RoomSettings = {
   /** Seconds after the last leave. */
   readonly departureTimeout?: number | undefined;
   readonly metadata?: string | undefined;
+};
+
+/** What is undefined stays as it is; LiveKit cannot empty a name or metadata. */
+export type ParticipantChange = {
+  readonly name: string | undefined;
+  readonly metadata: string | undefined;
+  /** Merged into the attributes; an empty text removes one. */
+  readonly attributes: Readonly<Record<string, string>> | undefined;
+  /** Replaces all permissions; as the participant's record has them. */
+  readonly permission: Readonly<Record<string, boolean | string[]>> | undefined;
 };
 
 export type EgressFilter =

@@ -3,12 +3,13 @@ import {
   EgressStatus as EgressStatusNumber,
   type IngressInfo,
   type ParticipantInfo,
+  ParticipantPermission,
   type Room as RoomMessage,
 } from 'livekit-server-sdk';
 import type { Ingress } from '../../../contract/ingress.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
-import type { Egress, EgressFile, EgressStatus } from './media-server.ts';
+import type { Egress, EgressFile, EgressStatus, ParticipantChange } from './media-server.ts';
 
 const WITH_ZEROS = { emitDefaultValues: true } as const;
 
@@ -37,6 +38,13 @@ export function toRoom(message: RoomMessage): Room {
 
 export function toParticipant(message: ParticipantInfo): Participant {
   return message.toJson(WITH_ZEROS) as Participant;
+}
+
+/** From the JSON of a participant's record. */
+export function toPermission(
+  permission: NonNullable<ParticipantChange['permission']>,
+): ParticipantPermission {
+  return ParticipantPermission.fromJson(permission, { ignoreUnknownFields: true });
 }
 
 export function toIngress(message: IngressInfo): Ingress {

@@ -268,6 +268,55 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
+  it('changes name, metadata, attributes and permission of a participant, and leaves the others', async () => {
+    const { server, join } = open();
+    const { name } = await server.createRoom({ name: unique() });
+    const person = await join(name, 'ada', { attributes: { kept: 'k', gone: 'g' } });
+    await untilListed(server, name, 1);
+    const nothing = { name: undefined, metadata: undefined, attributes: undefined, permission: undefined };
+    const attributes = { gone: '', added: 'a' };
+    const changed = await server.updateParticipant(name, 'ada', {
+      ...nothing,
+      name: 'Ada é',
+      metadata: 'm',
+      attributes,
+    });
+    expect(changed).toMatchObject({ name: 'Ada é', metadata: 'm', permission: { canPublish: true } });
+    expect(changed.attributes).toEqual({ kept: 'k', added: 'a' });
+    const permission = { canSubscribe: true, canPublish: false, canPublishData: false };
+    const silenced = await server.updateParticipant(name, 'ada', { ...nothing, permission });
+    expect(silenced).toMatchObject({
+      name: 'Ada é',
+      metadata: 'm',
+      attributes: { kept: 'k', added: 'a' },
+      permission: { canSubscribe: true, canPublish: false, canPublishData: false, hidden: false },
+    });
+    await person.leave();
+  });
+
+  it('ends the tracks that a participant may publish no more', async () => {
+    const { server, join } = open();
+    const { name } = await server.createRoom({ name: unique() });
+    const person = await join(name, 'ada');
+    await person.publish();
+    await until(async () => (await server.listParticipants(name))[0]?.tracks.length === 1);
+    const change = { name: undefined, metadata: undefined, attributes: undefined };
+    const permission = { canSubscribe: true, canPublish: true, canPublishSources: ['CAMERA'] };
+    await server.updateParticipant(name, 'ada', { ...change, permission });
+    await until(async () => (await server.getParticipant(name, 'ada')).tracks.length === 0);
+    await person.leave();
+  });
+
+  it('knows no participant to change, in a known and an unknown room', async () => {
+    const { server } = open();
+    const { name } = await server.createRoom({ name: unique() });
+    const change = { name: 'x', metadata: undefined, attributes: undefined, permission: undefined };
+    for (const room of [name, unique()]) {
+      const failure = await failureOf(server.updateParticipant(room, 'nobody', change));
+      expect(failure).toMatchObject({ code: 'participant-not-found', retryable: false });
+    }
+  });
+
   it('mutes a track, twice the same', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });

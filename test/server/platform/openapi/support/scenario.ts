@@ -138,6 +138,10 @@ async function meet({ recorder, stage, receiver }: Scene): Promise<void> {
   await recorder.send('getRoom', { path: ROOM });
   await recorder.send('listParticipants', { path: ROOM });
   const ada = { ...ROOM, participantId: 'ada' };
+  await recorder.send('updateParticipant', {
+    path: ada,
+    body: { name: 'Ada Lovelace', attributes: { hand: 'raised' } },
+  });
   await recorder.send('muteParticipant', { path: ada, body: { trackSid: sid } });
   await recorder.send('muteParticipant', {
     path: ada,
