@@ -63,11 +63,13 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
     startWorker: async (kind) => {
       const child = spawn(process.execPath, [LAUNCHER, 'worker', kind], {
         env: environment,
-        stdio: 'ignore',
+        stdio: ['ignore', 'pipe', 'ignore'],
       });
-      const isAlive = async (): Promise<boolean> =>
-        (await store.transcriptions.listAlive(Date.now())).some((worker) => worker.kind === kind);
-      while (!(await isAlive())) {
+      let output = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        output = `${output}${text}`.slice(-10_000);
+      });
+      while (!output.includes('"working"')) {
         if (child.exitCode !== null) throw new Error(`${kind} ended: is the project built?`);
         await delay(50);
       }

@@ -1,11 +1,10 @@
-import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
 import { Closers } from './app/closers.ts';
 import { type Config, loadConfig, readEnvironment } from './app/config/config.ts';
 import { createFailure, untilEnd } from './app/failure.ts';
 import { requireNativePackages } from './app/native-packages.ts';
 import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
-import { openCheckedSpeech, type Speech } from './app/open-speech.ts';
+import { localRecognitionsAtOnce, openCheckedSpeech, type Speech } from './app/open-speech.ts';
 import { openStore } from './app/open-store.ts';
 import type { Store } from './app/store.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
@@ -163,8 +162,7 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
   };
 }
 
-/** Local recognition uses all processors. */
+/** A mixed engine limits its local recognitions itself. */
 function recognitionsAtOnce({ speech }: Config): number {
-  if (speech.engine === 'openai') return SERVER_REQUESTS;
-  return Math.max(1, Math.floor(availableParallelism() / speech.threads));
+  return speech.engine === 'openai' ? SERVER_REQUESTS : localRecognitionsAtOnce(speech.threads);
 }

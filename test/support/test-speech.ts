@@ -32,7 +32,7 @@ export function testSpeech({
   return {
     engine: {
       name: 'test',
-      isRemote,
+      isRemoteFor: () => isRemote,
       languages,
       maxSegmentSecondsFor: () => 8,
       supports: (language) => languages.includes(language.split('-')[0] ?? ''),

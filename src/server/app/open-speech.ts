@@ -1,8 +1,10 @@
 import { watch } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { type Hint, HintedError } from '../../contract/hint.ts';
 import type { Log } from '../platform/log.ts';
 import { createDetectorFactory } from '../transcription/audio/voice-activity.ts';
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
+import { createMixedEngine } from '../transcription/engines/mixed-engine.ts';
 import { installedModels, modelsFolder, vadModelPath } from '../transcription/engines/model-store.ts';
 import { createOpenaiEngine } from '../transcription/engines/openai-engine.ts';
 import { loadSherpa, type Sherpa } from '../transcription/engines/sherpa.ts';
@@ -29,12 +31,9 @@ const NOTHING_TO_CHECK = { failedModels: () => [], onModelsChecked: () => {} } a
 /** Loads the native speech package. Only workers call it. Throws with installation advice when something is missing. */
 export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
   const sherpa = loadSherpa();
-  if (config.engine === 'openai') {
-    return { ...withDetector(createOpenaiEngine(config), sherpa, cacheDir), ...NOTHING_TO_CHECK };
-  }
-  const models = requireSpeechModels(config, cacheDir);
-  const engine = createSherpaEngine({ sherpa, models: () => models, threads: config.threads });
-  return { ...withDetector(engine, sherpa, cacheDir), ...NOTHING_TO_CHECK };
+  const models = localModels(config, cacheDir);
+  const local = createSherpaEngine({ sherpa, models: () => models, threads: config.threads });
+  return { ...withDetector(withServer(config, local), sherpa, cacheDir), ...NOTHING_TO_CHECK };
 }
 
 /**
@@ -42,22 +41,36 @@ export function openSpeech(config: SpeechConfig, cacheDir: string): Speech {
  * as one works, and rejects when none does.
  */
 export async function openCheckedSpeech(config: SpeechConfig, cacheDir: string, log: Log): Promise<Speech> {
-  if (config.engine === 'openai') return openSpeech(config, cacheDir);
-  const models = requireSpeechModels(config, cacheDir);
+  const models = localModels(config, cacheDir);
   requireDetector(cacheDir);
   const sherpa = loadSherpa();
   let listener = (): void => {};
-  const deps = { log, tryModel: tryModelInProcess, onChecked: () => listener() };
+  const isNeeded = config.engine === 'sherpa';
+  const deps = { log, isNeeded, tryModel: tryModelInProcess, onChecked: () => listener() };
   const { working, failed, add } = await checkModels(deps, models);
   if (config.models === undefined) watchInstalledModels(cacheDir, () => void add(modelsByLanguage(cacheDir)));
-  const engine = createSherpaEngine({ sherpa, models: working, threads: config.threads });
+  const local = createSherpaEngine({ sherpa, models: working, threads: config.threads });
   return {
-    ...withDetector(engine, sherpa, cacheDir),
+    ...withDetector(withServer(config, local), sherpa, cacheDir),
     failedModels: failed,
     onModelsChecked: (wanted) => {
       listener = wanted;
     },
   };
+}
+
+function withServer(config: SpeechConfig, local: SpeechEngine): SpeechEngine {
+  if (config.engine === 'sherpa') return local;
+  if (Object.keys(config.models).length === 0) return createOpenaiEngine(config);
+  return createMixedEngine({
+    ...{ local, remote: createOpenaiEngine(config), localLanguages: Object.keys(config.models) },
+    localAtOnce: localRecognitionsAtOnce(config.threads),
+  });
+}
+
+/** Local recognition uses all processors. */
+export function localRecognitionsAtOnce(threads: number): number {
+  return Math.max(1, Math.floor(availableParallelism() / threads));
 }
 
 /** Installations put a model's folder into place as a whole. A file system without watches needs a restart of the worker. */
@@ -88,6 +101,10 @@ function requireDetector(cacheDir: string): string {
   const path = vadModelPath(cacheDir);
   if (path === undefined) throw new HintedError('There is no voice activity detector yet', INSTALL);
   return path;
+}
+
+function localModels(config: SpeechConfig, cacheDir: string): Readonly<Record<string, string>> {
+  return config.engine === 'openai' ? config.models : requireSpeechModels(config, cacheDir);
 }
 
 type SherpaConfig = Extract<SpeechConfig, { readonly engine: 'sherpa' }>;

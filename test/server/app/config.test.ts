@@ -390,6 +390,8 @@ describe('the settings', () => {
     expect(load({ METRICS: '[::1]:9100' }).metrics).toEqual({ host: '::1', port: 9100 });
     expect(load({ METRICS_PORT: '9464', HOST: '0.0.0.0' }).metrics).toEqual({ host: '0.0.0.0', port: 9464 });
     expect(load({ METRICS_PORT: '9464', METRICS: 'off' }).metrics).toBe('off');
+    const mixed = { STT_ENGINE: 'openai', STT_OPENAI_URL: 'http://speech:8000', STT_MODELS: 'en=/models/a' };
+    expect(load(mixed).speech).toMatchObject({ engine: 'openai', models: { en: '/models/a' }, threads: 1 });
     expect(load({ STT_MODELS: 'en=/models/a,it=/models/b=c' }).speech).toEqual({
       engine: 'sherpa',
       threads: 1,

@@ -51,6 +51,9 @@ export type SpeechConfig =
       readonly apiKey: string | undefined;
       readonly model: string;
       readonly languages: readonly string[];
+      /** Folders of local models by language; the server gets none of these languages. */
+      readonly models: Readonly<Record<string, string>>;
+      readonly threads: number;
     };
 
 export type BucketConfig = {
@@ -197,13 +200,12 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
 
 function speechConfig(values: SettingValues, faults: string[]): SpeechConfig {
   const { STT_ENGINE: engine, STT_MODELS: models, STT_OPENAI_URL: url, STT_THREADS: threads } = values;
-  if (engine === 'sherpa') {
-    const pairs = models?.split(',').map((pair) => {
-      const mark = pair.indexOf('=');
-      return [pair.slice(0, mark), resolve(pair.slice(mark + 1))] as const;
-    });
-    return { engine, threads, models: pairs && Object.fromEntries(pairs) };
-  }
+  const pairs = models?.split(',').map((pair) => {
+    const mark = pair.indexOf('=');
+    return [pair.slice(0, mark), resolve(pair.slice(mark + 1))] as const;
+  });
+  const folders = pairs && Object.fromEntries(pairs);
+  if (engine === 'sherpa') return { engine, threads, models: folders };
   if (url === undefined) faults.push('STT_OPENAI_URL is not set, but STT_ENGINE is "openai"');
   return {
     engine,
@@ -211,6 +213,8 @@ function speechConfig(values: SettingValues, faults: string[]): SpeechConfig {
     apiKey: values.STT_OPENAI_KEY,
     model: values.STT_OPENAI_MODEL,
     languages: values.STT_OPENAI_LANGUAGES.split(','),
+    models: folders ?? {},
+    threads,
   };
 }
 

@@ -13,6 +13,8 @@ export type CheckModelsDeps = {
   readonly log: Log;
   /** Resolves when the model can be used; rejects with the reason when it cannot. */
   readonly tryModel: (model: SherpaModel, language: string) => Promise<void>;
+  /** Whether `checkModels` waits for a model that works, and rejects when none does; default true. */
+  readonly isNeeded?: boolean;
   /** Called when a model was tried. */
   readonly onChecked?: () => void;
 };
@@ -63,10 +65,12 @@ export async function checkModels(deps: CheckModelsDeps, models: ModelFolders): 
   const add = (all: ModelFolders): Promise<void> => Promise.allSettled(tryAll(all)).then(() => {});
   const tries = tryAll(models);
   const finished = Promise.allSettled(tries).then(() => {});
-  await Promise.any(tries).catch(() => {
+  const firstWorks = Promise.any(tries).catch(() => {
     const reasons = [...failed].map(([language, reason]) => `${language}: ${reason}`);
     throw new Error(`No speech model can be used. ${reasons.join(' ')}`);
   });
+  if (deps.isNeeded === false) firstWorks.catch(() => {});
+  else await firstWorks;
   return {
     working: () => ({ ...working }),
     failed: () => [...failed].map(([language, reason]) => ({ language, reason })),

@@ -25,7 +25,7 @@ export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
   const languages = settings.languages.toSorted();
   return {
     name: 'openai',
-    isRemote: true,
+    isRemoteFor: () => true,
     languages,
     maxSegmentSecondsFor: () => MAX_SEGMENT_SECONDS,
     supports: (language) => matchLanguage(language, languages) !== undefined,

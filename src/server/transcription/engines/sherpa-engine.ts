@@ -36,7 +36,7 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
   };
   return {
     name: 'sherpa',
-    isRemote: false,
+    isRemoteFor: () => false,
     get languages() {
       return languages();
     },

@@ -6,8 +6,8 @@ export const SAMPLE_RATE = 16_000;
 
 export interface SpeechEngine {
   readonly name: string;
-  /** Whether each recognition sends its audio to a server, which may charge for it by the second. */
-  readonly isRemote: boolean;
+  /** Whether a recognition in this language sends its audio to a server, which may charge for it by the second. */
+  isRemoteFor(language: string): boolean;
   /** BCP 47 tags, sorted. A primary language stands for all of its regions. */
   readonly languages: readonly string[];
   /** Longer segments in this language must be cut before recognition. Throws as `recognise` rejects. */

@@ -22,7 +22,7 @@ export class InterimText {
   /** Returns the text so far and its confidence; undefined when there is too little new speech. */
   async recognise({ start, samples }: VoicedSegment) {
     const language = this.#language;
-    if (!this.#engine.isRemote) return await this.#engine.recognise({ samples, language });
+    if (!this.#engine.isRemoteFor(language)) return await this.#engine.recognise({ samples, language });
     const from = Math.max(start, this.#sentUntil);
     const unsent = samples.subarray(from - start);
     if (unsent.length < MIN_NEW_SAMPLES) return undefined;

@@ -168,7 +168,7 @@ export class TrackTranscriber {
   async #recognise({ segmentId, segment, startedAt }: Voiced): Promise<void> {
     const { track, transcriptionId, language, onUtterance, options } = this.#request;
     // Audio is sent to a server at most twice: as an interim result and as a final, or as a final and in halves.
-    const isTriedInHalves = !(this.#deps.engine.isRemote && options.partialResults);
+    const isTriedInHalves = !(this.#deps.engine.isRemoteFor(language) && options.partialResults);
     const request = { segment, language, transcriptionId, trackId: track.trackId, isTriedInHalves };
     const recognised = await recogniseSpeech(this.#deps, request);
     for (const [index, { start, samples, text, confidence }] of recognised.entries()) {

@@ -114,7 +114,8 @@ class RecognitionPipeline {
   }
 
   async add(segments: readonly VoicedSegment[]): Promise<void> {
-    const atOnce = this.#deps.engine.isRemote ? REMOTE_RECOGNITIONS : 1;
+    const isRemote = this.#deps.engine.isRemoteFor(this.#lease.job.language);
+    const atOnce = isRemote ? REMOTE_RECOGNITIONS : 1;
     for (const segment of segments) {
       this.#lease.signal.throwIfAborted();
       const recognition = recognise(this.#deps, this.#lease, segment);

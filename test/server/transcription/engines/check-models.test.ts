@@ -41,6 +41,14 @@ describe('checkModels', () => {
     );
   }, 60_000);
 
+  it('waits for no model, and bears that none works, where none is needed', async () => {
+    const unknown = modelFolder({ 'model.onnx': { model_type: 'tdnn' }, ...tokens });
+    const checked = await checkModels({ ...deps, isNeeded: false }, { it: unknown });
+    await checked.finished;
+    expect(checked.working()).toEqual({});
+    expect(checked.failed()).toEqual([{ language: 'it', reason: expect.stringContaining('tdnn') }]);
+  });
+
   it('leaves out a language that the model does not support, without loading it', async () => {
     const checked = checkModels(deps, { it: canary() });
     await expect(checked).rejects.toThrow(

@@ -1,0 +1,77 @@
+import { afterEach, expect, it } from 'vitest';
+import { createMixedEngine } from '../../../../src/server/transcription/engines/mixed-engine.ts';
+import { createOpenaiEngine } from '../../../../src/server/transcription/engines/openai-engine.ts';
+import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
+import { json, startHttpServer, type TestHttpServer } from '../../../cli/support/http-server.ts';
+import { testSpeech } from '../../../support/test-speech.ts';
+
+/* Languages of this machine beside those of a server that listens here. */
+
+let server: TestHttpServer;
+let asked: number;
+afterEach(() => server.close());
+
+async function mixed(local: SpeechEngine, localLanguages: readonly string[]): Promise<SpeechEngine> {
+  asked = 0;
+  server = await startHttpServer((_request, response) => {
+    asked += 1;
+    json(response, 200, { text: 'from the server' });
+  });
+  const languages = ['en', 'it', 'de'];
+  const remote = createOpenaiEngine({ url: server.url, apiKey: undefined, model: 'whisper-1', languages });
+  return createMixedEngine({ local, remote, localLanguages, localAtOnce: 2 });
+}
+
+const samples = new Float32Array(SAMPLE_RATE);
+
+it('sends the languages that have no model here, and no second of the others', async () => {
+  const engine = await mixed(testSpeech({ recognise: () => 'from here' }).engine, ['en']);
+  const say = async (language: string) => (await engine.recognise({ samples, language })).text;
+  expect(await Promise.all([say('en'), say('en-GB'), say('EN-us')])).toEqual([
+    'from here',
+    'from here',
+    'from here',
+  ]);
+  expect(asked).toBe(0);
+  expect(await Promise.all([say('it-IT'), say('de')])).toEqual(['from the server', 'from the server']);
+  expect(asked).toBe(2);
+  expect(engine.languages).toEqual(['de', 'en', 'it']);
+  expect(['en-GB', 'it', 'fr'].map(engine.supports)).toEqual([true, true, false]);
+  expect(['en-GB', 'it'].map(engine.isRemoteFor)).toEqual([false, true]);
+  expect([engine.maxSegmentSecondsFor('en'), engine.maxSegmentSecondsFor('it')]).toEqual([8, 25]);
+});
+
+it('never sends a language of this machine, also when its model does not work', async () => {
+  const engine = await mixed(testSpeech({ languages: [] }).engine, ['en']);
+  expect(engine.languages).toEqual(['de', 'it']);
+  expect(engine.supports('en-US')).toBe(false);
+  expect(engine.isRemoteFor('en-US')).toBe(false);
+});
+
+it('recognises no more at once on this machine than it is told', async () => {
+  let [running, most] = [0, 0];
+  const recognise = async (): Promise<string> => {
+    running += 1;
+    most = Math.max(most, running);
+    await Promise.resolve();
+    running -= 1;
+    return 'words';
+  };
+  const engine = await mixed(testSpeech({ recognise }).engine, ['en']);
+  const all = Array.from({ length: 20 }, () => engine.recognise({ samples, language: 'en' }));
+  expect((await Promise.all(all)).map(({ text }) => text)).toEqual(Array.from({ length: 20 }, () => 'words'));
+  expect(most).toBe(2);
+});
+
+it('goes on after a recognition that fails', async () => {
+  let count = 0;
+  const recognise = (): string => {
+    count += 1;
+    if (count === 1) throw new Error('out of memory');
+    return 'words';
+  };
+  const engine = await mixed(testSpeech({ recognise }).engine, ['en']);
+  const all = Array.from({ length: 5 }, () => engine.recognise({ samples, language: 'en' }));
+  const outcomes = await Promise.allSettled(all);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...Array(4).fill('fulfilled')]);
+});
