@@ -51,8 +51,9 @@ export const TOPICS: Readonly<Record<string, string>> = {
 `,
   recorder: `A recorder, and a worker for streams
 
-  Recordings need a LiveKit egress worker, streams (RTMP, WHIP) an ingress worker.
-  Both are connected to the Redis of the media server; rtc dev starts neither.
+  Recordings need a LiveKit egress worker, streams (RTMP, WHIP) an ingress
+  worker. Both are connected to the Redis of the media server; rtc dev starts
+  neither.
   Where the media server and its Redis are on this machine:
 
     docker run --rm --network host \\
@@ -67,8 +68,8 @@ export const TOPICS: Readonly<Record<string, string>> = {
     cpu_cost: { room_composite_cpu_cost: 2 }    # with fewer than 4 processors
 
   A worker for streams is the image livekit/ingress with INGRESS_CONFIG_BODY and
-  the same first four settings. It listens on 1935 for RTMP and on 8080 for WHIP,
-  and the configuration of the media server says where that is:
+  the same first four settings. It listens on 1935 for RTMP and on 8080 for
+  WHIP, and the configuration of the media server says where that is:
 
     ingress:
       rtmp_base_url: rtmp://HOST:1935/x
