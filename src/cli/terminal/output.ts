@@ -35,7 +35,7 @@ export async function printResult(terminal: Terminal, result: Result): Promise<v
 
 /** The lines of a list, without printing them: --watch redraws them. */
 export async function renderList(terminal: Terminal, result: ListResult): Promise<string> {
-  if (!terminal.isTerminal) return result.rows.map((row) => `${tabSeparated(row)}\n`).join('');
+  if (!terminal.isTerminal) return result.rows.map((row) => `${tabSeparated(terminal, row)}\n`).join('');
   const { renderTable } = await import('./table.ts');
   const heads = result.headings.map((heading) => terminal.palette.heading(heading));
   return renderTable([heads, ...result.rows.map((row) => displayed(terminal, row))], {
@@ -91,7 +91,7 @@ async function printRecord(terminal: Terminal, result: RecordResult): Promise<vo
   }
   if (!terminal.isTerminal) {
     const lines = result.row.cells.map((cell, index) => {
-      return `${escapeCell(result.headings[index] ?? '')}\t${escapeCell(plain(cell.value))}\n`;
+      return `${terminal.palette.heading(escapeCell(result.headings[index] ?? ''))}\t${paintedCell(terminal, cell)}\n`;
     });
     terminal.io.stdout.write(lines.join(''));
     return;
@@ -143,8 +143,14 @@ export function select(subject: object, fields: readonly string[]): Record<strin
   );
 }
 
-function tabSeparated(row: Row): string {
-  return row.cells.map((cell) => escapeCell(plain(cell.value))).join('\t');
+function tabSeparated(terminal: Terminal, row: Row): string {
+  return row.cells.map((cell) => paintedCell(terminal, cell)).join('\t');
+}
+
+/** Without a terminal nothing is painted unless FORCE_COLOR asks for it. */
+function paintedCell({ palette }: Terminal, cell: Cell): string {
+  const text = escapeCell(plain(cell.value));
+  return cell.paint === undefined || text === '' ? text : palette[cell.paint](text);
 }
 
 function displayed(terminal: Terminal, row: Row): string[] {

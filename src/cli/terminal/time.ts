@@ -63,9 +63,9 @@ export function plural(count: number, noun: string, many = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : many}`;
 }
 
-/** RFC 3339 in UTC; whole seconds without a fraction. */
+/** RFC 3339 in UTC with milliseconds, as the API has it. */
 export function formatInstant(atMs: number): string {
-  return new Date(atMs).toISOString().replace('.000Z', 'Z');
+  return new Date(atMs).toISOString();
 }
 
 /** Whether `2026-01-31` is one; for Date 30 February is 2 March. */

@@ -235,6 +235,17 @@ describe('a profile', () => {
     expect((await rtc('rooms list --profile two')).stderr).toContain('choose from one');
   });
 
+  it('is removed with others, of which one is not there', async () => {
+    await addProfile('one', 'key-1');
+    await addProfile('two', 'key-2');
+    const { code, stderr } = await rtc('profile remove one nobody two --yes');
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/nobody: there is no profile "nobody"/);
+    expect(stderr).toContain('Removed one, two.');
+    expect((await rtc('profile list')).stdout).toBe('');
+    expect((await rtc('profile remove nobody')).code).toBe(3);
+  });
+
   it.each(['', 'a b', '../x', '-x', '__proto__', 'x'.repeat(65)])('is not called "%s"', async (name) => {
     const argv = ['profile', 'add', '--url', server.url, '--api-key', 'k', '--secret-stdin', '--', name];
     const { code } = await run(argv, { env: { XDG_CONFIG_HOME: home }, stdin: 's' });

@@ -162,13 +162,15 @@ describe('on a terminal', () => {
 describe('elsewhere', () => {
   it('a list is tab-separated, uncut, without a header, with RFC 3339 times', async () => {
     rooms = [room('x'.repeat(300), { activeRecording: true })];
-    expect((await list()).stdout).toBe(`${'x'.repeat(300)}\t2\ttrue\t2025-12-31T23:00:00Z\n`);
+    expect((await list()).stdout).toBe(`${'x'.repeat(300)}\t2\ttrue\t2025-12-31T23:00:00.000Z\n`);
   });
 
   it('a hostile name stays one cell, and can be undone', async () => {
     rooms = [room(HOSTILE)];
     const { stdout } = await list();
-    expect(stdout).toBe('a\\u001b]0;x\\u0007\u202eb\\tc\\nd\\\\e\\u009bf\t2\tfalse\t2025-12-31T23:00:00Z\n');
+    expect(stdout).toBe(
+      'a\\u001b]0;x\\u0007\u202eb\\tc\\nd\\\\e\\u009bf\t2\tfalse\t2025-12-31T23:00:00.000Z\n',
+    );
   });
 
   it('JSON is one line, byte for byte', async () => {
@@ -192,6 +194,7 @@ describe('colour', () => {
     ['CLICOLOR=0', { ...TERMINAL, env: { CLICOLOR: '0' } }, [], false],
     ['FORCE_COLOR=0', { ...TERMINAL, env: { FORCE_COLOR: '0' } }, [], false],
     ['--no-color over FORCE_COLOR', { ...TERMINAL, env: { FORCE_COLOR: '1' } }, ['--no-color'], false],
+    ['FORCE_COLOR in a pipe', { env: { FORCE_COLOR: '1' } }, [], true],
     ['NO_COLOR over FORCE_COLOR', { ...TERMINAL, env: { NO_COLOR: '1', FORCE_COLOR: '1' } }, [], false],
   ] as const)('with %s', async (_what, options, argv, expected) => {
     expect(await coloured(options as RunOptions, argv)).toBe(expected);

@@ -11,9 +11,10 @@ import { didYouMean } from '../../errors/did-you-mean.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
 import { argument, listArgument, optionalArgument } from '../../framework/parameters.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
-import { type Column, done, list, record } from '../../terminal/result.ts';
+import { type Column, done, list, nothing, record } from '../../terminal/result.ts';
 import { add } from './add-command.ts';
 
 /** A profile as it is shown: never with its secret. */
@@ -119,22 +120,23 @@ const remove = defineCommand({
   examples: [{ line: 'rtc profile remove old', does: 'Asks first' }],
   async run(context, { names, yes }) {
     const store = await readProfiles(context.io);
-    for (const name of names) pick(context, store, name);
+    const known = names.filter((name) => Object.hasOwn(store.profiles, name));
     await confirmOrRefuse(context.prompter, {
-      isSure: yes,
+      isSure: yes || known.length === 0,
       what: 'removing a profile',
-      question: async () => `Remove ${names.join(', ')}? A secret that is kept in it is lost.`,
+      question: async () => `Remove ${known.join(', ')}? A secret that is kept in it is lost.`,
     });
+    const { exitCode, succeeded } = await forEachTarget(context, names, async (name) => {
+      pick(context, store, name);
+    });
+    if (succeeded.length === 0) return nothing({ exitCode });
     const profiles = Object.fromEntries(
-      Object.entries(store.profiles).filter(([name]) => !names.includes(name)),
+      Object.entries(store.profiles).filter(([name]) => !succeeded.includes(name)),
     );
-    const isCurrentGone = store.current !== undefined && names.includes(store.current);
+    const isCurrentGone = store.current !== undefined && succeeded.includes(store.current);
     await writeProfiles(context.io, { current: isCurrentGone ? undefined : store.current, profiles });
-    return done(
-      isCurrentGone
-        ? `Removed ${names.join(', ')}. No profile is the current one now: rtc profile use NAME`
-        : `Removed ${names.join(', ')}.`,
-    );
+    const next = isCurrentGone ? ' No profile is the current one now: rtc profile use NAME' : '';
+    return done(`Removed ${succeeded.join(', ')}.${next}`, { exitCode });
   },
 });
 

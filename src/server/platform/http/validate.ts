@@ -63,12 +63,14 @@ function isInstant(text: string): boolean {
   return IsDateTime(text) && !Number.isNaN(Date.parse(text));
 }
 
+const INTEGER = /^(?:\d|-[1-9])\d{0,14}$/;
+
 /** Converts decimal digits to integers where the schema wants one. "1e2", "" and " 5" stay text and are refused. */
 function convertQuery(schema: TSchema, value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value as Record<string, unknown>).map(([name, text]) => {
       const isInteger = typeOfProperty(schema, name) === 'integer';
-      return [name, isInteger && typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : text];
+      return [name, isInteger && typeof text === 'string' && INTEGER.test(text) ? Number(text) : text];
     }),
   );
 }
@@ -151,6 +153,8 @@ function* describeError(
 function describeValueError({ keyword, params, message, instancePath }: SchemaError, value: unknown): string {
   if (keyword === 'enum') return `must be one of ${(params.allowedValues as readonly string[]).join(', ')}`;
   if (keyword === 'type') return `must be of type ${params.type}`;
+  if (keyword === 'minimum') return `must be at least ${params.limit}`;
+  if (keyword === 'maximum') return `must be at most ${params.limit}`;
   if (keyword === 'minLength') return 'must not be empty';
   if (keyword === 'format' && params.format === 'date-time') return 'must be an ISO 8601 instant';
   if (keyword === 'format') {

@@ -60,6 +60,16 @@ describe('a query parameter', () => {
     expect(problem.errors).toEqual([{ parameter, detail: expect.any(String) }]);
   });
 
+  it.each([
+    ['-1', 'must be at least 1'],
+    ['0', 'must be at least 1'],
+    ['1001', 'must be at most 1000'],
+    ['1.5', 'must be of type integer'],
+  ])('that is out of its range is told the range: limit=%s', async (limit, detail) => {
+    const { problem } = await get(`/v1/rooms?limit=${limit}`);
+    expect(problem.errors).toEqual([{ parameter: 'limit', detail }]);
+  });
+
   it('is refused where none is known', async () => {
     for (const path of [
       '/v1/rooms/demo',
