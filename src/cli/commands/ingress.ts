@@ -6,7 +6,7 @@ import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH, YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
 import { argument, notEmpty, oneOf, option } from '../framework/parameters.ts';
-import { confirmOrRefuse } from '../framework/prompts.ts';
+import { confirmOnService } from '../framework/confirm-on-service.ts';
 import { watchList } from '../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
 import { printWarning } from '../terminal/terminal.ts';
@@ -152,7 +152,7 @@ const remove = defineCommand({
   examples: [{ line: 'rtc ingress delete demo IN_wnBrCvKPXSSm', does: 'Asks first' }],
   async run(context, { room, id, yes }) {
     const client = await context.client();
-    await confirmOrRefuse(context.prompter, {
+    await confirmOnService(context, {
       isSure: yes || context.flags.isCurl,
       what: 'deleting an ingress',
       question: async () =>

@@ -74,17 +74,26 @@ export function createPrompter(io: Io): Prompter {
   };
 }
 
+export type Confirmation = {
+  /** Whether --yes was given, so that nothing is asked. */
+  readonly isSure: boolean;
+  /** Says what is lost. */
+  readonly question: () => Promise<string>;
+  /** What needs the confirmation, such as `deleting rooms`. */
+  readonly what: string;
+};
+
 /**
  * Asks before something is destroyed; without a terminal --yes must be given.
  * @throws CancelledError when the answer is no
  */
 export async function confirmOrRefuse(
   prompter: Prompter,
-  options: { readonly isSure: boolean; readonly question: () => Promise<string>; readonly what: string },
+  { isSure, question, what }: Confirmation,
 ): Promise<void> {
-  if (options.isSure) return;
-  if (!prompter.isInteractive) throw usageError(`${options.what} needs a confirmation`, 'add --yes');
-  if (!(await prompter.confirm(await options.question()))) throw new CancelledError('nothing was changed');
+  if (isSure) return;
+  if (!prompter.isInteractive) throw usageError(`${what} needs a confirmation`, 'add --yes');
+  if (!(await prompter.confirm(await question()))) throw new CancelledError('nothing was changed');
 }
 
 type Prompts = typeof import('@inquirer/prompts');

@@ -1,6 +1,6 @@
 import { colourLevel, loadPalette, type Palette } from './colours.ts';
-import { escapeForTerminal } from './escape-for-terminal.ts';
-import { columnsOf, type Io } from './io.ts';
+import { escapeForTerminal, escapeJsonForTerminal } from './escape-for-terminal.ts';
+import { columnsOf, type Io, type TerminalStream } from './io.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 
 /** `--json`: not given, everything, or these fields. */
@@ -35,9 +35,10 @@ export async function openTerminal(
   };
 }
 
-/** One line for the user on stderr; `text` may hold names that strangers chose. */
+/** One line for the user on stderr; `text` may hold names that strangers chose. With --json it is JSON, as errors are. */
 export function printStatus(terminal: Terminal, text: string): void {
   const { stderr } = terminal.io;
+  if (terminal.json !== undefined) return printJsonLine(stderr, { status: text });
   stderr.write(`${wrapForTerminal(stderr, escapeForTerminal(text))}\n`);
 }
 
@@ -50,8 +51,14 @@ export function printHint(terminal: Terminal, text: string): void {
 
 export function printWarning(terminal: Terminal, text: string): void {
   const { stderr } = terminal.io;
+  if (terminal.json !== undefined) return printJsonLine(stderr, { warning: text });
   const label = 'Warning:';
   stderr.write(
     `${terminal.errorPalette.warning(label)} ${wrapForTerminal(stderr, escapeForTerminal(text), label.length + 1)}\n`,
   );
+}
+
+function printJsonLine(stream: TerminalStream, value: object): void {
+  const json = JSON.stringify(value);
+  stream.write(`${stream.isTTY === true ? escapeJsonForTerminal(json) : json}\n`);
 }

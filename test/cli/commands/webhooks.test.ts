@@ -97,10 +97,14 @@ describe('webhooks create', () => {
     const created = await stack.rtc(`webhooks create ${url} --json`);
     const { id } = JSON.parse(created.stdout) as Webhook;
     const updated = await stack.rtc(`webhooks update ${id} ${url}`);
-    for (const { code, stderr } of [created, updated]) {
-      expect(code).toBe(0);
-      expect(/^Warning: \S+ is not public: .*WEBHOOK_ALLOWED_NETWORKS/.test(stderr)).toBe(isPrivate);
-    }
+    expect([created.code, updated.code]).toEqual([0, 0]);
+    const isWarning = /^\S+ is not public: .*WEBHOOK_ALLOWED_NETWORKS/;
+    expect(updated.stderr.startsWith('Warning: ')).toBe(isPrivate);
+    expect(isWarning.test(updated.stderr.replace('Warning: ', ''))).toBe(isPrivate);
+    // With --json each line on stderr is JSON.
+    expect(created.stderr.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))).toEqual(
+      isPrivate ? [{ warning: expect.stringMatching(isWarning) }] : [],
+    );
   });
 
   it('says on a terminal that the secret must be kept now', async () => {

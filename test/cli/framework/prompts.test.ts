@@ -97,6 +97,14 @@ async function createRoom(room: string, ...people: readonly string[]): Promise<v
   for (const person of people) await run(['dev', 'join', room, person], { env: stack.environment });
 }
 
+/** A profile of the service; the variables of the tests must not hide it. */
+async function addProfile(name: string, ...options: readonly string[]): Promise<void> {
+  const { url, apiKey, apiSecret } = stack.service;
+  const argv = ['profile', 'add', name, '--url', url, '--api-key', apiKey, '--secret-stdin', ...options];
+  const { code } = await run([...argv, '--yes'], { env: { XDG_CONFIG_HOME: home }, stdin: apiSecret });
+  expect(code).toBe(0);
+}
+
 describe('at a terminal', () => {
   it('a deletion names what is lost, and yes does it', async () => {
     await createRoom('doomed', 'ada', 'bob', 'eve');
@@ -105,6 +113,33 @@ describe('at a terminal', () => {
     rtc.type(`y${ENTER}`);
     expect(await rtc.ended).toBe(0);
     expect(await exists('doomed')).toBe(false);
+  });
+
+  it('a deletion names the service and the profile that it comes from', async () => {
+    await createRoom('named');
+    const rtc = open(['rooms', 'delete', 'named']);
+    await rtc.sees(/Service: http:\/\/127\.0\.0\.1:\d+ \(RTC_URL\)\s+. Delete room named\?/);
+    rtc.type(`n${ENTER}`);
+    expect(await rtc.ended).toBe(130);
+    await addProfile('staging');
+    const staging = open(['rooms', 'delete', 'named', '--profile', 'staging'], {});
+    await staging.sees(/Service: http:\/\/127\.0\.0\.1:\d+ \(profile staging\)\s+. Delete room named\?/);
+    staging.type(`n${ENTER}`);
+    expect(await staging.ended).toBe(130);
+  });
+
+  it('a deletion on a protected profile is red and wants the name of the profile', async () => {
+    await createRoom('precious');
+    await addProfile('prod', '--protected');
+    const rtc = open(['rooms', 'delete', 'precious', '--profile', 'prod'], {});
+    await rtc.sees(/profile prod\), which is protected\s+Delete room precious\?[\s\S]*Type prod to confirm:/);
+    expect(rtc.raw).toContain('\u001b[31mDelete room precious?');
+    rtc.type(`y${ENTER}`);
+    await rtc.sees(/Type prod, or press Ctrl-C/);
+    expect(await exists('precious')).toBe(true);
+    rtc.type(`${CLEAR}prod${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    expect(await exists('precious')).toBe(false);
   });
 
   it.each([

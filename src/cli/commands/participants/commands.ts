@@ -6,7 +6,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { flag, notEmpty, option, wholeSeconds } from '../../framework/parameters.ts';
-import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
@@ -75,7 +75,7 @@ const remove = defineCommand({
   ],
   async run(context, { room, identity, block, yes }) {
     const client = await context.client();
-    await confirmOrRefuse(context.prompter, {
+    await confirmOnService(context, {
       isSure: yes || context.flags.isCurl,
       what: 'removing a participant',
       question: async () => {

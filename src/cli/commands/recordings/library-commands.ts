@@ -5,7 +5,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { argument, listArgument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
-import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
@@ -101,7 +101,7 @@ export const remove = defineCommand({
   ],
   async run(context, { ids, yes }) {
     const client = await context.client();
-    await confirmOrRefuse(context.prompter, {
+    await confirmOnService(context, {
       isSure: yes || context.flags.isCurl,
       what: 'deleting recordings',
       question: () => describeLoss(context, client, ids),

@@ -13,7 +13,7 @@ import {
   wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
@@ -215,7 +215,7 @@ const remove = defineCommand({
   ],
   async run(context, input) {
     const client = await context.client();
-    await confirmOrRefuse(context.prompter, {
+    await confirmOnService(context, {
       isSure: input.yes || context.flags.isCurl,
       what: 'deleting rooms',
       question: () => describeLoss(context, input.rooms),

@@ -6,7 +6,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { argument, listArgument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
-import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
@@ -102,7 +102,7 @@ const remove = defineCommand({
   examples: [{ line: 'rtc transcriptions delete tr_4bPp8Vi9S6DdAbCd', does: 'Asks first' }],
   async run(context, { ids, yes }) {
     const client = await context.client();
-    await confirmOrRefuse(context.prompter, {
+    await confirmOnService(context, {
       isSure: yes || context.flags.isCurl,
       what: 'deleting transcriptions',
       question: () => describeLoss(context, client, ids),

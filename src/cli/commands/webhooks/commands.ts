@@ -5,7 +5,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { argument, listArgument, option, optionalArgument, wholeNumber } from '../../framework/parameters.ts';
-import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { MAX_LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing, type Result, record } from '../../terminal/result.ts';
@@ -167,7 +167,7 @@ const remove = defineCommand({
   ],
   async run(context, { ids, yes }) {
     const client = await context.client();
-    await confirmOrRefuse(context.prompter, {
+    await confirmOnService(context, {
       isSure: yes || context.flags.isCurl,
       what: 'deleting webhooks',
       question: () => describeLoss(context, ids),

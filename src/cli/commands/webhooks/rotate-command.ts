@@ -4,7 +4,7 @@ import { EXIT } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
-import { confirmOrRefuse } from '../../framework/prompts.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { done, type Result, text } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
@@ -33,7 +33,7 @@ export const rotate = defineCommand({
   ],
   async run(context, { id, secretStdin, yes }) {
     const client = await context.client();
-    await confirmOrRefuse(context.prompter, {
+    await confirmOnService(context, {
       isSure: yes || context.flags.isCurl,
       what: 'rotating the secret of a webhook',
       question: async () => {

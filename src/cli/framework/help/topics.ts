@@ -100,7 +100,8 @@ export const TOPICS: Readonly<Record<string, string>> = {
 
   An error is a line of cause and a line of what to do next, with the request id
   that the service's log has. With --json it is problem details (RFC 9457) on
-  stderr, with next and exitCode.
+  stderr, with next and exitCode; a warning is {"warning":"…"} there, and a
+  status {"status":"…"}, one a line.
 
   --curl prints the signed request instead of sending it; --debug shows requests
   and responses, secrets masked.
