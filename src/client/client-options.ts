@@ -44,6 +44,8 @@ export type RtcClientOptions = {
 export type Observer = {
   onRequest?(request: WireRequest): void;
   onResponse?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
+  /** Called once where a request has no response after 5 s. A call with a limit of its own is slow on purpose. */
+  onSlow?(request: WireRequest, timeoutMs: number): void;
   /** @deprecated Use onResponse. */
   onAnswer?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
 };

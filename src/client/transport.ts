@@ -19,6 +19,7 @@ export type OpenOptions = {
 };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
+const SLOW_AFTER_MS = 5000;
 const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const DEFAULT_MAX_ATTEMPTS = 3;
 const DEFAULT_USER_AGENT = 'rtc-service-client';
@@ -146,6 +147,7 @@ export class Transport {
     observer?.onRequest?.(request);
     this.#throwIfClosed(line);
     const { signal, timeoutMs = this.#timeoutMs() } = options;
+    const ended = options.timeoutMs === undefined ? this.#watchSlowness(request, timeoutMs) : undefined;
     const deadline = new Deadline([signal, this.#closing.signal], timeoutMs);
     const startedAt = performance.now();
     try {
@@ -163,8 +165,21 @@ export class Transport {
       const { isTimedOut } = deadline;
       throw this.#explain(cause, line, { origin: request.origin, signal, isTimedOut });
     } finally {
+      ended?.abort();
       deadline.close();
     }
+  }
+
+  /** Returns what to abort when the request has ended. */
+  #watchSlowness(request: WireRequest, timeoutMs: number): AbortController | undefined {
+    const { observer, pause: wait = pause } = this.#options;
+    if (observer?.onSlow === undefined) return undefined;
+    const ended = new AbortController();
+    void wait(SLOW_AFTER_MS, ended.signal).then(
+      () => observer.onSlow?.(request, timeoutMs),
+      () => undefined,
+    );
+    return ended;
   }
 
   async #compose(line: RequestLine, options: SendOptions): Promise<WireRequest> {

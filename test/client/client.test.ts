@@ -285,6 +285,27 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
       expect((await failure(client.rooms.list({ limit: 1 }))).code).toBe('timed-out');
     });
 
+    it('tells the observer of a slow request, and not of one that has a limit of its own', async () => {
+      const slow: string[] = [];
+      const answer = Promise.withResolvers<void>();
+      await start(
+        (_request, response) => void answer.promise.then(() => json(response, 200, { rooms: [] })),
+        {
+          observer: {
+            onSlow: ({ path }, timeoutMs) => {
+              slow.push(`${path} ${timeoutMs}`);
+              answer.resolve();
+            },
+          },
+          pause: async (ms) => expect(ms).toBe(5000),
+        },
+      );
+      const limited = client.rooms.list({ limit: 1, timeoutMs: 20_000 });
+      await client.rooms.list();
+      await limited;
+      expect(slow).toEqual(['/v1/rooms 30000']);
+    });
+
     it('stops at the signal', async () => {
       const stop = new AbortController();
       await start(() => stop.abort());

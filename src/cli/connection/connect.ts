@@ -6,7 +6,7 @@ import { InvalidUrlError } from '../../client/service-url.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { printHint, type Terminal } from '../terminal/terminal.ts';
 import { curlObserver, debugObserver, readOnlyObserver } from './request-trace.ts';
 import { keepingUnmarked, type SeenResponses } from './seen-responses.ts';
 import {
@@ -19,7 +19,12 @@ import {
 import { openAgent } from './undici-agent.ts';
 
 /** The options that every command takes, apart from its own. */
-export type CommonFlags = ConnectionFlags & { readonly isDebug: boolean; readonly isCurl: boolean };
+export type CommonFlags = ConnectionFlags & {
+  readonly isDebug: boolean;
+  readonly isCurl: boolean;
+  /** Limit of a request that has none of its own. */
+  readonly requestTimeoutSeconds: number | undefined;
+};
 
 /** The part of a command's context that a connection is made from. */
 type Connecting = {
@@ -62,12 +67,28 @@ async function openWith(
       ...createWire(target, context.io.env),
       clock: context.io.clock,
       userAgent: `rtc/${manifest.version}`,
-      observer: keepingUnmarked(context.responses, observer),
+      observer: { ...keepingUnmarked(context.responses, observer), ...slownessObserver(context) },
+      ...timeoutOf(context.flags),
     });
   } catch (error) {
     if (error instanceof InvalidUrlError) throw badUrl(error, await context.settings());
     throw error;
   }
+}
+
+function timeoutOf({ requestTimeoutSeconds: seconds }: CommonFlags): Pick<RtcClientOptions, 'timeoutMs'> {
+  return seconds === undefined ? {} : { timeoutMs: seconds * 1000 };
+}
+
+/** Who waits at a terminal is told for what and how long. */
+function slownessObserver({ terminal }: Connecting): Observer {
+  return {
+    onSlow: ({ origin }, timeoutMs) =>
+      printHint(
+        terminal,
+        `${origin} has not answered yet; waiting for up to ${timeoutMs / 1000} s (--request-timeout) …`,
+      ),
+  };
 }
 
 /** Names where the address comes from: a variable that was forgotten is looked for everywhere else first. */

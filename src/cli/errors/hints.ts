@@ -117,7 +117,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'shutting-down': retryStep,
   'storage-unavailable': 'check the database and the disk of the service: rtc doctor',
   unreachable: 'is the service running, and is this its address? rtc doctor checks the whole chain',
-  'timed-out': 'try again; rtc doctor checks the whole chain',
+  'timed-out': 'try again, or wait longer with --request-timeout; rtc doctor checks the whole chain',
   aborted: () => undefined,
   'unexpected-answer': 'a proxy in between, or a wrong URL: rtc doctor, or --debug to see the answer',
   'answer-too-large': 'ask for less',

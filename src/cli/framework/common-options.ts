@@ -1,4 +1,4 @@
-import { asText, flag, notEmpty, option } from './parameters.ts';
+import { asText, flag, notEmpty, option, wholeSeconds } from './parameters.ts';
 
 /** Options of every command. */
 export const COMMON_OPTIONS = {
@@ -22,6 +22,9 @@ export const CONNECTION_OPTIONS = {
     'read the API secret from a file, - for stdin (RTC_API_SECRET)',
     { parse: notEmpty, completes: 'files' },
   ),
+  requestTimeout: option('--request-timeout <duration>', 'give up on a request after so long; default 30s', {
+    parse: wholeSeconds(1, 3600),
+  }),
   curl: flag('--curl', 'print the signed request as a curl command instead of sending it'),
 };
 
@@ -34,6 +37,7 @@ export const LEADING_OPTIONS: Readonly<Record<string, boolean>> = {
   '--url': true,
   '--api-key': true,
   '--api-secret-file': true,
+  '--request-timeout': true,
 };
 
 export const YES = flag('-y, --yes', 'do not ask');

@@ -80,7 +80,11 @@ async function readSource(io: Io, { source }: Parameter<unknown>, word: string):
 }
 
 /** A fault is told as said of the parameter: `--port "x" is not a whole number`, `ROOM must not be empty`. */
-function checked(label: string, parse: ((value: string) => unknown) | undefined, value: string): unknown {
+export function checked(
+  label: string,
+  parse: ((value: string) => unknown) | undefined,
+  value: string,
+): unknown {
   try {
     return parse?.(value);
   } catch (error) {

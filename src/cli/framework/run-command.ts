@@ -9,12 +9,13 @@ import { type JsonChoice, openTerminal, type Terminal } from '../terminal/termin
 import type { ReaderWatch } from '../terminal/watch-reader.ts';
 import { commandName, type Fields } from './command.ts';
 import type { CommandGroup } from './command-group.ts';
+import { CONNECTION_OPTIONS } from './common-options.ts';
 import type { Context } from './context.ts';
 import { openContext } from './open-context.ts';
 import { kebab } from './parameter-names.ts';
 import { parseCommand } from './parse.ts';
 import type { Invocation } from './program.ts';
-import { readInput } from './read-input.ts';
+import { checked, readInput } from './read-input.ts';
 
 /** A noun, the words after it, and what the context has from main. */
 export type CommandCall = {
@@ -118,6 +119,13 @@ function jsonChoice(given: unknown): JsonChoice {
   return fields;
 }
 
+function requestTimeout(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const { flags = '', parse } = CONNECTION_OPTIONS.requestTimeout;
+  const seconds = checked(flags.split(' ', 1)[0] ?? '', parse, text);
+  return typeof seconds === 'number' ? seconds : undefined;
+}
+
 function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
   const textOf = (name: string): string | undefined => {
     const value = common[name];
@@ -131,5 +139,6 @@ function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
     profile: textOf('profile'),
     isDebug: common.debug === true,
     isCurl: common.curl === true,
+    requestTimeoutSeconds: requestTimeout(textOf('requestTimeout')),
   };
 }

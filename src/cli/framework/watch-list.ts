@@ -3,9 +3,10 @@ import { RtcError } from '../../client/rtc-error.ts';
 import { EXIT } from '../errors/cli-error.ts';
 import { describeError } from '../errors/describe-error.ts';
 import { jsonLine, renderList, select } from '../terminal/output.ts';
+import { readKeys } from '../terminal/read-keys.ts';
 import { type ListResult, nothing, type Result, type Row } from '../terminal/result.ts';
 import { printStatus } from '../terminal/terminal.ts';
-import { formatInstant } from '../terminal/time.ts';
+import { clockTime } from '../terminal/time.ts';
 import type { Context } from './context.ts';
 
 const POLL_INTERVAL_MS = 2000;
@@ -16,33 +17,58 @@ const ENTER = '\u001b[?1049h\u001b[?25l';
 const LEAVE = '\u001b[?25h\u001b[?1049l';
 
 /**
- * Asks again every two seconds until the signal: on a terminal the table is redrawn, elsewhere each change is one
+ * Asks again every two seconds until the signal: on a terminal the table is redrawn and q ends, elsewhere each change is one
  * JSON line `{"change":"added"|"changed"|"removed","record":{…}}`. A service that is away for a while is said and waited for.
  */
 export async function watchList(context: Context, read: () => Promise<ListResult>): Promise<Result> {
   const { terminal, io } = context;
   const isDrawn = terminal.isTerminal && terminal.json === undefined;
+  const ended = new AbortController();
+  const keys = isDrawn ? readKeys(io, () => ended.abort()) : undefined;
+  const signal = AbortSignal.any([io.signal, ended.signal]);
+  const ending = keys === undefined ? 'Ctrl-C ends' : 'q ends';
   if (isDrawn) io.stdout.write(ENTER);
   try {
-    await follow(context, read, isDrawn);
+    await Promise.race([
+      aborted(ended.signal),
+      follow(context, read, {
+        signal,
+        draw: isDrawn ? (result) => draw(context, result, ending) : undefined,
+      }),
+    ]);
   } finally {
+    keys?.close();
     if (isDrawn) io.stdout.write(LEAVE);
   }
   return nothing();
 }
 
-async function follow(context: Context, read: () => Promise<ListResult>, isDrawn: boolean): Promise<void> {
-  const { io } = context;
+/** A key ends the watch also while the service is slow to answer. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+type Watch = {
+  readonly signal: AbortSignal;
+  /** Draws the list on a terminal; undefined where changes are printed. */
+  readonly draw: ((result: ListResult) => Promise<void>) | undefined;
+};
+
+async function follow(
+  context: Context,
+  read: () => Promise<ListResult>,
+  { signal, draw: drawList }: Watch,
+): Promise<void> {
   let before: ReadonlyMap<string, Row> = new Map();
   let isFirst = true;
-  while (!io.signal.aborted) {
+  while (!signal.aborted) {
     const result = await readWithRetry(context, read, isFirst);
-    if (result !== undefined) {
-      if (isDrawn) await draw(context, result);
+    if (result !== undefined && !signal.aborted) {
+      if (drawList !== undefined) await drawList(result);
       else before = printChanges(context, before, result);
       isFirst = false;
     }
-    await pause(POLL_INTERVAL_MS, io.signal).catch(() => undefined);
+    await pause(POLL_INTERVAL_MS, signal).catch(() => undefined);
   }
 }
 
@@ -63,12 +89,12 @@ async function readWithRetry(
   }
 }
 
-async function draw(context: Context, result: ListResult): Promise<void> {
+async function draw(context: Context, result: ListResult, ending: string): Promise<void> {
   const { terminal, io } = context;
   const body = result.rows.length === 0 ? `${result.empty}\n` : await renderList(terminal, result);
   const { text, hidden } = firstLines(body, (io.stdout.rows || Number.POSITIVE_INFINITY) - STATUS_LINES);
   const more = hidden === 0 ? '' : `${hidden} more · `;
-  const status = terminal.palette.faint(`${more}${formatInstant(io.clock())} · every 2 s · Ctrl-C ends`);
+  const status = terminal.palette.faint(`${more}${clockTime(io.clock())} · every 2 s · ${ending}`);
   io.stdout.write(`${REDRAW}${text}\n${status}`);
 }
 

@@ -6,7 +6,7 @@ import type { WorkerKind } from '../../contract/choices.ts';
  * reads `process`.
  */
 export type Io = {
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
   readonly env: Environment;

@@ -105,6 +105,18 @@ describe('the exit code', () => {
     expect(stderr).toMatch(/^Error: http:\/\/127\.0\.0\.1:9 cannot be reached.*\nNext: {2}.*rtc doctor/);
   });
 
+  it('is 6 when a service does not answer within --request-timeout, and says so', async () => {
+    answer = () => undefined;
+    const { code, stderr } = await rtc('rooms list --request-timeout 1s');
+    expect(code).toBe(6);
+    expect(stderr).toMatch(/did not answer in time[\s\S]*--request-timeout/);
+    for (const line of ['rooms list --request-timeout 0', '--request-timeout=soon rooms list']) {
+      const refused = await rtc(line);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toMatch(/^Error: --request-timeout "(0|soon)" is not a duration/);
+    }
+  });
+
   it('is 8 when --wait ends while it is pending', async () => {
     let nowMs = NOW_MS;
     answer = (request, response) => {

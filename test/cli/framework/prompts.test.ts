@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { json, startHttpServer } from '../support/http-server.ts';
 import { LAUNCHER } from '../support/process.ts';
 import { run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
@@ -246,11 +247,39 @@ describe('at a terminal', () => {
   it('a watch redraws on a screen of its own, and Ctrl-C gives the old one back', async () => {
     await createRoom('first');
     const rtc = open(['rooms', 'list', '--watch']);
-    await rtc.sees(/first[\s\S]*Ctrl-C ends/);
+    await rtc.sees(/first[\s\S]*\n\d\d:\d\d:\d\d · every 2 s · q ends/);
     await createRoom('second');
     await rtc.sees(/second/);
     rtc.type(CTRL_C);
     expect(await rtc.ended).toBe(0);
     expect(rtc.raw).toMatch(/^\u001b\[\?1049h[\s\S]*\u001b\[\?1049l$/);
+  });
+
+  it('a slow request is told, with the option that ends it sooner', async () => {
+    const answer = Promise.withResolvers<void>();
+    const slow = await startHttpServer(
+      (_request, response) => void answer.promise.then(() => json(response, 200, { rooms: [] })),
+    );
+    const rtc = open(['rooms', 'list', '--request-timeout', '50s'], {
+      ...stack.environment,
+      RTC_URL: slow.url,
+    });
+    await rtc.sees(/has not answered yet; waiting for up to 50 s \(--request-timeout\)/);
+    answer.resolve();
+    expect(await rtc.ended).toBe(0);
+    await slow.close();
+  });
+
+  it('q ends a watch, and no key is echoed into it', async () => {
+    await createRoom('drawn');
+    const rtc = open(['rooms', 'list', '--watch']);
+    await rtc.sees(/drawn[\s\S]*q ends/);
+    rtc.type('zzz');
+    await createRoom('later');
+    await rtc.sees(/later[\s\S]*q ends/);
+    expect(rtc.raw).not.toContain('zzz');
+    rtc.type('q');
+    expect(await rtc.ended).toBe(0);
+    expect(rtc.raw).toMatch(/\u001b\[\?1049l$/);
   });
 });
