@@ -11,7 +11,7 @@ import { serveMetrics } from '../metrics/metrics-port.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts';
-import { publishRecordingEnd } from '../recordings/recording-events.ts';
+import { storeRecordingEnd } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
@@ -142,7 +142,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const appendDeps = { ...adapters, instanceId, dispatcher, onStored: metrics?.observeEvents };
   const fanOut = startFanOut({ ...appendDeps, changes: store.changes });
   closers.add(() => fanOut.close());
-  const publishEnd = (end: RecordingEnd): Promise<void> => publishRecordingEnd(appendDeps, end);
+  const storeEnd = (end: RecordingEnd): Promise<Recording | undefined> => storeRecordingEnd(appendDeps, end);
   const releaseFolder = (recording: Recording): void =>
     background.add(removeUnusedFolder(adapters, recording));
   const recentCounts = createRecentCounts(adapters.clock);
@@ -162,7 +162,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   adapters.metrics?.watchRefusedEvents(() => intake.refusedSince);
   const reconciler = startReconciler({
     ...appendDeps,
-    publishEnd,
+    storeEnd,
     releaseFolder,
     onCompared: (startedAt) => intake.makeUp(startedAt),
   });
@@ -180,7 +180,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     dispatcher,
     recentCounts,
     roomNames,
-    publishEnd,
+    storeEnd,
     releaseFolder,
     background: background.add,
     ingest: async (event: MediaEvent): Promise<void> => {

@@ -1,13 +1,22 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { type EndEvent, nextState, type Observation } from './lifecycle.ts';
-import type { Recording, RecordingStores } from './store.ts';
+import type { Recording, RecordingChange, RecordingStores } from './store.ts';
 
-export type RecordingEnd = EndEvent & { readonly recording: Recording };
+/** An end that this service has to publish, with the change of the row that goes with it. */
+export type RecordingEnd = {
+  /** The row as it was read. */
+  readonly recording: Recording;
+  readonly change: RecordingChange;
+  readonly event: EndEvent;
+};
 
 export type ApplyDeps = {
   readonly store: Pick<RecordingStores, 'recordings'>;
-  /** Publishes an end that the media server's own event may never report. */
-  readonly publishEnd?: ((end: RecordingEnd) => Promise<void>) | undefined;
+  /**
+   * Stores an end that the media server's own event may never report, together with the event of it: a process that is
+   * killed stores both or neither. As update, undefined when the row is no longer as it was read.
+   */
+  readonly storeEnd?: ((end: RecordingEnd) => Promise<Recording | undefined>) | undefined;
   /** Cleans up after a recording that has no file and will get none. */
   readonly releaseFolder?: ((recording: Recording) => void) | undefined;
 };
@@ -41,10 +50,12 @@ export async function applyObservation(
         return { recording: undefined, hasChanged: true };
       }
     } else {
-      const updated = await recordings.update(current, change);
+      const updated =
+        event === undefined || deps.storeEnd === undefined
+          ? await recordings.update(current, change)
+          : await deps.storeEnd({ recording: current, change, event });
       if (updated !== undefined) {
         if (hasEndedWithoutFile(updated)) deps.releaseFolder?.(updated);
-        if (event !== undefined) await deps.publishEnd?.({ recording: updated, ...event });
         return { recording: updated, hasChanged: true };
       }
     }

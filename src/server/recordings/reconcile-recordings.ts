@@ -68,8 +68,8 @@ const PUBLISHED_FOR_MS = 24 * 3_600_000;
 const ENDED: readonly EndedState[] = ['stopped', 'aborted', 'failed'];
 
 /**
- * Publishes the ends that were stored and of which no event came: neither the media server's own, nor that of an
- * instance that was killed between storing and publishing.
+ * Publishes the ends that were stored and of which no event came: the media server's own was expected, and
+ * never came.
  */
 export async function publishMissedEnds(deps: AppendEventsDeps<RecordingStores>): Promise<void> {
   for (const status of ENDED) await publishMissedEndsOf(deps, status);
@@ -93,7 +93,7 @@ async function publishMissedEndsOf(
   for (const recording of recent.filter((one) => !published.has(endSourceId(one)))) {
     const { error, sizeBytes } = recording;
     const file = sizeBytes === null ? undefined : fileOf(recording, sizeBytes);
-    await publishRecordingEnd(deps, { recording, status, file, error: error ?? undefined });
+    await publishRecordingEnd(deps, recording, { status, file, error: error ?? undefined });
   }
 }
 

@@ -1,8 +1,11 @@
-import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts';
+import { type AppendEventsDeps, appendEvents, type EventAppender } from '../events/append-events.ts';
 import { appendRoomEvent } from '../events/append-room-event.ts';
 import type { DomainEvent, EventRecording } from '../events/event-payload.ts';
+import type { EventStores, RoomSession } from '../events/store.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { RecordingEnd } from './apply-observation.ts';
-import type { Recording } from './store.ts';
+import type { EndEvent } from './lifecycle.ts';
+import type { Recording, RecordingStores } from './store.ts';
 
 type RecordingEventType = 'egress_started' | 'egress_ended';
 
@@ -34,15 +37,75 @@ export function toInstant(at: number | null | undefined): string | null {
 /** The media server says when a room was opened, and its clock may differ from ours. */
 const CLOCK_SKEW_MS = 5_000;
 
-/** Publishes an end that no event has reported. */
+/** Publishes an end that is stored already and that no event has reported. */
 export async function publishRecordingEnd(
   deps: AppendEventsDeps,
-  { recording, status, error, file, isCorrection }: RecordingEnd,
+  recording: Recording,
+  event: EndEvent,
 ): Promise<void> {
-  const { egressId, room } = recording;
-  if (egressId === null) return;
-  const startedAt = recording.startedAt ?? recording.createdAt;
-  const domainEvent = recordingEvent(
+  await appendEvents(deps, async (store, appender) => {
+    const session = await lockRoomOf(store, recording);
+    await appendEnd(store, appender, {
+      recording,
+      session,
+      domainEvent: endEvent(deps.clock, recording, event),
+    });
+  });
+}
+
+/**
+ * Stores an end and its event in one transaction. The room is locked first, as where the media server's own events are
+ * stored. Returns undefined, and stores nothing, when the row is no longer as it was read.
+ */
+export async function storeRecordingEnd(
+  deps: AppendEventsDeps<RecordingStores>,
+  { recording, change, event }: RecordingEnd,
+): Promise<Recording | undefined> {
+  return await appendEvents(deps, async (store, appender) => {
+    const session = await lockRoomOf(store, recording);
+    const ended = await store.recordings.update(recording, change);
+    if (ended === undefined) return undefined;
+    await appendEnd(store, appender, {
+      recording: ended,
+      session,
+      domainEvent: endEvent(deps.clock, ended, event),
+    });
+    return ended;
+  });
+}
+
+async function lockRoomOf(
+  { presence }: Pick<EventStores, 'presence'>,
+  { room, startedAt, createdAt }: Recording,
+): Promise<RoomSession | undefined> {
+  const found = await presence.findRoomAt(room, (startedAt ?? createdAt) + CLOCK_SKEW_MS);
+  return found && (await presence.lockRoom(found.sid));
+}
+
+type End = {
+  readonly recording: Recording;
+  readonly session: RoomSession | undefined;
+  readonly domainEvent: DomainEvent | undefined;
+};
+
+async function appendEnd(
+  store: EventStores,
+  appender: EventAppender,
+  { recording: { room: name }, session, domainEvent }: End,
+): Promise<void> {
+  if (domainEvent === undefined) return;
+  await appendRoomEvent(store, appender, { room: { name, session }, domainEvent });
+}
+
+/** Undefined for a recording that never had an egress. */
+function endEvent(
+  clock: Clock,
+  recording: Recording,
+  { status, error, file, isCorrection }: EndEvent,
+): DomainEvent | undefined {
+  const { egressId } = recording;
+  if (egressId === null) return undefined;
+  return recordingEvent(
     'egress_ended',
     {
       egressId,
@@ -54,11 +117,6 @@ export async function publishRecordingEnd(
       sizeBytes: file?.sizeBytes,
       ...(isCorrection === true ? { corrected: true } : {}),
     },
-    { occurredAt: deps.clock.now(), isReconciled: true },
+    { occurredAt: clock.now(), isReconciled: true },
   );
-  await appendEvents(deps, async (store, appender) => {
-    const found = await store.presence.findRoomAt(room, startedAt + CLOCK_SKEW_MS);
-    const session = found && (await store.presence.lockRoom(found.sid));
-    await appendRoomEvent(store, appender, { room: { name: room, session }, domainEvent });
-  });
 }

@@ -40,8 +40,12 @@ export async function findParticipant(
 }
 
 export function participantNotFound(identity: string): ServiceError {
+  const note = SID.test(identity) ? ' A participant is named by identity here, and not by sid.' : '';
   return new ServiceError(
     'participant-not-found',
-    `There is no participant ${JSON.stringify(identity)} in this room.`,
+    `There is no participant ${JSON.stringify(identity)} in this room.${note}`,
   );
 }
+
+/** As the media server makes the sids of participants. */
+const SID = /^PA_\w{6,}$/;

@@ -11,7 +11,7 @@ import {
   publishMissedEnds,
   reconcileRecordings,
 } from '../../../src/server/recordings/reconcile-recordings.ts';
-import { publishRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
+import { storeRecordingEnd } from '../../../src/server/recordings/recording-events.ts';
 import { observeRecording } from '../../support/observe-recording.ts';
 import { createDatabase } from '../../support/parts/postgres.ts';
 import { sharedPostgres } from '../../support/parts/shared.ts';
@@ -414,13 +414,13 @@ describe('recordings that ended unseen', () => {
     file: { filename: 'a.mp4', location: 'a.mp4', sizeBytes: 77, durationMs: 9_000 },
   };
   const NO_FILES = {} as RecordingFiles;
-  const look = (isPublishing = true) =>
+  const look = () =>
     reconcileRecordings({
       ...stage.deps,
       mediaServer,
       log: silent,
       recordingFiles: NO_FILES,
-      ...(isPublishing ? { publishEnd: (end) => publishRecordingEnd(stage.deps, end) } : {}),
+      storeEnd: (end) => storeRecordingEnd(stage.deps, end),
     });
   const record = async () => {
     const { store } = stage;
@@ -497,20 +497,6 @@ describe('recordings that ended unseen', () => {
     stage.clock.advance(10_000 + 20_000);
     await look();
     expect(await stage.summary()).toEqual(['egress_ended 0 reconciled']);
-  });
-
-  it('are reported also when the service was killed between their end and its event', async () => {
-    await record();
-    world.egress = [egress];
-    await look(false);
-    expect(await stage.summary()).toEqual([]);
-    await publishMissedEnds(stage.deps);
-    expect(await stage.summary()).toEqual([]);
-    stage.clock.advance(60_000);
-    await publishMissedEnds(stage.deps);
-    expect(await stage.summary()).toEqual(['egress_ended 0 reconciled']);
-    await publishMissedEnds(stage.deps);
-    expect(await stage.summary()).toHaveLength(1);
   });
 
   it('are reported again, as corrected, when the file of a recorder that was believed lost comes after all', async () => {

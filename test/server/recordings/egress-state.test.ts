@@ -6,8 +6,9 @@ import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
-import { applyObservation, type RecordingEnd } from '../../../src/server/recordings/apply-observation.ts';
+import { applyObservation } from '../../../src/server/recordings/apply-observation.ts';
 import { createRecordingFiles } from '../../../src/server/recordings/files/create-recording-files.ts';
+import type { EndEvent } from '../../../src/server/recordings/lifecycle.ts';
 import { reconcileRecordings } from '../../../src/server/recordings/reconcile-recordings.ts';
 import {
   deleteRecording,
@@ -64,14 +65,18 @@ async function openPostgres(): Promise<Store> {
   return store;
 }
 
-function depsOf(store: Store, ends: RecordingEnd[] = []): LibraryDeps {
+function depsOf(store: Store, ends: EndEvent[] = []): LibraryDeps {
   return {
     store,
     clock,
     log: keepingLog([]),
     mediaServer: createLivekitMediaServer(media.livekit),
     recordingFiles: createRecordingFiles({ clock, storage: undefined, directory }),
-    publishEnd: async (end) => void ends.push(end),
+    storeEnd: async (end) => {
+      const ended = await store.recordings.update(end.recording, end.change);
+      if (ended !== undefined) ends.push(end.event);
+      return ended;
+    },
   };
 }
 
@@ -130,7 +135,7 @@ describe.each([
   it('keeps a duration in nanoseconds as whole milliseconds', async () => {
     const store = await open();
     const recording = await addRunning(store, 'demo');
-    const ends: RecordingEnd[] = [];
+    const ends: EndEvent[] = [];
     const endedAt = NOW - 20_000;
     const egress = { ...COMPLETE, endedAt };
     await applyObservation(depsOf(store, ends), recording, { type: 'egress', egress, at: clock.now() });
@@ -158,7 +163,7 @@ describe('a stopped recording that the media server forgot', () => {
     const store = await openSqlite();
     const { id, filepath } = await addStopped(store, 'demo');
     await writeFile(filepath, 'frames');
-    const ends: RecordingEnd[] = [];
+    const ends: EndEvent[] = [];
     const modifiedAt = Math.floor((await stat(filepath)).mtimeMs);
     expect(await getRecording(depsOf(store, ends), id)).toMatchObject({
       recordingId: 'EG_demo',
@@ -176,7 +181,7 @@ describe('a stopped recording that the media server forgot', () => {
   it('has failed when its file is not there', async () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
-    const ends: RecordingEnd[] = [];
+    const ends: EndEvent[] = [];
     expect(await getRecording(depsOf(store, ends), id)).toMatchObject({ status: 'failed', file: null });
     expect(ends).toMatchObject([{ status: 'failed', file: undefined }]);
   });
@@ -201,7 +206,7 @@ describe('a stopped recording whose end is not reported', () => {
     ],
     GetParticipant: [404, { code: 'not_found', msg: 'participant does not exist' }],
   };
-  const reconcileAfter = async (store: Store, waitedMs: number, ends: RecordingEnd[] = []) => {
+  const reconcileAfter = async (store: Store, waitedMs: number, ends: EndEvent[] = []) => {
     clock.advance(waitedMs);
     await reconcileRecordings(depsOf(store, ends));
   };
@@ -210,7 +215,7 @@ describe('a stopped recording whose end is not reported', () => {
     const store = await openSqlite();
     const { id } = await addStopped(store, 'demo');
     answer = replying(NOT_ENDED);
-    const ends: RecordingEnd[] = [];
+    const ends: EndEvent[] = [];
     await reconcileAfter(store, 60_000, ends);
     expect(await found(store, id)).toMatchObject({
       status: 'failed',
@@ -275,7 +280,7 @@ describe('a stop to which no recorder responds', () => {
     const store = await openSqlite();
     const { id } = await addRunning(store, 'demo', 59_999);
     answer = replying(shown('EGRESS_STARTING'));
-    const ends: RecordingEnd[] = [];
+    const ends: EndEvent[] = [];
     expect(await stopRecording(depsOf(store, ends), 'demo')).toMatchObject({ status: 'stopped' });
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null, error: null });
     expect(ends).toEqual([]);
@@ -333,7 +338,7 @@ describe('comparing with the media server', () => {
         StopEgress: [412, { code: 'failed_precondition', msg: 'cannot be stopped' }],
       })(request, response);
     };
-    const ends: RecordingEnd[] = [];
+    const ends: EndEvent[] = [];
     await reconcileRecordings(depsOf(store, ends));
     expect(await found(store, id)).toMatchObject({ status: 'stopped', endedAt: null });
     expect(ends).toEqual([]);

@@ -115,6 +115,15 @@ describe('removing a participant', () => {
     });
   });
 
+  it('by its sid says that it is named by identity', async () => {
+    const room = `by-sid-${randomUUID()}`;
+    await enter(room, 'ada');
+    const [ada] = await list(room);
+    const { status, json } = await service.call('DELETE', pathOf(room, ada?.sid ?? ''));
+    expect(status).toBe(404);
+    expect(json).toMatchObject({ detail: expect.stringContaining('by identity here, and not by sid') });
+  });
+
   it('is 404 at once for an unknown identity', async () => {
     const room = `remove-${randomUUID()}`;
     await enter(room, 'ada');

@@ -6,7 +6,7 @@ import type { Context } from '../../framework/context.ts';
 import { option, wholeNumber, wholeSeconds } from '../../framework/parameters.ts';
 import { repeatedCursor } from '../../framework/read-pages.ts';
 import { list, nothing } from '../../terminal/result.ts';
-import { printHint } from '../../terminal/terminal.ts';
+import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { EVENT_FILTER, eventName, KNOWN_EVENTS } from './event-options.ts';
 import { EVENT_FIELDS, eventColumns } from './event-view.ts';
 import { tailEvents } from './follow.ts';
@@ -53,6 +53,10 @@ const listEvents = defineCommand({
       cursor,
     });
     const isFull = response.events.length === (limit ?? DEFAULT_LIMIT);
+    const more = `There may be more: --limit N, or --cursor ${response.nextCursor}`;
+    // On a terminal it is a note below the list; the JSON has the cursor itself.
+    const { isTerminal, json } = context.terminal;
+    if (isFull && !isTerminal && json === undefined) printStatus(context.terminal, more);
     return list({
       response,
       records: response.events,
@@ -62,7 +66,7 @@ const listEvents = defineCommand({
         since === undefined && !isAll
           ? 'No such event in the last hour. Look further back: --since 7d'
           : 'No such event.',
-      notes: isFull ? [`There may be more: --limit N, or --cursor ${response.nextCursor}`] : [],
+      notes: isFull && isTerminal ? [more] : [],
     });
   },
 });
