@@ -38,7 +38,10 @@ export async function openTerminal(
 /** One line for the user on stderr; `text` may hold names that strangers chose. With --json it is JSON, as errors are. */
 export function printStatus(terminal: Terminal, text: string): void {
   const { stderr } = terminal.io;
-  if (terminal.json !== undefined) return printJsonLine(stderr, { status: text });
+  if (terminal.json !== undefined) {
+    printJsonLine(stderr, { status: text });
+    return;
+  }
   stderr.write(`${wrapForTerminal(stderr, escapeForTerminal(text))}\n`);
 }
 
@@ -51,7 +54,10 @@ export function printHint(terminal: Terminal, text: string): void {
 
 export function printWarning(terminal: Terminal, text: string): void {
   const { stderr } = terminal.io;
-  if (terminal.json !== undefined) return printJsonLine(stderr, { warning: text });
+  if (terminal.json !== undefined) {
+    printJsonLine(stderr, { warning: text });
+    return;
+  }
   const label = 'Warning:';
   stderr.write(
     `${terminal.errorPalette.warning(label)} ${wrapForTerminal(stderr, escapeForTerminal(text), label.length + 1)}\n`,

@@ -102,9 +102,12 @@ describe('webhooks create', () => {
     expect(updated.stderr.startsWith('Warning: ')).toBe(isPrivate);
     expect(isWarning.test(updated.stderr.replace('Warning: ', ''))).toBe(isPrivate);
     // With --json each line on stderr is JSON.
-    expect(created.stderr.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))).toEqual(
-      isPrivate ? [{ warning: expect.stringMatching(isWarning) }] : [],
-    );
+    expect(
+      created.stderr
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(isPrivate ? [{ warning: expect.stringMatching(isWarning) }] : []);
   });
 
   it('says on a terminal that the secret must be kept now', async () => {

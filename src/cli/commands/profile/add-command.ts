@@ -32,7 +32,10 @@ export const add = defineCommand({
       parse: notEmpty,
     }),
     use: flag('--use', 'make it the current profile'),
-    protected: flag('--protected', 'mark it as one to be careful with: what destroys asks for its name, and rtc console shows it in red'),
+    protected: flag(
+      '--protected',
+      'mark it as one to be careful with: what destroys asks for its name, and rtc console shows it in red',
+    ),
     yes: YES,
   },
   examples: [

@@ -3,6 +3,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import {
@@ -13,7 +14,6 @@ import {
   wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';

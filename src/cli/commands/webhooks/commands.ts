@@ -2,10 +2,10 @@ import type { Webhook, WebhookCreate, WebhookList, WebhookPatch } from '../../..
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
 import { argument, listArgument, option, optionalArgument, wholeNumber } from '../../framework/parameters.ts';
-import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { MAX_LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing, type Result, record } from '../../terminal/result.ts';
