@@ -8,12 +8,14 @@ import {
   type TestBrowser,
   type WindowOptions,
 } from '../support/parts/browser.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import {
   expectAccessible,
   type OpenedConsole,
   openConsole,
   openRoomPage,
   openView,
+  seriousFindings,
   viewOf,
 } from './support/console.ts';
 import { type Showcase, startShowcase } from './support/showcase.ts';
@@ -149,6 +151,60 @@ describe('pictures of every view', () => {
       await page.screenshot({ path: join(FOLDER, `readme-${name}.png`), clip });
     }
     await window.close();
+  });
+});
+
+describe('pictures of the reference', () => {
+  let service: TestService;
+  let browser: TestBrowser;
+
+  beforeAll(async () => {
+    await mkdir(FOLDER, { recursive: true });
+    service = await startTestService();
+    browser = await startBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+
+  const shots: Readonly<Record<string, Shot>> = {
+    docs: { path: '/docs', awaits: 'Every request under' },
+    'docs-operation': { path: '/docs#tag/rooms/POST/v1/rooms', awaits: 'Test Request' },
+    'docs-trial': {
+      path: '/docs#tag/rooms/POST/v1/rooms',
+      awaits: 'Test Request',
+      prepare: async (page) => {
+        await page
+          .getByRole('button', { name: /Test Request.*post.*\/v1\/rooms\b/i })
+          .first()
+          .click();
+        await page.getByRole('button', { name: /^Send/ }).first().waitFor();
+      },
+    },
+    'docs-credentials': {
+      path: '/docs',
+      awaits: 'Every request under',
+      prepare: (page) => page.getByRole('button', { name: 'Sign requests' }).click(),
+    },
+    'docs-guide': { path: '/docs/guide', awaits: 'Every request under' },
+    'docs-guide-roles': { path: '/docs/guide#roles', awaits: 'A participant joins a room' },
+  };
+
+  it.each(SHAPES)('shows each of its views in %s without a serious finding', async (shape, options) => {
+    for (const [name, { path, awaits, prepare }] of Object.entries(shots)) {
+      const window = await browser.openWindow(options);
+      const page = await window.newPage();
+      await page.goto(`${service.url}${path}`);
+      await page.getByText(awaits).filter({ visible: true }).first().waitFor();
+      await prepare?.(page);
+      await page.screenshot({ path: join(FOLDER, `${name}-${shape}.png`) });
+      expect.soft(await seriousFindings(page), name).toEqual([]);
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+      expect.soft(overflow, `${name} is wider than the window`).toBeLessThanOrEqual(0);
+      await window.close();
+    }
   });
 });
 

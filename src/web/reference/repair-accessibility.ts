@@ -31,6 +31,14 @@ function repair(): void {
     editor.setAttribute('aria-expanded', 'false');
     editor.setAttribute('aria-controls', editor.id);
   }
+  // A response is read, not edited: with nothing in it that takes the focus, the keyboard could not scroll it.
+  for (const scroller of document.querySelectorAll('.cm-scroller[tabindex="-1"]')) {
+    if (scroller.querySelector('[contenteditable="true"]') === null) scroller.setAttribute('tabindex', '0');
+  }
+  for (const button of document.querySelectorAll('button[aria-controls]')) {
+    const controlled = button.getAttribute('aria-controls') ?? '';
+    if (document.getElementById(controlled) === null) button.removeAttribute('aria-controls');
+  }
   for (const icon of document.querySelectorAll('button[role="none"][aria-label]'))
     icon.removeAttribute('role');
 }

@@ -43,34 +43,52 @@ const CREDENTIALS = `<dialog id="credentials" aria-labelledby="credentials-title
       </form>
     </dialog>`;
 
-/** The reference. The introduction is there before the viewer is, and without scripts. */
-export const REFERENCE_PAGE = page(
-  'rtc-service API',
-  `<link rel="preload" href="/docs/document.json" as="fetch" crossorigin>
+/** @param tags the groups of operations, by name and title */
+export type ReferencePage = { readonly guide: string; readonly tags: readonly (readonly [string, string])[] };
+
+/**
+ * The reference. The viewer takes a second of processor time or more before it shows anything, so that its first view is
+ * in the page already: the guides, with which the viewer's own introduction begins. It is all there is without scripts.
+ */
+export function referencePage({ guide, tags }: ReferencePage): string {
+  const operations = tags
+    .map(([name, title]) => `<li><a href="#tag/${anchorOf(name)}">${title}</a></li>`)
+    .join('');
+  return page(
+    'rtc-service API',
+    `<link rel="preload" href="/docs/document.json" as="fetch" crossorigin>
     <link rel="preload" href="/docs/scalar.js" as="script">
     <script src="/docs/start.js" defer></script>
   </head>
   <body>
     ${bar('/docs', SIGN_BUTTON)}
     ${CREDENTIALS}
-    <div id="introduction" class="page">
-        <div></div>
-        <main>
-          <h1>rtc-service API</h1>
-          <p>Rooms, tokens, recordings, transcription and webhooks in front of a LiveKit media server, for your back end.</p>
-          <p><a href="/docs/guide">The guide</a> says how to sign requests and what to know about each part.</p>
+    <div id="introduction">
+        <aside><nav aria-label="Contents"><ul class="contents">${contentsOf(guide)}</ul><ul class="contents operations">${operations}</ul></nav></aside>
+        <main class="text">
+          <h1>rtc-service</h1>
           <noscript><p>This page needs JavaScript to show each operation. Without it, read
             <a href="/docs/guide">the guide</a>, <a href="/llms.txt">the list of operations</a> or
             <a href="/openapi.json">the OpenAPI document</a>.</p></noscript>
+          ${guide}
         </main>
     </div>
     <div id="reference"></div>`,
-);
+  );
+}
+
+/** As the viewer writes the name of a tag in an address. */
+function anchorOf(name: string): string {
+  return name.replaceAll(' ', '-');
+}
+
+function contentsOf(guide: string): string {
+  const titles = [...guide.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)];
+  return titles.map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('');
+}
 
 /** @param guide the guides as HTML */
 export function guidePage(guide: string): string {
-  const titles = [...guide.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)];
-  const contents = titles.map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('');
   return page(
     'Guide to the rtc-service API',
     `</head>
@@ -78,8 +96,8 @@ export function guidePage(guide: string): string {
     <a class="skip" href="#guide">Skip to the guide</a>
     ${bar('/docs/guide')}
     <div class="page">
-      <aside><nav aria-label="Contents"><ul>${contents}</ul></nav></aside>
-      <main id="guide">
+      <aside><nav aria-label="Contents"><ul>${contentsOf(guide)}</ul></nav></aside>
+      <main id="guide" class="text">
         <h1>Guide</h1>
         <p>What to know about each part of the API. <a href="/docs">The reference</a> has every operation.</p>
         ${guide}

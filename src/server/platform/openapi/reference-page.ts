@@ -4,9 +4,10 @@ import { type TSchema, Type } from 'typebox';
 import { defineRoute, type Route } from '../http/route.ts';
 import { llmsText } from './llms-text.ts';
 import { openApiDocument } from './openapi.ts';
-import { pageDocument } from './page-document.ts';
-import { guidePage, REFERENCE_PAGE } from './page-html.ts';
+import { pageDocument, tagTitles } from './page-document.ts';
+import { guidePage, referencePage } from './page-html.ts';
 import { type PreparedFile, prepareDiskFile, prepareText, sendPrepared } from './prepared-file.ts';
+import type { JsonObject } from './schema-document.ts';
 
 /*
  * /openapi.json, /docs with its parts, /docs/guide and /llms.txt. Each is built and compressed at its first request. The
@@ -70,7 +71,7 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
   return [
     homeRoute(),
     ...documentRoutes(document),
-    ...pageRoutes(built),
+    ...pageRoutes(built, document),
     pageRoute({
       path: '/llms.txt',
       operationId: 'getLlmsText',
@@ -120,7 +121,7 @@ function homeRoute(): Route {
 }
 
 /** Pages of any origin may read the document, such as editors of OpenAPI. */
-function documentRoutes(document: () => Promise<object>): readonly Route[] {
+function documentRoutes(document: () => Promise<JsonObject>): readonly Route[] {
   return [
     pageRoute({
       path: '/openapi.json',
@@ -135,12 +136,16 @@ function documentRoutes(document: () => Promise<object>): readonly Route[] {
   ];
 }
 
-function pageRoutes(built: (name: string) => Promise<string>): readonly Route[] {
+function pageRoutes(
+  built: (name: string) => Promise<string>,
+  document: () => Promise<JsonObject>,
+): readonly Route[] {
   const reference = {
     path: '/docs',
     contentType: 'text/html',
     headers: { 'content-security-policy': POLICY },
-    prepare: () => prepareText(REFERENCE_PAGE),
+    prepare: async () =>
+      prepareText(referencePage({ guide: await built('guide.html'), tags: tagTitles(await document()) })),
   };
   return [
     pageRoute({

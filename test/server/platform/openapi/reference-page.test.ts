@@ -65,7 +65,9 @@ describe('the pages of the reference', () => {
 
   it('has a heading before any script runs, and says without scripts where to read on', async () => {
     const { text } = await get('/docs');
-    expect(text).toContain('<h1>rtc-service API</h1>');
+    expect(text).toContain('<h1>rtc-service</h1>');
+    expect(text).toContain('<h2 id="sign-requests">');
+    expect(text).toContain('<a href="#tag/fiscal-codes">Fiscal codes</a>');
     expect(/<noscript>.*\/docs\/guide.*<\/noscript>/s.test(text)).toBe(true);
   });
 
