@@ -101,6 +101,30 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await window.close();
   });
 
+  it('says what is wrong with a code or a person in Italian where the browser is', async () => {
+    const { window, page } = await openView(browser, console, { locale: 'it-IT' });
+    const errors = collectErrors(page);
+    await page.goto(viewOf(console, '/fiscal'));
+    await page.getByRole('textbox', { name: 'Fiscal code' }).fill('RSSMRA85T10A562T');
+    await page.getByText('il carattere di controllo non corrisponde').waitFor();
+    await page.getByLabel('Surname').fill('Rossi');
+    await page.getByLabel('Given names').fill('M4rio');
+    await page.getByLabel('Birth date').fill('1980-02-01');
+    await page.getByRole('combobox', { name: 'Birthplace' }).fill('rom');
+    await page.getByRole('option', { name: 'ROMA (RM)' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('il nome contiene un carattere non ammesso').waitFor();
+    await page.getByLabel('Choose a file').setInputFiles({
+      name: 'persone.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('Cognome;Nome;Sesso;Data di nascita;Comune di nascita\nBianchi;Luca;M;;Milano'),
+    });
+    await page.getByRole('cell', { name: 'manca la data di nascita' }).waitFor();
+    await expectAccessible(page);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
   it('makes the codes of a whole file in the browser, in Italian and in Windows-1252', async () => {
     const { window, page } = await openView(browser, console);
     const errors = collectErrors(page);

@@ -12,6 +12,8 @@ export type WindowOptions = {
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
   readonly javaScriptEnabled?: boolean;
+  /** Of the browser, such as `it-IT`. */
+  readonly locale?: string;
 };
 
 export async function startBrowser(): Promise<TestBrowser> {
@@ -26,8 +28,8 @@ export async function startBrowser(): Promise<TestBrowser> {
     ],
   });
   return {
-    openWindow: ({ width = 1440, height = 900, colorScheme = 'dark', javaScriptEnabled = true } = {}) =>
-      browser.newContext({ viewport: { width, height }, colorScheme, javaScriptEnabled }),
+    openWindow: ({ width = 1440, height = 900, colorScheme = 'dark', ...others }: WindowOptions = {}) =>
+      browser.newContext({ viewport: { width, height }, colorScheme, ...others }),
     close: () => browser.close(),
   };
 }

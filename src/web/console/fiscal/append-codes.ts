@@ -12,7 +12,12 @@ const MOST_SHOWN = 100;
 /** Characters of the file from which the delimiter is guessed. */
 const BEGINNING = 64 * 1024;
 
-type Options = { readonly asOf: string; readonly onProgress: (rows: number) => void };
+type Options = {
+  readonly asOf: string;
+  /** Of the reasons and warnings. */
+  readonly language: keyof typeof messages;
+  readonly onProgress: (rows: number) => void;
+};
 
 type Appended = { readonly summary: BatchSummary; readonly csv: readonly string[] };
 
@@ -20,7 +25,7 @@ type Appended = { readonly summary: BatchSummary; readonly csv: readonly string[
  * Every row of the file, in order, with its code or why there is none.
  * @throws Error when the first row does not name the columns of a person
  */
-export function appendCodes(text: string, { asOf, onProgress }: Options): Appended {
+export function appendCodes(text: string, { asOf, language, onProgress }: Options): Appended {
   const delimiter = guessDelimiter(text.slice(0, BEGINNING));
   const reader = createCsvReader(delimiter);
   const [header, ...rows] = [...reader.push(text), ...reader.end()];
@@ -29,7 +34,7 @@ export function appendCodes(text: string, { asOf, onProgress }: Options): Append
   const missing = missingFields(columns);
   if (missing.length > 0) throw new Error(`The first row names no column for ${missing.join(', ')}`);
   const recordOf = createRowReader(columns);
-  const rules = { asOf, strict: false, century: undefined, language: 'en', suggest: false } as const;
+  const rules = { asOf, strict: false, century: undefined, language, suggest: false } as const;
   const additionOf = (row: Row): readonly [code: string, place: string, warning: string, reason: string] => {
     if (row.problem !== undefined) return ['', '', '', 'the row is no CSV: look at its quotes'];
     const made = generateFrom(recordOf(row.cells), rules);
@@ -42,7 +47,7 @@ export function appendCodes(text: string, { asOf, onProgress }: Options): Append
           .map(({ message }) => message)
           .join('; '),
       ];
-    const warnings = made.warnings.map((warning) => messages.en.warnings[warning]).join('; ');
+    const warnings = made.warnings.map((warning) => messages[language].warnings[warning]).join('; ');
     return [made.cf, made.place.name, warnings, ''];
   };
   const csv = [csvLine([...names, ...ADDED], delimiter)];

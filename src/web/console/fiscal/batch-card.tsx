@@ -3,6 +3,7 @@ import { type DragEvent, useEffect, useRef, useState } from 'react';
 import { CommandLine } from '../parts/command-line.tsx';
 import { Problem } from '../parts/problem.tsx';
 import type { BatchMessage, BatchSummary } from './batch-messages.ts';
+import { READER_LANGUAGE } from './reader-language.ts';
 
 type Running =
   | { readonly kind: 'idle' }
@@ -104,7 +105,7 @@ function BatchResult({ name, summary, link }: ResultProps) {
               {firstBad.map(({ row, reason }) => (
                 <tr key={row}>
                   <td>{row}</td>
-                  <td>{reason}</td>
+                  <td lang={READER_LANGUAGE}>{reason}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,6 +1,7 @@
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
 import { appendCodes } from './append-codes.ts';
 import type { BatchMessage } from './batch-messages.ts';
+import { READER_LANGUAGE } from './reader-language.ts';
 
 /* Runs beside the page, which stays fluid meanwhile. Gets a file, and tells of its rows. */
 
@@ -11,6 +12,7 @@ addEventListener('message', async ({ data }: MessageEvent<File>): Promise<void> 
     const text = decodeText(new Uint8Array(await data.arrayBuffer()));
     const { summary, csv } = appendCodes(text, {
       asOf: todayInItaly(Date.now()),
+      language: READER_LANGUAGE,
       onProgress: (rows) => tell({ kind: 'progress', rows }),
     });
     tell({ kind: 'done', summary, csv: new Blob([...csv], { type: 'text/csv' }) });

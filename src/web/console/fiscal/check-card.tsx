@@ -1,8 +1,15 @@
 import { type ReactNode, useState } from 'react';
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
-import { type CheckFailure, checkTaxCode, type DecodedCode, decode } from '../../../fiscal/index.ts';
+import {
+  type CheckFailure,
+  checkTaxCode,
+  type DecodedCode,
+  decode,
+  translateFailure,
+} from '../../../fiscal/index.ts';
 import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { Status } from '../parts/status.tsx';
+import { READER_LANGUAGE } from './reader-language.ts';
 
 const LENGTH = 16;
 const KINDS = {
@@ -105,7 +112,7 @@ function Decoded({ decoded }: { readonly decoded: DecodedCode }) {
 type FaultsProps = { readonly code: string; readonly failure: CheckFailure };
 
 function Faults({ code, failure }: FaultsProps) {
-  const { start, end, faults } = failure;
+  const { start, end, faults } = translateFailure(failure, READER_LANGUAGE);
   const isUnfinished = code.length < LENGTH && /^[A-Z0-9]*$/.test(code);
   return (
     <>
@@ -121,7 +128,7 @@ function Faults({ code, failure }: FaultsProps) {
             <mark>{code.slice(start, end) || '_'}</mark>
             {code.slice(end)}
           </p>
-          <ul className="faults">
+          <ul className="faults" lang={READER_LANGUAGE}>
             {faults.map(({ reason, message }) => (
               <li key={reason}>{message}</li>
             ))}

@@ -1,8 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import { todayInItaly } from '../../../contract/today-in-italy.ts';
-import { generate, messages } from '../../../fiscal/index.ts';
+import { generate, messages, translateFaults } from '../../../fiscal/index.ts';
 import { CommandLine, commandOf } from '../parts/command-line.tsx';
 import { PlaceSearch } from './place-search.tsx';
+import { READER_LANGUAGE } from './reader-language.ts';
 
 type Typed = {
   readonly surname: string;
@@ -68,8 +69,8 @@ function Made({ typed }: { readonly typed: Typed }): ReactNode {
   const made = generate(typed, { asOf: todayInItaly(Date.now()) });
   if (!made.ok) {
     return (
-      <ul className="faults">
-        {made.faults.map(({ field, message }) => (
+      <ul className="faults" lang={READER_LANGUAGE}>
+        {translateFaults(made.faults, READER_LANGUAGE).map(({ field, message }) => (
           <li key={field}>{message}</li>
         ))}
       </ul>
@@ -80,7 +81,9 @@ function Made({ typed }: { readonly typed: Typed }): ReactNode {
     <>
       <output className="code-result">{codiceFiscale}</output>
       {warnings.map((warning) => (
-        <p key={warning}>{messages.en.warnings[warning]}</p>
+        <p key={warning} lang={READER_LANGUAGE}>
+          {messages[READER_LANGUAGE].warnings[warning]}
+        </p>
       ))}
       <CommandLine
         isOffline
