@@ -78,5 +78,8 @@ export class DeliveryLog {
 
 function byStateAndTime(one: Delivery, other: Delivery): number {
   const states = ORDER.indexOf(one.status) - ORDER.indexOf(other.status);
-  return states === 0 ? Date.parse(other.createdAt) - Date.parse(one.createdAt) : states;
+  if (states !== 0) return states;
+  // All are written alike in UTC, so that their texts sort as their instants do, without reading thousands of dates.
+  if (one.createdAt === other.createdAt) return 0;
+  return one.createdAt < other.createdAt ? 1 : -1;
 }
