@@ -81,7 +81,11 @@ describe('webhooks in the console', () => {
     await first.getByRole('button', { name: 'participant_joined' }).click();
     const panel = page.getByRole('complementary', { name: 'Delivery of participant_joined' });
     await panel.getByText('1. Answer 500').waitFor();
-    await panel.getByText(`POST ${receiver.url}`).waitFor();
+    const request = panel.locator('pre', { hasText: `POST ${receiver.url}` });
+    const { 'webhook-id': eventId, 'x-service-webhook-event': event } =
+      receiver.received.at(-1)?.headers ?? {};
+    await request.getByText(`webhook-id: ${eventId}`).waitFor();
+    await request.getByText(`x-service-webhook-event: ${event}`).waitFor();
     await panel.getByText('"identity": "dora"').waitFor();
     await page.getByRole('region', { name: 'Newest deliveries' }).locator('canvas').waitFor();
     await expectAccessible(page);
@@ -129,6 +133,19 @@ describe('webhooks in the console', () => {
     const panel = page.getByRole('complementary', { name: 'Event participant_joined' });
     await panel.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('complementary', { name: 'Delivery of participant_joined' }).waitFor();
+    await window.close();
+  });
+
+  it('shows the delivery that an event leads to, also where the list has not come to it', async () => {
+    const [webhook] = (await client.webhooks.list()).webhooks;
+    const { deliveries } = await client.deliveries.list(webhook?.id ?? '', { limit: 200 });
+    const { id, eventId } = deliveries.at(-1) ?? { id: '', eventId: '' };
+    const { window, page } = await openView(browser, console);
+    await page.route(/deliveries\?(?!eventId)/, (route) =>
+      route.fulfill({ json: { deliveries: deliveries.slice(0, 1), nextCursor: null } }),
+    );
+    await page.goto(viewOf(console, `/webhooks/${webhook?.id}?delivery=${id}&event=${eventId}`));
+    await page.getByRole('complementary').getByText(id).waitFor();
     await window.close();
   });
 });

@@ -1,6 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import type { Delivery } from '../../../contract/deliveries.ts';
+import {
+  STANDARD_SIGNATURE_HEADER,
+  WEBHOOK_EVENT_HEADER,
+  WEBHOOK_ID_HEADER,
+  WEBHOOK_SIGNATURE_HEADER,
+  WEBHOOK_TIMESTAMP_HEADER,
+} from '../../../contract/webhook-headers.ts';
 import type { Webhook } from '../../../contract/webhooks.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
@@ -100,9 +107,11 @@ function RequestAsSent({ webhook, delivery }: SentProps) {
   const head = [
     `POST ${webhook.url}`,
     'content-type: application/json',
-    `webhook-id: ${eventId}`,
-    `webhook-timestamp: ${seconds}`,
-    'webhook-signature: v1,…',
+    `${WEBHOOK_EVENT_HEADER}: ${name}`,
+    `${WEBHOOK_SIGNATURE_HEADER}: sha256=…`,
+    `${WEBHOOK_ID_HEADER}: ${eventId}`,
+    `${WEBHOOK_TIMESTAMP_HEADER}: ${seconds}`,
+    `${STANDARD_SIGNATURE_HEADER}: v1,…`,
   ].join('\n');
   const body = data === undefined || data === null ? undefined : { ...data, event: name };
   return (
