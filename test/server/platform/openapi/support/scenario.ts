@@ -100,7 +100,8 @@ function deliveriesOf({ received }: Receiver): Readonly<Record<string, unknown>>
   );
 }
 
-async function startWorkers(store: Store): Promise<void> {
+/** Speech workers, as far as the service sees them: they beat, and take nothing up. */
+export async function startWorkers(store: Store): Promise<void> {
   for (const kind of ['stt-live', 'stt-post'] as const) {
     const aliveUntil = Date.now() + 3_600_000;
     await store.transcriptions.beat({
