@@ -63,13 +63,15 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
     startWorker: async (kind) => {
       const child = spawn(process.execPath, [LAUNCHER, 'worker', kind], {
         env: environment,
-        stdio: ['ignore', 'pipe', 'ignore'],
+        stdio: ['ignore', 'pipe', 'pipe'],
       });
       let output = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        output = `${output}${text}`.slice(-10_000);
-      });
-      while (!output.includes('"working"')) {
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          output = `${output}${text}`.slice(-10_000);
+        });
+      }
+      while (!output.includes('working')) {
         if (child.exitCode !== null) throw new Error(`${kind} ended: is the project built?`);
         await delay(50);
       }

@@ -452,8 +452,19 @@ type Segment struct {
 	EndedAt string `json:"endedAt"`
 	// False for an interim result, which keeps its id when it becomes final
 	Final bool `json:"final"`
-	// 0 to 1; null where the engine does not say
+	// 0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its
+	// sound
 	Confidence *float64 `json:"confidence"`
+}
+
+// TranscriptionWarning: Something odd about the text of a transcription.
+type TranscriptionWarning struct {
+	// language-doubtful: the speech is probably in another language than the transcription. One of language-doubtful.
+	Code string `json:"code"`
+	// Whose speech it is; null for a recording
+	ParticipantIdentity *string `json:"participantIdentity"`
+	// What is odd
+	Detail string `json:"detail"`
 }
 
 // LiveTranscription: The live transcription of a room.
@@ -474,6 +485,8 @@ type LiveTranscription struct {
 	Error *LiveTranscriptionError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
+	// Only where something is odd about the text
+	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 }
 
 // LiveTranscriptionError: Why it failed.
@@ -582,6 +595,8 @@ type PostTranscriptionDetail struct {
 	Error *PostTranscriptionDetailError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
+	// Only where something is odd about the text
+	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 }
 
 // PostTranscriptionDetailError: Why it failed, or why its last try did.
@@ -1510,6 +1525,8 @@ type GetTranscriptionByIDResponse struct {
 	Error *GetTranscriptionByIDResponseError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
+	// Only where something is odd about the text
+	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 	// When it was stopped, or failed; null while it runs
 	StoppedAt *string `json:"stoppedAt,omitempty"`
 }

@@ -122,12 +122,31 @@ export const SegmentSchema = Type.Object(
       description: 'False for an interim result, which keeps its id when it becomes final',
     }),
     confidence: Type.Union([Type.Number(), Type.Null()], {
-      description: '0 to 1; null where the engine does not say',
+      description:
+        '0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its sound',
     }),
   },
   { $id: 'Segment', description: 'A piece of speech of one speaker' },
 );
 export type Segment = Static<typeof SegmentSchema>;
+
+const TranscriptionWarningSchema = Type.Object(
+  {
+    code: Type.Enum(['language-doubtful'], {
+      description: 'language-doubtful: the speech is probably in another language than the transcription',
+    }),
+    participantIdentity: Type.Union([Type.String(), Type.Null()], {
+      description: 'Whose speech it is; null for a recording',
+    }),
+    detail: Type.String({ description: 'What is odd' }),
+  },
+  { $id: 'TranscriptionWarning', description: 'Something odd about the text of a transcription' },
+);
+export type TranscriptionWarning = Static<typeof TranscriptionWarningSchema>;
+
+const warnings = Type.Optional(
+  Type.Array(TranscriptionWarningSchema, { description: 'Only where something is odd about the text' }),
+);
 
 const errorMembers = {
   code: Type.String({ description: 'A word for it', examples: ['recording-not-media'] }),
@@ -146,6 +165,7 @@ export const LiveTranscriptionSchema = Type.Object(
     }),
     error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
     segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
+    warnings,
   },
   { $id: 'LiveTranscription', description: 'The live transcription of a room' },
 );
@@ -215,7 +235,11 @@ export const PostTranscriptionSchema = Type.Object(postFields, {
 export type PostTranscription = Static<typeof PostTranscriptionSchema>;
 
 export const PostTranscriptionDetailSchema = Type.Object(
-  { ...postFields, segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }) },
+  {
+    ...postFields,
+    segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
+    warnings,
+  },
   { $id: 'PostTranscriptionDetail', description: 'The transcription of a recording with its segments' },
 );
 export type PostTranscriptionDetail = Static<typeof PostTranscriptionDetailSchema>;

@@ -496,13 +496,23 @@ class Segment(TypedDict):
     endedAt: str
     # False for an interim result, which keeps its id when it becomes final
     final: bool
-    # 0 to 1; null where the engine does not say
+    # 0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its
+    # sound
     confidence: Optional[float]
 
 
-class LiveTranscription(TypedDict):
-    """The live transcription of a room"""
+class TranscriptionWarning(TypedDict):
+    """Something odd about the text of a transcription"""
 
+    # language-doubtful: the speech is probably in another language than the transcription
+    code: Literal["language-doubtful"]
+    # Whose speech it is; null for a recording
+    participantIdentity: Optional[str]
+    # What is odd
+    detail: str
+
+
+class _LiveTranscriptionRequired(TypedDict):
     # Form tr_<id>
     transcriptionId: str
     # Room name
@@ -519,6 +529,13 @@ class LiveTranscription(TypedDict):
     error: Optional[LiveTranscriptionError]
     # The segments by their start
     segments: list[Segment]
+
+
+class LiveTranscription(_LiveTranscriptionRequired, total=False):
+    """The live transcription of a room"""
+
+    # Only where something is odd about the text
+    warnings: list[TranscriptionWarning]
 
 
 class LiveTranscriptionError(TypedDict):
@@ -606,9 +623,7 @@ class PostTranscriptionList(TypedDict):
     nextCursor: Optional[str]
 
 
-class PostTranscriptionDetail(TypedDict):
-    """The transcription of a recording with its segments"""
-
+class _PostTranscriptionDetailRequired(TypedDict):
     # Form tr_<id>
     transcriptionId: str
     # The recording's egress id
@@ -635,6 +650,13 @@ class PostTranscriptionDetail(TypedDict):
     error: Optional[PostTranscriptionDetailError]
     # The segments by their start
     segments: list[Segment]
+
+
+class PostTranscriptionDetail(_PostTranscriptionDetailRequired, total=False):
+    """The transcription of a recording with its segments"""
+
+    # Only where something is odd about the text
+    warnings: list[TranscriptionWarning]
 
 
 class PostTranscriptionDetailError(TypedDict):

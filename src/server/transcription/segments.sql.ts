@@ -2,7 +2,13 @@ import { sql } from 'kysely';
 import type { Connection } from '../platform/storage/engine.ts';
 import { sanitizeText } from '../platform/storage/sanitize-text.ts';
 import type { SegmentRow } from '../platform/storage/schema/tables.ts';
-import type { InterimUpdate, StoredSegment, TranscriptionStore } from './store.ts';
+import {
+  DOUBTFUL_BELOW,
+  type InterimUpdate,
+  type SpeechQuality,
+  type StoredSegment,
+  type TranscriptionStore,
+} from './store.ts';
 
 /** Limits the number of parameters of one statement. */
 const INSERTED_AT_ONCE = 100;
@@ -21,7 +27,13 @@ const SEGMENT_COLUMNS = [
 
 type SegmentMethods = Pick<
   TranscriptionStore,
-  'addSegments' | 'putInterims' | 'listInterims' | 'clearSegments' | 'listSegments' | 'countSegments'
+  | 'addSegments'
+  | 'putInterims'
+  | 'listInterims'
+  | 'clearSegments'
+  | 'listSegments'
+  | 'countSegments'
+  | 'listQualities'
 >;
 
 export function segmentMethods(connection: Connection): SegmentMethods {
@@ -43,6 +55,16 @@ export function segmentMethods(connection: Connection): SegmentMethods {
         await held.db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
       }),
     listSegments: (id, endsAfter) => listSegments(connection, id, endsAfter),
+    listQualities: async (id) => {
+      const { rows } = await sql<SpeechQuality>`
+        select identity, count(*) as segments,
+          sum(case when confidence < ${DOUBTFUL_BELOW} then 1 else 0 end) as doubtful
+        from segments where "transcriptionId" = ${id} group by identity order by identity`.execute(db);
+      // PostgreSQL counts in bigint, which arrives as text.
+      return rows.map(({ identity, segments, doubtful }) => ({
+        ...{ identity, segments: Number(segments), doubtful: Number(doubtful) },
+      }));
+    },
     countSegments: async (id) => {
       const count = db
         .selectFrom('segments')

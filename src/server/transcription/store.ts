@@ -86,6 +86,8 @@ export interface TranscriptionStore {
   /** Lists segments by start, then id. With `endsAfter` only those that end strictly after it (Unix milliseconds). */
   listSegments(id: string, endsAfter?: number): Promise<readonly StoredSegment[]>;
   countSegments(id: string): Promise<number>;
+  /** By participant, ordered by identity. */
+  listQualities(id: string): Promise<readonly SpeechQuality[]>;
 
   /** Stores that a worker is alive until `aliveUntil`, and deletes the rows of workers that died long ago. */
   beat(beat: WorkerBeat): Promise<void>;
@@ -225,6 +227,17 @@ export type StoredSegment = {
   readonly endedAt: number;
   readonly confidence: number | null;
 };
+
+/** How many final segments a participant has; of a recording, all together. */
+export type SpeechQuality = {
+  readonly identity: string | null;
+  readonly segments: number;
+  /** Of them, those with a confidence below DOUBTFUL_BELOW. */
+  readonly doubtful: number;
+};
+
+/** The limit of Whisper: a mean log probability of -1. */
+export const DOUBTFUL_BELOW = 0.37;
 
 export type InterimUpdate = { readonly segments: readonly StoredSegment[]; readonly updatedAt: number };
 

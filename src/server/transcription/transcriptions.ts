@@ -9,6 +9,7 @@ import type {
 import type { Clock } from '../platform/clock.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { warningsOf } from './doubtful-speech.ts';
 import { toSegments } from './resolve-speakers.ts';
 import type { Transcription, TranscriptionStores } from './store.ts';
 
@@ -38,7 +39,8 @@ export async function getTranscription(
   if (transcription === undefined) throw unknownTranscription(id);
   if (transcription.kind === 'live') return await toLive(deps, transcription, undefined);
   const segments = await store.transcriptions.listSegments(id);
-  return { ...toPost(transcription), segments: toSegments(transcription, segments) };
+  const warnings = await warningsOf(store, transcription);
+  return { ...toPost(transcription), segments: toSegments(transcription, segments), ...warnings };
 }
 
 export type TranscriptionsQuery = {
@@ -118,6 +120,7 @@ async function toLive(
     stoppedAt: instant(endedAt),
     error: errorOf(transcription),
     segments: toSegments(transcription, await store.transcriptions.listSegments(id, since), interims),
+    ...(await warningsOf(store, transcription)),
   };
 }
 

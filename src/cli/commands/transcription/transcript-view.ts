@@ -15,7 +15,7 @@ const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
 /** One row for each segment; --json prints the whole response. */
 export function segmentList(
   transcription: LiveTranscription | PostTranscriptionDetail,
-  { empty, notes }: Pick<ListResult, 'empty' | 'notes'>,
+  { empty, notes = [] }: Pick<ListResult, 'empty' | 'notes'>,
 ): ListResult {
   return list({
     response: transcription,
@@ -24,7 +24,7 @@ export function segmentList(
     identify: ({ id }) => id,
     isWrapped: true,
     empty,
-    ...(notes === undefined ? {} : { notes }),
+    notes: [...notes, ...(transcription.warnings ?? []).map(({ detail }) => detail)],
   });
 }
 

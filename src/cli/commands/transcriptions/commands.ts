@@ -86,7 +86,10 @@ const get = defineCommand({
     }
     const isRead = transcription.segments.length > 0;
     return postRecord(transcription, {
-      notes: isRead ? [`Read it: rtc transcriptions get ${id} --format text`] : [],
+      notes: [
+        ...(isRead ? [`Read it: rtc transcriptions get ${id} --format text`] : []),
+        ...(transcription.warnings ?? []).map(({ detail }) => detail),
+      ],
     });
   },
 });

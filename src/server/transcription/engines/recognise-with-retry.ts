@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Recognition, RecognitionRequest, SpeechEngine } from './speech.ts';
+import { judgeText } from './judge-text.ts';
+import { type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 
 export type RetryPolicy = {
   /** Pause before each further attempt. There is one attempt more than pauses. */
@@ -13,7 +14,7 @@ export type RetryPolicy = {
 };
 
 /**
- * Recognises speech, with further attempts while a speech server is busy or unavailable. Throws the error of the last
+ * Recognises speech and judges the text, with further attempts while a speech server is busy or unavailable. Throws the error of the last
  * attempt. The header `retry-after` of an error holds the seconds that the server asked for.
  */
 export async function recogniseWithRetry(
@@ -23,7 +24,7 @@ export async function recogniseWithRetry(
 ): Promise<Recognition> {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await engine.recognise(request);
+      return judgeText(await engine.recognise(request), request.samples.length / SAMPLE_RATE);
     } catch (error) {
       onFailure?.(error);
       const pauseMs = pausesMs[attempt];

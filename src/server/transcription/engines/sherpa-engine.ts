@@ -11,7 +11,7 @@ export type SherpaSettings = {
   readonly threads: number;
 };
 
-type Recogniser = (samples: Float32Array) => Promise<string>;
+type Recogniser = (samples: Float32Array) => Promise<Recognition>;
 
 /** Recognises speech in this process. A model is loaded when its language is first needed, and stays loaded. */
 export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
@@ -47,7 +47,8 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     },
     recognise: async ({ samples, language }: RecognitionRequest): Promise<Recognition> => {
       const recognise = await recogniserFor(language);
-      return { text: (await recognise(samples)).trim(), confidence: null };
+      const { text, confidence } = await recognise(samples);
+      return { text: text.trim(), confidence };
     },
     close: async () => loaded.clear(),
   };
@@ -76,8 +77,16 @@ function offlineRecogniser(recogniser: OfflineRecognizer): Recogniser {
   return async (samples) => {
     const stream = recogniser.createStream();
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE });
-    return (await recogniser.decodeAsync(stream)).text;
+    const { text, ys_log_probs } = await recogniser.decodeAsync(stream);
+    return { text, confidence: confidenceOf(ys_log_probs) };
   };
+}
+
+/** The geometric mean of the tokens' probabilities. */
+function confidenceOf(logProbabilities: readonly number[] = []): number | null {
+  if (logProbabilities.length === 0) return null;
+  const sum = logProbabilities.reduce((total, one) => total + one, 0);
+  return Math.min(1, Math.exp(sum / logProbabilities.length));
 }
 
 /** A streaming model recognises the last words only when some silence follows them. */
@@ -90,6 +99,6 @@ function streamingRecogniser(recogniser: OnlineRecognizer): Recogniser {
     stream.acceptWaveform({ samples: TAIL, sampleRate: SAMPLE_RATE });
     stream.inputFinished();
     while (recogniser.isReady(stream)) recogniser.decode(stream);
-    return recogniser.getResult(stream).text;
+    return { text: recogniser.getResult(stream).text, confidence: null };
   };
 }

@@ -11,7 +11,13 @@ export type OfflineStream = {
 
 export type OfflineRecognizer = {
   createStream(): OfflineStream;
-  decodeAsync(stream: OfflineStream): Promise<{ readonly text: string }>;
+  decodeAsync(stream: OfflineStream): Promise<OfflineResult>;
+};
+
+export type OfflineResult = {
+  readonly text: string;
+  /** Of each token; empty where the model gives none. */
+  readonly ys_log_probs?: readonly number[];
 };
 
 export type OnlineStream = OfflineStream & { inputFinished(): void };

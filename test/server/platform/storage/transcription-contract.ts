@@ -536,6 +536,19 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.countSegments('tr_2')).toBe(0);
       });
 
+      it('are counted by participant, and those of little confidence among them', async () => {
+        const confidences = [null, 0.1, 0.36, 0.37, 1];
+        const given = confidences.map((confidence, n) =>
+          segment(`seg_${n}`, { identity: n === 4 ? 'bob' : 'ada', confidence }),
+        );
+        await transcriptions.addSegments('tr_1', 'a', given);
+        expect(await transcriptions.listQualities('tr_1')).toEqual([
+          { identity: 'ada', segments: 4, doubtful: 2 },
+          { identity: 'bob', segments: 1, doubtful: 0 },
+        ]);
+        expect(await transcriptions.listQualities('tr_2')).toEqual([]);
+      });
+
       it('are stored once, also when they come twice', async () => {
         const given = Array.from({ length: 250 }, (_, n) => segment(`seg_${n}`));
         await transcriptions.addSegments('tr_1', 'a', given.slice(0, 150));

@@ -5,10 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultCacheDir } from '../../../../src/server/dev/binaries/go-binary.ts';
 import { createDetectorFactory } from '../../../../src/server/transcription/audio/voice-activity.ts';
 import { vadModelPath } from '../../../../src/server/transcription/engines/model-store.ts';
+import { recogniseWithRetry } from '../../../../src/server/transcription/engines/recognise-with-retry.ts';
 import { loadSherpa } from '../../../../src/server/transcription/engines/sherpa.ts';
 import { createSherpaEngine } from '../../../../src/server/transcription/engines/sherpa-engine.ts';
 import { SAMPLE_RATE, type VoicedSegment } from '../../../../src/server/transcription/engines/speech.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
 import { runFfmpeg } from '../../../support/parts/ffmpeg.ts';
+import { speakToFile } from '../../../support/parts/speech.ts';
 import { openTestModel, speechRecordings, testModel } from '../../../support/parts/speech-model.ts';
 import { wordErrorRate } from '../../../support/word-error-rate.ts';
 
@@ -183,5 +186,42 @@ describe('the voice activity detector', () => {
       (_, index) => (((index * 7919) % 997) / 997 - 0.5) / 50,
     );
     expect(detect(noise, 0.4)).toEqual([]);
+  });
+});
+
+describe('the confidence in what the small English model writes', () => {
+  /** Of each sentence, which espeak-ng says. */
+  async function confidencesIn(voice: string, sentences: readonly string[]) {
+    const said: Float32Array[] = [];
+    for (const text of sentences) {
+      const [spoken, wav] = [join(folder, 'spoken.wav'), join(folder, 'sentence.wav')];
+      await speakToFile({ text, path: spoken, voice });
+      await runFfmpeg(['-y', '-i', spoken, '-ar', String(SAMPLE_RATE), '-ac', '1', wav]);
+      said.push(await readSamples(wav));
+    }
+    const deps = { engine, clock: new ManualClock(0) };
+    const policy = { pausesMs: [], maxPauseMs: 0 };
+    const recognised = await Promise.all(
+      said.map((samples) => recogniseWithRetry(deps, { samples, language: 'en' }, policy)),
+    );
+    return recognised.map(({ confidence }) => confidence);
+  }
+
+  it('is low for some of what is said in Italian', async () => {
+    const confidences = await confidencesIn('it', [
+      'Ricordati di portare il passaporto e il biglietto in aeroporto.',
+      'Buongiorno a tutti, possiamo cominciare la riunione di oggi.',
+      'Secondo me dovremmo aspettare la settimana prossima prima di decidere.',
+    ]);
+    expect(confidences).toContain(0.1);
+  });
+
+  it('is not lowered for what is said in English', async () => {
+    const sentences = [
+      'Please remember to bring your passport and your ticket to the airport.',
+      'I think that we should wait until next week before we decide.',
+      'Yes, yes, yes, I agree.',
+    ];
+    expect(await confidencesIn('en-us', sentences)).toEqual([null, null, null]);
   });
 });

@@ -34,6 +34,13 @@ describe('the configuration of a model', () => {
     expect(await textsOf(tinyParakeet('ciao'), ['it', 'de'])).toEqual(['ciao', 'ciao']);
   });
 
+  it('of Parakeet gives a confidence', async () => {
+    await textsOf(tinyParakeet('ciao'), ['it']);
+    const { confidence } = (await engine?.recognise({ samples: noise, language: 'it' })) ?? {};
+    expect(confidence).toBeGreaterThan(0);
+    expect(confidence).toBeLessThanOrEqual(1);
+  });
+
   it('of SenseVoice tells the language', async () => {
     const words = { zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' };
     expect(await textsOf(tinySenseVoice(words), Object.keys(words))).toEqual(Object.values(words));

@@ -339,6 +339,38 @@ describe('stopping a live transcription', () => {
   });
 });
 
+describe('speech in another language than that of the transcription', () => {
+  const say = async (identity: string, confidences: readonly (number | null)[]) => {
+    const { transcriptionId } = await start({});
+    const said = confidences.map((confidence, n) =>
+      segment(`${identity}-${n}-${room}`, { identity, confidence }),
+    );
+    await stage.say(transcriptionId, said);
+    return transcriptionId;
+  };
+  const doubted = {
+    code: 'language-doubtful',
+    participantIdentity: 'ugo',
+    detail: 'Much of what ugo said has a text that nobody can have said: it is probably not en-US.',
+  };
+
+  it('is told by a warning for who speaks it, also to who reads what is new only', async () => {
+    await say('ada', [null, null, null]);
+    const transcriptionId = await say('ugo', [0.1, null, 0.1]);
+    expect(await read()).toMatchObject({ warnings: [doubted] });
+    const later = await read('?since=2100-01-01T00:00:00.000Z');
+    expect(later).toMatchObject({ segments: [], warnings: [doubted] });
+    const one = await call('GET', `/v1/transcriptions/${transcriptionId}`);
+    expect(one.json).toMatchObject({ warnings: [doubted] });
+  });
+
+  it('is not told of one strange segment, nor of a few among many', async () => {
+    await say('ada', [0.1, null]);
+    await say('ugo', [0.1, 0.1, ...Array.from({ length: 19 }, () => null)]);
+    expect(await read()).not.toHaveProperty('warnings');
+  });
+});
+
 describe('reading a live transcription', () => {
   let started: LiveStarted;
   let origin: number;

@@ -1,0 +1,29 @@
+import type { TranscriptionWarning } from '../../contract/transcription.ts';
+import type { SpeechQuality, Transcription, TranscriptionStores } from './store.ts';
+
+/** One strange segment may be a song or a machine; another language gives them again and again. */
+const MIN_DOUBTFUL = 2;
+const MIN_SHARE = 0.1;
+
+/** What a reader of the transcription should know of its quality. */
+export async function warningsOf(
+  store: Pick<TranscriptionStores, 'transcriptions'>,
+  { id, language }: Transcription,
+): Promise<{ readonly warnings?: TranscriptionWarning[] }> {
+  const qualities = await store.transcriptions.listQualities(id);
+  const warnings = qualities.filter(isDoubtful).map(({ identity }) => doubtful(identity, language));
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+function isDoubtful({ segments, doubtful }: SpeechQuality): boolean {
+  return doubtful >= MIN_DOUBTFUL && doubtful >= segments * MIN_SHARE;
+}
+
+function doubtful(participantIdentity: string | null, language: string): TranscriptionWarning {
+  const said = participantIdentity === null ? 'what was said' : `what ${participantIdentity} said`;
+  return {
+    code: 'language-doubtful',
+    participantIdentity,
+    detail: `Much of ${said} has a text that nobody can have said: it is probably not ${language}.`,
+  };
+}
