@@ -37,7 +37,7 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The interfaces of the capabilities' stores, which hold no code. */
-const STORE_INTERFACES = ['events', 'recordings', 'rooms', 'transcription', 'webhooks'].map(
+const STORE_INTERFACES = ['access', 'events', 'recordings', 'rooms', 'transcription', 'webhooks'].map(
   (capability) => `src/server/${capability}/store.ts`,
 );
 
@@ -99,6 +99,8 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
     ['src/server/platform/', 'src/contract/', 'src/folders/', ...STORE_INTERFACES],
   ],
   ['src/server/platform/', ['src/contract/', 'src/folders/']],
+  // Who may do what, and what is done once.
+  ['src/server/access/', ['src/server/platform/', 'src/contract/']],
   ['src/server/webhooks/', ['src/server/platform/', 'src/contract/', 'src/folders/']],
   ['src/server/events/', ['src/server/webhooks/', 'src/server/platform/', 'src/contract/']],
   ['src/server/rooms/', ['src/server/platform/', 'src/contract/']],

@@ -10,6 +10,7 @@ const GUIDES = [
   'recordings',
   'transcription',
   'paging',
+  'retries',
   'limits',
   'errors',
 ] as const;

@@ -30,7 +30,10 @@ export type RtcClientOptions = {
   readonly timeoutMs?: number;
   /** Largest response body in bytes; default 32 MiB. */
   readonly maxResponseBytes?: number;
-  /** Attempts of a GET or DELETE whose response is 429 or 503; default 3, 1 for none. */
+  /**
+   * Attempts of a GET or DELETE whose response is 429 or 503, and of a POST, which an Idempotency-Key keeps from being
+   * done twice, also after a lost connection; default 3, 1 for none.
+   */
   readonly maxAttempts?: number;
   readonly userAgent?: string;
   readonly observer?: Observer;
@@ -50,7 +53,12 @@ export type Observer = {
   onAnswer?(request: WireRequest, response: ServiceResponse, elapsedMs: number): void;
 };
 
-export type CallOptions = { readonly signal?: AbortSignal; readonly timeoutMs?: number };
+export type CallOptions = {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+  /** Of a POST: the same key for the same request, also from another process; default a new one for each call. */
+  readonly idempotencyKey?: string | undefined;
+};
 
 /** Query parameters of the contract as options of a call: a member may be undefined. */
 export type QueryOptions<Query> = CallOptions & { readonly [Name in keyof Query]?: Query[Name] | undefined };

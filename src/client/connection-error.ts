@@ -27,6 +27,13 @@ export function explainConnection(
   return error('unreachable', reason, hint);
 }
 
+/** Whether the connection ended after the request was under way, so that nobody knows what became of it. */
+export function isBroken({ code, cause }: RtcError): boolean {
+  return code === 'unreachable' && BROKEN.includes(rootOf(cause).code);
+}
+
+const BROKEN: readonly string[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+
 /** The error at the root of what fetch or undici rejected with. */
 type RootError = {
   /** Code of the system, of OpenSSL or of undici; empty where the runtime gives none. */

@@ -1,13 +1,14 @@
 import { API_KEY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../contract/canonical-request.ts';
+import { IDEMPOTENCY_KEY_HEADER } from '../contract/idempotency.ts';
 import type { RtcClientOptions, SendOptions, ServiceResponse, WireRequest } from './client-options.ts';
-import { type Circumstances, explainConnection } from './connection-error.ts';
+import { type Circumstances, explainConnection, isBroken } from './connection-error.ts';
 import { Deadline } from './deadline.ts';
 import { dispatcherExchange } from './dispatcher-exchange.ts';
 import { fetchExchange } from './fetch-exchange.ts';
 import { isHeaderValue } from './header-value.ts';
 import type { HttpExchange, HttpResponse } from './http-exchange.ts';
 import { errorOfResponse, parseResponse, type RequestLine, readResponse } from './response.ts';
-import { parseRetryAfter, pause, retryPauseMs } from './retry.ts';
+import { parseRetryAfter, pause, retryPauseMs, spreadPauseMs } from './retry.ts';
 import type { WaitDeps } from './retry-until-response.ts';
 import { RtcError } from './rtc-error.ts';
 import { parseServiceUrl, type ServiceUrl } from './service-url.ts';
@@ -17,6 +18,10 @@ export type OpenOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 };
+
+type Outcome =
+  | { readonly response: ServiceResponse }
+  | { readonly error: unknown; readonly pauseMs: number | undefined };
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const SLOW_AFTER_MS = 5000;
@@ -72,21 +77,31 @@ export class Transport {
   /** @throws RtcError for every response of 300 or more, and for none */
   async send(method: string, path: string, options: SendOptions = {}): Promise<ServiceResponse> {
     const line: RequestLine = { method: method.toUpperCase(), path, origin: this.#url.origin };
+    const isKeyed = line.method === 'POST' && options.signed !== false;
+    const idempotencyKey = isKeyed ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
     for (let attempt = 1; ; attempt += 1) {
+      const outcome = await this.#tryOnce(line, { ...options, idempotencyKey }, attempt);
+      if ('response' in outcome) return outcome.response;
+      if (outcome.pauseMs === undefined) throw outcome.error;
+      await this.#pause(line, outcome.pauseMs, options.signal);
+    }
+  }
+
+  /** The response, or why there is none and when to try again, if at all. */
+  async #tryOnce(line: RequestLine, options: SendOptions, attempt: number): Promise<Outcome> {
+    const maxAttempts = options.maxAttempts ?? this.#options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS;
+    const random = this.#options.random ?? Math.random;
+    try {
       const response = await this.#attempt(line, options);
-      if (response.status < 300) return response;
-      const pauseMs = retryPauseMs(
-        {
-          method: line.method,
-          status: response.status,
-          attempt,
-          maxAttempts: options.maxAttempts ?? this.#options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
-          retryAfterSeconds: parseRetryAfter(response.headers['retry-after'], this.#clock()),
-        },
-        this.#options.random ?? Math.random,
-      );
-      if (pauseMs === undefined) throw errorOfResponse(response, line, this.#clock());
-      await this.#pause(line, pauseMs, options.signal);
+      if (response.status < 300) return { response };
+      const error = errorOfResponse(response, line, this.#clock());
+      const { status } = response;
+      const retryAfterSeconds = parseRetryAfter(response.headers['retry-after'], this.#clock());
+      const subject = { ...line, status, code: error.code, attempt, maxAttempts, retryAfterSeconds };
+      return { error, pauseMs: retryPauseMs(subject, random) };
+    } catch (error) {
+      const isLost = options.idempotencyKey !== undefined && error instanceof RtcError && isBroken(error);
+      return { error, pauseMs: isLost && attempt < maxAttempts ? spreadPauseMs(attempt, random) : undefined };
     }
   }
 
@@ -185,12 +200,13 @@ export class Transport {
   async #compose(line: RequestLine, options: SendOptions): Promise<WireRequest> {
     const { origin, prefix } = this.#url;
     const path = this.#exchange.wirePath(origin, prefix + line.path);
-    const { body } = options;
+    const { body, idempotencyKey } = options;
     const headers: Record<string, string> = {
       accept: 'application/json, application/problem+json, */*;q=0.1',
       'user-agent': this.#options.userAgent ?? DEFAULT_USER_AGENT,
     };
     if (body !== undefined) headers['content-type'] = 'application/json';
+    if (idempotencyKey !== undefined) headers[IDEMPOTENCY_KEY_HEADER.toLowerCase()] = idempotencyKey;
     if (options.signed !== false) {
       const timestamp = String(Math.floor(this.#clock() / 1000));
       headers[API_KEY_HEADER] = this.#options.apiKey;

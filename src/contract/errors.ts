@@ -54,6 +54,10 @@ export const PROBLEMS = {
     status: 409,
     meaning: 'The recording is still running, or its file is still being written.',
   },
+  'idempotency-in-progress': {
+    status: 409,
+    meaning: 'A request with this Idempotency-Key is still running; Retry-After says when to send it again.',
+  },
   'precondition-failed': {
     status: 412,
     meaning: 'If-Match or If-Unmodified-Since is of another version of the file.',
@@ -64,6 +68,10 @@ export const PROBLEMS = {
   'range-not-satisfiable': {
     status: 416,
     meaning: 'The range begins behind the end of the file; Content-Range says how long it is.',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    meaning: 'This Idempotency-Key was sent with another body or query within the last 24 hours.',
   },
   'rate-limited': { status: 429, meaning: 'Too many requests; Retry-After says when to come back.' },
   'headers-too-large': { status: 431, meaning: 'The request headers are larger than the server reads.' },

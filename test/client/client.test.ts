@@ -370,14 +370,52 @@ describe.each(TRANSPORTS)('over %s', (_name, options) => {
     });
 
     it.each([
-      ['POST 503', 503, () => client.recordings.start('r')],
-      ['POST 429', 429, () => client.rooms.create({ name: 'r' })],
+      ['POST 409', 409, () => client.rooms.create({ name: 'r' })],
       ['GET 500', 500, () => client.rooms.list()],
       ['GET 502', 502, () => client.rooms.list()],
       ['GET 404', 404, () => client.rooms.list()],
     ])('does not repeat %s', async (_what, status, call) => {
       expect(await count((_request, response) => problem(response, status, 'conflict'), call)).toBe(1);
     });
+
+    it.each([
+      ['rate-limited', 429],
+      ['server-busy', 503],
+      ['shutting-down', 503],
+      ['storage-unavailable', 503],
+      ['idempotency-in-progress', 409],
+    ] as const)('repeats a POST answered %s under the same Idempotency-Key', async (code, status) => {
+      const answer: Answer = (_request, response) => problem(response, status, code);
+      expect(await count(answer, () => client.rooms.create({ name: 'r' }))).toBe(3);
+      const keys = server.received.map(({ headers }) => headers['idempotency-key']);
+      expect(keys).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)));
+      expect(new Set(keys).size).toBe(1);
+    });
+
+    it('repeats a POST whose connection was lost, and no other method', async () => {
+      const answer: Answer = (_request, response) => void response.destroy();
+      expect(await count(answer, () => client.rooms.create({ name: 'r' }))).toBe(3);
+      expect(await count(answer, () => client.rooms.delete('r'))).toBe(1);
+    });
+
+    it('sends a key of its own with each POST, and the one that it is given', async () => {
+      await start((_request, response) => json(response, 201, {}), retrying);
+      await client.webhooks.create({ url: 'https://example.org/' });
+      await client.webhooks.create({ url: 'https://example.org/' });
+      await client.webhooks.create({ url: 'https://example.org/' }, { idempotencyKey: 'mine' });
+      await client.webhooks.list();
+      const [one, two, mine, none] = server.received.map(({ headers }) => headers['idempotency-key']);
+      expect(one).not.toBe(two);
+      expect([mine, none]).toEqual(['mine', undefined]);
+    });
+
+    it.each(['media-server-unavailable', 'media-worker-unavailable', 'addon-unavailable'])(
+      'does not repeat a POST answered %s, which lasts',
+      async (code) => {
+        const answer: Answer = (_request, response) => problem(response, 503, code);
+        expect(await count(answer, () => client.recordings.start('r'))).toBe(1);
+      },
+    );
 
     it('succeeds when a later try does, signed anew', async () => {
       let nowMs = NOW_MS;

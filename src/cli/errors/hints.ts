@@ -92,6 +92,8 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'method-not-allowed': HELP,
   'request-timeout': retryStep,
   conflict: 'look at its state, then try again',
+  'idempotency-in-progress': 'the same request is still running; try again in a moment',
+  'idempotency-key-reused': 'send another Idempotency-Key with another request',
   'webhook-limit-reached':
     "delete those that are not needed (rtc webhooks list, rtc webhooks delete ID), or raise the service's MAX_WEBHOOKS",
   'recording-not-finished':

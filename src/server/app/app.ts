@@ -10,6 +10,7 @@ import { checkHost } from '../platform/http/authentication/check-host.ts';
 import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
 import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
+import type { RunOnce } from '../platform/http/idempotency-key.ts';
 import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
 import { createRefusalLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
 import { registerRoute } from '../platform/http/register-route.ts';
@@ -39,6 +40,8 @@ export type AppDeps = AccessLogDeps & {
   /** Closes the connection after each response. Undefined: until the app itself closes, connections are kept. */
   readonly isShuttingDown?: (() => boolean) | undefined;
   readonly trustProxy: boolean | number | readonly string[];
+  /** Runs a POST once per Idempotency-Key. Undefined: keys are ignored. */
+  readonly runOnce?: RunOnce | undefined;
 };
 
 /** A request that has not arrived completely by then gets 408. */
@@ -101,7 +104,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     throw notFound(deps.routes, request);
   });
   app.setSerializerCompiler(() => JSON.stringify);
-  for (const route of deps.routes) registerRoute(app, route);
+  for (const route of deps.routes) registerRoute(app, route, deps.runOnce);
   registerPreflights(app, deps.routes);
   return app;
 }

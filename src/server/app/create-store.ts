@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { createIdempotencyStore } from '../access/idempotency.sql.ts';
 import { createEventStore } from '../events/events.sql.ts';
 import { createFanOutStore } from '../events/fan-outs.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
@@ -39,6 +40,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     webhooks: calls.observe('webhooks', stores.webhooks),
     deliveries: calls.observe('deliveries', stores.deliveries),
     blocks: calls.observe('blocks', stores.blocks),
+    idempotency: calls.observe('idempotency', stores.idempotency),
     leases: calls.observe('leases', stores.leases),
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
     figures: calls.observe('figures', stores.figures),
@@ -63,6 +65,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     webhooks: createWebhookStore(connection, registrations),
     deliveries: createDeliveryStore(connection),
     blocks: createBlockStore(connection.db),
+    idempotency: createIdempotencyStore(connection.db),
     leases: createLeaseStore(connection),
     transcriptions: createTranscriptionStore(connection),
     figures: createFigureStore(connection),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { HintedError } from '../../contract/hint.ts';
+import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import { startPurge } from '../events/purge.ts';
 import { createEventBatcher } from '../media-events/event-batcher.ts';
@@ -107,6 +108,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       acceptsSingleHeader: config.acceptsSingleHeader,
     },
     log: parts.log,
+    runOnce: createRunOnce({ ...adapters, apiKey: config.apiKey }),
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
     bodyLimitBytes: config.values.BODY_LIMIT,
     trustProxy: config.trustProxy,
@@ -169,7 +171,8 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   closers.add(() => reconciler.close());
   const { EVENT_RETENTION: eventDays, DELIVERY_RETENTION: deliveryDays } = config.values;
   const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
-  const purge = startPurge({ ...adapters, retention });
+  const purgeOthers = [(limit: number) => store.idempotency.purge(adapters.clock.now(), limit)];
+  const purge = startPurge({ ...adapters, retention, purgeOthers });
   closers.add(() => purge.close());
   const resealing = startReencryption(adapters);
   closers.add(() => resealing.close());

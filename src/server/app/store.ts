@@ -1,3 +1,4 @@
+import type { AccessStores } from '../access/store.ts';
 import type { MediaEventStores } from '../media-events/stores.ts';
 import type { FigureStore } from '../metrics/figures.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -8,7 +9,7 @@ import type { ChangeFeed } from '../platform/storage/changes.ts';
  * Instants are Unix milliseconds. Every method rejects with ServiceError storage-unavailable when the database does
  * not answer or cannot be written. It implements the UnitOfWork of every capability (see there for `transaction`).
  */
-export interface Store extends MediaEventStores {
+export interface Store extends MediaEventStores, AccessStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   readonly figures: FigureStore;
   readonly changes: ChangeFeed;

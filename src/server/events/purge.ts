@@ -15,6 +15,8 @@ export type PurgeDeps = {
   readonly log: Log;
   /** How long ended things are kept. */
   readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number };
+  /** What other capabilities keep for a time: each deletes at most `limit` of it, and returns how many it did. */
+  readonly purgeOthers?: readonly ((limit: number) => Promise<number>)[];
 };
 
 /** Deletes what is older than its retention, in small batches. Every instance may do it; none has to. */
@@ -31,12 +33,16 @@ export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
   });
 }
 
-async function purgeAll({ store, clock, retention }: PurgeDeps, signal: AbortSignal): Promise<void> {
+async function purgeAll(
+  { store, clock, retention, purgeOthers = [] }: PurgeDeps,
+  signal: AbortSignal,
+): Promise<void> {
   const deliveriesBefore = clock.now() - retention.deliveriesMs;
   const eventsBefore = clock.now() - retention.eventsMs;
   await inBatches(clock, signal, () => store.deliveries.purge(deliveriesBefore, BATCH));
   await inBatches(clock, signal, () => store.events.purge(eventsBefore, BATCH));
   await inBatches(clock, signal, () => store.presence.purge(eventsBefore, BATCH));
+  for (const purge of purgeOthers) await inBatches(clock, signal, () => purge(BATCH));
 }
 
 async function inBatches(clock: Clock, signal: AbortSignal, purge: () => Promise<number>): Promise<void> {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { parseJsonBody } from './bodies/read-body.ts';
+import { idempotencyKeyOf, type RunOnce, takesIdempotencyKey } from './idempotency-key.ts';
 import type { Route, RouteInput, RouteResponse } from './route.ts';
 import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
 
@@ -13,19 +14,35 @@ type RouteValidators = {
 /** Routes without query parameters refuse unknown ones too, so that a mistyped parameter is reported. */
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
-export function registerRoute(app: FastifyInstance, route: Route): void {
+/** @param runOnce without it keys are ignored */
+export function registerRoute(app: FastifyInstance, route: Route, runOnce?: RunOnce): void {
   const validators: RouteValidators = {
     params: route.params && compileValidator(route.params, 'params'),
     query: compileValidator(route.query ?? NO_PARAMETERS, 'query'),
     body: route.body && (route.checksBodyItself ? (body) => body : compileValidator(route.body, 'body')),
   };
+  const isKeyed = runOnce !== undefined && takesIdempotencyKey(route);
   app.route({
     method: route.method,
     url: route.path,
     config: { route },
-    handler: async (request, reply) =>
-      send(reply, await route.handle(readInput(validators, request) as never)),
+    handler: async (request, reply) => {
+      const input = readInput(validators, request);
+      const work = async (): Promise<RouteResponse> => await route.handle(input as never);
+      return send(reply, await (isKeyed ? runKeyed(request, work, runOnce) : work()));
+    },
   });
+}
+
+/** Input that is not valid has been refused before: it can be corrected, and sent under the same key. */
+async function runKeyed(
+  { method, raw, headers, rawBody }: FastifyRequest,
+  work: () => Promise<RouteResponse>,
+  runOnce: RunOnce,
+): Promise<RouteResponse> {
+  const key = idempotencyKeyOf(headers);
+  if (key === undefined) return await work();
+  return await runOnce({ key, method, url: raw.url ?? '', body: rawBody }, work);
 }
 
 function send(reply: FastifyReply, response: RouteResponse): FastifyReply {

@@ -8,8 +8,10 @@ import {
   ServiceError,
 } from '../../../contract/errors.ts';
 import { ProblemSchema } from '../../../contract/problem.ts';
+import { takesIdempotencyKey } from '../http/idempotency-key.ts';
 import type { Route, Security, SuccessResponse } from '../http/route.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
+import { IDEMPOTENCY_KEY, KEYED_ERRORS } from './idempotency-key-parameter.ts';
 import { recordedDelivery, recordedOperation, recordedProblem } from './recorded-examples.ts';
 import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './response-headers.ts';
 import { shellSamples } from './samples/code-samples.ts';
@@ -105,6 +107,7 @@ function operation(route: Route, components: Components): JsonObject & { readonl
   const parameters = [
     ...parametersOf(route.params, 'path', components),
     ...parametersOf(route.query, 'query', components),
+    ...(takesIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
     operationId: route.operationId,
@@ -211,6 +214,7 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
       ...(route.body === undefined ? [] : (['unsupported-media-type'] as const)),
       ...(isLimited(route) ? (['rate-limited'] as const) : []),
       ...(route.security === 'signed' ? SIGNED_ERRORS : []),
+      ...(takesIdempotencyKey(route) ? KEYED_ERRORS : []),
       ...route.errors,
       ...ANY_ERRORS,
     ]),
@@ -218,7 +222,7 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
 }
 
 /** Errors whose responses have a Retry-After header. */
-const RETRY_LATER: readonly ErrorCode[] = ['rate-limited', 'server-busy'];
+const RETRY_LATER: readonly ErrorCode[] = ['rate-limited', 'server-busy', 'idempotency-in-progress'];
 
 function errorResponse(status: number, codes: readonly ErrorCode[], shape: ErrorShape): JsonObject {
   return {

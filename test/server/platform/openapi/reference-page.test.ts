@@ -83,7 +83,7 @@ describe('the pages of the reference', () => {
     const headings = [...text.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id);
     expect(headings).toEqual([
       ...['sign-requests', 'roles', 'webhooks', 'recordings'],
-      ...['transcription', 'paging', 'limits', 'errors'],
+      ...['transcription', 'paging', 'retries', 'limits', 'errors'],
     ]);
     const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
     expect(anchors.filter((id) => !text.includes(`id="${id}"`))).toEqual([]);

@@ -21,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '008-published-tracks', up: createPublishedTracks },
   { name: '009-fan-outs', up: createFanOuts },
   { name: '010-blocks', up: createBlocks },
+  { name: '011-idempotent-requests', up: createIdempotentRequests },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
@@ -85,4 +86,22 @@ async function createBlocks(db: Kysely<Tables>, { text, integer }: ColumnTypes):
     .addPrimaryKeyConstraint('blocksKey', ['room', 'identity'])
     .execute();
   await db.schema.createIndex('blocksEnding').on('blocks').column('blockedUntil').execute();
+}
+
+/** Requests with an Idempotency-Key, and their responses. */
+async function createIdempotentRequests(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('idempotentRequests')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('fingerprint', text, (column) => column.notNull())
+    .addColumn('owner', text, (column) => column.notNull())
+    .addColumn('leaseUntil', integer, (column) => column.notNull())
+    .addColumn('response', text)
+    .addColumn('expiresAt', integer, (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createIndex('idempotentRequestsExpiring')
+    .on('idempotentRequests')
+    .column('expiresAt')
+    .execute();
 }

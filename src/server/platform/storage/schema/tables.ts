@@ -1,4 +1,5 @@
 import type { GeneratedAlways } from 'kysely';
+import type { IdempotentRequest } from '../../../access/store.ts';
 import type {
   FanOut,
   ParticipantSession,
@@ -27,6 +28,7 @@ export type Tables = {
   readonly attempts: Attempt;
   readonly leases: LeaseRow;
   readonly blocks: Block;
+  readonly idempotentRequests: IdempotentRequest;
   readonly transcriptions: TranscriptionRow;
   readonly segments: SegmentRow;
   readonly interimSegments: InterimSegmentRow;
