@@ -165,6 +165,27 @@ type RoomPatch struct {
 	Metadata *string `json:"metadata,omitempty"`
 }
 
+// RoomData: A message to clients in a room.
+type RoomData struct {
+	// What to send: text, or bytes as base64. At most 15360 bytes, and 1300 when lossy
+	Data string `json:"data"`
+	// How `data` is written: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text. One of
+	// text, base64.
+	Encoding *string `json:"encoding,omitempty"`
+	// By which clients tell messages apart. At most 256 bytes of UTF-8, no control characters.
+	Topic *string `json:"topic,omitempty"`
+	// reliable: in order, lost ones are sent again; lossy: at once or never; default reliable. One of reliable, lossy.
+	Kind *string `json:"kind,omitempty"`
+	// Who gets it; without it, everyone in the room
+	DestinationIdentities []string `json:"destinationIdentities,omitempty"`
+}
+
+// RoomDataSent: To whom a message was sent.
+type RoomDataSent struct {
+	// Identities of those in the room to whom it was sent. LiveKit does not say who has received it
+	SentTo []string `json:"sentTo"`
+}
+
 // Participant: LiveKit's ParticipantInfo object.
 type Participant struct {
 	// The media server's id of this connection
@@ -1632,6 +1653,13 @@ func (c *Client) UpdateRoom(ctx context.Context, roomID string, body *RoomPatch)
 // DeleteRoom: Close a room and disconnect everyone in it.
 func (c *Client) DeleteRoom(ctx context.Context, roomID string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID), query: nil}, nil)
+}
+
+// SendRoomData: Send data to clients in a room.
+func (c *Client) SendRoomData(ctx context.Context, roomID string, body RoomData) (RoomDataSent, error) {
+	var response RoomDataSent
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/data", query: nil, body: body}, &response)
+	return response, err
 }
 
 // ListParticipants: List the participants of a room.

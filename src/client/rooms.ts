@@ -1,3 +1,4 @@
+import type { RoomData, RoomDataSent } from '../contract/room-data.ts';
 import type { Room, RoomCreate, RoomList, RoomListQuery, RoomPatch } from '../contract/rooms.ts';
 import type { CallOptions, QueryOptions } from './client-options.ts';
 import { itemsOfPages } from './pages.ts';
@@ -59,6 +60,11 @@ export class Rooms {
   /** PATCH /v1/rooms/:roomId: changes the metadata, which clients in the room get at once. */
   async update(room: string, patch: RoomPatch, options?: CallOptions): Promise<Room> {
     return await this.#transport.call('PATCH', roomPath(room), withBody(patch, options));
+  }
+
+  /** POST /v1/rooms/:roomId/data: sends data to everyone in the room, or to some of them. */
+  async send(room: string, message: RoomData, options?: CallOptions): Promise<RoomDataSent> {
+    return await this.#transport.call('POST', roomPath(room, 'data'), withBody(message, options));
   }
 
   /** DELETE /v1/rooms/:roomId: disconnects everybody. */

@@ -19,3 +19,9 @@ export type WorkerKind = (typeof WORKER_KINDS)[number];
 
 export const INGRESS_TYPES = ['rtmp', 'whip'] as const;
 export type IngressType = (typeof INGRESS_TYPES)[number];
+
+/** How LiveKit sends data to clients. */
+export const DATA_KINDS = ['reliable', 'lossy'] as const;
+export type DataKind = (typeof DATA_KINDS)[number];
+
+export const DATA_ENCODINGS = ['text', 'base64'] as const;

@@ -14,6 +14,7 @@ export * from './participants.ts';
 export * from './places.ts';
 export * from './problem.ts';
 export * from './recordings.ts';
+export * from './room-data.ts';
 export * from './rooms.ts';
 export * from './self-check.ts';
 export * from './signing.ts';

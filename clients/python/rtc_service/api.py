@@ -190,6 +190,31 @@ class RoomPatch(TypedDict, total=False):
     metadata: str
 
 
+class _RoomDataRequired(TypedDict):
+    # What to send: text, or bytes as base64. At most 15360 bytes, and 1300 when lossy
+    data: str
+
+
+class RoomData(_RoomDataRequired, total=False):
+    """A message to clients in a room"""
+
+    # How `data` is written: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text
+    encoding: Literal["text", "base64"]
+    # By which clients tell messages apart. At most 256 bytes of UTF-8, no control characters.
+    topic: str
+    # reliable: in order, lost ones are sent again; lossy: at once or never; default reliable
+    kind: Literal["reliable", "lossy"]
+    # Who gets it; without it, everyone in the room
+    destinationIdentities: list[str]
+
+
+class RoomDataSent(TypedDict):
+    """To whom a message was sent"""
+
+    # Identities of those in the room to whom it was sent. LiveKit does not say who has received it
+    sentTo: list[str]
+
+
 class _ParticipantRequired(TypedDict):
     # The media server's id of this connection
     sid: str
@@ -1727,6 +1752,11 @@ class Operations:
     def delete_room(self, room_id: str) -> None:
         """Close a room and disconnect everyone in it."""
         self._call("DELETE", self._path("/v1/rooms/{}", room_id), {}, None)
+
+    def send_room_data(self, room_id: str, body: RoomData) -> RoomDataSent:
+        """Send data to clients in a room."""
+        response: RoomDataSent = self._call("POST", self._path("/v1/rooms/{}/data", room_id), {}, body)
+        return response
 
     def list_participants(self, room_id: str) -> ParticipantList:
         """List the participants of a room."""

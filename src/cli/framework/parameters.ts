@@ -104,6 +104,15 @@ export function requiredOption<T>(flags: string, description: string, extras: Op
   return { description, flags, isRequired: true, isList: false, source: 'typed', ...extras };
 }
 
+/** An option that may be given several times: the values in their order, none where it is not given. */
+export function listOption(
+  flags: string,
+  description: string,
+  extras: ListExtras = {},
+): Parameter<readonly string[]> {
+  return { ...optionalListArgument(`${description}; may be repeated`, extras), flags };
+}
+
 export function asText(text: string): string {
   return text;
 }

@@ -66,8 +66,10 @@ export function commonParameters({ needs }: Command): readonly Parameter<unknown
   return needs === 'service' ? [...common, ...Object.values(CONNECTION_OPTIONS)] : common;
 }
 
-function optionOf({ flags = '' }: Parameter<unknown>): Option {
-  return new Option(flags);
+function optionOf({ flags = '', isList }: Parameter<unknown>): Option {
+  const option = new Option(flags);
+  if (isList) option.argParser((word: string, before: readonly string[] = []) => [...before, word]);
+  return option;
 }
 
 function isCommanderError(error: unknown): error is CommanderError {

@@ -10,7 +10,7 @@ import type { Connection, Engine } from '../platform/storage/engine.ts';
 import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
-import { createBlockStore } from '../rooms/blocks.sql.ts';
+import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { RegistrationCache } from '../webhooks/registration-cache.ts';

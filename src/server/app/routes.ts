@@ -12,7 +12,7 @@ import { type ReferenceDeps, referenceRoutes } from '../platform/openapi/referen
 import { type RecordingLibraryDeps, recordingLibraryRoutes } from '../recordings/recording-routes.ts';
 import { recordingRoutes } from '../recordings/room-recording-routes.ts';
 import type { RecordingDeps } from '../recordings/start-recording.ts';
-import { blockRoutes } from '../rooms/block-routes.ts';
+import { blockRoutes } from '../rooms/blocks/block-routes.ts';
 import { type IngressDeps, ingressRoutes } from '../rooms/ingress-routes.ts';
 import type { IssueTokenDeps } from '../rooms/issue-token.ts';
 import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';

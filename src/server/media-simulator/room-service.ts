@@ -12,6 +12,8 @@ import {
   type ParticipantInfo,
   RemoveParticipantResponse,
   RoomParticipantIdentity,
+  SendDataRequest,
+  SendDataResponse,
   type TrackSource,
   UpdateParticipantRequest,
   UpdateRoomMetadataRequest,
@@ -27,7 +29,12 @@ const MAX_METADATA_BYTES = 512 * 1024;
 
 /** Implements livekit.RoomService with LiveKit's order of checks and its error texts. */
 export function roomService(context: SimulatorContext, rooms: Rooms): TwirpService {
-  return { ...roomMethods(rooms), ...participantMethods(context, rooms), ...MISSING };
+  return {
+    ...roomMethods(rooms),
+    ...participantMethods(context, rooms),
+    ...dataMethods(context, rooms),
+    ...MISSING,
+  };
 }
 
 function roomMethods(rooms: Rooms): TwirpService {
@@ -103,8 +110,20 @@ function participantMethods(context: SimulatorContext, rooms: Rooms): TwirpServi
   };
 }
 
+/** Nobody can connect to get the data. */
+function dataMethods(context: SimulatorContext, rooms: Rooms): TwirpService {
+  return {
+    SendData: twirpMethod(SendDataRequest, async ({ room }, access) => {
+      ensureRoomAdmin(access, room);
+      if (rooms.find(room) !== undefined) return new SendDataResponse();
+      await context.clock.sleep(context.timings.noResponseMs, context.closing);
+      throw psrpcError('unavailable', 'no response from servers');
+    }),
+  };
+}
+
 const MISSING: TwirpService = Object.fromEntries(
-  ['UpdateSubscriptions', 'SendData', 'ForwardParticipant', 'MoveParticipant', 'PerformRpc'].map((method) => [
+  ['UpdateSubscriptions', 'ForwardParticipant', 'MoveParticipant', 'PerformRpc'].map((method) => [
     method,
     unimplemented(method),
   ]),

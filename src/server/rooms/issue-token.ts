@@ -1,7 +1,7 @@
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { TokenSigner } from '../platform/livekit/token-signer.ts';
-import { type BlockDeps, ensureNotBlocked } from './blocks.ts';
+import { type BlockDeps, ensureNotBlocked } from './blocks/blocks.ts';
 import { metadataText } from './metadata-text.ts';
 import { attributesOf, ROLE_GRANTS } from './role-grants.ts';
 

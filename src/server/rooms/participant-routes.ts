@@ -10,7 +10,7 @@ import { RoomParams } from '../../contract/rooms.ts';
 import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
-import type { BlockDeps } from './blocks.ts';
+import type { BlockDeps } from './blocks/blocks.ts';
 import { listParticipants, type ParticipantDeps } from './find-participant.ts';
 import { muteParticipant } from './mute-participant.ts';
 import { removeParticipant } from './remove-participant.ts';

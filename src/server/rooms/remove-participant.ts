@@ -1,6 +1,6 @@
 import type { BlockDuration } from '../../contract/blocks.ts';
 import { ServiceError } from '../../contract/errors.ts';
-import { type BlockDeps, blockIdentity } from './blocks.ts';
+import { type BlockDeps, blockIdentity } from './blocks/blocks.ts';
 import { findParticipant, type ParticipantDeps } from './find-participant.ts';
 
 export type Removal = {

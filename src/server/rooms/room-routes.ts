@@ -1,3 +1,4 @@
+import { RoomDataSchema, RoomDataSentSchema } from '../../contract/room-data.ts';
 import {
   RoomCreateSchema,
   RoomListQuery,
@@ -9,14 +10,23 @@ import {
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route, type RouteResponse } from '../platform/http/route.ts';
 import { createRoom } from './create-room.ts';
+import type { ParticipantDeps } from './find-participant.ts';
 import { type ListRoomsDeps, listRooms } from './list-rooms.ts';
 import { deleteRoom, findRoom, type MediaDeps } from './rooms.ts';
+import { sendData } from './send-data.ts';
 import { updateRoom } from './update-room.ts';
 
-export type RoomRouteDeps = MediaDeps & ListRoomsDeps;
+export type RoomRouteDeps = ParticipantDeps & ListRoomsDeps;
 
 export function roomRoutes(deps: RoomRouteDeps): readonly Route[] {
-  return [createRoute(deps), listRoute(deps), getRoute(deps), updateRoute(deps), deleteRoute(deps)];
+  return [
+    createRoute(deps),
+    listRoute(deps),
+    getRoute(deps),
+    updateRoute(deps),
+    sendRoute(deps),
+    deleteRoute(deps),
+  ];
 }
 
 function createRoute(deps: RoomRouteDeps): Route {
@@ -106,6 +116,24 @@ function updateRoute(deps: RoomRouteDeps): Route {
       status: 200,
       body: deps.recentCounts.correct(await updateRoom(deps, params.roomId, body)),
     }),
+  });
+}
+
+function sendRoute(deps: ParticipantDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/rooms/:roomId/data',
+    operationId: 'sendRoomData',
+    tag: 'rooms',
+    summary: 'Send data to clients in a room',
+    description:
+      "Clients get it in LiveKit's `dataReceived`, without a participant. Identities that are not in the room are left out; when none of them is, nothing is sent (404).",
+    security: 'signed',
+    params: RoomParams,
+    body: RoomDataSchema,
+    success: { 200: { description: 'To whom it was sent', schema: RoomDataSentSchema } },
+    errors: ['room-not-found', 'participant-not-found', ...MEDIA_ERRORS],
+    handle: async ({ params, body }) => ({ status: 200, body: await sendData(deps, params.roomId, body) }),
   });
 }
 

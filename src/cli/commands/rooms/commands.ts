@@ -19,6 +19,7 @@ import { type Column, done, type ListResult, list, nothing, record } from '../..
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { plural } from '../../terminal/time.ts';
 import { open } from './open-command.ts';
+import { send } from './send-command.ts';
 
 const MAX_UINT32 = 4_294_967_295;
 
@@ -229,7 +230,7 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listRooms, get, update, open, remove];
+export const commands: readonly Command[] = [create, listRooms, get, update, send, open, remove];
 
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();

@@ -1,4 +1,4 @@
-import { IngressInput } from 'livekit-server-sdk';
+import { DataPacket_Kind, IngressInput } from 'livekit-server-sdk';
 import { type ErrorCode, ServiceError } from '../../../contract/errors.ts';
 import type { Log } from '../log.ts';
 import { createClients, type LivekitClients, type Timeouts, toHttpUrl } from './clients.ts';
@@ -81,7 +81,13 @@ function logFailure(log: Log | undefined, method: string, failure: ServiceError)
   log?.warn({ method, code: failure.code, detail: failure.message, reason }, 'media server call failed');
 }
 
-type RoomMethods = 'createRoom' | 'listRooms' | 'deleteRoom' | 'isRoomServed' | 'updateRoomMetadata';
+type RoomMethods =
+  | 'createRoom'
+  | 'listRooms'
+  | 'deleteRoom'
+  | 'isRoomServed'
+  | 'updateRoomMetadata'
+  | 'sendData';
 
 function roomMethods({ rooms, dispatch }: LivekitClients, caller: Caller): Pick<MediaServer, RoomMethods> {
   const roomNotFound = { notFound: 'room-not-found' } as const;
@@ -111,8 +117,17 @@ function roomMethods({ rooms, dispatch }: LivekitClients, caller: Caller): Pick<
       caller('updateRoomMetadata', roomNotFound, async () =>
         toRoom(await rooms.updateRoomMetadata(room, metadata)),
       ),
+    sendData: (room, { data, kind, topic, identities }) =>
+      caller('sendData', roomNotFound, () =>
+        rooms.sendData(room, data, DATA_KINDS[kind], {
+          destinationIdentities: [...identities],
+          ...(topic !== undefined && { topic }),
+        }),
+      ),
   };
 }
+
+const DATA_KINDS = { reliable: DataPacket_Kind.RELIABLE, lossy: DataPacket_Kind.LOSSY } as const;
 
 async function getsResponse(call: Promise<unknown>): Promise<boolean> {
   try {

@@ -30,6 +30,12 @@ export interface MediaServer {
   /** room-not-found. */
   updateRoomMetadata(room: string, metadata: string): Promise<Room>;
 
+  /**
+   * Sends to these participants, or to everyone for none; unknown ones are left out. For an unknown room
+   * media-server-unavailable, after 3 s.
+   */
+  sendData(room: string, message: DataMessage): Promise<void>;
+
   /** Everyone, hidden agents and recorders included; empty for an unknown room. */
   listParticipants(room: string): Promise<readonly Participant[]>;
   /** participant-not-found, also for an unknown room. */
@@ -75,6 +81,13 @@ export type RoomSettings = {
   /** Seconds after the last leave. */
   readonly departureTimeout?: number | undefined;
   readonly metadata?: string | undefined;
+};
+
+export type DataMessage = {
+  readonly data: Uint8Array;
+  readonly kind: 'reliable' | 'lossy';
+  readonly topic: string | undefined;
+  readonly identities: readonly string[];
 };
 
 /** What is undefined stays as it is; LiveKit cannot empty a name or metadata. */

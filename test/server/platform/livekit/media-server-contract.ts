@@ -207,6 +207,21 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
+  it('sends data to a room, and gets no answer about an unknown one', async () => {
+    const { server, join } = open();
+    const { name } = await server.createRoom({ name: unique() });
+    const person = await join(name, 'ada');
+    const data = Buffer.from('hello');
+    await server.sendData(name, { data, kind: 'reliable', topic: 'greeting', identities: ['ada', 'nobody'] });
+    await server.sendData(name, { data, kind: 'lossy', topic: undefined, identities: [] });
+    const message = { data, kind: 'reliable', topic: undefined, identities: [] } as const;
+    expect(await failureOf(server.sendData(unique(), message))).toMatchObject({
+      code: 'media-server-unavailable',
+      retryable: true,
+    });
+    await person.leave();
+  });
+
   it('lists nobody in an unknown room', async () => {
     expect(await open().server.listParticipants(unique())).toEqual([]);
   });

@@ -143,6 +143,8 @@ async function meet({ recorder, stage, receiver }: Scene): Promise<void> {
     path: ada,
     body: { name: 'Ada Lovelace', attributes: { hand: 'raised' } },
   });
+  const poll = { data: '{"poll":"open"}', topic: 'poll' };
+  await recorder.send('sendRoomData', { path: ROOM, body: poll });
   await recorder.send('muteParticipant', { path: ada, body: { trackSid: sid } });
   await recorder.send('muteParticipant', {
     path: ada,

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { Tables } from '../platform/storage/schema/tables.ts';
-import type { Block, BlockQuery, BlockStore, BlockSubject } from './store.ts';
+import type { Tables } from '../../platform/storage/schema/tables.ts';
+import type { Block, BlockQuery, BlockStore, BlockSubject } from '../store.ts';
 
 type Database = Kysely<Tables>;
 

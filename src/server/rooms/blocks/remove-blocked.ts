@@ -1,11 +1,11 @@
-import { ServiceError } from '../../contract/errors.ts';
-import { nameFault } from '../../contract/names.ts';
-import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
-import type { MediaEvent } from '../platform/livekit/media-event.ts';
-import type { MediaServer } from '../platform/livekit/media-server.ts';
-import type { Log } from '../platform/log.ts';
+import { ServiceError } from '../../../contract/errors.ts';
+import { nameFault } from '../../../contract/names.ts';
+import { forEachConcurrently } from '../../platform/jobs/concurrently.ts';
+import type { MediaEvent } from '../../platform/livekit/media-event.ts';
+import type { MediaServer } from '../../platform/livekit/media-server.ts';
+import type { Log } from '../../platform/log.ts';
+import type { BlockSubject } from '../store.ts';
 import type { BlockDeps } from './blocks.ts';
-import type { BlockSubject } from './store.ts';
 
 export type RemoveBlockedDeps = BlockDeps & {
   readonly mediaServer: Pick<MediaServer, 'removeParticipant'>;

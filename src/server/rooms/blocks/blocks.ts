@@ -1,9 +1,9 @@
-import type { BlockDuration, BlockList, Block as WireBlock } from '../../contract/blocks.ts';
-import { ServiceError } from '../../contract/errors.ts';
-import { shellQuote } from '../../contract/shell-quote.ts';
-import type { Clock } from '../platform/clock.ts';
-import { cursorOf } from '../platform/http/cursor.ts';
-import type { Block, BlockSubject, RoomStores } from './store.ts';
+import type { BlockDuration, BlockList, Block as WireBlock } from '../../../contract/blocks.ts';
+import { ServiceError } from '../../../contract/errors.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { cursorOf } from '../../platform/http/cursor.ts';
+import type { Block, BlockSubject, RoomStores } from '../store.ts';
 
 /*
  * A block keeps an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older

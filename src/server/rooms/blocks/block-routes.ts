@@ -1,6 +1,6 @@
-import { BlockListQuery, BlockListSchema, BlockParams } from '../../contract/blocks.ts';
-import { RoomParams } from '../../contract/rooms.ts';
-import { defineRoute, type Route } from '../platform/http/route.ts';
+import { BlockListQuery, BlockListSchema, BlockParams } from '../../../contract/blocks.ts';
+import { RoomParams } from '../../../contract/rooms.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { type BlockDeps, listBlocks, removeBlock } from './blocks.ts';
 
 const DEFAULT_LIMIT = 50;

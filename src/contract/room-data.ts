@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox';
+import { DATA_ENCODINGS, DATA_KINDS } from './choices.ts';
+import { nameSchema } from './names.ts';
+
+/** What LiveKit's clients take reliably in one message: https://docs.livekit.io/home/client/data/packets/ */
+export const MAX_RELIABLE_DATA_BYTES = 15 * 1024;
+/** What fits into one packet on the way: a longer lossy message is lost with any of its packets. */
+export const MAX_LOSSY_DATA_BYTES = 1300;
+
+/** Each byte of UTF-8 may be written as six characters of JSON, and is one or more characters of the text. */
+const MAX_DATA_CHARACTERS = 4 * Math.ceil(MAX_RELIABLE_DATA_BYTES / 3);
+const MAX_DESTINATIONS = 1000;
+
+export const RoomDataSchema = Type.Object(
+  {
+    data: Type.String({
+      maxLength: MAX_DATA_CHARACTERS,
+      format: 'livekit-metadata',
+      description: `What to send: text, or bytes as base64. At most ${MAX_RELIABLE_DATA_BYTES} bytes, and ${MAX_LOSSY_DATA_BYTES} when lossy`,
+      examples: ['{"poll":"open"}'],
+    }),
+    encoding: Type.Optional(
+      Type.Enum(DATA_ENCODINGS, {
+        description:
+          'How `data` is written: `text` is sent as UTF-8, `base64` (RFC 4648, section 4) as its bytes; default text',
+      }),
+    ),
+    topic: Type.Optional(nameSchema('By which clients tell messages apart', 'poll')),
+    kind: Type.Optional(
+      Type.Enum(DATA_KINDS, {
+        description:
+          'reliable: in order, lost ones are sent again; lossy: at once or never; default reliable',
+      }),
+    ),
+    destinationIdentities: Type.Optional(
+      Type.Array(nameSchema('Identity of a participant', 'ada'), {
+        minItems: 1,
+        maxItems: MAX_DESTINATIONS,
+        description: 'Who gets it; without it, everyone in the room',
+      }),
+    ),
+  },
+  { $id: 'RoomData', description: 'A message to clients in a room', additionalProperties: false },
+);
+export type RoomData = Static<typeof RoomDataSchema>;
+
+export const RoomDataSentSchema = Type.Object(
+  {
+    sentTo: Type.Array(Type.String(), {
+      description:
+        'Identities of those in the room to whom it was sent. LiveKit does not say who has received it',
+      examples: [['ada']],
+    }),
+  },
+  { $id: 'RoomDataSent', description: 'To whom a message was sent' },
+);
+export type RoomDataSent = Static<typeof RoomDataSentSchema>;
