@@ -74,6 +74,7 @@ export const REGISTRY: readonly CommandGroup[] = [
       'rotate',
       'verify',
       'listen',
+      'trigger',
     ],
     load: () => import('./commands/webhooks/commands.ts'),
   },

@@ -14,6 +14,7 @@ import { deliveries, replay, test } from './delivery-commands.ts';
 import { listen } from './listen-command.ts';
 import { hostOf, isLoopback, warnAboutPrivateAddress } from './private-address.ts';
 import { rotate } from './rotate-command.ts';
+import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
 import { WEBHOOK_EVENTS, WEBHOOK_ID } from './webhook-arguments.ts';
 import { readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
@@ -193,6 +194,7 @@ export const commands: readonly Command[] = [
   rotate,
   verify,
   listen,
+  trigger,
 ];
 
 function shown(webhook: Webhook): Result {
