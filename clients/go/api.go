@@ -260,6 +260,31 @@ type ParticipantPatch struct {
 type Mute struct {
 	// Track to mute
 	TrackSID string `json:"trackSid"`
+	// False unmutes it, where the media server allows that (`room.enable_remote_unmute` of LiveKit); default true
+	Muted *bool `json:"muted,omitempty"`
+}
+
+// RoomMute: What to mute in a room.
+type RoomMute struct {
+	// Whose tracks are left alone
+	Except []string `json:"except,omitempty"`
+	// Which tracks: of these sources; without it, every track. One of microphone, camera, screen_share,
+	// screen_share_audio.
+	Sources []string `json:"sources,omitempty"`
+}
+
+// MutedTrack: A track that was muted.
+type MutedTrack struct {
+	// Who publishes the track
+	Identity string `json:"identity"`
+	// Track that was muted
+	TrackSID string `json:"trackSid"`
+}
+
+// RoomMuted: What was muted in a room.
+type RoomMuted struct {
+	// The tracks that were muted, and not before
+	Muted []MutedTrack `json:"muted"`
 }
 
 // Block: An identity that may not be in the room.
@@ -1693,9 +1718,16 @@ func (c *Client) RemoveParticipant(ctx context.Context, roomID string, participa
 	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID), query: params.values()}, nil)
 }
 
-// MuteParticipant: Mute a track of a participant.
+// MuteParticipant: Mute or unmute a track of a participant.
 func (c *Client) MuteParticipant(ctx context.Context, roomID string, participantID string, body Mute) error {
 	return c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID) + "/mute", query: nil, body: body}, nil)
+}
+
+// MuteRoom: Mute everybody in a room, or some of it.
+func (c *Client) MuteRoom(ctx context.Context, roomID string, body *RoomMute) (RoomMuted, error) {
+	var response RoomMuted
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/mute", query: nil, body: orNil(body)}, &response)
+	return response, err
 }
 
 // ListBlocksParams is the query of ListBlocks. What is zero is not sent.

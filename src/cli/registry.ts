@@ -6,14 +6,14 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'rooms',
     section: 'Rooms',
     summary: 'Rooms that are open now',
-    verbs: ['create', 'list', 'get', 'update', 'send', 'open', 'delete'],
+    verbs: ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'delete'],
     load: () => import('./commands/rooms/commands.ts'),
   },
   {
     noun: 'participants',
     section: 'Rooms',
     summary: 'Who is in a room',
-    verbs: ['list', 'update', 'remove', 'mute'],
+    verbs: ['list', 'update', 'remove', 'mute', 'unmute'],
     load: () => import('./commands/participants/commands.ts'),
   },
   {

@@ -65,4 +65,10 @@ export class Participants {
     const path = roomPath(room, 'participants', identity, 'mute');
     await this.#transport.send('POST', path, withBody({ trackSid }, options));
   }
+
+  /** The same endpoint with `muted: false`; 409 where the media server lets only participants unmute themselves. */
+  async unmute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
+    const path = roomPath(room, 'participants', identity, 'mute');
+    await this.#transport.send('POST', path, withBody({ trackSid, muted: false }, options));
+  }
 }

@@ -1,3 +1,4 @@
+import type { RoomMute, RoomMuted } from '../contract/participants.ts';
 import type { RoomData, RoomDataSent } from '../contract/room-data.ts';
 import type { Room, RoomCreate, RoomList, RoomListQuery, RoomPatch } from '../contract/rooms.ts';
 import type { CallOptions, QueryOptions } from './client-options.ts';
@@ -65,6 +66,11 @@ export class Rooms {
   /** POST /v1/rooms/:roomId/data: sends data to everyone in the room, or to some of them. */
   async send(room: string, message: RoomData, options?: CallOptions): Promise<RoomDataSent> {
     return await this.#transport.call('POST', roomPath(room, 'data'), withBody(message, options));
+  }
+
+  /** POST /v1/rooms/:roomId/mute: mutes what is published now, and answers what was not muted before. */
+  async mute(room: string, what: RoomMute = {}, options?: CallOptions): Promise<RoomMuted> {
+    return await this.#transport.call('POST', roomPath(room, 'mute'), withBody(what, options));
   }
 
   /** DELETE /v1/rooms/:roomId: disconnects everybody. */

@@ -25,3 +25,7 @@ export const DATA_KINDS = ['reliable', 'lossy'] as const;
 export type DataKind = (typeof DATA_KINDS)[number];
 
 export const DATA_ENCODINGS = ['text', 'base64'] as const;
+
+/** What a track shows or carries, as LiveKit knows it. */
+export const TRACK_SOURCES = ['microphone', 'camera', 'screen_share', 'screen_share_audio'] as const;
+export type TrackSourceName = (typeof TRACK_SOURCES)[number];

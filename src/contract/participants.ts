@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { TRACK_SOURCES } from './choices.ts';
 import { roomIdParameter } from './ids.ts';
 import { nameSchema } from './names.ts';
 import { RoleSchema } from './tokens.ts';
@@ -103,7 +104,49 @@ export const MuteSchema = Type.Object(
       description: 'Track to mute',
       examples: ['TR_AMDuaW8eDvbDmz'],
     }),
+    muted: Type.Optional(
+      Type.Boolean({
+        description:
+          'False unmutes it, where the media server allows that (`room.enable_remote_unmute` of LiveKit); default true',
+      }),
+    ),
   },
   { $id: 'Mute', description: 'What to mute', additionalProperties: false },
 );
 export type Mute = Static<typeof MuteSchema>;
+
+const MAX_EXCEPTIONS = 1000;
+
+export const RoomMuteSchema = Type.Object(
+  {
+    except: Type.Optional(
+      Type.Array(nameSchema('Identity of a participant', 'ada'), {
+        maxItems: MAX_EXCEPTIONS,
+        description: 'Whose tracks are left alone',
+      }),
+    ),
+    sources: Type.Optional(
+      Type.Array(Type.Enum(TRACK_SOURCES), {
+        minItems: 1,
+        maxItems: TRACK_SOURCES.length,
+        description: 'Which tracks: of these sources; without it, every track',
+      }),
+    ),
+  },
+  { $id: 'RoomMute', description: 'What to mute in a room', additionalProperties: false },
+);
+export type RoomMute = Static<typeof RoomMuteSchema>;
+
+const MutedTrackSchema = Type.Object(
+  {
+    identity: Type.String({ description: 'Who publishes the track', examples: ['ada'] }),
+    trackSid: Type.String({ description: 'Track that was muted', examples: ['TR_AMDuaW8eDvbDmz'] }),
+  },
+  { $id: 'MutedTrack', description: 'A track that was muted' },
+);
+
+export const RoomMutedSchema = Type.Object(
+  { muted: Type.Array(MutedTrackSchema, { description: 'The tracks that were muted, and not before' }) },
+  { $id: 'RoomMuted', description: 'What was muted in a room' },
+);
+export type RoomMuted = Static<typeof RoomMutedSchema>;

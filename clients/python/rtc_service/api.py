@@ -291,11 +291,41 @@ class ParticipantPatch(TypedDict, total=False):
     role: Literal["host", "moderator", "participant", "viewer"]
 
 
-class Mute(TypedDict):
-    """What to mute"""
-
+class _MuteRequired(TypedDict):
     # Track to mute
     trackSid: str
+
+
+class Mute(_MuteRequired, total=False):
+    """What to mute"""
+
+    # False unmutes it, where the media server allows that (`room.enable_remote_unmute` of LiveKit); default true
+    muted: bool
+
+
+class RoomMute(TypedDict, total=False):
+    """What to mute in a room"""
+
+    # Whose tracks are left alone
+    except: list[str]
+    # Which tracks: of these sources; without it, every track
+    sources: list[Literal["microphone", "camera", "screen_share", "screen_share_audio"]]
+
+
+class MutedTrack(TypedDict):
+    """A track that was muted"""
+
+    # Who publishes the track
+    identity: str
+    # Track that was muted
+    trackSid: str
+
+
+class RoomMuted(TypedDict):
+    """What was muted in a room"""
+
+    # The tracks that were muted, and not before
+    muted: list[MutedTrack]
 
 
 class Block(TypedDict):
@@ -1788,13 +1818,18 @@ class Operations:
         )
 
     def mute_participant(self, room_id: str, participant_id: str, body: Mute) -> None:
-        """Mute a track of a participant."""
+        """Mute or unmute a track of a participant."""
         self._call(
             "POST",
             self._path("/v1/rooms/{}/participants/{}/mute", room_id, participant_id),
             {},
             body,
         )
+
+    def mute_room(self, room_id: str, body: Optional[RoomMute] = None) -> RoomMuted:
+        """Mute everybody in a room, or some of it."""
+        response: RoomMuted = self._call("POST", self._path("/v1/rooms/{}/mute", room_id), {}, body)
+        return response
 
     def list_blocks(self, room_id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> BlockList:
         """List who is kept out of a room."""

@@ -62,6 +62,7 @@ function assemble(settings: EmbeddedMediaSettings, closing: AbortSignal) {
   const context: SimulatorContext = {
     clock: settings.clock,
     ids: settings.ids,
+    enableRemoteUnmute: settings.enableRemoteUnmute ?? false,
     timings: { ...MEASURED_TIMINGS, ...settings.timings },
     faults: () => faults,
     closing,

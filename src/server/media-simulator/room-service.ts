@@ -94,8 +94,10 @@ function participantMethods(context: SimulatorContext, rooms: Rooms): TwirpServi
         await context.clock.sleep(context.timings.noResponseMs, context.closing);
         throw psrpcError('unavailable', 'no response from servers');
       }
-      if (!request.muted) throw psrpcError('failed_precondition', 'remote unmute not enabled');
-      return mute(participant, request.trackSid);
+      if (!request.muted && !context.enableRemoteUnmute) {
+        throw psrpcError('failed_precondition', 'remote unmute not enabled');
+      }
+      return setMuted(participant, request);
     }),
     UpdateParticipant: twirpMethod(UpdateParticipantRequest, (request, access) => {
       if (Buffer.byteLength(request.name) > MAX_NAME_BYTES) {
@@ -130,11 +132,14 @@ const MISSING: TwirpService = Object.fromEntries(
 );
 
 /** LiveKit responds with 200 and no track when the track is unknown. */
-function mute(participant: ParticipantInfo, trackSid: string): MuteRoomTrackResponse {
+function setMuted(
+  participant: ParticipantInfo,
+  { trackSid, muted }: MuteRoomTrackRequest,
+): MuteRoomTrackResponse {
   const track = participant.tracks.find(({ sid }) => sid === trackSid);
   if (track === undefined) return new MuteRoomTrackResponse();
-  if (!track.muted) participant.version += 1;
-  track.muted = true;
+  if (track.muted !== muted) participant.version += 1;
+  track.muted = muted;
   return new MuteRoomTrackResponse({ track });
 }
 

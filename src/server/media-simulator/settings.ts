@@ -29,6 +29,8 @@ export type EmbeddedMediaSettings = {
   /** Receive every event, as the `webhook.urls` of a LiveKit configuration do. */
   readonly webhookUrls?: readonly string[] | undefined;
   readonly ingressUrls?: Partial<IngressUrls> | undefined;
+  /** LiveKit's room.enable_remote_unmute. Default false, as there. */
+  readonly enableRemoteUnmute?: boolean | undefined;
   readonly timings?: Partial<Timings> | undefined;
   readonly faults?: Partial<Faults> | undefined;
   readonly log?: Log | undefined;
@@ -99,6 +101,7 @@ export const NO_FAULTS: Faults = { redis: 'present', recorder: 'present', api: '
 
 /** Shared by all parts of the simulator. */
 export type SimulatorContext = {
+  readonly enableRemoteUnmute: boolean;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly timings: Timings;

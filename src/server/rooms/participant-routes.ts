@@ -5,6 +5,8 @@ import {
   ParticipantParams,
   ParticipantPatchSchema,
   ParticipantSchema,
+  RoomMutedSchema,
+  RoomMuteSchema,
 } from '../../contract/participants.ts';
 import { RoomParams } from '../../contract/rooms.ts';
 import { exactMember } from '../platform/http/bodies/exact-numbers.ts';
@@ -12,14 +14,15 @@ import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { BlockDeps } from './blocks/blocks.ts';
 import { listParticipants, type ParticipantDeps } from './find-participant.ts';
-import { muteParticipant } from './mute-participant.ts';
+import { muteParticipant, unmuteParticipant } from './mute-participant.ts';
+import { muteRoom } from './mute-room.ts';
 import { removeParticipant } from './remove-participant.ts';
 import { updateParticipant } from './update-participant.ts';
 
 export type ParticipantRouteDeps = ParticipantDeps & BlockDeps;
 
 export function participantRoutes(deps: ParticipantRouteDeps): readonly Route[] {
-  return [listRoute(deps), updateRoute(deps), removeRoute(deps), muteRoute(deps)];
+  return [listRoute(deps), updateRoute(deps), removeRoute(deps), muteRoute(deps), muteRoomRoute(deps)];
 }
 
 function listRoute(deps: ParticipantDeps): Route {
@@ -102,20 +105,37 @@ function muteRoute(deps: ParticipantDeps): Route {
     path: '/v1/rooms/:roomId/participants/:participantId/mute',
     operationId: 'muteParticipant',
     tag: 'participants',
-    summary: 'Mute a track of a participant',
-    description: 'The participant may unmute itself.',
+    summary: 'Mute or unmute a track of a participant',
+    description:
+      'The participant may unmute itself. Unmuting is 409 unless the media server is configured to allow it.',
     security: 'signed',
     params: ParticipantParams,
     body: MuteSchema,
-    success: { 204: { description: 'The track is muted' } },
-    errors: ['room-not-found', 'participant-not-found', 'track-not-found', ...MEDIA_ERRORS],
+    success: { 204: { description: 'The track is muted, or unmuted' } },
+    errors: ['room-not-found', 'participant-not-found', 'track-not-found', 'conflict', ...MEDIA_ERRORS],
     handle: async ({ params, body }) => {
-      await muteParticipant(deps, {
-        room: params.roomId,
-        identity: params.participantId,
-        trackSid: body.trackSid,
-      });
+      const { roomId: room, participantId: identity } = params;
+      const { trackSid, muted = true } = body;
+      await (muted ? muteParticipant : unmuteParticipant)(deps, { room, identity, trackSid });
       return { status: 204 };
     },
+  });
+}
+
+function muteRoomRoute(deps: ParticipantDeps): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/v1/rooms/:roomId/mute',
+    operationId: 'muteRoom',
+    tag: 'participants',
+    summary: 'Mute everybody in a room, or some of it',
+    description:
+      'Mutes the tracks that are published now. Participants may unmute themselves, and publish others. After an error some are muted: send the same again.',
+    security: 'signed',
+    params: RoomParams,
+    body: RoomMuteSchema,
+    success: { 200: { description: 'What was muted', schema: RoomMutedSchema } },
+    errors: ['room-not-found', ...MEDIA_ERRORS],
+    handle: async ({ params, body }) => ({ status: 200, body: await muteRoom(deps, params.roomId, body) }),
   });
 }

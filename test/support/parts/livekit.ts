@@ -15,6 +15,8 @@ export interface LivekitOptions {
   /** A pair is generated when none is given. */
   readonly apiKey?: string;
   readonly apiSecret?: string;
+  /** Its room.enable_remote_unmute; not set when absent. */
+  readonly enableRemoteUnmute?: boolean;
   /** Of the API; a free one when none is given. */
   readonly port?: number;
   /** The URL that CreateIngress answers with for RTMP. */
@@ -90,6 +92,7 @@ function livekitConfig(
     logging: { level: 'info', json: false },
     // The node selector refuses rooms on a machine that is busy with something else.
     node_selector: { kind: 'any' },
+    ...(options.enableRemoteUnmute ? { room: { enable_remote_unmute: true } } : {}),
     ...(options.redis ? { redis: { address: options.redis.address } } : {}),
     ...(options.webhookUrl ? { webhook: { api_key: options.apiKey, urls: [options.webhookUrl] } } : {}),
     ...(options.ingressRtmpUrl ? { ingress: { rtmp_base_url: options.ingressRtmpUrl } } : {}),

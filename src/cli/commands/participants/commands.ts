@@ -1,23 +1,16 @@
 import { type BlockDuration, MAX_BLOCK_SECONDS } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
-import { forEachTarget } from '../../framework/for-each-target.ts';
-import { flag, notEmpty, option, wholeSeconds } from '../../framework/parameters.ts';
+import { option, wholeSeconds } from '../../framework/parameters.ts';
 import { watchList } from '../../framework/watch-list.ts';
-import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
+import { done, type ListResult, list } from '../../terminal/result.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { findParticipant } from './find-participant.ts';
-import {
-  describeTrack,
-  IDENTITY,
-  PARTICIPANT_COLUMNS,
-  PARTICIPANT_FIELDS,
-  ROOM,
-} from './participant-view.ts';
+import { mute, unmute } from './mute-commands.ts';
+import { IDENTITY, PARTICIPANT_COLUMNS, PARTICIPANT_FIELDS, ROOM } from './participant-view.ts';
 import { update } from './update-command.ts';
 
 const listParticipants = defineCommand({
@@ -94,36 +87,6 @@ const remove = defineCommand({
   },
 });
 
-const mute = defineCommand({
-  noun: 'participants',
-  verb: 'mute',
-  summary: "Mute a participant's tracks",
-  description: 'Without --track or --all: the only track, or a choice on a terminal.',
-  needs: 'service',
-  arguments: { room: ROOM, identity: IDENTITY },
-  options: {
-    track: option('--track <sid>', 'this track', { parse: notEmpty }),
-    all: flag('--all', 'every track that is not muted'),
-  },
-  examples: [
-    { line: 'rtc participants mute demo ada --all', does: 'Everything that ada publishes' },
-    { line: 'rtc participants mute demo ada --track TR_AMDuaW8eDvbDmz', does: 'One track' },
-  ],
-  async run(context, { room, identity, track, all }) {
-    if (track !== undefined && all)
-      throw usageError('--track and --all exclude each other', 'give one of them');
-    const client = await context.client();
-    const sids = track === undefined ? await chooseTracks(context, { room, identity, all }) : [track];
-    if (sids.length === 0) return done(`${identity} publishes nothing that is not muted.`);
-    const { exitCode, succeeded } = await forEachTarget(context, sids, (trackSid) =>
-      client.participants.mute({ room, identity, trackSid }, { signal: context.io.signal }),
-    );
-    return succeeded.length === 0
-      ? nothing({ exitCode })
-      : done(`Muted ${succeeded.join(', ')} of ${identity}.`, { exitCode });
-  },
-});
-
 const parseSeconds = wholeSeconds(1, MAX_BLOCK_SECONDS);
 
 function blockDuration(text: string): BlockDuration {
@@ -148,22 +111,4 @@ async function describeLoss(context: Context, { room, identity, block }: Removal
   return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
 }
 
-export const commands: readonly Command[] = [listParticipants, update, remove, mute];
-
-type Choice = { readonly room: string; readonly identity: string; readonly all: boolean };
-
-async function chooseTracks(context: Context, choice: Choice): Promise<readonly string[]> {
-  const { tracks } = await findParticipant(context, choice.room, choice.identity);
-  const audible = tracks.filter((track) => !track.muted);
-  if (choice.all || audible.length <= 1) return audible.map((track) => track.sid);
-  const labels = audible.map((track) => `${track.sid} ${describeTrack(track)}`);
-  if (!context.prompter.isInteractive) {
-    throw usageError(
-      `${choice.identity} has ${audible.length} tracks: ${labels.join(', ')}`,
-      'add --track SID or --all',
-    );
-  }
-  const chosen = await context.prompter.choose('Which track?', [...labels, 'all of them']);
-  const sid = chosen.split(' ')[0] ?? '';
-  return chosen === 'all of them' ? audible.map((track) => track.sid) : [sid];
-}
+export const commands: readonly Command[] = [listParticipants, update, remove, mute, unmute];

@@ -148,13 +148,15 @@ type ParticipantMethods =
   | 'isParticipantServed'
   | 'removeParticipant'
   | 'updateParticipant'
-  | 'muteTrack';
+  | 'muteTrack'
+  | 'unmuteTrack';
 
 function participantMethods(
   { rooms }: LivekitClients,
   caller: Caller,
 ): Pick<MediaServer, ParticipantMethods> {
   const participantNotFound = { notFound: 'participant-not-found' } as const;
+  const trackNotFound = { notFound: 'track-not-found' } as const;
   return {
     listParticipants: (room) =>
       caller('listParticipants', {}, async () => (await rooms.listParticipants(room)).map(toParticipant)),
@@ -173,15 +175,22 @@ function participantMethods(
       caller('updateParticipant', participantNotFound, async () =>
         toParticipant(await rooms.updateParticipant(room, identity, toUpdateOptions(change))),
       ),
-    muteTrack: (room, identity, trackSid) =>
-      caller('muteTrack', { notFound: 'track-not-found' }, async () => {
-        // For an unknown sid LiveKit responds 200 without a track, contrary to the SDK's type.
-        const track: unknown = await rooms.mutePublishedTrack(room, identity, trackSid, true);
-        if (track === undefined) {
-          throw new ServiceError('track-not-found', `The participant publishes no track "${trackSid}".`);
-        }
-      }),
+    muteTrack: (...target) => caller('muteTrack', trackNotFound, () => setMuted(rooms, target, 'muted')),
+    unmuteTrack: (...target) =>
+      caller('unmuteTrack', trackNotFound, () => setMuted(rooms, target, 'unmuted')),
   };
+}
+
+async function setMuted(
+  rooms: LivekitClients['rooms'],
+  [room, identity, trackSid]: Parameters<MediaServer['muteTrack']>,
+  state: 'muted' | 'unmuted',
+): Promise<void> {
+  // For an unknown sid LiveKit responds 200 without a track, contrary to the SDK's type.
+  const track: unknown = await rooms.mutePublishedTrack(room, identity, trackSid, state === 'muted');
+  if (track === undefined) {
+    throw new ServiceError('track-not-found', `The participant publishes no track "${trackSid}".`);
+  }
 }
 
 function toUpdateOptions({ name, metadata, attributes, permission }: ParticipantChange) {

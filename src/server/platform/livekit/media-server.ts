@@ -51,6 +51,8 @@ export interface MediaServer {
    * muted track stays muted.
    */
   muteTrack(room: string, identity: string, trackSid: string): Promise<void>;
+  /** As muteTrack; conflict where its configuration does not allow that (LiveKit's room.enable_remote_unmute). */
+  unmuteTrack(room: string, identity: string, trackSid: string): Promise<void>;
 
   /** room-not-found; media-worker-unavailable. Waits up to 40 s for a recorder: callers have their own timeout. */
   startRoomComposite(request: RoomCompositeRequest): Promise<Egress>;

@@ -344,6 +344,17 @@ function describeParticipants(open: Open): void {
     await person.leave();
   });
 
+  it('lets nobody unmute a track, as it is not configured to', async () => {
+    const { server, join } = open();
+    const { name } = await server.createRoom({ name: unique() });
+    const person = await join(name, 'ada');
+    const sid = await person.publish();
+    await until(async () => (await server.listParticipants(name))[0]?.tracks.length === 1);
+    await server.muteTrack(name, 'ada', sid);
+    expect(await failureOf(server.unmuteTrack(name, 'ada', sid))).toMatchObject({ code: 'conflict' });
+    await person.leave();
+  });
+
   it('finds no track to mute', async () => {
     const { server, join } = open();
     const { name } = await server.createRoom({ name: unique() });

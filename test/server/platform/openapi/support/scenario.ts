@@ -145,6 +145,7 @@ async function meet({ recorder, stage, receiver }: Scene): Promise<void> {
   });
   const poll = { data: '{"poll":"open"}', topic: 'poll' };
   await recorder.send('sendRoomData', { path: ROOM, body: poll });
+  await recorder.send('muteRoom', { path: ROOM, body: { except: ['bob'], sources: ['microphone'] } });
   await recorder.send('muteParticipant', { path: ada, body: { trackSid: sid } });
   await recorder.send('muteParticipant', {
     path: ada,

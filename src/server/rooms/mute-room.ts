@@ -1,0 +1,51 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { RoomMute, RoomMuted } from '../../contract/participants.ts';
+import { forEachConcurrently } from '../platform/jobs/concurrently.ts';
+import { listParticipants, type ParticipantDeps } from './find-participant.ts';
+
+type Target = RoomMuted['muted'][number];
+
+const REQUESTS_AT_ONCE = 8;
+
+/**
+ * Mutes what is published now and not muted. Who leaves or ends a track meanwhile is left out. After an error some tracks
+ * may be muted: the same request again mutes the others. Throws room-not-found.
+ */
+export async function muteRoom(
+  deps: ParticipantDeps,
+  room: string,
+  { except = [], sources }: RoomMute,
+): Promise<RoomMuted> {
+  const spared = new Set(except);
+  const wanted = sources && new Set<string>(sources.map((source) => source.toUpperCase()));
+  const participants = await listParticipants(deps, room);
+  const targets = participants
+    .filter(({ identity }) => !spared.has(identity))
+    .flatMap(({ identity, tracks }) =>
+      tracks
+        .filter(({ muted, source }) => !muted && (wanted === undefined || wanted.has(source)))
+        .map(({ sid }): Target => ({ identity, trackSid: sid })),
+    );
+  const muted = new Set<Target>();
+  await forEachConcurrently(targets, REQUESTS_AT_ONCE, async (target) => {
+    if (await mute(deps, room, target)) muted.add(target);
+  });
+  return { muted: targets.filter((target) => muted.has(target)) };
+}
+
+/** False when the track or its publisher is gone. */
+async function mute({ mediaServer }: ParticipantDeps, room: string, target: Target): Promise<boolean> {
+  const { identity, trackSid } = target;
+  try {
+    await mediaServer.muteTrack(room, identity, trackSid);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'track-not-found') return false;
+    if (error.code !== 'media-server-unavailable') throw error;
+    // So the media server responds about somebody who has left, too.
+    const present = await mediaServer.listParticipants(room);
+    if (present.some((participant) => participant.identity === identity)) throw error;
+    return false;
+  }
+}

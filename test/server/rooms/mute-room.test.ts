@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ParticipantList, RoomMuted } from '../../../src/contract/participants.ts';
+import type { Token } from '../../../src/contract/tokens.ts';
+import { startLivekit } from '../../support/parts/livekit.ts';
+import {
+  isAudible,
+  isSilent,
+  type JoinedParticipant,
+  join,
+  subscribedTrack,
+  untilLoudness,
+} from '../../support/parts/participant.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { startStage } from '../recordings/support/stage.ts';
+
+const roomPath = (room: string) => `/v1/rooms/${encodeURIComponent(room)}`;
+
+async function mute(service: TestService, room: string, body: object = {}): Promise<RoomMuted['muted']> {
+  const answer = await service.call('POST', `${roomPath(room)}/mute`, { body });
+  expect(answer.status, answer.text).toBe(200);
+  return (answer.json as RoomMuted).muted;
+}
+
+async function mutedSids(service: TestService, room: string): Promise<readonly string[]> {
+  const { json } = await service.call('GET', `${roomPath(room)}/participants`);
+  const { participants } = json as ParticipantList;
+  return participants.flatMap(({ tracks }) => tracks.filter(({ muted }) => muted).map(({ sid }) => sid));
+}
+
+describe('muting a room of the real media server', () => {
+  let livekit: Awaited<ReturnType<typeof startLivekit>>;
+  let service: TestService;
+  const present: JoinedParticipant[] = [];
+  beforeAll(async () => {
+    livekit = await startLivekit({ enableRemoteUnmute: true });
+    service = await startTestService({ livekit });
+  });
+  afterAll(async () => {
+    await Promise.all(present.map((participant) => participant.leave()));
+    await service?.close();
+    await livekit?.close();
+  });
+
+  const enter = async (roomId: string, userId: string) => {
+    const body = { roomId, userId, name: userId, role: 'participant' };
+    const { url, token } = (await service.call('POST', '/v1/token', { body })).json as Token;
+    const participant = await join(url, token);
+    present.push(participant);
+    return participant;
+  };
+
+  it('silences everyone but those who are spared, and one can be unmuted', async () => {
+    const room = `mute ${randomUUID()}`;
+    const [ada, bob] = [await enter(room, 'ada'), await enter(room, 'bob')];
+    const { sid } = await ada.publishTone();
+    await bob.publishTone();
+    const heard = await subscribedTrack(bob, { identity: 'ada' });
+    await untilLoudness(heard, { accepts: isAudible });
+    expect(await mute(service, room, { except: ['bob', 'nobody'], sources: ['microphone'] })).toEqual([
+      { identity: 'ada', trackSid: sid },
+    ]);
+    expect(await untilLoudness(heard, { accepts: isSilent })).toBeLessThan(0.001);
+    await expect.poll(() => mutedSids(service, room)).toEqual([sid]);
+    expect(await mute(service, room, { except: ['bob'] })).toEqual([]);
+
+    const path = `${roomPath(room)}/participants/ada/mute`;
+    const unmuted = await service.call('POST', path, { body: { trackSid: sid, muted: false } });
+    expect(unmuted.status).toBe(204);
+    await expect.poll(() => mutedSids(service, room)).toEqual([]);
+  });
+});
+
+describe('muting a room', () => {
+  let stage: Awaited<ReturnType<typeof startStage>>;
+  beforeAll(async () => {
+    stage = await startStage();
+  });
+  afterAll(() => stage.close());
+
+  /** A room of three, who publish all sources between them. */
+  const fill = () => {
+    const { control } = stage.media;
+    const room = `room ${randomUUID()}`;
+    for (const identity of ['ada', 'bob', 'eve']) control.join(room, { identity });
+    return {
+      room,
+      ada: control.publish(room, 'ada').sid,
+      camera: control.publish(room, 'ada', { type: 'VIDEO' }).sid,
+      bob: control.publish(room, 'bob').sid,
+      screen: control.publish(room, 'bob', { type: 'VIDEO', source: 'SCREEN_SHARE' }).sid,
+      sound: control.publish(room, 'eve', { source: 'SCREEN_SHARE_AUDIO' }).sid,
+      unknown: control.publish(room, 'eve', { source: 'UNKNOWN' }).sid,
+    };
+  };
+  const sids = (muted: RoomMuted['muted']) => muted.map(({ trackSid }) => trackSid);
+
+  it('mutes every track once, and says whose', async () => {
+    const { room, ...tracks } = fill();
+    const muted = await mute(stage.service, room);
+    expect(sids(muted)).toEqual(Object.values(tracks));
+    expect(muted[0]).toEqual({ identity: 'ada', trackSid: tracks.ada });
+    expect(await mute(stage.service, room)).toEqual([]);
+  });
+
+  it('mutes the sources that are given, of those who are not spared', async () => {
+    const { room, ada, camera, bob, screen, sound, unknown } = fill();
+    const except = ['bob'];
+    expect(sids(await mute(stage.service, room, { sources: ['microphone'], except }))).toEqual([ada]);
+    const sources = ['screen_share', 'screen_share_audio', 'camera'];
+    expect(sids(await mute(stage.service, room, { sources }))).toEqual([camera, screen, sound]);
+    expect(sids(await mute(stage.service, room, { except }))).toEqual([unknown]);
+    expect(sids(await mute(stage.service, room))).toEqual([bob]);
+  });
+
+  it.each([
+    [{ except: [''] }, '#/except/0'],
+    [{ except: Array.from({ length: 1001 }, (_, n) => `${n}`) }, '#/except'],
+    [{ sources: [] }, '#/sources'],
+    [{ sources: ['MICROPHONE'] }, '#/sources/0'],
+    [{ source: 'camera' }, '#/source'],
+  ])('refuses what it does not know: case %#', async (body, pointer) => {
+    const answer = await stage.service.call('POST', `${roomPath('demo')}/mute`, { body });
+    expect(answer).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
+  });
+
+  it('finds no unknown room', async () => {
+    const answer = await stage.service.call('POST', `${roomPath('unknown')}/mute`);
+    expect(answer).toMatchObject({ status: 404, json: { type: 'urn:problem-type:rtc:room-not-found' } });
+  });
+
+  it('says in plain words where only participants unmute themselves', async () => {
+    const { room, ada } = fill();
+    const path = `${roomPath(room)}/participants/ada/mute`;
+    const unmute = (trackSid: string) =>
+      stage.service.call('POST', path, { body: { trackSid, muted: false } });
+    expect(await unmute(ada)).toMatchObject({
+      status: 409,
+      json: {
+        detail: expect.stringContaining('The media server lets only participants unmute themselves.'),
+        hint: { text: expect.stringContaining('room.enable_remote_unmute') },
+      },
+    });
+    expect(await unmute('TR_none')).toMatchObject({ status: 404 });
+  });
+});
