@@ -80,7 +80,10 @@ export const RecordingSchema = Type.Object(
       instantSchema('When its file was complete'),
       'When its file was complete, or it was known that there will be none; null before',
     ),
-    durationMs: orNull(Type.Integer({ examples: [61_500] }), 'Length in milliseconds; null until known'),
+    durationMs: orNull(
+      Type.Integer({ examples: [61_500] }),
+      'Length in milliseconds as the recorder reports it; null until known',
+    ),
     sizeBytes: orNull(Type.Integer({ examples: [7_340_032] }), 'Size of the file in bytes; null until known'),
     error: orNull(Type.String(), 'Why it failed or was aborted'),
     file: orNull(

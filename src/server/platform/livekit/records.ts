@@ -84,6 +84,8 @@ function fileOf(info: EgressInfo) {
   return info.fileResults[0] ?? (info.result.case === 'file' ? info.result.value : undefined);
 }
 
+type MessageOfFile = NonNullable<ReturnType<typeof fileOf>>;
+
 /** A file that has not been uploaded has a name, but no location. */
 function toFile(info: EgressInfo): EgressFile | undefined {
   const file = fileOf(info);
@@ -92,8 +94,19 @@ function toFile(info: EgressInfo): EgressFile | undefined {
     filename: file.filename,
     location: file.location,
     sizeBytes: Number(file.size),
-    durationMs: Number(file.duration) / NANOSECONDS_PER_MS,
+    durationMs: Number(durationOf(info, file)) / NANOSECONDS_PER_MS,
   };
+}
+
+/**
+ * The recorder sets `duration` to ended_at - started_at of the file, by its own clock. From livekit/egress 1.13 on it
+ * puts the end of a recorded page where the pipeline's running time, added to the present, leads: in the future. No
+ * file plays on after its egress is over.
+ */
+function durationOf({ endedAt }: EgressInfo, { startedAt, duration }: MessageOfFile): bigint {
+  if (endedAt === 0n || startedAt === 0n || startedAt > endedAt) return duration;
+  const longest = endedAt - startedAt;
+  return duration < longest ? duration : longest;
 }
 
 const NANOSECONDS_PER_MS = 1_000_000;

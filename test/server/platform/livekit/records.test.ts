@@ -47,6 +47,18 @@ describe('the record of an egress', () => {
     });
   });
 
+  it.each([
+    ['as the recorder says', 11_000_000_000n, 10_000],
+    ['up to the end of the egress, where the recorder puts its end in the future', 21_000_000_000n, 12_000],
+  ])('has the length of its file %s', (_what, fileEndedAt, durationMs) => {
+    const startedAt = 1_000_000_000n;
+    const info = new EgressInfo({ status: EgressStatus.EGRESS_COMPLETE, endedAt: 13_000_000_000n });
+    // As livekit/egress fills it: pkg/pipeline/controller.go, updateEndTime.
+    const file = { startedAt, endedAt: fileEndedAt, duration: fileEndedAt - startedAt };
+    info.fileResults = [new FileInfo({ filename: 'a.mp4', location: '/out/a.mp4', size: 1n, ...file })];
+    expect(toEgress(info).file).toMatchObject({ durationMs });
+  });
+
   it.each(Object.values(EgressStatus).filter((status) => typeof status === 'number'))(
     'names status %i as LiveKit does',
     (status) => {
