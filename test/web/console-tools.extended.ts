@@ -71,6 +71,11 @@ describe('ingress, doctor and fiscal codes in the console', () => {
     await confirm(page, 'Try them');
     await check('events').getByText('ok', { exact: true }).waitFor({ timeout: 60_000 });
     await check('recording').getByText('Next:').waitFor();
+    // What is read again after the change does not take it back.
+    await page.getByRole('button', { name: 'Run again' }).and(page.locator(':enabled')).waitFor();
+    await check('events').getByText('ok', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await check('events').getByText('skipped').waitFor();
     await window.close();
   });
 

@@ -1,13 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
+import { useState } from 'react';
 import { type Check, runChecks } from '../api/console-calls.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Status, type Tone } from '../parts/status.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Loading, View } from '../parts/view.tsx';
-
-const CHECKS = ['checks'];
 
 const TONES: Readonly<Record<Check['status'], Tone>> = {
   ok: 'good',
@@ -19,16 +18,23 @@ const TONES: Readonly<Record<Check['status'], Tone>> = {
 
 /** The whole chain from the settings to the bucket, and what to do about each fault. */
 export function Doctor() {
-  const queries = useQueryClient();
-  const { data, error, isFetching, dataUpdatedAt, refetch } = useQuery({
-    queryKey: CHECKS,
+  const checked = useQuery({
+    queryKey: ['checks'],
     queryFn: () => runChecks('checks'),
     staleTime: Number.POSITIVE_INFINITY,
   });
+  // Apart from the query, which is read again after every change, and would take back what the probe found.
+  const [probed, setProbed] = useState<{ readonly data: readonly Check[]; readonly dataUpdatedAt: number }>();
+  const { data, dataUpdatedAt } = probed ?? checked;
+  const { error, isFetching } = checked;
+  const runAgain = (): void => {
+    setProbed(undefined);
+    void checked.refetch();
+  };
   const faults = data?.filter(({ status }) => status === 'fault').length ?? 0;
   const actions = (
     <>
-      <button type="button" className="primary" disabled={isFetching} onClick={() => void refetch()}>
+      <button type="button" className="primary" disabled={isFetching} onClick={runAgain}>
         <RefreshCw aria-hidden /> {isFetching ? 'Checking…' : 'Run again'}
       </button>
       <ChangeButton
@@ -38,7 +44,7 @@ export function Doctor() {
           verb: 'Try them',
           command: 'rtc doctor --probe',
           run: async () => {
-            queries.setQueryData(CHECKS, await runChecks('probe'));
+            setProbed({ data: await runChecks('probe'), dataUpdatedAt: Date.now() });
           },
         })}
       >
@@ -48,7 +54,7 @@ export function Doctor() {
   );
   return (
     <View title="Doctor" note={describeFaults(data, faults)} command="rtc doctor" actions={actions}>
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {error !== null && <Problem error={error} onRetry={runAgain} />}
       {data === undefined && error === null && <Loading />}
       {data !== undefined && (
         <ol className="checks" aria-busy={isFetching}>
