@@ -1,8 +1,10 @@
 import type { ServiceResponse } from '../../client/client-options.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
+import type { Context } from '../framework/context.ts';
+import { joinPages } from '../framework/join-pages.ts';
 import { argument, asText, flag, oneOf, option } from '../framework/parameters.ts';
-import { nothing, text } from '../terminal/result.ts';
+import { nothing, type Result, text } from '../terminal/result.ts';
 
 const READING_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -25,13 +27,16 @@ const api = defineCommand({
   options: {
     data: option('-d, --data <json>', 'body', { parse: asText, source: 'typed-or-file' }),
     include: flag('-i, --include', 'status and headers of the answer first'),
+    paginate: flag('--paginate', 'of a list: read all pages, and print them as one'),
   },
   examples: [
     { line: 'rtc api GET /v1/rooms', does: 'The raw answer' },
     { line: `rtc api POST /v1/rooms --data '{"name":"demo"}'`, does: 'With a body; @file and - work too' },
+    { line: "rtc api GET '/v1/recordings?roomId=demo' --paginate", does: 'All recordings of a room' },
     { line: 'rtc api GET /v1/rooms --curl', does: 'The same as a curl command' },
   ],
-  async run(context, { method, path, data, include }) {
+  async run(context, { method, path, data, include, paginate }) {
+    if (paginate) return await readAll(context, { method, path, isIncluded: include });
     const client = await context.client();
     const response = await client.request(method, path, { signal: context.io.signal, body: data });
     const head = include ? headOf(response) : '';
@@ -43,6 +48,21 @@ const api = defineCommand({
 });
 
 export const commands: readonly Command[] = [api];
+
+type Listing = { readonly method: string; readonly path: string; readonly isIncluded: boolean };
+
+async function readAll(context: Context, { method, path, isIncluded }: Listing): Promise<Result> {
+  if (method !== 'GET' || isIncluded) {
+    throw usageError('--paginate is for GET, without --include', 'leave one of them out');
+  }
+  const client = await context.client();
+  const response = await joinPages(path, async (page) => {
+    const { body } = await client.request('GET', page, { signal: context.io.signal });
+    return tryJson(body);
+  });
+  const json = JSON.stringify(response, undefined, context.terminal.isTerminal ? 2 : undefined);
+  return text(json, { response });
+}
 
 /** The path is signed as it is sent: nothing may rewrite it on the way. */
 function encodedPath(path: string): string {
