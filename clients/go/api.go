@@ -100,6 +100,12 @@ type TokenRequest struct {
 	Role string `json:"role"`
 	// Attached to the participant as JSON text, at most 512 KiB
 	Metadata map[string]any `json:"metadata,omitempty"`
+	// Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default
+	// TOKEN_TTL, an hour unless set otherwise
+	Ttl *int64 `json:"ttl,omitempty"`
+	// Narrows a role that publishes to tracks of these sources; default every source. One of microphone, camera,
+	// screen_share, screen_share_audio.
+	CanPublishSources []string `json:"canPublishSources,omitempty"`
 }
 
 // Token: What a participant needs to join a room.

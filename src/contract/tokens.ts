@@ -1,11 +1,14 @@
 import { type Static, Type } from 'typebox';
-import { ROLES } from './choices.ts';
+import { ROLES, TRACK_SOURCES } from './choices.ts';
 import { instantSchema, nameSchema } from './names.ts';
 
 export const RoleSchema = Type.Enum(ROLES, {
   description:
     'Grants of the token: a host may do everything, also in LiveKit; a moderator and a participant publish and subscribe; a viewer only subscribes. Hosts and moderators may mute others through your back end.',
 });
+
+/** A year, as the settings of the service allow. */
+const MAX_TTL_SECONDS = 31_536_000;
 
 export const TokenRequestSchema = Type.Object(
   {
@@ -17,6 +20,23 @@ export const TokenRequestSchema = Type.Object(
       Type.Record(Type.String(), Type.Unknown(), {
         description: 'Attached to the participant as JSON text, at most 512 KiB',
         examples: [{ team: 'blue' }],
+      }),
+    ),
+    ttl: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_TTL_SECONDS,
+        description:
+          'Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default TOKEN_TTL, an hour unless set otherwise',
+        examples: [3600],
+      }),
+    ),
+    canPublishSources: Type.Optional(
+      Type.Array(Type.Enum(TRACK_SOURCES), {
+        minItems: 1,
+        maxItems: TRACK_SOURCES.length,
+        description: 'Narrows a role that publishes to tracks of these sources; default every source',
+        examples: [['microphone']],
       }),
     ),
   },

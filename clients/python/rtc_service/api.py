@@ -114,6 +114,11 @@ class TokenRequest(_TokenRequestRequired, total=False):
 
     # Attached to the participant as JSON text, at most 512 KiB
     metadata: dict[str, Any]
+    # Seconds until the token ends, at most MAX_TOKEN_TTL of the service (a day unless set otherwise); default
+    # TOKEN_TTL, an hour unless set otherwise
+    ttl: int
+    # Narrows a role that publishes to tracks of these sources; default every source
+    canPublishSources: list[Literal["microphone", "camera", "screen_share", "screen_share_audio"]]
 
 
 class Token(TypedDict):

@@ -201,6 +201,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
 function settingsOf(config: Config) {
   return {
     tokenTtlSeconds: config.tokenTtlSeconds,
+    maxTokenTtlSeconds: config.maxTokenTtlSeconds,
     mediaUrl: config.livekit.publicUrl,
     maxWebhooks: config.values.MAX_WEBHOOKS,
     isFiscalApiOn: config.values.FISCAL_API,

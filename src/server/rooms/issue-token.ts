@@ -1,6 +1,8 @@
+import { ServiceError } from '../../contract/errors.ts';
+import type { Hint } from '../../contract/hint.ts';
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { TokenSigner } from '../platform/livekit/token-signer.ts';
+import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
 import { type BlockDeps, ensureNotBlocked } from './blocks/blocks.ts';
 import { metadataText } from './metadata-text.ts';
 import { attributesOf, ROLE_GRANTS } from './role-grants.ts';
@@ -9,28 +11,55 @@ export type IssueTokenDeps = BlockDeps & {
   readonly clock: Clock;
   readonly tokenSigner: TokenSigner;
   readonly tokenTtlSeconds: number;
+  /** The longest that a request may ask for. */
+  readonly maxTokenTtlSeconds: number;
   /** WebSocket URL that clients connect to. */
   readonly mediaUrl: string;
 };
 
 /**
- * An access token for one participant of one room. Throws invalid-request for metadata over LiveKit's limit, and
- * participant-blocked.
+ * An access token for one participant of one room. Throws participant-blocked, and invalid-request for metadata over
+ * LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
  */
 export async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<Token> {
   await ensureNotBlocked(deps, { room: request.roomId, identity: request.userId });
   const { metadata, role } = request;
   const issuedAt = Math.floor(deps.clock.now() / 1000);
-  const expiresAt = issuedAt + deps.tokenTtlSeconds;
+  const expiresAt = issuedAt + lifetime(deps, request);
   const token = await deps.tokenSigner.sign({
     room: request.roomId,
     identity: request.userId,
     name: request.name,
     metadata: metadata === undefined ? undefined : metadataText(metadata),
     attributes: attributesOf(role),
-    grants: ROLE_GRANTS[role].grants,
+    grants: grantsOf(request),
     issuedAt,
     expiresAt,
   });
   return { token, url: deps.mediaUrl, expiresAt: new Date(expiresAt * 1000).toISOString() };
+}
+
+function lifetime({ tokenTtlSeconds, maxTokenTtlSeconds }: IssueTokenDeps, { ttl }: TokenRequest): number {
+  if (ttl === undefined) return tokenTtlSeconds;
+  if (ttl > maxTokenTtlSeconds) {
+    throw fieldError('#/ttl', `must be at most ${maxTokenTtlSeconds}`, {
+      text: 'ask for less, or raise MAX_TOKEN_TTL of the service',
+    });
+  }
+  return ttl;
+}
+
+function grantsOf({ role, canPublishSources }: TokenRequest): ParticipantGrants {
+  const { grants } = ROLE_GRANTS[role];
+  if (canPublishSources === undefined) return grants;
+  if (!grants.canPublish)
+    throw fieldError('#/canPublishSources', `must be left out: a ${role} does not publish`);
+  return { ...grants, canPublishSources };
+}
+
+function fieldError(pointer: string, detail: string, hint?: Hint): ServiceError {
+  return new ServiceError('invalid-request', `${pointer} ${detail}.`, {
+    errors: [{ pointer, detail }],
+    ...(hint === undefined ? {} : { hint }),
+  });
 }

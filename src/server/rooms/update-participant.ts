@@ -91,6 +91,5 @@ function changedPermission(
     canSubscribe,
     canPublishData,
     canUpdateMetadata: canUpdateOwnMetadata,
-    canPublishSources: [],
   };
 }

@@ -119,6 +119,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   },
   RECORDER_PATIENCE: { good: ['1', '25'], bad: ['0', '26', '8s'] },
   TOKEN_TTL: { good: ['1', '31536000'], bad: ['0', '-1', '31536001', '1.5', '1h'] },
+  MAX_TOKEN_TTL: { good: ['1', '31536000'], bad: ['0', '-1', '31536001', '1.5', '1h'] },
   DATABASE_URL: {
     good: ['postgres://u:p@h/d', 'postgresql://h'],
     bad: ['mysql://h', 'postgres://', 'h'],
@@ -363,6 +364,7 @@ describe('the settings', () => {
       },
       trustProxy: false,
       tokenTtlSeconds: 3600,
+      maxTokenTtlSeconds: 86_400,
       dataDir: resolve('.rtc'),
       recordingDir: resolve('.rtc/recordings'),
       recordingPath: '{room}/{time}.mp4',

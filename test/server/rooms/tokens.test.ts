@@ -272,3 +272,96 @@ describe('on the real media server', () => {
     },
   );
 });
+
+describe('what a token may be asked for', () => {
+  const NOW_MS = 1_767_225_600_000;
+  const clock = new ManualClock(NOW_MS);
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({ clock, environment: { TOKEN_TTL: '60', MAX_TOKEN_TTL: '7200' } });
+  });
+  afterAll(() => service.close());
+
+  const body = { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'participant' };
+  const ask = (wish: object, path = '/v1/token') =>
+    service.call('POST', path, { body: { ...body, ...wish } });
+
+  it.each(['/v1/token', '/v1/token/refresh'])(
+    'is a lifetime, up to the longest that is allowed: %s',
+    async (path) => {
+      for (const ttl of [1, 61, 7200]) {
+        const { expiresAt, token } = await issue(service, { ...body, ttl }, path);
+        expect(Date.parse(expiresAt)).toBe(NOW_MS + ttl * 1000);
+        expect(payloadOf(token).exp).toBe(NOW_MS / 1000 + ttl);
+      }
+      expect(Date.parse((await issue(service, body, path)).expiresAt)).toBe(NOW_MS + 60_000);
+      expect(await ask({ ttl: 7201 }, path)).toMatchObject({
+        status: 400,
+        json: {
+          errors: [{ pointer: '#/ttl', detail: 'must be at most 7200' }],
+          hint: { text: expect.stringContaining('MAX_TOKEN_TTL') },
+        },
+      });
+    },
+  );
+
+  it('is TOKEN_TTL, also where that is longer than MAX_TOKEN_TTL', async () => {
+    const environment = { TOKEN_TTL: '100', MAX_TOKEN_TTL: '50' };
+    const strict = await startTestService({ clock, environment });
+    try {
+      expect(Date.parse((await issue(strict, { ...body, ttl: 100 })).expiresAt)).toBe(NOW_MS + 100_000);
+      expect((await strict.call('POST', '/v1/token', { body: { ...body, ttl: 101 } })).status).toBe(400);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('is the sources to publish, of a role that publishes', async () => {
+    const canPublishSources = ['microphone', 'screen_share_audio'];
+    const { token } = await issue(service, { ...body, canPublishSources });
+    expect(payloadOf(token).video).toMatchObject({ canPublish: true, canPublishSources });
+    expect(payloadOf((await issue(service, body)).token).video).not.toHaveProperty('canPublishSources');
+    expect(await ask({ role: 'viewer', canPublishSources })).toMatchObject({
+      status: 400,
+      json: { errors: [{ pointer: '#/canPublishSources' }] },
+    });
+  });
+
+  it.each([
+    [{ ttl: 0 }, '#/ttl'],
+    [{ ttl: -1 }, '#/ttl'],
+    [{ ttl: 1.5 }, '#/ttl'],
+    [{ ttl: '60' }, '#/ttl'],
+    [{ ttl: 31_536_001 }, '#/ttl'],
+    [{ canPublishSources: [] }, '#/canPublishSources'],
+    [{ canPublishSources: ['MICROPHONE'] }, '#/canPublishSources/0'],
+    [{ canPublishSources: 'microphone' }, '#/canPublishSources'],
+  ])('is nothing else: case %#', async (wish, pointer) => {
+    expect(await ask(wish)).toMatchObject({ status: 400, json: { errors: [{ pointer }] } });
+  });
+});
+
+describe('a token with sources on the real media server', () => {
+  it('lets nothing else be published, also after the role has changed', async () => {
+    const service = await startTestService({ livekit: await sharedLivekit() });
+    const roomId = `sources-${randomUUID()}`;
+    const { url, token } = await issue(service, {
+      ...{ roomId, userId: 'ada', name: 'Ada', role: 'participant' },
+      canPublishSources: ['microphone'],
+    });
+    const ada = await join(url, token);
+    try {
+      const path = `/v1/rooms/${roomId}/participants/ada`;
+      const narrowed = { permission: { canPublish: true, canPublishSources: ['MICROPHONE'] } };
+      const answers = [
+        await service.call('PATCH', path, { body: {} }),
+        await service.call('PATCH', path, { body: { role: 'moderator' } }),
+      ];
+      for (const { json } of answers) expect(json).toMatchObject(narrowed);
+      expect((await ada.publishTone()).sid).toMatch(/^TR_/);
+    } finally {
+      await ada.leave();
+      await service.close();
+    }
+  });
+});

@@ -1,14 +1,16 @@
-import { ROLES } from '../../../contract/choices.ts';
+import { ROLES, TRACK_SOURCES } from '../../../contract/choices.ts';
 import type { Token, TokenRequest } from '../../../contract/tokens.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import {
   jsonObject,
+  listOption,
   notEmpty,
   oneOf,
   option,
   optionalArgument,
   requiredOption,
+  wholeSeconds,
 } from '../../framework/parameters.ts';
 import { type Column, record, text } from '../../terminal/result.ts';
 import { readStdin } from '../../terminal/source-text.ts';
@@ -16,6 +18,11 @@ import { formatRelative } from '../../terminal/time.ts';
 import { inspectToken, type TokenClaims } from './access-token.ts';
 
 const FIELDS = ['token', 'url', 'expiresAt'] as const satisfies readonly (keyof Token)[];
+
+/** What the service's settings allow at most. */
+const MAX_TTL_SECONDS = 31_536_000;
+
+const source = oneOf(TRACK_SOURCES);
 
 const create = defineCommand({
   noun: 'tokens',
@@ -36,6 +43,13 @@ const create = defineCommand({
       parse: notEmpty,
       source: 'typed-or-stdin',
     }),
+    validFor: option('--valid-for <duration>', 'how long it can be used, such as 8h; default TOKEN_TTL', {
+      parse: wholeSeconds(1, MAX_TTL_SECONDS),
+    }),
+    source: listOption('--source <source>', 'the person publishes only this', {
+      choices: TRACK_SOURCES,
+      checkEach: (text) => void source.parse(text),
+    }),
     metadata: option('--metadata <json>', 'JSON object that others see', {
       parse: jsonObject,
       source: 'typed-or-file',
@@ -48,11 +62,15 @@ const create = defineCommand({
       does: 'In a script',
     },
     {
+      line: 'rtc tokens create --room demo --identity ada --role participant --valid-for 8h --source microphone',
+      does: 'For a working day, and to be heard only',
+    },
+    {
       line: 'rtc tokens create --room demo --identity eve --role participant --json url,token',
       does: 'With the address to connect to',
     },
   ],
-  async run(context, { room, identity, role, name, metadata }) {
+  async run(context, { room, identity, role, name, metadata, validFor, source: sources }) {
     const client = await context.client();
     const request: TokenRequest = {
       roomId: room,
@@ -60,6 +78,8 @@ const create = defineCommand({
       name: name ?? identity,
       role,
       ...(metadata === undefined ? {} : { metadata }),
+      ...(validFor === undefined ? {} : { ttl: validFor }),
+      ...(sources.length === 0 ? {} : { canPublishSources: sources.map((each) => source.parse(each)) }),
     };
     const token = await client.tokens.create(request, { signal: context.io.signal });
     const expires = formatRelative(Date.parse(token.expiresAt), context.io.clock());

@@ -24,6 +24,7 @@ export type Config = {
   };
   readonly trustProxy: boolean | number | readonly string[];
   readonly tokenTtlSeconds: number;
+  readonly maxTokenTtlSeconds: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
   /** The media server's Redis. */
@@ -185,6 +186,7 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     },
     trustProxy: trustedProxies(values.TRUST_PROXY),
     tokenTtlSeconds: values.TOKEN_TTL,
+    maxTokenTtlSeconds: Math.max(values.TOKEN_TTL, values.MAX_TOKEN_TTL),
     dataDir,
     databaseUrl: values.DATABASE_URL,
     redisUrl: values.REDIS_URL,

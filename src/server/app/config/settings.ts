@@ -114,6 +114,13 @@ export const SETTINGS = {
     maximum: SECOND_PER_YEAR,
     unit: 'seconds',
   }),
+  MAX_TOKEN_TTL: integerSetting({
+    meaning: 'Longest lifetime that a token may be asked for; TOKEN_TTL when that is longer',
+    fallback: 86_400,
+    minimum: 1,
+    maximum: SECOND_PER_YEAR,
+    unit: 'seconds',
+  }),
   DATA_DIR: textSetting({
     meaning: 'SQLite file, local recordings, development secrets',
     fallback: DEFAULT_DATA_DIR,

@@ -1,6 +1,8 @@
 /** Grants of a participant. Every grant is explicit, so that no default of the media server applies. */
 export type ParticipantGrants = {
   readonly canPublish: boolean;
+  /** The only sources that may be published; absent for all of them. */
+  readonly canPublishSources?: readonly string[];
   readonly canSubscribe: boolean;
   readonly canPublishData: boolean;
   readonly canUpdateOwnMetadata: boolean;
