@@ -81,39 +81,30 @@ export type Settings = {
 /** @throws TypeError when `asOf` is no date or `century` no century: the caller's mistake, not the data's. */
 export const readSettings = (options: CheckOptions): Settings => {
   const { asOf, century = 0, strict } = options ?? NO_OPTIONS;
-  const isStrict = strict === true;
-  // A run over many reads the same options for each code.
-  if (
-    remembered.asOf === asOf &&
-    remembered.settings.century === century &&
-    remembered.settings.strict === isStrict
-  )
-    return remembered.settings;
-  const settings = newSettings(asOf, century, isStrict);
-  // Parts of a date could be changed by their owner.
-  if (typeof asOf === 'string') remembered = { asOf, settings };
-  return settings;
-};
-
-const newSettings = (asOf: unknown, century: number, strict: boolean): Settings => {
   const today = readToday(asOf);
+  const isStrict = strict === true;
+  if (last.today === today && last.century === century && last.strict === isStrict) return last;
   if (century !== 0 && !(century >= 100 && century <= 9900 && century % 100 === 0)) {
     throw new TypeError('century must be the first year of one, such as 1900');
   }
-  return { today, century, strict };
+  last = { today, century, strict: isStrict };
+  return last;
 };
+
+/** The settings read last: a run over many has the same for each code. */
+let last: Settings = { today: 0, century: 0, strict: false };
 
 /** @throws TypeError for what is no date. */
-const readToday = (asOf: unknown): number => {
-  const today = toDateNumber(asOf);
-  if (today === 0) throw new TypeError('asOf must be a date: YYYY-MM-DD or {year, month, day}');
-  return today;
+export const readToday = (asOf: unknown): number => {
+  // A run over many reads the same text each time.
+  if (asOf === lastToday.text && lastToday.date !== 0) return lastToday.date;
+  const date = toDateNumber(asOf);
+  if (date === 0) throw new TypeError('asOf must be a date: YYYY-MM-DD or {year, month, day}');
+  // Parts of a date could be changed by their owner.
+  if (typeof asOf === 'string') lastToday = { text: asOf, date };
+  return date;
 };
+
+let lastToday = { text: '', date: 0 };
 
 const NO_OPTIONS: Partial<CheckOptions> = {};
-
-/** The options read last; an empty text is no date, so that it never stands for options. */
-let remembered: { readonly asOf: string; readonly settings: Settings } = {
-  asOf: '',
-  settings: { today: 0, century: -1, strict: false },
-};

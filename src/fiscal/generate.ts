@@ -1,6 +1,7 @@
-import { type DateInput, toDateNumber } from './calendar-date.ts';
+import type { DateInput } from './calendar-date.ts';
 import { MONTH_LETTERS } from './characters.ts';
 import { checkLetterIndex } from './check-character.ts';
+import { readToday } from './check-status.ts';
 import { PLACE_LETTERS } from './code-table.ts';
 import { inspected, inspectPerson, personFaults, personLetters, personWarnings } from './inspect-person.ts';
 import { lastMatch, type PlaceMatch } from './look-up-place.ts';
@@ -36,9 +37,7 @@ export type GenerateResult = GeneratedCode | { readonly ok: false; readonly faul
  * @throws TypeError only for options that make no sense.
  */
 export const generate = (person: Person, options: GenerateOptions): GenerateResult => {
-  const today = toDateNumber(options?.asOf);
-  if (today === 0) throw new TypeError('asOf must be a date: YYYY-MM-DD or {year, month, day}');
-  const isGood = inspectPerson(person, today);
+  const isGood = inspectPerson(person, readToday(options?.asOf));
   const { date, isFemale, slot, wasInForce } = inspected;
   if (!isGood || slot < 0 || (options.strict === true && !wasInForce)) {
     return { ok: false, faults: personFaults(person, options) };

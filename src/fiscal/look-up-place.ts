@@ -1,7 +1,7 @@
 /** The place that a name, a province and a date mean, as a slot: what findPlace and generate share. */
 import { found, lookUpName, provinceOf, UNKNOWN_PROVINCE } from './name-lookup.ts';
 import { lookUpOtherwise } from './other-readings.ts';
-import { clearCandidates, fitOfSlot, UNKNOWN_PLACE } from './place-candidates.ts';
+import { clearCandidates, FIT, fitOfSlot, UNKNOWN_PLACE } from './place-candidates.ts';
 import { hasEndedBefore, successorAt } from './place-records.ts';
 
 /**
@@ -58,7 +58,9 @@ const LONGEST_NAME = 150;
 /** The place that took over one that had ended, where that is known; else the place itself. */
 const orSuccessor = (slot: number, date: number): number => {
   found.slot = slot;
-  const successor = hasEndedBefore(slot, date) ? successorAt(slot, date) : -1;
+  // A place that was in force, or came later, has not ended before.
+  const mayHaveEnded = fitOfSlot(slot) <= FIT.ended;
+  const successor = mayHaveEnded && hasEndedBefore(slot, date) ? successorAt(slot, date) : -1;
   if (successor < 0) return slot;
   found.ended = slot;
   return successor;

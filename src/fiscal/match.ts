@@ -63,15 +63,18 @@ export const match = (code: string, person: Person, options: CheckOptions): Matc
     lettersPart('surname', text, person),
     lettersPart('givenName', text, person),
     valuePart('sex', inspected.isFemale ? 'F' : 'M', parts.isFemale ? 'F' : 'M'),
-    valuePart('day', inspected.date % 100, parts.day),
-    valuePart('month', ((inspected.date / 100) | 0) % 100, parts.month),
+    numberPart('day', inspected.date % 100, parts.day),
+    numberPart('month', ((inspected.date / 100) | 0) % 100, parts.month),
     yearPart(),
     birthplacePart(),
   ];
-  return { ok: true, matches: compared.every(isMatching), parts: compared };
+  return { ok: true, matches: areAllMatching(compared), parts: compared };
 };
 
-const isMatching = ({ matches }: MatchPart): boolean => matches;
+const areAllMatching = (compared: readonly MatchPart[]): boolean => {
+  for (const { matches } of compared) if (!matches) return false;
+  return true;
+};
 
 /** An ambiguous name will do: the code tells which place was meant. */
 const isPlaceKnown = (): boolean => inspected.slot >= 0 || inspected.slot === AMBIGUOUS_PLACE;
@@ -82,6 +85,28 @@ const valuePart = (part: MatchPartName, expected: string | number, found: string
   expected,
   found,
 });
+
+/**
+ * The parts that match, by their value: nearly all answers are made of them, and each is made once. As long as they will
+ * be: engines hash the indices of sparse arrays.
+ */
+const knownParts = {
+  day: new Array<MatchPart | undefined>(32).fill(undefined),
+  month: new Array<MatchPart | undefined>(13).fill(undefined),
+  year: new Array<MatchPart | undefined>(400).fill(undefined),
+};
+
+const numberPart = (part: 'day' | 'month' | 'year', expected: number, found: number): MatchPart => {
+  if (expected !== found) return valuePart(part, expected, found);
+  const index = part === 'year' ? found - FIRST_KNOWN_YEAR : found;
+  const known = knownParts[part][index];
+  if (known !== undefined) return known;
+  const made = Object.freeze(valuePart(part, expected, found));
+  if (index >= 0 && index < knownParts[part].length) knownParts[part][index] = made;
+  return made;
+};
+
+const FIRST_KNOWN_YEAR = 1800;
 
 const lettersPart = (part: 'surname' | 'givenName', code: string, person: Person): MatchPart => {
   const at = part === 'surname' ? 0 : 3;
@@ -108,15 +133,17 @@ const lettersAt = (bytes: Uint8Array, at: number): string =>
 /** The code has two digits of the year; which century is meant is for the person's data to tell. */
 const yearPart = (): MatchPart => {
   const expected = (inspected.date / 10_000) | 0;
-  const matches = expected % 100 === parts.twoDigitYear;
-  return { part: 'year', matches, expected, found: matches ? expected : (parts.birthDate / 10_000) | 0 };
+  const isSame = expected % 100 === parts.twoDigitYear;
+  return numberPart('year', expected, isSame ? expected : (parts.birthDate / 10_000) | 0);
 };
 
 const birthplacePart = (): MatchPart => {
   const found = parts.slot;
   const named = inspected.slot >= 0 ? inspected.slot : (candidates()[0]?.slot ?? found);
-  const matches = named === found || isAlsoMeant(named, found);
-  return { part: 'birthplace', matches, expected: codeOfSlot(named), found: codeOfSlot(found) };
+  const code = codeOfSlot(found);
+  if (named === found) return { part: 'birthplace', matches: true, expected: code, found: code };
+  const matches = isAlsoMeant(named, found);
+  return { part: 'birthplace', matches, expected: codeOfSlot(named), found: code };
 };
 
 const isAlsoMeant = (named: number, found: number): boolean =>
