@@ -17,6 +17,7 @@ const ITALIAN_FIELDS: Readonly<Record<string, string>> = {
   month: 'mese di nascita',
   year: 'anno di nascita',
   date: 'data di nascita',
+  birthday: 'data di nascita',
   city: 'luogo di nascita',
   place: 'luogo di nascita',
   province: 'provincia',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { excelWorkbook } from '../support/excel-workbook.ts';
 import { run } from '../support/run.ts';
 
 const CODE = 'RSSMRA80B01H501T';
@@ -187,6 +188,21 @@ describe('--append', () => {
     const stdin = `id,cf\n1,${CODE}\n2,a"b\n`;
     const { stdout } = await cf('check - --append --column cf', stdin);
     expect(stdout.split('\n')[2]).toBe('"2,a""b",,,,,a quote stands in the midst of a cell');
+  });
+
+  it('is read as Excel lays it out, from the first sheet that is not hidden', async () => {
+    writeFileSync(join(folder, 'excel.xlsx'), excelWorkbook());
+    const { code, stdout } = await cf('generate --file excel.xlsx --append');
+    expect(stdout.split('\n')).toEqual([
+      'Elenco',
+      'Cognome,Nome,Sesso,Data di nascita,Comune di nascita,Prov.,codice_fiscale,place,warning,reason',
+      'ROSSI,Mario,M,1980-02-01,Roma,,RSSMRA80B01H501T,ROMA,,',
+      'Bianchi,Anna,F,1975-12-31,Milano,MI,BNCNNA75T71F205N,MILANO,,',
+      '',
+    ]);
+    expect(code).toBe(0);
+    const hidden = await cf('generate --file excel.xlsx --append --sheet Note');
+    expect([hidden.code, hidden.stderr]).toEqual([2, expect.stringContaining('names no column for')]);
   });
 
   it('does not replace its own input', async () => {

@@ -1,4 +1,4 @@
-import { usageError } from '../../errors/cli-error.ts';
+import { bilingualError, withLanguage } from '../../errors/bilingual-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
 import { CHECK_FIELDS, checkCodes } from './codes/check-codes.ts';
@@ -120,7 +120,11 @@ const omocodie = defineCommand({
       return omocodieMany(context, { ...input, language: rules.language }, rules);
     }
     const [code = '', ...others] = await codesOf(context, input.codes);
-    if (others.length > 0) throw usageError('one code at a time', 'give one, or - to read many from stdin');
+    if (others.length > 0)
+      throw bilingualError(
+        ['one code at a time', 'give one, or - to read many from stdin'],
+        ['un codice alla volta', 'indicarne uno, oppure - per leggerne molti da stdin'],
+      );
     const { omocodieOfCode } = await import('./codes/decode-codes.ts');
     return omocodieOfCode(context.terminal, code, rules);
   },
@@ -225,4 +229,4 @@ const match = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [generate, decode, check, match, omocodie];
+export const commands: readonly Command[] = [generate, decode, check, match, omocodie].map(withLanguage);

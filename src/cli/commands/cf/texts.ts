@@ -26,6 +26,7 @@ type Texts = PersonTexts & {
   readonly findPlace: string;
   readonly seeHistory: string;
   readonly notOfPerson: string;
+  readonly birthplace: (place: string) => string;
   readonly badLine: (line: number, reason: string, message: string) => string;
   readonly furtherBad: string;
   readonly readAs: (format: string) => string;
@@ -56,6 +57,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     findPlace: 'search for it by the beginning of its name: rtc it find NAME',
     seeHistory: 'see when it was in force: rtc it find NAME; or leave --strict out',
     notOfPerson: 'the code is not that of the person',
+    birthplace: (place) => `Birthplace: ${place}.`,
     badLine: (line, reason, message) => `line ${line}: ${reason}: ${message}`,
     furtherBad: 'Further bad lines are counted and not named; --rejects FILE keeps them all.',
     readAs: (format) => `Read as ${format}.`,
@@ -103,6 +105,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     findPlace: "cercarlo con l'inizio del nome: rtc it find NOME",
     seeHistory: 'vedere quando esisteva: rtc it find NOME; oppure togliere --strict',
     notOfPerson: 'il codice fiscale non corrisponde ai dati anagrafici',
+    birthplace: (place) => `Luogo di nascita: ${place}.`,
     badLine: (line, reason, message) => `riga ${line}: ${reason}: ${message}`,
     furtherBad: 'Le altre righe errate sono contate e non elencate; --rejects FILE le conserva tutte.',
     readAs: (format) => `Letto come ${format}.`,

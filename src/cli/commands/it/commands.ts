@@ -12,11 +12,13 @@ import {
   provinces,
   regions,
 } from '../../../fiscal/index.ts';
-import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
+import { bilingualError, withLanguage } from '../../errors/bilingual-error.ts';
+import { type CliError, EXIT, SEE_HELP } from '../../errors/cli-error.ts';
 import { nearest } from '../../errors/did-you-mean.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { argument, flag, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { type Column, list, type Result, record, text } from '../../terminal/result.ts';
+import { LANG } from '../cf/rules.ts';
 import { calendarDay, findPlaces, unknownProvince } from './find.ts';
 
 const PLACE_FIELDS = [
@@ -39,6 +41,7 @@ const sources = defineCommand({
   arguments: {},
   options: {
     sources: flag('--sources', 'where the data come from, how old they are, and under which terms'),
+    lang: LANG,
   },
   examples: [
     { line: 'rtc it regions', does: 'The regions with their provinces' },
@@ -48,7 +51,12 @@ const sources = defineCommand({
     { line: 'rtc it --sources', does: 'Where the data come from' },
   ],
   async run(_context, input) {
-    if (!input.sources) throw usageError('missing a verb: regions, provinces, cities, find or caps');
+    if (!input.sources) {
+      throw bilingualError(
+        ['missing a verb: regions, provinces, cities, find or caps', SEE_HELP],
+        ['manca un verbo: regions, provinces, cities, find o caps', SEE_HELP],
+      );
+    }
     return sourcesResult();
   },
 });
@@ -60,7 +68,7 @@ const listRegions = defineCommand({
   needs: 'nothing',
   fields: ['name', 'provinces'],
   arguments: {},
-  options: {},
+  options: { lang: LANG },
   examples: [
     { line: 'rtc it regions', does: 'All twenty' },
     { line: 'rtc it regions --json', does: 'As the API answers them' },
@@ -92,7 +100,7 @@ const listProvinces = defineCommand({
   needs: 'nothing',
   fields: PLACE_FIELDS,
   arguments: {},
-  options: {},
+  options: { lang: LANG },
   examples: [
     { line: 'rtc it provinces', does: 'All of today' },
     { line: 'rtc it provinces | cut -f1', does: 'Only the abbreviations' },
@@ -139,6 +147,7 @@ const listCities = defineCommand({
     }),
     q: option('--q <text>', 'only names that begin so, whatever case and accents', { parse: notEmpty }),
     limit: option('--limit <count>', 'at most so many', { parse: wholeNumber(1, 10_000) }),
+    lang: LANG,
   },
   examples: [
     { line: 'rtc it cities RM', does: 'All that ever were in the province of Rome' },
@@ -149,7 +158,7 @@ const listCities = defineCommand({
     },
     { line: 'rtc it cities EE --current', does: 'The foreign states of today' },
   ],
-  async run(_context, { province, limit, ...filter }) {
+  async run(_context, { province, limit, lang, ...filter }) {
     const all = cities(province);
     if (all.length === 0) throw unknownProvince(province);
     const records = all
@@ -161,7 +170,10 @@ const listCities = defineCommand({
       records,
       columns: CITY_COLUMNS,
       identify: ({ code, name }) => `${code} ${name}`,
-      empty: 'The province has no such places; leave options out.',
+      empty:
+        lang === 'it'
+          ? 'La provincia non ha luoghi simili; togliere opzioni.'
+          : 'The province has no such places; leave options out.',
     });
   },
 });
@@ -187,7 +199,7 @@ const listCaps = defineCommand({
     province: argument('abbreviation of the province'),
     city: argument('name of the city, also a former one, or its Belfiore code'),
   },
-  options: {},
+  options: { lang: LANG },
   examples: [
     { line: 'rtc it caps RM Roma', does: 'One a line' },
     { line: 'rtc it caps MI Monza', does: 'By a province of the past: Monza is in MB today' },
@@ -207,7 +219,7 @@ export const commands: readonly Command[] = [
   listCities,
   findPlaces,
   listCaps,
-];
+].map(withLanguage);
 
 function sourcesResult(): Result {
   const response = dataSources();
@@ -231,31 +243,38 @@ function listed(place: ListedPlace): PlacePeriod {
 type NoCaps = Exclude<CapsResult, { readonly ok: true }>;
 
 const CODE_IS_CLEAR = 'one of these may be meant; a Belfiore code is always clear';
+const CODE_IS_CLEAR_IN_ITALIAN = 'forse uno di questi; un codice catastale (Belfiore) non è mai ambiguo';
 
 function noCaps(found: NoCaps, province: string, city: string): CliError {
-  const there = `see which there are: rtc it cities ${shellQuote(province)}`;
+  const list = `rtc it cities ${shellQuote(province)}`;
+  const [there, thereInItalian] = [`see which there are: ${list}`, `l'elenco: ${list}`];
+  const named = JSON.stringify(city);
   switch (found.reason) {
     case 'province':
       return unknownProvince(province);
     case 'ambiguous':
-      return new CliError(
-        EXIT.usage,
-        `several places of ${province} are called ${JSON.stringify(city)}`,
-        CODE_IS_CLEAR,
-        {
-          details: found.candidates.map(placeLine),
-        },
+      return bilingualError(
+        [`several places of ${province} are called ${named}`, CODE_IS_CLEAR],
+        [`più luoghi di ${province} si chiamano ${named}`, CODE_IS_CLEAR_IN_ITALIAN],
+        { details: found.candidates.map(placeLine) },
       );
     case 'no-caps':
-      return new CliError(EXIT.notFound, `no postal codes are known of ${JSON.stringify(city)}`, there);
+      return bilingualError(
+        [`no postal codes are known of ${named}`, there],
+        [`di ${named} non si conoscono codici di avviamento postale`, thereInItalian],
+        { exitCode: EXIT.notFound },
+      );
     default: {
       const suggestions: readonly NamedPlace[] =
         found.suggestions.length > 0 ? found.suggestions : similarPlaces(province, city);
-      return new CliError(
-        EXIT.notFound,
-        `no place of ${province} is called ${JSON.stringify(city)}`,
-        suggestions.length > 0 ? CODE_IS_CLEAR : there,
-        { details: suggestions.map(placeLine) },
+      const isNear = suggestions.length > 0;
+      return bilingualError(
+        [`no place of ${province} is called ${named}`, isNear ? CODE_IS_CLEAR : there],
+        [
+          `nessun luogo di ${province} si chiama ${named}`,
+          isNear ? CODE_IS_CLEAR_IN_ITALIAN : thereInItalian,
+        ],
+        { exitCode: EXIT.notFound, details: suggestions.map(placeLine) },
       );
     }
   }

@@ -1,9 +1,11 @@
 import { cities, type Place, type PlaceWithHistory, searchPlaces } from '../../../fiscal/index.ts';
-import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
+import { bilingualError } from '../../errors/bilingual-error.ts';
+import { type CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import { listArgument, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
 import { isCalendarDay } from '../../terminal/time.ts';
+import { LANG } from '../cf/rules.ts';
 
 const FOUND_COLUMNS: readonly Column<PlaceWithHistory>[] = [
   { heading: 'CODE', value: ({ place }) => place.codiceCatastale, paint: 'name' },
@@ -30,13 +32,14 @@ export const findPlaces = defineCommand({
     }),
     date: option('--date <date>', 'places in force on this day first, YYYY-MM-DD', { parse: calendarDay }),
     limit: option('--limit <count>', 'at most so many (default 10)', { parse: wholeNumber(1, 100) }),
+    lang: LANG,
   },
   examples: [
     { line: 'rtc it find san giu', does: 'San Giuliano Milanese comes first' },
     { line: 'rtc it find mestre --json', does: 'Its names over time, and what took it over' },
     { line: 'rtc it find F159', does: 'A Belfiore code' },
   ],
-  async run(_context, { words, province, date, limit }) {
+  async run(_context, { words, province, date, limit, lang }) {
     if (province !== undefined && cities(province).length === 0) throw unknownProvince(province);
     const records = searchPlaces(words.join(' '), { province, date, limit });
     return list<PlaceWithHistory>({
@@ -44,7 +47,7 @@ export const findPlaces = defineCommand({
       records,
       columns: FOUND_COLUMNS,
       identify: ({ place }) => place.codiceCatastale,
-      empty: 'No place has such a name.',
+      empty: lang === 'it' ? 'Nessun luogo ha un nome simile.' : 'No place has such a name.',
     });
   },
 });
@@ -59,9 +62,9 @@ export function calendarDay(text: string): string {
 }
 
 export function unknownProvince(province: string): CliError {
-  return new CliError(
-    EXIT.notFound,
-    `no province has the abbreviation ${JSON.stringify(province)}`,
-    'see which there are: rtc it provinces',
+  return bilingualError(
+    [`no province has the abbreviation ${JSON.stringify(province)}`, 'see which there are: rtc it provinces'],
+    [`nessuna provincia ha la sigla ${JSON.stringify(province)}`, "l'elenco: rtc it provinces"],
+    { exitCode: EXIT.notFound },
   );
 }

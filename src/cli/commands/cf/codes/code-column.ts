@@ -1,5 +1,5 @@
 import { columnsOf } from '../../../../people/columns.ts';
-import { usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import type { BatchOptions } from '../files/batch.ts';
@@ -37,9 +37,15 @@ export function findCodeColumn(
   }
   if (header === undefined) {
     if (looked.every(({ cells }) => cells.length <= 1)) return 0;
-    throw usageError(
-      'no column is called codice fiscale',
-      'name the column of the codes, such as --column cf, or give its number',
+    throw bilingualError(
+      [
+        'no column is called codice fiscale',
+        'name the column of the codes, such as --column cf, or give its number',
+      ],
+      [
+        'nessuna colonna si chiama codice fiscale',
+        'indicare la colonna dei codici, per esempio --column cf, o il suo numero',
+      ],
     );
   }
   const index = columnsOf(header.cells).indexOf.get('cf') ?? 0;

@@ -1,5 +1,6 @@
 import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
-import { usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { type CliError, usageError } from '../../../errors/cli-error.ts';
 import type { Fields } from '../../../framework/command.ts';
 import type { Context } from '../../../framework/context.ts';
 import { flag, listArgument, notEmpty, option, type Parameter } from '../../../framework/parameters.ts';
@@ -67,21 +68,34 @@ type CodeInput = {
 
 /** Whether there are many to be read from a file or stdin, rather than a few words. */
 export function isStreamed({ codes, file, column, rejects, append, out }: CodeInput): boolean {
-  if (out !== undefined && append !== true)
-    throw usageError('--out is for --append', 'add --append, or redirect the output');
+  if (out !== undefined && append !== true) throw outWithoutAppend();
   if (file === undefined && !codes.includes('-')) {
     const given = { '--column': column, '--rejects': rejects, '--append': append };
     const [option] = Object.entries(given).find(([, value]) => value) ?? [];
     if (option === undefined) return false;
-    throw usageError(`${option} is for many lines`, 'add - to read stdin, or --file FILE');
+    throw bilingualError(
+      [`${option} is for many lines`, 'add - to read stdin, or --file FILE'],
+      [`${option} vale per molte righe`, 'aggiungere - per leggere stdin, oppure --file FILE'],
+    );
   }
   if (codes.length > (file === undefined ? 1 : 0)) {
-    throw usageError(
-      'codes come as words or from a stream, not both',
-      'leave the codes out, or - and --file',
+    throw bilingualError(
+      ['codes come as words or from a stream, not both', 'leave the codes out, or - and --file'],
+      [
+        'i codici si scrivono o si leggono da un file, non entrambe le cose',
+        'togliere i codici, oppure - e --file',
+      ],
     );
   }
   return true;
+}
+
+/** The error for --out, which only a table with columns added is written to. */
+export function outWithoutAppend(): CliError {
+  return bilingualError(
+    ['--out is for --append', 'add --append, or redirect the output'],
+    ['--out vale con --append', "aggiungere --append, o reindirizzare l'output"],
+  );
 }
 
 /**
@@ -97,10 +111,11 @@ export async function codesOf(context: Context, codes: readonly string[]): Promi
   if (codes.length > 0) return codes;
   if (context.prompter.isInteractive) return [await context.prompter.text('Codice fiscale:')];
   // `--json CODE` reads the code as a list of fields.
-  const next = Array.isArray(context.terminal.json)
-    ? 'put --json behind the code'
-    : 'give a code, or - to read stdin';
-  throw usageError('missing CODES', next);
+  const isEaten = Array.isArray(context.terminal.json);
+  throw bilingualError(
+    ['missing CODES', isEaten ? 'put --json behind the code' : 'give a code, or - to read stdin'],
+    ['manca il codice', isEaten ? 'mettere --json dopo il codice' : 'indicarlo, oppure - per leggere stdin'],
+  );
 }
 
 function delimiterOf(text: string): string {

@@ -1,5 +1,5 @@
 import { folded } from '../../../../people/columns.ts';
-import { usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
 
 /** Which cell of a row is meant by a column's name, or by its number from 1. */
 export function columnIndex(column: string, header: readonly string[] | undefined): number {
@@ -7,9 +7,15 @@ export function columnIndex(column: string, header: readonly string[] | undefine
   const at = indexOfName(header, column);
   if (at !== -1) return at;
   // The first row may be a person's: it is not shown.
-  throw usageError(
-    `no column of the first row has the name ${JSON.stringify(column)}`,
-    'without a row of names, give the number of the column: --column 1',
+  throw bilingualError(
+    [
+      `no column of the first row has the name ${JSON.stringify(column)}`,
+      'without a row of names, give the number of the column: --column 1',
+    ],
+    [
+      `nessuna colonna della prima riga ha il nome ${JSON.stringify(column)}`,
+      'senza una riga di nomi, indicare il numero della colonna: --column 1',
+    ],
   );
 }
 

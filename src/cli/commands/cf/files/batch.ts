@@ -1,5 +1,6 @@
 import type { Language } from '../../../../fiscal/index.ts';
-import { CancelledError, type CliError, EXIT, usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { CancelledError, type CliError, EXIT } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { nothing, type Result } from '../../../terminal/result.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
@@ -129,9 +130,15 @@ const CSV_DELIMITER = /[,;\t|]/;
 const MAX_CSV_IN_A_ROW = 100;
 
 function columnForgotten(): CliError {
-  return usageError(
-    `${MAX_CSV_IN_A_ROW} lines in a row are CSV, not codes`,
-    'name the column of the codes, such as --column cf, or give its number',
+  return bilingualError(
+    [
+      `${MAX_CSV_IN_A_ROW} lines in a row are CSV, not codes`,
+      'name the column of the codes, such as --column cf, or give its number',
+    ],
+    [
+      `${MAX_CSV_IN_A_ROW} righe di seguito sono CSV, non codici`,
+      'indicare la colonna dei codici, per esempio --column cf, o il suo numero',
+    ],
   );
 }
 

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { csvLine } from '../../../../people/csv-rows.ts';
 import type { CellValue } from '../../../../people/row.ts';
-import { usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
 import { fileError } from '../../../errors/file-error.ts';
 import type { Io } from '../../../terminal/io.ts';
 import { type ByteOutput, createByteOutput } from './byte-output.ts';
@@ -41,7 +41,10 @@ export async function openRowOutput(
   if (out === undefined) return toStdout(stdout, delimiter);
   const path = resolve(io.workingDirectory, out);
   if (file !== undefined && path === resolve(io.workingDirectory, file))
-    throw usageError('--out would replace the input', 'name another file');
+    throw bilingualError(
+      ['--out would replace the input', 'name another file'],
+      ["--out sostituirebbe l'input", 'indicare un altro file'],
+    );
   const part = `${path}.part`;
   const inner = /\.xlsx$/i.test(out)
     ? (await import('./workbook-output.ts')).createWorkbookOutput(part, FILE_MODE)

@@ -1,7 +1,8 @@
 import { fstatSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CancelledError, usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { CancelledError } from '../../../errors/cli-error.ts';
 import { fileError } from '../../../errors/file-error.ts';
 import type { Io } from '../../../terminal/io.ts';
 
@@ -105,10 +106,19 @@ export async function* refuseBinary(chunks: AsyncIterable<Uint8Array>): AsyncIte
   for await (const chunk of chunks) {
     const [one, two] = chunk;
     if (isFirst && ((one === 0xff && two === 0xfe) || (one === 0xfe && two === 0xff))) {
-      throw usageError('the input is UTF-16', 'convert it: iconv -f UTF-16 -t UTF-8 FILE | rtc cf ... -');
+      throw bilingualError(
+        ['the input is UTF-16', 'convert it: iconv -f UTF-16 -t UTF-8 FILE | rtc cf ... -'],
+        ["l'input è in UTF-16", 'convertirlo: iconv -f UTF-16 -t UTF-8 FILE | rtc cf ... -'],
+      );
     }
     if (isFirst && one === 0x50 && two === 0x4b) {
-      throw usageError('the input is a workbook', 'add --append, or --column with the name of a column');
+      throw bilingualError(
+        ['the input is a workbook', 'add --append, or --column with the name of a column'],
+        [
+          "l'input è una cartella di lavoro",
+          'aggiungere --append, oppure --column con il nome di una colonna',
+        ],
+      );
     }
     isFirst = false;
     yield chunk;

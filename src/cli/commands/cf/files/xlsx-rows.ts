@@ -1,13 +1,13 @@
 import { HucreError } from 'hucre';
-import { streamXlsxRows } from 'hucre/xlsx';
+import { readXlsx, streamXlsxRows } from 'hucre/xlsx';
 import type { CellValue, Row } from '../../../../people/row.ts';
-import { CliError, EXIT, usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
 
 /** Rows handed on at a time. */
 const ROWS_PER_BATCH = 500;
 
 /**
- * The rows of a sheet, the first one unless another is named.
+ * The rows of a sheet: the first one that is not hidden, unless one is named.
  *
  * @throws CliError (usage) for what is no workbook, and for a sheet that is not there
  */
@@ -18,9 +18,9 @@ export async function* xlsxRows(
   let batch: Row[] = [];
   let isEmpty = true;
   try {
-    for await (const { index, values } of streamXlsxRows(ReadableStream.from(chunks), {
-      sheet: sheet ?? 0,
-    })) {
+    const bytes = await allBytes(chunks);
+    const chosen = sheet ?? (await firstVisibleSheet(bytes));
+    for await (const { index, values } of streamXlsxRows(bytes, { sheet: chosen })) {
       isEmpty = false;
       const cells = values.map(textOfValue);
       if (cells.every((cell) => cell === '')) continue;
@@ -32,18 +32,50 @@ export async function* xlsxRows(
   } catch (cause) {
     if (!(cause instanceof HucreError)) throw cause;
     // The library's message may quote the sheet.
-    throw new CliError(EXIT.usage, 'the workbook cannot be read', NEXT, { cause });
+    throw bilingualError(
+      ['the workbook cannot be read', NEXT],
+      ['la cartella di lavoro non è leggibile', NEXT_IN_ITALIAN],
+      { cause },
+    );
   }
   if (isEmpty && sheet !== undefined)
-    throw usageError(
-      `the workbook has no sheet ${JSON.stringify(sheet)}, or it is empty`,
-      'leave --sheet out for the first one',
+    throw bilingualError(
+      [
+        `the workbook has no sheet ${JSON.stringify(sheet)}, or it is empty`,
+        'leave --sheet out for the first one',
+      ],
+      [
+        `la cartella di lavoro non ha un foglio ${JSON.stringify(sheet)}, o il foglio è vuoto`,
+        'togliere --sheet per leggere il primo',
+      ],
     );
   yield batch;
 }
 
+/** Whole, since most programs write the texts of a workbook behind its sheets. */
+async function allBytes(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return Buffer.concat(all);
+}
+
+/** The index of the first sheet that people see; where all are hidden, of the first one. */
+async function firstVisibleSheet(bytes: Uint8Array): Promise<number> {
+  let first: number | undefined;
+  await readXlsx(bytes, {
+    // Asked for each sheet before any is read; none needs to be.
+    sheets: ({ index, hidden, veryHidden }) => {
+      if (hidden !== true && veryHidden !== true) first ??= index;
+      return false;
+    },
+  });
+  return first ?? 0;
+}
+
 const NEXT =
   'is it an .xlsx file without a password, and --sheet one of its sheets? Else save it as one, or as CSV';
+const NEXT_IN_ITALIAN =
+  'è un file .xlsx senza password, e --sheet uno dei suoi fogli? Altrimenti salvarlo così, o come CSV';
 
 /** As it is shown, but for dates, which are written as ISO has them. */
 function textOfValue(value: CellValue | undefined): string {

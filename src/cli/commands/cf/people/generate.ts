@@ -29,7 +29,7 @@ export async function generateOne(context: Context, input: PeopleInput, rules: R
   for (const warning of generated.warnings) printWarning(context.terminal, warnings[warning]);
   return text(generated.cf, {
     response: { cf: generated.cf },
-    notes: [`Birthplace: ${placeLabel(generated.place)}.`],
+    notes: [TEXTS[rules.language].birthplace(placeLabel(generated.place))],
   });
 }
 

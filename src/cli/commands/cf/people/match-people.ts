@@ -1,7 +1,8 @@
 import type { MatchResponse } from '../../../../contract/fiscal-codes.ts';
 import { matchFrom } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
-import { CliError, EXIT, usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { CliError, EXIT } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { jsonLine, select } from '../../../terminal/output.ts';
 import { list, type Result } from '../../../terminal/result.ts';
@@ -79,5 +80,8 @@ export async function matchMany(context: Context, input: MatchInput, rules: Rule
 
 function codeOf({ code }: MatchInput): string {
   if (code !== undefined) return code;
-  throw usageError('missing CODE', 'give the code, or - to read code and person from stdin');
+  throw bilingualError(
+    ['missing CODE', 'give the code, or - to read code and person from stdin'],
+    ['manca il codice fiscale', 'indicarlo, oppure - per leggere codice e persona da stdin'],
+  );
 }

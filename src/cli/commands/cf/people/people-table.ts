@@ -2,7 +2,7 @@ import { columnsOf, createRowReader, missingFields } from '../../../../people/co
 import type { PersonRecord } from '../../../../people/person-record.ts';
 import type { Row } from '../../../../people/row.ts';
 import type { Rules } from '../../../../people/rules.ts';
-import { usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { printStatus } from '../../../terminal/terminal.ts';
 import type { TableHead } from '../files/each-table-row.ts';
@@ -53,10 +53,16 @@ const FIRST_DAY_MS = Date.UTC(1899, 11, 30);
 const MOST_DAYS = 60_000;
 
 function missingColumns(cells: readonly string[]): Error {
-  const missing = missingFields(columnsOf(cells)).join(', ');
+  const missing = missingFields(columnsOf(cells));
   // What the first row has instead may be a person: it is not shown.
-  return usageError(
-    `the first row names no column for ${missing}`,
-    'columns: name, surname, gender, birthday (or day, month, year), city and, if need be, province; Italian names will do',
+  return bilingualError(
+    [
+      `the first row names no column for ${missing.join(', ')}`,
+      'columns: name, surname, gender, birthday (or day, month, year), city and, if need be, province; Italian names will do',
+    ],
+    [
+      `la prima riga non ha una colonna per ${missing.map((field) => TEXTS.it.fields[field] ?? field).join(', ')}`,
+      'colonne: Nome, Cognome, Sesso, Data di nascita (o giorno, mese, anno), Comune di nascita e, se serve, Provincia',
+    ],
   );
 }

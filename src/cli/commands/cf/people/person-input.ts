@@ -1,7 +1,9 @@
 import { type PersonRecord, recordOfJson } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
-import { usageError } from '../../../errors/cli-error.ts';
+import { bilingualError } from '../../../errors/bilingual-error.ts';
+import { SEE_HELP } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
+import { outWithoutAppend } from '../codes/code-options.ts';
 import type { BatchOptions } from '../files/batch.ts';
 import { openSource } from '../files/stream-source.ts';
 
@@ -31,26 +33,44 @@ export const MAX_PERSON_BYTES = 1024 * 1024;
 /** @throws CliError (usage) for options that contradict each other */
 export function isManyPeople(input: PeopleInput): boolean {
   if (input.input !== undefined && input.input !== '-') {
-    throw usageError('people come by options, or from stdin with -');
+    throw bilingualError(
+      ['people come by options, or from stdin with -', SEE_HELP],
+      ['le persone si indicano con le opzioni, o si leggono da stdin con -', SEE_HELP],
+    );
   }
   const isStreamed = input.input === '-' || input.file !== undefined;
   if (input.csv && input.ndjson)
-    throw usageError('--csv and --ndjson exclude each other', 'give the one that the input is');
+    throw bilingualError(
+      ['--csv and --ndjson exclude each other', 'give the one that the input is'],
+      ['--csv e --ndjson si escludono', "indicare quello dell'input"],
+    );
   if (isStreamed && (input.noName || input.noSurname || FLAGS.some((flag) => input[flag] !== undefined))) {
-    throw usageError('people come by options or from a stream, not both');
+    throw bilingualError(
+      ['people come by options or from a stream, not both', SEE_HELP],
+      ['le persone si indicano con le opzioni o si leggono da un file, non entrambe le cose', SEE_HELP],
+    );
   }
   if (input.input === '-' && input.file !== undefined) {
-    throw usageError('people come from stdin or --file, not both', 'leave - or --file out');
+    throw bilingualError(
+      ['people come from stdin or --file, not both', 'leave - or --file out'],
+      ['le persone si leggono da stdin o da --file, non da entrambi', 'togliere - oppure --file'],
+    );
   }
   const isMany = formatOf(input) !== 'json' && (isStreamed || input.csv || input.ndjson);
   if (input.append && (!isMany || formatOf(input) !== 'table')) {
-    throw usageError('--append is for people in a table', 'add - and --csv, or --file with a .csv or .xlsx');
+    throw bilingualError(
+      ['--append is for people in a table', 'add - and --csv, or --file with a .csv or .xlsx'],
+      ['--append vale per una tabella di persone', 'aggiungere - e --csv, oppure --file con un .csv o .xlsx'],
+    );
   }
   if (input.out !== undefined && !input.append) {
-    throw usageError('--out is for --append', 'add --append, or redirect the output');
+    throw outWithoutAppend();
   }
   if (!isMany && input.rejects !== undefined) {
-    throw usageError('--rejects is for many people', 'add - and --csv or --ndjson');
+    throw bilingualError(
+      ['--rejects is for many people', 'add - and --csv or --ndjson'],
+      ['--rejects vale per molte persone', 'aggiungere - e --csv o --ndjson'],
+    );
   }
   return isMany;
 }
@@ -81,7 +101,10 @@ export async function readPersonJson(context: Context, file: string | undefined)
   const text = Buffer.concat(chunks).toString('utf8');
   const person = recordOfText(text.replace(/^\ufeff/, ''));
   if (person !== undefined) return person;
-  throw usageError('the input is not one JSON object', 'for many people add --csv or --ndjson');
+  throw bilingualError(
+    ['the input is not one JSON object', 'for many people add --csv or --ndjson'],
+    ["l'input non è un oggetto JSON", 'per molte persone aggiungere --csv o --ndjson'],
+  );
 }
 
 export function recordOfText(json: string): PersonRecord | undefined {
@@ -109,9 +132,12 @@ export async function personOfOptions(
   if (missing.length === 0) return given;
   if (!context.prompter.isInteractive) {
     const names = missing.map((flag) => `--${flag}`).join(', ');
-    throw usageError(
-      `missing ${names}`,
-      'give them, or - to read the person from stdin; see: rtc cf generate --help',
+    throw bilingualError(
+      [`missing ${names}`, 'give them, or - to read the person from stdin; see: rtc cf generate --help'],
+      [
+        `mancano ${names}`,
+        'indicarli, oppure - per leggere la persona da stdin; vedere: rtc cf generate --help',
+      ],
     );
   }
   const { askForMissing } = await import('./ask-person.ts');

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { run } from '../support/run.ts';
+
+const clock = () => Date.parse('2026-06-15T12:00:00Z');
+const rtc = (line: string, stdin?: string) =>
+  run(line.split(' '), { clock, ...(stdin === undefined ? {} : { stdin }) });
+
+describe('the language of usage errors', () => {
+  it.each([
+    ['cf check --lang it', /manca il codice/],
+    ['cf check RSSMRA80B01H501T --out a.csv --lang it', /--out vale con --append.*\n.*aggiungere --append/],
+    ['cf check RSSMRA80B01H501T --append --lang it', /--append vale per molte righe/],
+    ['cf omocodie RSSMRA80B01H501T RSSMRA80B01H501T --lang it', /un codice alla volta/],
+    ['cf generate --name Mario --lang it', /mancano --surname, --gender, --date, --city/],
+    ['cf generate --csv --ndjson --lang it', /--csv e --ndjson si escludono/],
+    ['cf match --name Mario --lang it', /manca/],
+    ['it --lang it', /manca un verbo/],
+    ['it cities ZZ --lang it', /nessuna provincia ha la sigla "ZZ"/],
+    ['it caps RM Xyz --lang it', /nessun luogo di RM si chiama "Xyz"/],
+    ['it caps ZZ Roma --lang it', /nessuna provincia ha la sigla/],
+    ['it find roma --province ZZ --lang it', /nessuna provincia ha la sigla/],
+  ])('is Italian where it is asked for: rtc %s', async (line, expected) => {
+    const { stderr, code } = await rtc(line);
+    expect(stderr).toMatch(expected);
+    expect(code).not.toBe(0);
+    const english = await rtc(line.replace(' --lang it', ''));
+    expect(english.stderr).not.toMatch(expected);
+    expect(english.code).toBe(code);
+  });
+
+  it('is Italian for tables that cannot be read', async () => {
+    const unnamed = await rtc('cf generate - --csv --lang it', 'a,b\n1,2\n');
+    expect(unnamed.stderr).toMatch(
+      /la prima riga non ha una colonna per nome, cognome, sesso, luogo di nascita, data di nascita/,
+    );
+    const column = await rtc('cf check - --column cf --lang it', 'a,b\n1,2\n');
+    expect(column.stderr).toMatch(/nessuna colonna della prima riga ha il nome "cf"/);
+    const csv = await rtc('cf check - --lang it', 'a,b,c\n'.repeat(200));
+    expect(csv.stderr).toMatch(/100 righe di seguito sono CSV, non codici/);
+  });
+
+  it('is Italian where nothing is found', async () => {
+    expect((await rtc('it find qqqq --lang it')).stderr).toContain('Nessun luogo ha un nome simile.');
+  });
+});
