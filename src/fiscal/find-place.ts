@@ -76,8 +76,13 @@ export const notFound = (answer: number, query: PlaceQuery): PlaceNotFound => {
   return bare.reason === 'unknown' ? { ...bare, ...placesMeant(query) } : bare;
 };
 
-/** As {@link notFound}, without candidates and suggestions, which cost as much as a thousand codes. */
-export const notFoundReason = (answer: number): PlaceNotFound => ({
+/** As {@link notFound}, without candidates and similar names, which cost as much as a thousand codes. */
+export const notFoundBriefly = (answer: number, query: PlaceQuery): PlaceNotFound => {
+  const bare = notFoundReason(answer);
+  return bare.reason === 'unknown' ? { ...bare, ...(placeElsewhere(query) ?? {}) } : bare;
+};
+
+const notFoundReason = (answer: number): PlaceNotFound => ({
   ok: false,
   reason: REASONS.get(answer) ?? 'unknown',
   hint: null,
@@ -91,8 +96,10 @@ const REASONS: ReadonlyMap<number, PlaceNotFound['reason']> = new Map([
   [AMBIGUOUS_PLACE, 'ambiguous'],
 ]);
 
-/** Places of that very name in other provinces; a foreign city's state; else similar names, those of the province first. */
-const placesMeant = ({ name, province, date }: PlaceQuery): Pick<PlaceNotFound, 'hint' | 'suggestions'> => {
+type PlacesMeant = Pick<PlaceNotFound, 'hint' | 'suggestions'>;
+
+/** Places of that very name in other provinces, or a foreign city's state. */
+const placeElsewhere = ({ name, date }: PlaceQuery): PlacesMeant | undefined => {
   const elsewhere = lookUpPlace(name, '', date);
   if (elsewhere !== UNKNOWN_PLACE && elsewhere !== MISSING_PLACE) {
     const others = candidatePlaces(date, elsewhere);
@@ -100,10 +107,16 @@ const placesMeant = ({ name, province, date }: PlaceQuery): Pick<PlaceNotFound, 
     return { hint: 'other-province', suggestions: [...first, ...others].slice(0, SUGGESTIONS) };
   }
   const state = stateOfCity(name);
-  if (state >= 0) {
-    const records = recordsOf(state);
-    return { hint: 'foreign-city', suggestions: [placeOfRecord(records, recordAt(records, state, date))] };
-  }
+  if (state < 0) return undefined;
+  const records = recordsOf(state);
+  return { hint: 'foreign-city', suggestions: [placeOfRecord(records, recordAt(records, state, date))] };
+};
+
+/** As {@link placeElsewhere}; else similar names, those of the province first. */
+const placesMeant = (query: PlaceQuery): PlacesMeant => {
+  const elsewhere = placeElsewhere(query);
+  if (elsewhere !== undefined) return elsewhere;
+  const { name, province } = query;
   const similar = [
     ...(province === '' ? [] : suggestPlaces(name, { province, limit: SUGGESTIONS })),
     ...suggestPlaces(name, { limit: SUGGESTIONS }),

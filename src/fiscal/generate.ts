@@ -15,7 +15,7 @@ export type GenerateOptions = {
   readonly asOf: DateInput;
   /** Refuse a place that was not in force on the birth date, instead of warning. */
   readonly strict?: boolean | undefined;
-  /** False leaves suggestions for an unknown birthplace out: they cost as much as a thousand codes. */
+  /** False leaves similar names for an unknown birthplace out: they cost as much as a thousand codes. */
   readonly suggest?: boolean | undefined;
 };
 

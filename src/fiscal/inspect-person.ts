@@ -4,7 +4,7 @@
  */
 import { toDateNumber } from './calendar-date.ts';
 import { isInForce } from './code-table.ts';
-import { notFound, notFoundReason } from './find-place.ts';
+import { notFound, notFoundBriefly } from './find-place.ts';
 import { isLastSuccessor, lookUpPlace } from './look-up-place.ts';
 import { certifiedPart, type NameFault, noLetters, writeGivenName, writeSurname } from './name-code.ts';
 import {
@@ -80,7 +80,7 @@ export const personFaults = (data: Person | null | undefined, options: FaultOpti
   if (!isDateGood) faults.push(dateFault(birthDate, date, today));
   if (slot < 0) {
     const query = { name, province, date: isDateGood ? date : today };
-    faults.push(placeFault(options.suggest === false ? notFoundReason(slot) : notFound(slot, query)));
+    faults.push(placeFault(options.suggest === false ? notFoundBriefly(slot, query) : notFound(slot, query)));
   } else if (options.strict === true && isDateGood && !inspected.wasInForce) faults.push(NOT_IN_FORCE);
   return faults;
 };

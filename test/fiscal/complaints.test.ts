@@ -170,6 +170,17 @@ describe('a run over many people', () => {
     const result = generate({ ...mario, birthplace: 'Rmoa' }, { asOf, suggest: false });
     expect(result).toMatchObject({ ok: false, faults: [{ reason: 'unknown', suggestions: [] }] });
   });
+
+  it('tells another province and a foreign city also without suggestions, which cost little', () => {
+    const inMilan = generate({ ...mario, birthplace: 'Roma', province: 'MI' }, { asOf, suggest: false });
+    expect(inMilan).toMatchObject({
+      faults: [
+        { reason: 'unknown', hint: 'other-province', suggestions: [{ name: 'ROMA', province: 'RM' }] },
+      ],
+    });
+    const abroad = generate({ ...mario, birthplace: 'Parigi', province: 'EE' }, { asOf, suggest: false });
+    expect(abroad).toMatchObject({ faults: [{ hint: 'foreign-city', suggestions: [{ name: 'FRANCIA' }] }] });
+  });
 });
 
 describe('arguments that make no sense', () => {

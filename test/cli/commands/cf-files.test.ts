@@ -62,13 +62,13 @@ describe('a workbook of people', () => {
     expect(stderr).toBe(
       [
         'Letto come XLSX: cognome = "Cognome", nome = "Nome (se presente)", sesso = "Sesso", data di nascita = "Data di nascita", luogo di nascita = "Comune di nascita", provincia = "Prov."; 1 altra colonna non usata.',
-        'riga 7: city: nessun comune o stato estero con questo nome',
-        'riga 8: date: la data di nascita non esiste nel calendario',
-        'riga 10: gender: il sesso deve essere F o M',
+        'riga 7: nessun comune o stato estero con questo nome',
+        'riga 8: la data di nascita non esiste nel calendario',
+        'riga 10: il sesso deve essere F o M',
         '7 righe: 4 corrette, 3 errate',
         '         1  luogo di nascita: sconosciuto',
-        '         1  data di nascita: sconosciuto',
-        '         1  sesso: sconosciuto',
+        '         1  la data di nascita non esiste nel calendario',
+        '         1  il sesso deve essere F o M',
         '',
       ].join('\n'),
     );

@@ -139,10 +139,9 @@ describe('rtc cf generate -', () => {
       'line 4: json',
       '5 lines: 2 good, 3 bad',
       '         2  json: the line is no JSON object',
-      '         1  name: is no text',
-      ...['surname', 'gender', 'day', 'month', 'year', 'city'].map(
-        (field) => `         1  ${field}: missing`,
-      ),
+      '         1  the name must be text',
+      ...['surname', 'gender', 'day', 'month', 'year'].map((field) => `         1  the ${field} is missing`),
+      '         1  city: missing',
       '',
     ]);
     expect(stderr).not.toContain('Mario');
@@ -168,9 +167,9 @@ describe('rtc cf generate -', () => {
       'line 4: name,city',
       'line 5: name,surname,gender,date',
       '4 lines: 2 good, 2 bad',
-      '         2  name: missing',
+      '         2  the given name is missing',
       '         1  city: is unknown',
-      ...['surname', 'gender', 'date'].map((field) => `         1  ${field}: missing`),
+      ...['surname', 'gender', 'birth date'].map((field) => `         1  the ${field} is missing`),
       '',
     ]);
   });

@@ -1,5 +1,6 @@
-import { bilingualError, withLanguage } from '../../errors/bilingual-error.ts';
+import { bilingualError } from '../../errors/bilingual-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
+import { LANG, withLanguage } from '../../framework/language.ts';
 import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
 import { CHECK_FIELDS, checkCodes } from './codes/check-codes.ts';
 import {
@@ -12,7 +13,7 @@ import {
   isStreamed,
   STREAM_OPTIONS,
 } from './codes/code-options.ts';
-import { ACCEPT, LANG, RULE_OPTIONS, rulesOf } from './rules.ts';
+import { ACCEPT, RULE_OPTIONS, rulesOf } from './rules.ts';
 
 /*
  * Offline: no service, no settings. Only `check` of a few codes is here in full, so that it starts in little more than

@@ -3,13 +3,11 @@ import type { Language } from '../../../fiscal/index.ts';
 import type { Rules } from '../../../people/rules.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
+import { LANG } from '../../framework/language.ts';
 import { flag, oneOf, option } from '../../framework/parameters.ts';
 import { isCalendarDay } from '../../terminal/time.ts';
 
 const CENTURIES = ['1800', '1900', '2000'] as const;
-
-/** In which language reasons and hints are told; an option of every command about codes and places. */
-export const LANG = option('--lang <language>', 'language of reasons and hints', oneOf(['en', 'it']));
 
 /** How a code is judged; options of every command that reads codes. */
 export const RULE_OPTIONS = {

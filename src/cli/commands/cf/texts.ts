@@ -106,7 +106,8 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     seeHistory: 'vedere quando esisteva: rtc it find NOME; oppure togliere --strict',
     notOfPerson: 'il codice fiscale non corrisponde ai dati anagrafici',
     birthplace: (place) => `Luogo di nascita: ${place}.`,
-    badLine: (line, reason, message) => `riga ${line}: ${reason}: ${message}`,
+    // Reasons are English words.
+    badLine: (line, _reason, message) => `riga ${line}: ${message}`,
     furtherBad: 'Le altre righe errate sono contate e non elencate; --rejects FILE le conserva tutte.',
     readAs: (format) => `Letto come ${format}.`,
     summary: ({ lines, good, bad }) =>

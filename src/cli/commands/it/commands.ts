@@ -12,13 +12,13 @@ import {
   provinces,
   regions,
 } from '../../../fiscal/index.ts';
-import { bilingualError, withLanguage } from '../../errors/bilingual-error.ts';
+import { bilingualError } from '../../errors/bilingual-error.ts';
 import { type CliError, EXIT, SEE_HELP } from '../../errors/cli-error.ts';
 import { nearest } from '../../errors/did-you-mean.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
+import { LANG, withLanguage } from '../../framework/language.ts';
 import { argument, flag, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { type Column, list, type Result, record, text } from '../../terminal/result.ts';
-import { LANG } from '../cf/rules.ts';
 import { calendarDay, findPlaces, unknownProvince } from './find.ts';
 
 const PLACE_FIELDS = [

@@ -2,10 +2,10 @@ import { cities, type Place, type PlaceWithHistory, searchPlaces } from '../../.
 import { bilingualError } from '../../errors/bilingual-error.ts';
 import { type CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
+import { LANG } from '../../framework/language.ts';
 import { listArgument, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
 import { isCalendarDay } from '../../terminal/time.ts';
-import { LANG } from '../cf/rules.ts';
 
 const FOUND_COLUMNS: readonly Column<PlaceWithHistory>[] = [
   { heading: 'CODE', value: ({ place }) => place.codiceCatastale, paint: 'name' },

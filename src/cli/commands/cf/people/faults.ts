@@ -16,6 +16,9 @@ export function faultOf(errors: RecordErrors, { language }: Rules): RowFault {
   return {
     reason: all.map(([field]) => field).join(','),
     message: all.map(([, { message }]) => message).join('; '),
-    labels: all.map(([field, { reason }]) => `${fields[field] ?? field}: ${texts[reason] ?? reason}`),
+    // A message about a place may name it, and would be counted by itself.
+    labels: all.map(([field, { reason, message }]) =>
+      field === 'city' ? `${fields[field] ?? field}: ${texts[reason] ?? reason}` : message,
+    ),
   };
 }
