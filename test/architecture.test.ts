@@ -201,6 +201,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   uplot: ['src/web/console/'],
   wouter: ['src/web/console/'],
   undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/recordings/files/'],
+  // Scenarios of `rtc webhooks simulate`.
+  yaml: ['src/cli/commands/webhooks/simulate/'],
 };
 
 /** Rooms that may import of Node itself only what is listed; the others are free. */

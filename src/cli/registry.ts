@@ -75,6 +75,7 @@ export const REGISTRY: readonly CommandGroup[] = [
       'verify',
       'listen',
       'trigger',
+      'simulate',
     ],
     load: () => import('./commands/webhooks/commands.ts'),
   },

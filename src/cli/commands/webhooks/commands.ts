@@ -14,6 +14,7 @@ import { deliveries, replay, test } from './delivery-commands.ts';
 import { listen } from './listen-command.ts';
 import { hostOf, isLoopback, warnAboutPrivateAddress } from './private-address.ts';
 import { rotate } from './rotate-command.ts';
+import { simulate } from './simulate/simulate-command.ts';
 import { trigger } from './trigger-command.ts';
 import { verify } from './verify-command.ts';
 import { WEBHOOK_EVENTS, WEBHOOK_ID } from './webhook-arguments.ts';
@@ -195,6 +196,7 @@ export const commands: readonly Command[] = [
   verify,
   listen,
   trigger,
+  simulate,
 ];
 
 function shown(webhook: Webhook): Result {

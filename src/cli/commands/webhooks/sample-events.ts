@@ -1,9 +1,10 @@
-import { type EventName, type EventType, eventTypeOf } from '../../../contract/event-names.ts';
+import type { EventName, EventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 
 export type SampleRequest = {
-  /** Of either table; the event comes under it. */
-  readonly name: EventName;
+  readonly type: EventType;
+  /** The name under which the event comes, where that is not its type. */
+  readonly name?: EventName;
   readonly room: string;
   readonly nowMs: number;
   /** Makes the ids of events; each is used once. */
@@ -91,10 +92,8 @@ const SAMPLES: Readonly<Record<EventType, Sample>> = {
   },
 };
 
-/** An event as a delivery has it, about people and things that there are not; undefined for `*`. */
-export function sampleEvent({ name, room, nowMs, id }: SampleRequest): Event | undefined {
-  const type = eventTypeOf(name);
-  if (type === undefined) return undefined;
+/** An event as a delivery has it, about people and things that there are not. */
+export function sampleEvent({ type, name = type, room, nowMs, id }: SampleRequest): Event {
   const { numParticipants, subject } = SAMPLES[type];
   const moments = {
     startedAt: new Date(nowMs - MEETING_MS).toISOString(),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { EVENT_NAMES } from '../../../contract/event-names.ts';
+import { EVENT_NAMES, eventTypeOf } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
@@ -80,9 +80,7 @@ export const trigger = defineCommand({
     }
     const secret = given ?? (await readSigner(context)).secret;
     const nowMs = context.io.clock();
-    const event = sampleEvent({ name: nameOf(name), room, nowMs, id: randomUUID().replaceAll('-', '') });
-    if (event === undefined)
-      throw usageError(`${name} is not one event`, `choose from ${KNOWN_EVENTS.join(', ')}`);
+    const event = sampleEvent({ ...eventOf(name), room, nowMs, id: randomUUID().replaceAll('-', '') });
     if (given === undefined) {
       printHint(context.terminal, 'Signed with the secret that rtc webhooks listen --print-secret prints.');
     }
@@ -111,8 +109,11 @@ async function urlOf(context: Context, to: URL | undefined, webhook: string | un
   throw usageError('missing --to or --webhook', 'add one, such as --to http://localhost:4000/hook');
 }
 
-function nameOf(word: string) {
-  return EVENT_NAMES.find((name) => name === word) ?? '*';
+function eventOf(word: string) {
+  const type = eventTypeOf(word);
+  const name = EVENT_NAMES.find((known) => known === word);
+  if (type !== undefined && name !== undefined) return { type, name };
+  throw usageError(`${JSON.stringify(word)} is not one event`, `choose from ${KNOWN_EVENTS.join(', ')}`);
 }
 
 type Sending = { readonly url: URL; readonly secret: string; readonly event: Event; readonly nowMs: number };
