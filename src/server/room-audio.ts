@@ -11,7 +11,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.once('disconnect', () => process.exit());
 await serveRoomAudio({
   send: (message) => {
-    if (process.connected) process.send?.(message);
+    // The worker may end at any moment, which closes the channel.
+    if (process.connected) process.send?.(message, undefined, undefined, () => {});
   },
   onRequest: (listener) => process.on('message', listener),
 });
