@@ -1,14 +1,25 @@
 import { reasonPhrase, type ServiceError } from '../../contract/errors.ts';
 import { type FiscalError, FiscalErrorSchema } from '../../contract/fiscal-codes.ts';
 import type { ErrorFormat, RouteResponse, SuccessResponse } from '../platform/http/route.ts';
+import { italianFields, italianMessage } from './italian-errors.ts';
+import { languageHeaders, languageOf } from './language.ts';
 
 /** The errors of /cf and /it: the three fields of the specification, and what else is known. */
 export const FISCAL_ERROR_FORMAT: ErrorFormat = {
   paths: ['/cf', '/it'],
   isOpenToBrowsers: true,
   errorSchema: FiscalErrorSchema,
-  errorBody: (error) => fiscalError(error.status, error.message, fieldErrors(error)),
+  errorBody: (error, request) =>
+    languageOf(request) === 'it'
+      ? italianError(error)
+      : fiscalError(error.status, error.message, fieldErrors(error)),
+  errorHeaders: (request) => languageHeaders(languageOf(request)),
 };
+
+function italianError(error: ServiceError): FiscalError {
+  const errors = italianFields(error);
+  return fiscalError(error.status, italianMessage(error), errors === undefined ? {} : { errors });
+}
 
 export function fiscalError(
   status: number,

@@ -102,3 +102,35 @@ describe('GET /it/places', () => {
     expect((await get('/it/places?q=60130')).json).toMatchObject([{ code: 'A271', name: 'ANCONA' }]);
   });
 });
+
+describe('errors that any route can have', () => {
+  it.each([
+    ['/it/places', 400, 'q: è obbligatorio', { q: 'è obbligatorio' }],
+    [
+      '/it/cities/RM?current=maybe&limit=x',
+      400,
+      'current: deve essere uno tra true, false',
+      { current: 'deve essere uno tra true, false', limit: 'non ha la forma prevista' },
+    ],
+  ])('name the fields in Italian: %s', async (path, status, message, errors) => {
+    const response = await get(path);
+    expect([response.status, response.headers['content-language']]).toEqual([status, 'it']);
+    expect(response.json).toMatchObject({ code: status, message, errors });
+    const english = await get(path, { 'accept-language': 'en' });
+    expect([english.status, english.headers['content-language']]).toEqual([status, 'en']);
+    expect(english.json).not.toMatchObject({ message });
+  });
+
+  it('are Italian where there is no such path', async () => {
+    const of = async (language: string) => {
+      const response = await fetch(`${service.url}/it/nowhere`, { headers: { 'accept-language': language } });
+      return [response.status, response.headers.get('content-language'), (await response.json()) as unknown];
+    };
+    expect(await of('it')).toEqual([
+      404,
+      'it',
+      { name: 'NotFound', code: 404, message: 'Non esiste nulla a questo indirizzo.' },
+    ]);
+    expect(await of('en')).toMatchObject([404, 'en', { message: expect.stringContaining('path') }]);
+  });
+});

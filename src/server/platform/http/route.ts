@@ -27,8 +27,10 @@ export type Security = 'signed' | 'public' | 'media-server';
 export type ErrorFormat = {
   /** Path prefixes such as `/cf`. Unknown paths and methods below them use the format too. */
   readonly paths: readonly string[];
-  /** The body of every error, application/json. */
-  readonly errorBody: (error: ServiceError) => object;
+  /** The body of every error, application/json, in the language that the request's headers ask for. */
+  readonly errorBody: (error: ServiceError, request: IncomingHttpHeaders) => object;
+  /** Headers of every error: the language of its body. */
+  readonly errorHeaders: (request: IncomingHttpHeaders) => Readonly<Record<string, string>>;
   readonly errorSchema: TSchema;
   /** Whether pages of any origin may call these paths (CORS). */
   readonly isOpenToBrowsers: boolean;

@@ -32,7 +32,12 @@ export function sendError(
   const errorFormat = errorFormatOf(routes, request);
   reply.code(error.status).headers({ ...SECURITY_HEADERS, ...error.headers, 'x-request-id': request.id });
   if (errorFormat?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);
-  return errorFormat === undefined
-    ? reply.header('content-type', PROBLEM_CONTENT_TYPE).send(JSON.stringify(problemOf(error, request.id)))
-    : reply.header('content-type', JSON_CONTENT_TYPE).send(JSON.stringify(errorFormat.errorBody(error)));
+  if (errorFormat === undefined)
+    return reply
+      .header('content-type', PROBLEM_CONTENT_TYPE)
+      .send(JSON.stringify(problemOf(error, request.id)));
+  return reply
+    .headers(errorFormat.errorHeaders(request.headers))
+    .header('content-type', JSON_CONTENT_TYPE)
+    .send(JSON.stringify(errorFormat.errorBody(error, request.headers)));
 }

@@ -20,6 +20,19 @@ const MAX_POINTER_LENGTH = 300;
 
 export type Place = 'body' | 'query' | 'params';
 
+/** What a schema asks of a field that breaks it, by JSON Schema's own keyword. */
+export type Violation = Pick<SchemaError, 'keyword' | 'params'>;
+
+/** The cause of an invalid request: for who words its errors in another language. */
+export class SchemaViolations {
+  /** By name of the parameter or member; the first one of each. */
+  readonly fields: ReadonlyMap<string, Violation>;
+
+  constructor(fields: ReadonlyMap<string, Violation>) {
+    this.fields = fields;
+  }
+}
+
 /** Returns the value, with integers of a query converted. Throws invalid-request, which names every bad field. */
 export type Validate = (value: unknown) => unknown;
 
@@ -77,8 +90,11 @@ function convertQuery(schema: TSchema, value: unknown): unknown {
 
 function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], value: unknown): ServiceError {
   const byPath = new Map<string, string>();
+  const violations = new Map<string, Violation>();
   for (const error of schemaErrors) {
     for (const [path, detail] of describeError(error, value)) {
+      const name = unescapePointer(path.slice(1));
+      if (!violations.has(name)) violations.set(name, error);
       // The error of a format is the most precise one: it counts bytes, for example, and not characters.
       if (!byPath.has(path) || error.keyword === 'format') byPath.set(path, detail);
     }
@@ -89,6 +105,7 @@ function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], valu
   const isTruncated = byPath.size > errors.length;
   return new ServiceError('invalid-request', summary(place, errors, byPath.size), {
     errors,
+    cause: new SchemaViolations(violations),
     ...(isTruncated ? { extensions: { errorsTruncated: true } } : {}),
   });
 }

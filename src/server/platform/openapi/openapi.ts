@@ -285,6 +285,6 @@ function errorShape({ errorFormat }: Route, status: number, components: Componen
   return {
     contentType: 'application/json',
     schema: toReference(errorFormat.errorSchema, components),
-    example: (code) => errorFormat.errorBody(new ServiceError(code, PROBLEMS[code].meaning)),
+    example: (code) => errorFormat.errorBody(new ServiceError(code, PROBLEMS[code].meaning), {}),
   };
 }
