@@ -12,6 +12,10 @@ export function createPresenceStore(connection: Connection): PresenceStore {
     lockFreeRooms: (sids) => lockFreeRooms(connection, sids),
     saveRoom: (session) => saveRooms(connection, [session]),
     saveRooms: (sessions) => saveRooms(connection, sessions),
+    isAnyRoomOpen: async () => {
+      const open = db.selectFrom('roomSessions').select('sid').where('endedAt', 'is', null).limit(1);
+      return (await open.executeTakeFirst()) !== undefined;
+    },
     listOpenRooms: () =>
       db.selectFrom('roomSessions').selectAll().where('endedAt', 'is', null).orderBy('sid').execute(),
     findRoomAt: (name, at) =>

@@ -73,6 +73,7 @@ export interface PresenceStore {
   saveRoom(session: RoomSession): Promise<void>;
   /** Each element has a sid of its own. */
   saveRooms(sessions: readonly RoomSession[]): Promise<void>;
+  isAnyRoomOpen(): Promise<boolean>;
   /** Lists the open sessions, in the order of their sids. */
   listOpenRooms(): Promise<readonly RoomSession[]>;
   /** The last session of that name that was opened at `at` or before. */

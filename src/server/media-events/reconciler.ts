@@ -13,6 +13,7 @@ import type { RefreshDeps } from '../recordings/egress-state.ts';
 import { publishMissedEnds, reconcileRecordings } from '../recordings/reconcile-recordings.ts';
 import { sweepBlocks } from '../rooms/blocks/remove-blocked.ts';
 import { reconcileTranscriptions } from '../transcription/stop-transcription.ts';
+import { IdleTime } from './idle-time.ts';
 import { MissingSince } from './missing-since.ts';
 import { OrphanedRooms } from './orphaned-rooms.ts';
 import { type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
@@ -49,11 +50,17 @@ export type Reconciler = {
   readonly close: () => Promise<void>;
 };
 
-type RoundDeps = ReconcilerDeps & Pick<ReconcileDeps, 'missingSince' | 'orphans'>;
+type RoundDeps = ReconcilerDeps &
+  Pick<ReconcileDeps, 'missingSince' | 'orphans'> & { readonly idleTime: IdleTime };
 
 export function startReconciler(deps: ReconcilerDeps): Reconciler {
   const { clock, log, store, instanceId } = deps;
-  const roundDeps: RoundDeps = { ...deps, missingSince: new MissingSince(), orphans: new OrphanedRooms() };
+  const roundDeps: RoundDeps = {
+    ...deps,
+    missingSince: new MissingSince(),
+    orphans: new OrphanedRooms(),
+    idleTime: new IdleTime(),
+  };
   /** Whether a time without events has not been followed by a comparison yet. */
   let mayHaveMissed = true;
   let isMediaServerAway = false;
@@ -103,6 +110,7 @@ async function runRound(deps: RoundDeps, round: Round): Promise<boolean> {
     const now = clock.now();
     return await store.leases.acquire(LEASE, instanceId, now, now + LEASE_MS);
   };
+  if (!(await mayDiffer(deps, round))) return true;
   const isOwner = await renew();
   if (round.comparesAll) missingSince.countAtOnce();
   else if (!isOwner) {
@@ -113,6 +121,12 @@ async function runRound(deps: RoundDeps, round: Round): Promise<boolean> {
   if (isOwner) await keepLease({ clock, log, leaseMs: LEASE_MS, renew, signal: round.signal }, work);
   else await work(round.signal);
   return true;
+}
+
+/** False where every step would find nothing. An idle instance takes no lease then, and writes nothing. */
+async function mayDiffer(deps: RoundDeps, { comparesAll, signal }: Round): Promise<boolean> {
+  const mediaServer = abortableMediaServer(deps.mediaServer, signal);
+  return comparesAll || !(await deps.idleTime.hasSettled({ ...deps, mediaServer }));
 }
 
 type Step = (deps: RoundDeps, round: Round) => Promise<unknown>;

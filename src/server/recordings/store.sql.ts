@@ -30,6 +30,15 @@ export function createRecordingStore(db: Database): RecordingStore {
     findByEgressId: (egressId) =>
       db.selectFrom('recordings').selectAll().where('egressId', '=', egressId).executeTakeFirst(),
     list: (query) => listRecordings(db, query),
+    isAnyActiveSince: async (since) => {
+      const recordings = db.selectFrom('recordings').select('id');
+      const recent = recordings.where('createdAt', '>', since).limit(1);
+      const found = await recordings
+        .where((row) => row.or([isActive, row.exists(recent)]))
+        .limit(1)
+        .executeTakeFirst();
+      return found !== undefined;
+    },
     delete: async (id) => {
       const result = await db.deleteFrom('recordings').where('id', '=', id).where(isEnded).executeTakeFirst();
       return result.numDeletedRows === 1n;

@@ -56,6 +56,8 @@ export interface RecordingStore {
   findByEgressId(egressId: string): Promise<Recording | undefined>;
   /** Newest first, by (createdAt, id); `after` is the last row of the page before. */
   list(query: RecordingQuery): Promise<readonly Recording[]>;
+  /** Whether a recording is active, or was created after `since`. */
+  isAnyActiveSince(since: number): Promise<boolean>;
   /** An ended row -> gone; whether it was. An active row stays, it is the room's lock. */
   delete(id: string): Promise<boolean>;
 }

@@ -36,6 +36,8 @@ const mediaServer = {
     lists += 1;
     return await list();
   },
+  isRoomServed: async () => true,
+  listParticipants: async () => [],
 } as Partial<MediaServer> as MediaServer;
 
 const start = (instanceId: string, onCompared?: (startedAt: number) => void) => {
@@ -54,7 +56,35 @@ const start = (instanceId: string, onCompared?: (startedAt: number) => void) => 
 const settle = (sleeping = 1) => expect.poll(() => stage.clock.sleeping).toBe(sleeping);
 const lease = (until: number) => stage.store.leases.acquire('reconcile', 'another', stage.clock.now(), until);
 
+/** A room that the media server has, so that there is something to compare. */
+const OPEN_ROOM = {
+  sid: 'RM_open',
+  name: 'open',
+  creationTime: String(NOW / 1000 - 3600),
+  creationTimeMs: String(NOW - 3_600_000),
+  numParticipants: 0,
+} as Room;
+
 describe('the reconciler', () => {
+  it('takes no lease and writes nothing while there has been nothing to compare for a minute', async () => {
+    start('first');
+    const pass = async (ms: number) => {
+      await settle();
+      stage.clock.advance(ms);
+      await settle();
+    };
+    for (let round = 0; round < 4; round += 1) await pass(30_000);
+    // What it asks before it settles is asked twice: whether there is a room, and in the round.
+    expect(lists).toBe(1 + 2 + 2 + 1 + 1);
+    expect(await lease(stage.clock.now() + 1)).toBe(true);
+    const opened: Room = { ...OPEN_ROOM, creationTimeMs: String(stage.clock.now()) };
+    list = async () => [opened];
+    await pass(30_000);
+    await pass(30_000);
+    await expect.poll(stage.summary).toEqual(['room_created 0 reconciled']);
+    expect(await lease(stage.clock.now() + 1)).toBe(false);
+  });
+
   it('compares at its start, also while an instance that was killed still has the lease', async () => {
     await stage.receive(mediaEvent('room_started'));
     stage.clock.advance(60_000);
@@ -65,6 +95,7 @@ describe('the reconciler', () => {
   });
 
   it('leaves later rounds to the instance that has the lease, and takes over when that one ends', async () => {
+    list = async () => [OPEN_ROOM];
     await lease(NOW + 100_000);
     start('second');
     await settle();
@@ -78,6 +109,7 @@ describe('the reconciler', () => {
   });
 
   it('keeps its lease in the pauses between its rounds', async () => {
+    list = async () => [OPEN_ROOM];
     start('first');
     await settle();
     stage.clock.advance(29_999);

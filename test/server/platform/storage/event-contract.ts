@@ -401,10 +401,12 @@ export function describeEvents(engine: string, prepare: () => Promise<Ground>): 
       expect(await presence.findRoomAt('\ud800', 5)).toMatchObject({ sid: 'RM_odd' });
     });
 
-    it('lists the rooms that have not ended', async () => {
+    it('tells whether any room is open, and lists those that have not ended', async () => {
+      expect(await store.presence.isAnyRoomOpen()).toBe(false);
       await store.presence.saveRoom(newRoom('RM_2'));
       await store.presence.saveRoom(newRoom('RM_1'));
       await store.presence.saveRoom(newRoom('RM_3', { endedAt: 5 }));
+      expect(await store.presence.isAnyRoomOpen()).toBe(true);
       expect(await store.presence.listOpenRooms()).toEqual([newRoom('RM_1'), newRoom('RM_2')]);
     });
 

@@ -353,6 +353,15 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       });
     });
 
+    it('tells whether any recording is active or recent', async () => {
+      const { isAnyActiveSince } = store.recordings;
+      expect(await isAnyActiveSince(0)).toBe(false);
+      await make('over', { createdAt: 1000, status: 'stopped' });
+      expect([await isAnyActiveSince(999), await isAnyActiveSince(1000)]).toEqual([true, false]);
+      await make('running', { createdAt: 500, status: 'recording' });
+      expect(await isAnyActiveSince(1000)).toBe(true);
+    });
+
     describe('list', () => {
       const ids = (rows: readonly Recording[]) => rows.map((row) => row.id);
 

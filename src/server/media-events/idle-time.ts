@@ -1,0 +1,37 @@
+import type { Clock } from '../platform/clock.ts';
+import type { MediaServer } from '../platform/livekit/media-server.ts';
+import type { MissingSince } from './missing-since.ts';
+import type { MediaEventStores } from './stores.ts';
+
+/** The media server repeats an event for 15 s, and an end that it does not report is published after 20 s. */
+const SETTLED_AFTER_MS = 60_000;
+/** A recording that was stopped is looked at for so long, because its file may still come. */
+const RECORDINGS_SETTLED_AFTER_MS = 48 * 3_600_000;
+
+type Deps = {
+  readonly clock: Clock;
+  readonly mediaServer: Pick<MediaServer, 'listRooms'>;
+  readonly missingSince: MissingSince;
+  readonly store: Pick<MediaEventStores, 'presence' | 'recordings' | 'transcriptions'>;
+};
+
+/** The time for which there has been nothing that could differ from the media server. */
+export class IdleTime {
+  #since: number | undefined;
+
+  /** Whether it is long enough for nothing to come after it, such as the event of a recording that has just ended. */
+  async hasSettled(deps: Deps): Promise<boolean> {
+    const now = deps.clock.now();
+    this.#since = (await isIdle(deps, now)) ? (this.#since ?? now) : undefined;
+    return this.#since !== undefined && now - this.#since >= SETTLED_AFTER_MS;
+  }
+}
+
+/** Three small reads, and one list of no rooms. */
+async function isIdle({ store, mediaServer, missingSince }: Deps, now: number): Promise<boolean> {
+  if (missingSince.rooms.size > 0) return false;
+  if (await store.presence.isAnyRoomOpen()) return false;
+  if (await store.recordings.isAnyActiveSince(now - RECORDINGS_SETTLED_AFTER_MS)) return false;
+  if ((await store.transcriptions.listActiveLive()).length > 0) return false;
+  return (await mediaServer.listRooms()).length === 0;
+}
