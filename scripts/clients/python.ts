@@ -9,15 +9,41 @@ import {
 } from './model.ts';
 
 const KEYWORDS: ReadonlySet<string> = new Set([
+  'False',
+  'None',
+  'True',
+  'and',
+  'as',
+  'assert',
+  'async',
+  'await',
+  'break',
+  'class',
+  'continue',
+  'def',
+  'del',
+  'elif',
+  'else',
+  'except',
+  'finally',
+  'for',
   'from',
+  'global',
+  'if',
+  'import',
   'in',
   'is',
-  'class',
-  'def',
-  'global',
-  'import',
+  'lambda',
+  'nonlocal',
   'not',
+  'or',
   'pass',
+  'raise',
+  'return',
+  'try',
+  'while',
+  'with',
+  'yield',
 ]);
 
 const HEADER = `"""The endpoints and schemas of rtc-service, generated from its OpenAPI document. Do not edit."""
@@ -96,12 +122,13 @@ function typedDict({ name, from, properties, doc }: TypedDict): string {
 
 /** A class cannot have a property such as `from`. */
 function functionalTypedDict({ name, from, properties, doc }: TypedDict): string {
-  if (from !== 'TypedDict') throw new Error(`${name} has an optional property that is a keyword of Python`);
+  const [base, total] = from.split(', ');
+  if (base !== 'TypedDict') throw new Error(`${name} has an optional property that is a keyword of Python`);
   const lines = properties.map((each) => `        "${each.name}": ${JSON.stringify(typeOf(each.type))},`);
   const comment = doc === undefined ? [] : wrap(doc, '# ');
-  return [...comment, `${name} = TypedDict(`, `    "${name}",`, '    {', ...lines, '    },', ')', ''].join(
-    '\n',
-  );
+  const end = total === undefined ? [] : [`    ${total},`];
+  const call = [`    "${name}",`, '    {', ...lines, '    },', ...end];
+  return [...comment, `${name} = TypedDict(`, ...call, ')', ''].join('\n');
 }
 
 function docstring(doc: string | undefined, indent: string): readonly string[] {

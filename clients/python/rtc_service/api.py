@@ -308,13 +308,15 @@ class Mute(_MuteRequired, total=False):
     muted: bool
 
 
-class RoomMute(TypedDict, total=False):
-    """What to mute in a room"""
-
-    # Whose tracks are left alone
-    except: list[str]
-    # Which tracks: of these sources; without it, every track
-    sources: list[Literal["microphone", "camera", "screen_share", "screen_share_audio"]]
+# What to mute in a room
+RoomMute = TypedDict(
+    "RoomMute",
+    {
+        "except": "list[str]",
+        "sources": "list[Literal[\"microphone\", \"camera\", \"screen_share\", \"screen_share_audio\"]]",
+    },
+    total=False,
+)
 
 
 class MutedTrack(TypedDict):
@@ -351,6 +353,17 @@ class BlockList(TypedDict):
     blocks: list[Block]
     # The cursor of the next page; null after the last one
     nextCursor: Optional[str]
+
+
+class RecordingSettings(TypedDict, total=False):
+    """How to record"""
+
+    # How people are arranged: everyone in a grid, the speaker beside the others, or the speaker alone; default grid
+    layout: Literal["grid", "speaker", "single-speaker"]
+    # Records sound alone, into an MP4 file all the same; default false
+    audioOnly: bool
+    # Resolution and frames per second of the picture; default H264_1080P_30
+    preset: Literal["H264_720P_30", "H264_720P_60", "H264_1080P_30", "H264_1080P_60", "PORTRAIT_H264_720P_30", "PORTRAIT_H264_720P_60", "PORTRAIT_H264_1080P_30", "PORTRAIT_H264_1080P_60"]
 
 
 class RecordingStart(TypedDict):
@@ -1860,9 +1873,9 @@ class Operations:
         """Let an identity into the room again."""
         self._call("DELETE", self._path("/v1/rooms/{}/blocks/{}", room_id, identity), {}, None)
 
-    def start_recording(self, room_id: str) -> RecordingStart:
+    def start_recording(self, room_id: str, body: Optional[RecordingSettings] = None) -> RecordingStart:
         """Record a room to an MP4 file."""
-        response: RecordingStart = self._call("POST", self._path("/v1/rooms/{}/recording/start", room_id), {}, None)
+        response: RecordingStart = self._call("POST", self._path("/v1/rooms/{}/recording/start", room_id), {}, body)
         return response
 
     def stop_recording(self, room_id: str) -> RecordingStop:
