@@ -311,6 +311,19 @@ type BlockList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
+// RecordingSettings: How to record.
+type RecordingSettings struct {
+	// How people are arranged: everyone in a grid, the speaker beside the others, or the speaker alone; default grid.
+	// One of grid, speaker, single-speaker.
+	Layout *string `json:"layout,omitempty"`
+	// Records sound alone, into an MP4 file all the same; default false
+	AudioOnly *bool `json:"audioOnly,omitempty"`
+	// Resolution and frames per second of the picture; default H264_1080P_30. One of H264_720P_30, H264_720P_60,
+	// H264_1080P_30, H264_1080P_60, PORTRAIT_H264_720P_30, PORTRAIT_H264_720P_60, PORTRAIT_H264_1080P_30,
+	// PORTRAIT_H264_1080P_60.
+	Preset *string `json:"preset,omitempty"`
+}
+
 // RecordingStart: The recording that runs.
 type RecordingStart struct {
 	// Form EG_<id>
@@ -1775,9 +1788,9 @@ func (c *Client) RemoveBlock(ctx context.Context, roomID string, identity string
 }
 
 // StartRecording: Record a room to an MP4 file.
-func (c *Client) StartRecording(ctx context.Context, roomID string) (RecordingStart, error) {
+func (c *Client) StartRecording(ctx context.Context, roomID string, body *RecordingSettings) (RecordingStart, error) {
 	var response RecordingStart
-	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/recording/start", query: nil}, &response)
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/rooms/" + url.PathEscape(roomID) + "/recording/start", query: nil, body: orNil(body)}, &response)
 	return response, err
 }
 

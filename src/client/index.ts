@@ -24,7 +24,7 @@ export type {
   RemoveParticipantOptions,
   TrackTarget,
 } from './participants.ts';
-export type { ListRecordingsOptions, Recordings } from './recordings.ts';
+export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from './recordings.ts';
 export type { ListRoomsOptions, RoomCreation, Rooms } from './rooms.ts';
 export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';
 export type { RequestSigner } from './sign-request.ts';

@@ -2,6 +2,7 @@ import type {
   Recording,
   RecordingList,
   RecordingListQuery,
+  RecordingSettings,
   RecordingStart,
   RecordingStatus,
   RecordingStop,
@@ -9,11 +10,14 @@ import type {
 import type { CallOptions, QueryOptions } from './client-options.ts';
 import { type Download, type DownloadOptions, download } from './download.ts';
 import { itemsOfPages } from './pages.ts';
-import { queryOf, recordingPath, roomPath } from './request-parts.ts';
+import { queryOf, recordingPath, roomPath, withBody } from './request-parts.ts';
 import type { Transport } from './transport.ts';
 
 /** Page size at most 200; default 50. */
 export type ListRecordingsOptions = QueryOptions<RecordingListQuery>;
+
+/** How to record; without any, as the recorder does by itself. */
+export type StartRecordingOptions = QueryOptions<RecordingSettings>;
 
 const ALL_PAGE_SIZE = 200;
 
@@ -26,8 +30,12 @@ export class Recordings {
   }
 
   /** POST /v1/rooms/:roomId/recording/start; the active recording is returned again. A recorder may take 25 s to start. */
-  async start(room: string, options?: CallOptions): Promise<RecordingStart> {
-    return await this.#transport.call('POST', roomPath(room, 'recording', 'start'), options);
+  async start(room: string, options: StartRecordingOptions = {}): Promise<RecordingStart> {
+    const { layout, audioOnly, preset, ...rest } = options;
+    const settings = { layout, audioOnly, preset };
+    const isAsIs = Object.values(settings).every((each) => each === undefined);
+    const path = roomPath(room, 'recording', 'start');
+    return await this.#transport.call('POST', path, isAsIs ? rest : withBody(settings, rest));
   }
 
   /** POST /v1/rooms/:roomId/recording/stop. */

@@ -29,3 +29,20 @@ export const DATA_ENCODINGS = ['text', 'base64'] as const;
 /** What a track shows or carries, as LiveKit knows it. */
 export const TRACK_SOURCES = ['microphone', 'camera', 'screen_share', 'screen_share_audio'] as const;
 export type TrackSourceName = (typeof TRACK_SOURCES)[number];
+
+/** How LiveKit's recorder arranges a room. */
+export const RECORDING_LAYOUTS = ['grid', 'speaker', 'single-speaker'] as const;
+export type RecordingLayout = (typeof RECORDING_LAYOUTS)[number];
+
+/** Resolutions and frame rates of LiveKit's recorder, by its names. */
+export const RECORDING_PRESETS = [
+  'H264_720P_30',
+  'H264_720P_60',
+  'H264_1080P_30',
+  'H264_1080P_60',
+  'PORTRAIT_H264_720P_30',
+  'PORTRAIT_H264_720P_60',
+  'PORTRAIT_H264_1080P_30',
+  'PORTRAIT_H264_1080P_60',
+] as const;
+export type RecordingPreset = (typeof RECORDING_PRESETS)[number];

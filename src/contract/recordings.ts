@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { RECORDING_LAYOUTS, RECORDING_PRESETS } from './choices.ts';
 import { idParameter } from './ids.ts';
 import { instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
@@ -8,6 +9,27 @@ export const RecordingParams = Type.Object({
 });
 
 const egressId = Type.String({ description: 'Form EG_<id>', examples: ['EG_tH8vdkRoTDWY'] });
+
+export const RecordingSettingsSchema = Type.Object(
+  {
+    layout: Type.Optional(
+      Type.Enum(RECORDING_LAYOUTS, {
+        description:
+          'How people are arranged: everyone in a grid, the speaker beside the others, or the speaker alone; default grid',
+      }),
+    ),
+    audioOnly: Type.Optional(
+      Type.Boolean({ description: 'Records sound alone, into an MP4 file all the same; default false' }),
+    ),
+    preset: Type.Optional(
+      Type.Enum(RECORDING_PRESETS, {
+        description: 'Resolution and frames per second of the picture; default H264_1080P_30',
+      }),
+    ),
+  },
+  { $id: 'RecordingSettings', description: 'How to record', additionalProperties: false },
+);
+export type RecordingSettings = Static<typeof RecordingSettingsSchema>;
 
 export const RecordingStartSchema = Type.Object(
   {

@@ -1,4 +1,5 @@
 import {
+  RecordingSettingsSchema,
   RecordingStartSchema,
   RecordingStatusSchema,
   RecordingStopSchema,
@@ -24,16 +25,17 @@ function startRoute(deps: RecordingDeps): Route {
     tag: 'recordings',
     summary: 'Record a room to an MP4 file',
     description:
-      'At most one recording of a room runs at a time, also under concurrent starts; a second start answers the first one.',
+      'At most one recording of a room runs at a time, also under concurrent starts; a second start answers the first one, which keeps its layout and the like. No body is needed.',
     security: 'signed',
     params: RoomParams,
+    body: RecordingSettingsSchema,
     success: {
       200: { description: 'The room is being recorded already', schema: RecordingStartSchema },
       201: { description: 'The recording was started', schema: RecordingStartSchema },
     },
     errors: ['room-not-found', 'conflict', ...RECORDING_ERRORS],
-    handle: async ({ params }) => {
-      const started = await startRecording(deps, params.roomId);
+    handle: async ({ params, body }) => {
+      const started = await startRecording(deps, params.roomId, body);
       return { status: started.status === 'recording' ? 201 : 200, body: started };
     },
   });

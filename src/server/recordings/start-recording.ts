@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isProbeRoom } from '../../contract/probe-rooms.ts';
-import type { RecordingStart } from '../../contract/recordings.ts';
+import type { RecordingSettings, RecordingStart } from '../../contract/recordings.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { BucketSettings, Egress } from '../platform/livekit/media-server.ts';
 import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
@@ -59,8 +59,13 @@ const REQUEST_TIMEOUT_MS = 25_000;
 const CLAIM_MS = 60_000;
 const POLL_INTERVAL_MS = 100;
 
-/** Throws room-not-found, media-worker-unavailable and the media server's own errors. */
-export async function startRecording(deps: RecordingDeps, room: string): Promise<RecordingStart> {
+/** A recording that runs keeps its own settings. Throws room-not-found, media-worker-unavailable and the media server's own errors. */
+export async function startRecording(
+  deps: RecordingDeps,
+  room: string,
+  settings: RecordingSettings = {},
+): Promise<RecordingStart> {
+  refuseWithoutEffect(settings);
   await findRoom(deps, room);
   const { timeoutMs } = deps.recordings;
   const requestedAt = deps.clock.now();
@@ -73,7 +78,7 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
       if (claim.takenOverFrom !== undefined) await stopByPath(deps, running, claim.takenOverFrom.filepath);
       await ensureRecorder(deps, claim.recording);
       const deadline = Math.min(deps.clock.now() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
-      return await startEgress(deps, claim.recording, deadline);
+      return await startEgress(deps, { recording: claim.recording, settings, deadline });
     }
     const { recording } = claim;
     if (recording.status === 'recording') {
@@ -86,6 +91,16 @@ export async function startRecording(deps: RecordingDeps, room: string): Promise
     const hasExpired = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
     if (hasExpired) running = await deps.mediaServer.listEgress({ room, active: true });
   }
+}
+
+/** A picture is asked for that will not be there. */
+function refuseWithoutEffect({ audioOnly, layout, preset }: RecordingSettings): void {
+  const name = layout === undefined ? 'preset' : 'layout';
+  if (audioOnly !== true || (layout ?? preset) === undefined) return;
+  const detail = 'has no effect with audioOnly: leave it out';
+  throw new ServiceError('invalid-request', `#/${name} ${detail}.`, {
+    errors: [{ pointer: `#/${name}`, detail }],
+  });
 }
 
 async function claimRoom(deps: RecordingDeps, room: string) {
@@ -117,12 +132,17 @@ async function ensureRecorder(deps: RecordingDeps, recording: Recording): Promis
 
 type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
 
+type Start = {
+  readonly recording: Recording;
+  readonly settings: RecordingSettings;
+  readonly deadline: number;
+};
+
 async function startEgress(
   deps: RecordingDeps,
-  recording: Recording,
-  deadline: number,
+  { recording, settings, deadline }: Start,
 ): Promise<RecordingStart> {
-  const outcome = requestEgress(deps, recording).then(
+  const outcome = requestEgress(deps, recording, settings).then(
     (egress): StartOutcome => ({ egress }),
     (error: unknown): StartOutcome => ({ error }),
   );
@@ -141,11 +161,16 @@ async function startEgress(
   return await activate(deps, recording, inTime.egress);
 }
 
-async function requestEgress(deps: RecordingDeps, { room, filepath }: Recording): Promise<Egress> {
+async function requestEgress(
+  deps: RecordingDeps,
+  { room, filepath }: Recording,
+  settings: RecordingSettings,
+): Promise<Egress> {
   // A trial records nothing, and would leave an empty folder.
   if (!isProbeRoom(room)) await deps.recordingStorage.makeReady(filepath);
   const { bucket, webhookUrl } = deps.recordings;
-  return await deps.mediaServer.startRoomComposite({ room, filepath, bucket, webhookUrl: webhookUrl() });
+  const request = { room, filepath, bucket, settings, webhookUrl: webhookUrl() };
+  return await deps.mediaServer.startRoomComposite(request);
 }
 
 /** Undefined when the deadline comes first. */

@@ -1,3 +1,4 @@
+import { RECORDING_LAYOUTS, RECORDING_PRESETS } from '../../../contract/choices.ts';
 import type {
   Recording,
   RecordingStart,
@@ -8,7 +9,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument } from '../../framework/parameters.ts';
+import { argument, flag, oneOf, option } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
@@ -33,18 +34,33 @@ const start = defineCommand({
   needs: 'service',
   fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
   arguments: { room: ROOM },
-  options: WAIT_OPTIONS,
+  options: {
+    layout: option('--layout <layout>', 'how people are arranged; default grid', oneOf(RECORDING_LAYOUTS)),
+    preset: option(
+      '--preset <preset>',
+      'size and frames per second; default H264_1080P_30',
+      oneOf(RECORDING_PRESETS),
+    ),
+    audioOnly: flag('--audio-only', 'sound alone'),
+    ...WAIT_OPTIONS,
+  },
   examples: [
     { line: 'rtc recordings start demo', does: 'Starts the recorder' },
+    {
+      line: 'rtc recordings start demo --layout speaker --preset H264_720P_30',
+      does: 'The speaker large, in a smaller file',
+    },
+    { line: 'rtc recordings start demo --audio-only', does: 'Only what is heard' },
     {
       line: 'rtc recordings start demo --wait --timeout 30s',
       does: 'And waits until its first frame is recorded',
     },
   ],
-  async run(context, { room, wait, timeout }) {
+  async run(context, { room, layout, preset, audioOnly, wait, timeout }) {
     const client = await context.client();
     printHint(context.terminal, 'Starting a recorder, which may take some seconds …');
-    const started = await client.recordings.start(room, { signal: context.io.signal });
+    const settings = { layout, preset, audioOnly: audioOnly || undefined };
+    const started = await client.recordings.start(room, { ...settings, signal: context.io.signal });
     if (started.status === 'already_recording')
       printStatus(context.terminal, `${room} is being recorded already.`);
     if (wait) {

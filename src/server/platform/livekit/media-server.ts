@@ -1,5 +1,6 @@
 import type { Ingress } from '../../../contract/ingress.ts';
 import type { Participant } from '../../../contract/participants.ts';
+import type { RecordingSettings } from '../../../contract/recordings.ts';
 import type { Room } from '../../../contract/rooms.ts';
 
 /*
@@ -112,6 +113,8 @@ export type RoomCompositeRequest = {
   readonly filepath: string;
   /** Absent: the recorder writes to its own file system. */
   readonly bucket?: BucketSettings | undefined;
+  /** Absent members leave it to the recorder. */
+  readonly settings?: RecordingSettings | undefined;
   /** Gets the events of this egress, signed with the media server's key, also where its webhook setting is missing. */
   readonly webhookUrl?: string | undefined;
 };

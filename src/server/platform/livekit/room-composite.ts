@@ -1,10 +1,13 @@
 import {
   EncodedFileOutput,
   EncodedFileType,
+  EncodingOptions,
+  EncodingOptionsPreset,
   type RoomCompositeOptions,
   S3Upload,
   WebhookConfig,
 } from 'livekit-server-sdk';
+import type { RecordingPreset } from '../../../contract/choices.ts';
 import type { BucketSettings, RoomCompositeRequest } from './media-server.ts';
 
 /** One MP4 file, in the bucket or on the recorder's own file system. */
@@ -20,8 +23,25 @@ export function toFileOutput(request: RoomCompositeRequest): EncodedFileOutput {
 
 /** `signingKey` is the name of one of the media server's keys, with whose secret it signs. */
 export function toRoomCompositeOptions(request: RoomCompositeRequest, apiKey: string): RoomCompositeOptions {
-  if (request.webhookUrl === undefined) return {};
-  return { webhooks: [new WebhookConfig({ url: request.webhookUrl, signingKey: apiKey })] };
+  const { webhookUrl, settings = {} } = request;
+  const { layout, audioOnly, preset } = settings;
+  return {
+    ...(layout !== undefined && { layout }),
+    ...(audioOnly !== undefined && { audioOnly }),
+    ...(preset !== undefined && { encodingOptions: toEncodingOptions(preset) }),
+    ...(webhookUrl !== undefined && {
+      webhooks: [new WebhookConfig({ url: webhookUrl, signingKey: apiKey })],
+    }),
+  };
+}
+
+/**
+ * H264_720P_30 is 0 in the protocol, which the SDK takes for no preset; the recorder then records with 1080p. Therefore it is
+ * written out, as the recorder itself does.
+ */
+function toEncodingOptions(preset: RecordingPreset): EncodingOptions | EncodingOptionsPreset {
+  if (preset !== 'H264_720P_30') return EncodingOptionsPreset[preset];
+  return new EncodingOptions({ width: 1280, height: 720, framerate: 30, videoBitrate: 3000 });
 }
 
 function toS3Upload(bucket: BucketSettings): S3Upload {

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Run, run } from '../support/run.ts';
+import { type Stack, startStack } from '../support/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+  stack.media.control.join('demo', { identity: 'ada' });
+});
+afterAll(() => stack.close());
+
+const start = (...argv: readonly string[]): Promise<Run> =>
+  run(['recordings', 'start', 'demo', ...argv], { env: stack.environment });
+
+describe('recordings start', () => {
+  it('sends how to record, and no body without that', async () => {
+    const bodyOf = async (...argv: readonly string[]) => (await start(...argv, '--curl')).stdout;
+    expect(await bodyOf('--layout', 'speaker', '--preset', 'H264_1080P_30')).toContain(
+      '{"layout":"speaker","preset":"H264_1080P_30"}',
+    );
+    expect(await bodyOf('--audio-only')).toContain('{"audioOnly":true}');
+    expect(await bodyOf()).not.toContain('{');
+  });
+
+  it('starts a recording with its settings, and refuses those that have no effect', async () => {
+    const refused = await start('--audio-only', '--layout', 'grid');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('no effect with audioOnly')]);
+    expect((await start('--layout', 'tiles')).code).toBe(2);
+    expect((await start('--layout', 'single-speaker')).code).toBe(0);
+  });
+});
