@@ -171,7 +171,18 @@ describe('pictures of the reference', () => {
 
   const shots: Readonly<Record<string, Shot>> = {
     docs: { path: '/docs', awaits: 'Every request under' },
-    'docs-operation': { path: '/docs#tag/rooms/POST/v1/rooms', awaits: 'Test Request' },
+    'docs-operation': {
+      path: '/docs#tag/rooms/POST/v1/rooms',
+      awaits: 'Test Request',
+      // The viewer goes to the operation once what stands before it has its height.
+      prepare: async (page) => {
+        const heading = page.getByRole('heading', { name: 'Create a room' }).first();
+        await expect.poll(async () => Math.abs((await heading.boundingBox())?.y ?? -1_000)).toBeLessThan(400);
+        await page.evaluate(
+          'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+        );
+      },
+    },
     'docs-trial': {
       path: '/docs#tag/rooms/POST/v1/rooms',
       awaits: 'Test Request',
@@ -186,7 +197,7 @@ describe('pictures of the reference', () => {
     'docs-credentials': {
       path: '/docs',
       awaits: 'Every request under',
-      prepare: (page) => page.getByRole('button', { name: 'Sign requests' }).click(),
+      prepare: (page) => page.locator('#sign-button').click(),
     },
     'docs-guide': { path: '/docs/guide', awaits: 'Every request under' },
     'docs-guide-roles': { path: '/docs/guide#roles', awaits: 'A participant joins a room' },

@@ -72,7 +72,7 @@ function columnsOf(counts: ReadonlyMap<string, number>): readonly TableColumn<Ro
     {
       id: 'name',
       heading: 'Room',
-      width: 'minmax(9rem, 2fr)',
+      width: 'minmax(7rem, 2fr)',
       sortBy: ({ name }) => name,
       cell: ({ name }) => (
         <Link href={roomLink(name)} className="cell-link" onClick={(event) => event.stopPropagation()}>
@@ -83,7 +83,7 @@ function columnsOf(counts: ReadonlyMap<string, number>): readonly TableColumn<Ro
     {
       id: 'participants',
       heading: 'Participants',
-      width: 'minmax(6.5rem, 1fr)',
+      width: 'minmax(5.5rem, 1fr)',
       sortBy: (room) => participantsOf(room, counts),
       cell: (room) => {
         const count = participantsOf(room, counts);
@@ -93,7 +93,7 @@ function columnsOf(counts: ReadonlyMap<string, number>): readonly TableColumn<Ro
     {
       id: 'recording',
       heading: 'Recording',
-      width: 'minmax(6rem, 1fr)',
+      width: 'minmax(6.5rem, 1fr)',
       sortBy: ({ activeRecording }) => (activeRecording ? 1 : 0),
       cell: ({ activeRecording }) =>
         activeRecording ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,

@@ -1,4 +1,5 @@
 import { Activity, Captions, DoorOpen, Film, IdCard, Radio, Stethoscope, Webhook } from 'lucide-react';
+import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 
 const VIEWS = [
@@ -14,8 +15,14 @@ const VIEWS = [
 
 export function Navigation() {
   const [location] = useLocation();
+  const nav = useRef<HTMLElement>(null);
+  // On a telephone the links are a row that scrolls.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the current link changes with the address
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [location]);
   return (
-    <nav className="nav" aria-label="Views">
+    <nav className="nav" aria-label="Views" ref={nav}>
       <ul>
         {VIEWS.map(({ path, name, Icon }) => {
           const isHere = location === path || location.startsWith(`${path}/`);
