@@ -62,9 +62,9 @@ export const match = (code: string, person: Person, options: CheckOptions): Matc
   const compared = [
     lettersPart('surname', text, person),
     lettersPart('givenName', text, person),
-    valuePart('sex', inspected.isFemale ? 'F' : 'M', parts.isFemale ? 'F' : 'M'),
-    numberPart('day', inspected.date % 100, parts.day),
-    numberPart('month', ((inspected.date / 100) | 0) % 100, parts.month),
+    sexPart(),
+    dayPart(inspected.date % 100, parts.day),
+    monthPart(((inspected.date / 100) | 0) % 100, parts.month),
     yearPart(),
     birthplacePart(),
   ];
@@ -87,26 +87,33 @@ const valuePart = (part: MatchPartName, expected: string | number, found: string
 });
 
 /**
- * The parts that match, by their value: nearly all answers are made of them, and each is made once. As long as they will
- * be: engines hash the indices of sparse arrays.
+ * Makes parts with a number, those that match once for each number: nearly all answers are made of them. The list is as
+ * long as it will be, since engines hash the indices of sparse arrays.
  */
-const knownParts = {
-  day: new Array<MatchPart | undefined>(32).fill(undefined),
-  month: new Array<MatchPart | undefined>(13).fill(undefined),
-  year: new Array<MatchPart | undefined>(400).fill(undefined),
+const numberPart = (part: 'day' | 'month' | 'year', first: number, count: number) => {
+  const known = new Array<MatchPart | undefined>(count).fill(undefined);
+  return (expected: number, found: number): MatchPart => {
+    const at = found - first;
+    if (expected !== found || at < 0 || at >= count) return valuePart(part, expected, found);
+    const made = known[at] ?? Object.freeze(valuePart(part, expected, found));
+    known[at] = made;
+    return made;
+  };
 };
 
-const numberPart = (part: 'day' | 'month' | 'year', expected: number, found: number): MatchPart => {
-  if (expected !== found) return valuePart(part, expected, found);
-  const index = part === 'year' ? found - FIRST_KNOWN_YEAR : found;
-  const known = knownParts[part][index];
-  if (known !== undefined) return known;
-  const made = Object.freeze(valuePart(part, expected, found));
-  if (index >= 0 && index < knownParts[part].length) knownParts[part][index] = made;
-  return made;
-};
+const dayPart = numberPart('day', 1, 31);
+const monthPart = numberPart('month', 1, 12);
+const ofYear = numberPart('year', 1800, 400);
 
-const FIRST_KNOWN_YEAR = 1800;
+const SAME_SEX = {
+  F: Object.freeze(valuePart('sex', 'F', 'F')),
+  M: Object.freeze(valuePart('sex', 'M', 'M')),
+} as const;
+
+const sexPart = (): MatchPart => {
+  const [expected, found] = [inspected.isFemale ? 'F' : 'M', parts.isFemale ? 'F' : 'M'] as const;
+  return expected === found ? SAME_SEX[found] : valuePart('sex', expected, found);
+};
 
 const lettersPart = (part: 'surname' | 'givenName', code: string, person: Person): MatchPart => {
   const at = part === 'surname' ? 0 : 3;
@@ -134,7 +141,7 @@ const lettersAt = (bytes: Uint8Array, at: number): string =>
 const yearPart = (): MatchPart => {
   const expected = (inspected.date / 10_000) | 0;
   const isSame = expected % 100 === parts.twoDigitYear;
-  return numberPart('year', expected, isSame ? expected : (parts.birthDate / 10_000) | 0);
+  return ofYear(expected, isSame ? expected : (parts.birthDate / 10_000) | 0);
 };
 
 const birthplacePart = (): MatchPart => {
