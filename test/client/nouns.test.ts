@@ -347,3 +347,35 @@ describe('iterating over all', () => {
     expect(server.received).toHaveLength(2);
   });
 });
+
+/** Methods that no flat one preceded. */
+const NEW_CALLS: readonly (readonly [call: Call, request: string])[] = [
+  [(c) => c.participants.remove('r', 'u', { block: 60 }), 'DELETE /v1/rooms/r/participants/u?block=60'],
+  [
+    (c) => c.participants.update({ room: 'r', identity: 'u' }, { role: 'viewer' }),
+    'PATCH /v1/rooms/r/participants/u {"role":"viewer"}',
+  ],
+  [
+    (c) => c.participants.unmute(target),
+    'POST /v1/rooms/r/participants/u/mute {"trackSid":"TR_1","muted":false}',
+  ],
+  [(c) => c.blocks.list('r', { limit: 2 }), 'GET /v1/rooms/r/blocks?limit=2'],
+  [(c) => c.blocks.remove('r', 'a/b'), 'DELETE /v1/rooms/r/blocks/a%2Fb'],
+  [(c) => c.rooms.send('r', { data: 'x' }), 'POST /v1/rooms/r/data {"data":"x"}'],
+  [(c) => c.rooms.mute('r', { except: ['u'] }), 'POST /v1/rooms/r/mute {"except":["u"]}'],
+  [
+    (c) => c.recordings.start('r', { audioOnly: true }),
+    'POST /v1/rooms/r/recording/start {"audioOnly":true}',
+  ],
+];
+
+describe('a method', () => {
+  it.each(NEW_CALLS.map(([call, request]) => ({ call, request })))(
+    'sends its request: $request',
+    async ({ call, request }) => {
+      await call(client);
+      const sent = server.received.map(({ method, url, body }) => `${method} ${url} ${body}`.trim());
+      expect(sent).toEqual([request]);
+    },
+  );
+});
