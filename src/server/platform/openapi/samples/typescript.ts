@@ -83,7 +83,9 @@ function withNumbers(query: Readonly<Record<string, string>>): object {
 function literal(value: unknown): string {
   return JSON.stringify(value, undefined, 2)
     .replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')
-    .replaceAll(/"((?:[^"\\']|\\\\)*)"/g, "'$1'");
+    .replaceAll(/"((?:[^"\\]|\\.)*)"/g, (whole, text: string) =>
+      text.includes("'") ? whole : `'${text.replaceAll('\\"', '"')}'`,
+    );
 }
 
 function fetchSample({ method, path, body }: SampleRequest): string {
