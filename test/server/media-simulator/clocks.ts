@@ -5,28 +5,42 @@ const LOOK_EVERY_MS = 5;
 /** What a stall of this process counts for at most, however long the machine was busy elsewhere. */
 const LONGEST_STALL_MS = 25;
 
+export type FastClock = Clock & {
+  /** From now on time passes so many times as fast as the machine's. */
+  readonly setFactor: (factor: number) => void;
+};
+
+/** A sleep looks at the clock again at least as often, so that it takes part in a change of the factor. */
+const LONGEST_NAP_MS = 250;
+
 /**
  * Time that passes `factor` times as fast as the machine's: for flows of many waits. It stands still while this process
  * gets no turn: otherwise half a second of a busy machine would be ten that everybody in the test has waited.
  */
-export function fastClock(factor: number): Clock {
+export function fastClock(factor: number): FastClock {
   const startedAt = Date.now();
+  let currentFactor = factor;
   let passedMs = 0;
   let lookedAt = performance.now();
   const now = (): number => {
     const looksAt = performance.now();
-    passedMs += Math.min(looksAt - lookedAt, LONGEST_STALL_MS);
+    passedMs += Math.min(looksAt - lookedAt, LONGEST_STALL_MS) * currentFactor;
     lookedAt = looksAt;
-    return startedAt + Math.round(passedMs * factor);
+    return startedAt + Math.round(passedMs);
   };
   setInterval(now, LOOK_EVERY_MS).unref();
   return {
     now,
+    setFactor: (next) => {
+      now();
+      currentFactor = next;
+    },
     sleep: async (ms, signal) => {
       const until = now() + ms;
       let leftMs = ms;
       do {
-        await delay(leftMs / factor, undefined, signal === undefined ? {} : { signal });
+        const napMs = Math.min(leftMs / currentFactor, LONGEST_NAP_MS);
+        await delay(napMs, undefined, signal === undefined ? {} : { signal });
         leftMs = until - now();
       } while (leftMs > 0);
     },

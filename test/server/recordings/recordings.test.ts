@@ -27,7 +27,6 @@ import { fastClock } from '../media-simulator/clocks.ts';
  * ten times as fast for it and for the service alike: its waits are the measured ones, the service's its own.
  */
 
-/** No faster: within the patience of a start, 25 s, a busy machine has to make 50 of them. */
 const SPEED = 10;
 const clock = fastClock(SPEED);
 const KEYS = { apiKey: 'media-key', apiSecret: 'media-secret-of-32-characters-00' };
@@ -76,7 +75,6 @@ function startInstance(mediaUrl = embedded.url): Promise<TestService> {
       DATA_DIR: dataDir,
       ENCRYPTION_KEY,
       RECORDING_DIR: recordingDir,
-      // The most: at this speed the default would be less than a busy machine takes for 50 starts.
       RECORDER_PATIENCE: '25',
     },
   });
@@ -226,6 +224,10 @@ describe('a recording', () => {
 });
 
 describe('concurrent starts', () => {
+  // At the tenfold speed the 25 s that a start waits are less than a busy machine takes for 50 of them.
+  beforeAll(() => clock.setFactor(1));
+  afterAll(() => clock.setFactor(SPEED));
+
   async function startMany(services: readonly TestService[]) {
     enterAndPublish();
     const answers = await Promise.all(
