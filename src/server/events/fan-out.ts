@@ -17,7 +17,7 @@ const FAN_OUTS_AT_ONCE = 100;
 /** The instance that stored an event goes on with it at once; the others help when it does not. */
 const HELP_AFTER_MS = 1_000;
 /** Without any notification the store is looked at this often, in case one was lost. */
-const MAX_SLEEP_MS = 60_000;
+const MAX_SLEEP_MS = 120_000;
 
 export type FanOutDeps = AppendEventsDeps & { readonly log: Log; readonly changes: ChangeFeed };
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { startLoop } from '../../jobs/loop.ts';
 import type { Log } from '../../log.ts';
 
-const INTERVAL_MS = 15_000;
+const INTERVAL_MS = 60_000;
 /** A response that took longer says little about the clock of the database. */
 const MAX_ROUND_TRIP_MS = 1000;
 
