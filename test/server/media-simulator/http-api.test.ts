@@ -61,7 +61,7 @@ describe('Twirp', () => {
       404,
       { code: 'bad_route', msg: 'unexpected Content-Type: "text/plain"' },
     ],
-    ['SendData', '{}', {}, 501, { code: 'unimplemented' }],
+    ['UpdateSubscriptions', '{}', {}, 501, { code: 'unimplemented' }],
   ])('answers %s with %s and %o by %i', async (method, body, headers, status, error) => {
     const answer = await post(method, body, headers);
     expect(answer.status).toBe(status);
