@@ -219,7 +219,9 @@ describe('a room that is transcribed while it talks', () => {
     const ada = await stage.enter(room, 'ada');
     await (await ada.publishWav(file)).played;
     const segments = await stage.untilSegments(room, (all) => textOf(all, 'ada').includes('news'));
-    expect(textOf(segments, 'ada')).toBe('my brother says that this is f****** wonderful news');
+    const text = textOf(segments, 'ada');
+    expect(text).toMatch(/^[a-z' ]+ f\*{6} [a-z' ]+$/);
+    expectLiveAccuracy('my brother says that this is f****** wonderful news', text, 0.25);
   });
 });
 
