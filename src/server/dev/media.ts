@@ -3,6 +3,7 @@ import { HintedError } from '../../contract/hint.ts';
 import type { Environment } from '../app/config/config.ts';
 import { startEmbeddedMediaServer } from '../media-simulator/embedded-media-server.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
+import { messageOf } from '../platform/error-message.ts';
 import { createTokenSigner } from '../platform/livekit/create-token-signer.ts';
 import type { RunningChild } from './binaries/child-process.ts';
 import { defaultCacheDir } from './binaries/go-binary.ts';
@@ -85,7 +86,7 @@ async function findProgram(settings: DevMediaSettings): Promise<string | undefin
     return await buildLivekitServer({ cacheDir, env: environment, onProgress: status, signal });
   } catch (error) {
     if (signal.aborted) throw error;
-    progress(error instanceof Error ? error.message : String(error));
+    progress(messageOf(error));
     return undefined;
   }
 }

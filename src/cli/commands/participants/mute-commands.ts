@@ -11,6 +11,11 @@ import { describeTrack, IDENTITY, ROOM } from './participant-view.ts';
 
 type Track = Participant['tracks'][number];
 
+const TRACK_OPTIONS = {
+  track: option('--track <sid>', 'this track', { parse: notEmpty }),
+  source: option('--source <source>', 'the tracks of this source', oneOf(TRACK_SOURCES)),
+};
+
 export const mute = defineCommand({
   noun: 'participants',
   verb: 'mute',
@@ -19,11 +24,7 @@ export const mute = defineCommand({
     'Without --track, --source or --all: the only track, or a choice on a terminal. The participant may unmute itself.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
-  options: {
-    track: option('--track <sid>', 'this track', { parse: notEmpty }),
-    source: option('--source <source>', 'the tracks of this source', oneOf(TRACK_SOURCES)),
-    all: flag('--all', 'every track that is not muted'),
-  },
+  options: { ...TRACK_OPTIONS, all: flag('--all', 'every track that is not muted') },
   examples: [
     { line: 'rtc participants mute demo ada --all', does: 'Everything that ada publishes' },
     { line: 'rtc participants mute demo ada --source microphone', does: 'Only what ada says' },
@@ -40,11 +41,7 @@ export const unmute = defineCommand({
     'LiveKit lets others unmute with room.enable_remote_unmute in its configuration; without it only participants unmute themselves (exit code 5).',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
-  options: {
-    track: option('--track <sid>', 'this track', { parse: notEmpty }),
-    source: option('--source <source>', 'the tracks of this source', oneOf(TRACK_SOURCES)),
-    all: flag('--all', 'every track that is muted'),
-  },
+  options: { ...TRACK_OPTIONS, all: flag('--all', 'every track that is muted') },
   examples: [
     { line: 'rtc participants unmute demo ada --source microphone', does: 'Lets ada be heard again' },
   ],

@@ -1,3 +1,4 @@
+import { messageOf } from '../error-message.ts';
 import type { ListenerMessage, ListenerRequest } from './room-audio-messages.ts';
 import {
   type ListenedTrack,
@@ -23,7 +24,7 @@ export async function serveRoomAudio(channel: ListenerChannel): Promise<void> {
     channel.onRequest((request) => void rooms.handle(request));
     channel.send({ kind: 'ready' });
   } catch (error) {
-    channel.send({ kind: 'unusable', reason: reasonOf(error) });
+    channel.send({ kind: 'unusable', reason: messageOf(error) });
   }
 }
 
@@ -54,7 +55,7 @@ class ListenedRooms {
       this.#listeners.set(connection, listener);
       this.#send({ kind: 'joined', connection });
     } catch (error) {
-      this.#send({ kind: 'refused', connection, reason: reasonOf(error) });
+      this.#send({ kind: 'refused', connection, reason: messageOf(error) });
     }
   }
 
@@ -78,7 +79,7 @@ class ListenedRooms {
     try {
       await this.#listeners.get(connection)?.sendCaption(caption);
     } catch (error) {
-      failure = reasonOf(error);
+      failure = messageOf(error);
     }
     this.#send({ kind: 'caption-sent', id, error: failure });
   }
@@ -93,8 +94,4 @@ class ListenedRooms {
       setTimeout(() => globalThis.gc?.(), COLLECT_AFTER_MS).unref();
     }
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../clock.ts';
+import { messageOf } from '../error-message.ts';
 import type { Log } from '../log.ts';
 import { hideTokens } from './errors.ts';
 import type { JoinRequest, RoomAudioSubscriber, RoomConnection } from './room-audio.ts';
@@ -52,7 +53,7 @@ export async function createRoomAudioSubscriber(
       try {
         return await processes.join(request, { url, token, sampleRate });
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         throw new ServiceError('media-server-unavailable', 'The room cannot be joined to listen.', {
           cause: new Error(hideTokens(reason)),
           retryable: true,

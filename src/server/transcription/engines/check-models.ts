@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { messageOf } from '../../platform/error-message.ts';
 import type { Log } from '../../platform/log.ts';
 import type { FailedModel } from '../store.ts';
 import { resolveSherpa } from './sherpa.ts';
@@ -54,7 +55,7 @@ export async function checkModels(deps: CheckModelsDeps, models: ModelFolders): 
           await trial;
           working[language] = folder;
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = messageOf(error);
           failed.set(language, reason);
           deps.log.error({ language, folder, reason }, 'a speech model cannot be used');
           throw error;
