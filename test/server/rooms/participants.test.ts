@@ -3,7 +3,6 @@ import { RoomEvent } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Participant } from '../../../src/contract/participants.ts';
-import type { Problem } from '../../../src/contract/problem.ts';
 import type { Token } from '../../../src/contract/tokens.ts';
 import {
   isAudible,
@@ -15,6 +14,7 @@ import {
 } from '../../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { callsOf } from './support/calls-of.ts';
 
 let livekit: SharedParts['livekit'];
 let service: TestService;
@@ -24,6 +24,7 @@ beforeAll(async () => {
   livekit = await sharedLivekit();
   service = await startTestService({ livekit });
 });
+const outcomeOf = callsOf(() => service);
 afterAll(() => service.close());
 afterEach(async () => {
   await Promise.all(present.splice(0).map((participant) => participant.leave()));
@@ -44,11 +45,6 @@ async function list(room: string): Promise<readonly Participant[]> {
   const answer = await service.call('GET', pathOf(room));
   expect(answer.status).toBe(200);
   return (answer.json as { participants: readonly Participant[] }).participants;
-}
-
-async function outcomeOf(method: string, path: string, body?: unknown) {
-  const { status, json } = await service.call(method, path, body === undefined ? {} : { body });
-  return { status, code: (json as Problem | undefined)?.type?.split(':').at(-1) };
 }
 
 describe('participants', () => {

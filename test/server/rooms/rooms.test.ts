@@ -9,6 +9,7 @@ import { cursorOf } from '../../../src/server/platform/http/cursor.ts';
 import { join } from '../../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../../support/parts/shared.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { callsOf } from './support/calls-of.ts';
 
 /* On the real media server, which other suites use too: rooms have names of their own. */
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
   service = await startTestService({ livekit });
   media = new RoomServiceClient(livekit.httpUrl, livekit.apiKey, livekit.apiSecret);
 });
+const outcomeOf = callsOf(() => service);
 afterAll(() => service.close());
 
 const unique = (name: string): string => `${name}-${randomUUID().slice(0, 8)}`;
@@ -35,11 +37,6 @@ async function listAll(query = ''): Promise<RoomList> {
   const { status, json } = await service.call('GET', `/v1/rooms${query}`);
   expect(status).toBe(200);
   return json;
-}
-
-async function outcomeOf(method: string, path: string, body?: unknown) {
-  const { status, json } = await service.call(method, path, body === undefined ? {} : { body });
-  return { status, code: (json as Problem | undefined)?.type?.split(':').at(-1) };
 }
 
 describe('creating a room', () => {
