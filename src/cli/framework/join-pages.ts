@@ -14,16 +14,18 @@ export async function joinPages(
   read: (path: string) => Promise<unknown>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const items: unknown[] = [];
+  const cursors = new Set<string>();
   for (let cursor: string | undefined; ; ) {
     const response = await read(cursor === undefined ? path : withCursor(path, cursor));
     const page = pageOf(response, path);
     items.push(...page.items);
     const { nextCursor } = page;
-    const isSame = nextCursor === cursor;
-    if (typeof nextCursor !== 'string' || (isSame && page.items.length === 0)) {
+    const isAtEnd = nextCursor === cursor && page.items.length === 0;
+    if (typeof nextCursor !== 'string' || isAtEnd) {
       return { ...(response as object), [page.name]: items };
     }
-    if (isSame) throw repeatedCursor();
+    if (cursors.has(nextCursor)) throw repeatedCursor();
+    cursors.add(nextCursor);
     cursor = nextCursor;
   }
 }

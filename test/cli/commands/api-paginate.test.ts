@@ -76,4 +76,14 @@ describe('rtc api --paginate', () => {
     expect([code, stdout]).toEqual([1, '']);
     await server.close();
   });
+
+  it('ends at a server whose cursors lead round in a circle', async () => {
+    const server: TestHttpServer = await startHttpServer((request, response) =>
+      json(response, 200, { rooms: [{}], nextCursor: request.url?.includes('cursor=one') ? 'two' : 'one' }),
+    );
+    const env = { RTC_URL: server.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const { code, stdout } = await run(['api', 'GET', '/v1/rooms', '--paginate'], { env });
+    expect([code, stdout]).toEqual([1, '']);
+    await server.close();
+  });
 });
