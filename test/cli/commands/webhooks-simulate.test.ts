@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text as readText } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/contract/events.ts';
+import { createWholeBodyServer } from '../../support/whole-body-server.ts';
 import { type Run, run } from '../support/run.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=';
@@ -24,9 +23,8 @@ async function startReceiver(
   take: (event: Event, isVerified: boolean, handle: (event: Event) => void) => number,
 ): Promise<TestReceiver> {
   const handled: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createWholeBodyServer((request, response, body) => {
     if (request.method === 'GET') return void response.end(JSON.stringify(handled));
-    const body = await readText(request);
     const status = take(JSON.parse(body), isVerified(body, request.headers), ({ id }) => handled.push(id));
     response.writeHead(status).end();
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import { createWholeBodyServer } from '../../support/whole-body-server.ts';
 
 export type Received = {
   readonly method: string;
@@ -21,8 +21,7 @@ export async function startHttpServer(
   answer: (request: Received, response: ServerResponse, count: number) => void,
 ): Promise<TestHttpServer> {
   const received: Received[] = [];
-  const server = createServer(async (request, response) => {
-    const body = (await buffer(request)).toString('utf8');
+  const server = createWholeBodyServer((request, response, body) => {
     const kept = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body };
     received.push(kept);
     answer(kept, response, received.length);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { ListRoomsRequest, ListRoomsResponse } from '@livekit/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -9,6 +9,7 @@ import {
   type LivekitMediaServerSettings,
 } from '../../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { Log } from '../../../../src/server/platform/log.ts';
+import { createWholeBodyServer } from '../../../support/whole-body-server.ts';
 import { failureOf } from './media-server-contract.ts';
 
 const KEYS = { apiKey: 'devkey', apiSecret: 'a secret of the tests, long enough' };
@@ -29,8 +30,7 @@ afterEach(async () => {
 /** Answers every call alike and keeps what it was asked; the adapter is asked with short timeouts. */
 async function against(answer: Answer, settings: Partial<LivekitMediaServerSettings> = {}) {
   const seen: Seen[] = [];
-  const stub = createServer(async (request, response) => {
-    const text = await textOf(request);
+  const stub = createWholeBodyServer((request, response, text) => {
     const { url: path = '', headers } = request;
     const isJson = headers['content-type']?.startsWith('application/json');
     seen.push({ path, authorization: headers.authorization ?? '', body: isJson ? JSON.parse(text) : text });
@@ -332,10 +332,4 @@ function logInto(lines: unknown[]): Log {
     lines.push({ fields, message });
   };
   return { debug: line, info: line, warn: line, error: line };
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebhookReceiver } from 'livekit-server-sdk';
+import { createWholeBodyServer } from '../../../support/whole-body-server.ts';
 
 /** A webhook as it arrived, its signature checked by the SDK. */
 export type ReceivedWebhook = {
@@ -50,10 +51,7 @@ export async function startWebhookInbox({ apiKey, apiSecret }: InboxKeys): Promi
   const faults: string[] = [];
   const statuses: (number | Promise<number>)[] = [];
   const arrivals = new EventTarget();
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString('utf8');
+  const server = createWholeBodyServer(async (request, response, text) => {
     try {
       await receiver.receive(text, request.headers.authorization);
       const body = JSON.parse(text) as WebhookBody;

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createWholeBodyServer } from '../../../support/whole-body-server.ts';
 
 /** A delivery as it arrived. */
 export type Received = {
@@ -59,10 +60,7 @@ export async function startReceiver(behaviour: Behaviour = answer(200), port = 0
   const received: Received[] = [];
   const arrivals = new EventTarget();
   let behave = behaviour;
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString('utf8');
+  const server = createWholeBodyServer((request, response, text) => {
     const one: Received = {
       path: request.url ?? '',
       headers: request.headers,

@@ -1,0 +1,20 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+/** Is called with the whole body of a request, as text. */
+export type WholeBodyHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string,
+) => void | Promise<void>;
+
+/**
+ * A server of Node that reads each body before its handler is called.
+ * A sender may be killed while it sends, as a media server is at the end of a test: such a request is left out.
+ */
+export function createWholeBodyServer(handle: WholeBodyHandler): Server {
+  return createServer(async (request, response) => {
+    const body = await text(request).catch(() => undefined);
+    if (body !== undefined) await handle(request, response, body);
+  });
+}
