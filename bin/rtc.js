@@ -56,6 +56,7 @@ async function runHere() {
         serve: () => import('../dist/server/main.js'),
         dev: () => import('../dist/server/dev.js'),
         worker: () => import('../dist/server/worker.js'),
+        roomClient: () => import('../dist/server/room-client.js'),
         stt: () => import('../dist/server/stt.js'),
         admin: () => import('../dist/server/admin.js'),
         bundled: readBillOfMaterials,

@@ -51,6 +51,7 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
       'dist/server/main.js',
       'dist/server/dev.js',
       'dist/server/worker.js',
+      'dist/server/room-client.js',
       'dist/server/stt.js',
       'dist/server/admin.js',
     ],
@@ -145,6 +146,8 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   ],
   ['src/server/metrics/', ['src/server/platform/', 'src/contract/']],
   ['src/server/fiscal-api/', ['src/server/platform/', 'src/contract/', 'src/fiscal/index.ts']],
+  // A participant without a browser, for `rtc rooms join`.
+  ['src/server/room-client/', ['src/server/platform/', 'src/contract/']],
   // The embedded media server stands alone: it imports nothing of the service.
   ['src/server/media-simulator/', ['src/folders/']],
   // Development puts a media server and a database in front of the service.
@@ -170,8 +173,12 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/cors': ['src/server/app/app.ts'],
   '@inquirer/prompts': ['src/cli/'],
   '@livekit/protocol': ['src/server/platform/livekit/', 'src/server/media-simulator/'],
-  // The live transcriber joins rooms to hear them.
-  '@livekit/rtc-node': ['src/server/platform/livekit/'],
+  // The live transcriber joins rooms to hear them, and `rtc rooms join` to be heard.
+  '@livekit/rtc-node': [
+    'src/server/platform/livekit/',
+    'src/server/room-client/',
+    'src/server/room-client.ts',
+  ],
   '@redis/client': ['src/server/platform/livekit/'],
   aws4fetch: ['src/server/recordings/files/', 'src/server/media-simulator/'],
   '@tanstack/react-query': ['src/web/console/'],
@@ -217,11 +224,13 @@ const NODE_MODULES: Readonly<Record<string, readonly string[]>> = {
 /** Parts of Node that reach outside, and where they may. */
 const NODE_REACH: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/server/platform/storage/sqlite/'],
-  // Development builds and runs the media server; transcription runs ffmpeg and unpacks models.
+  // Development builds and runs the media server; transcription runs ffmpeg and unpacks models; files that are published
+  // in a room are read by ffmpeg.
   'node:child_process': [
     'bin/',
     'src/cli/',
     'src/server/dev/',
+    'src/server/room-client/',
     // LiveKit's room client never frees what a connection took: processes that end do.
     'src/server/platform/livekit/room-audio-process.ts',
     'src/server/transcription/audio/',
@@ -244,6 +253,7 @@ const PROCESS_MEMBERS: Readonly<Record<string, readonly string[]>> = {
     'src/server/main.ts',
     'src/server/dev.ts',
     'src/server/worker.ts',
+    'src/server/room-client.ts',
     'src/server/stt.ts',
     'src/server/admin.ts',
     // ffmpeg, which reads files of strangers, gets only what it needs of it.

@@ -19,6 +19,7 @@ export function buildServer(out: string): Promise<readonly string[]> {
         dev: 'src/server/dev.ts',
         worker: 'src/server/worker.ts',
         'room-audio': 'src/server/room-audio.ts',
+        'room-client': 'src/server/room-client.ts',
         stt: 'src/server/stt.ts',
         admin: 'src/server/admin.ts',
       },

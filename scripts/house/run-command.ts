@@ -16,5 +16,13 @@ process.exitCode = await main(process.argv.slice(2), {
   runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
   signal: new AbortController().signal,
   clock: Date.now,
-  loaders: { serve: absent, dev: absent, worker: absent, stt: absent, admin: absent, bundled: absent },
+  loaders: {
+    serve: absent,
+    dev: absent,
+    worker: absent,
+    roomClient: absent,
+    stt: absent,
+    admin: absent,
+    bundled: absent,
+  },
 });

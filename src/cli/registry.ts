@@ -6,7 +6,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'rooms',
     section: 'Rooms',
     summary: 'Rooms that are open now',
-    verbs: ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'delete'],
+    verbs: ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'join', 'delete'],
     load: () => import('./commands/rooms/commands.ts'),
   },
   {

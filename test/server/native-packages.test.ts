@@ -22,8 +22,9 @@ async function install(name: string, { isProject }: { readonly isProject: boolea
 
 const nothing = { isInstalled: () => false };
 
-describe('the packages of the workers', () => {
+describe('the packages of the workers and of rtc rooms join', () => {
   it('are enough in a checkout', () => {
+    expect(() => requireNativePackages('rtc rooms join')).not.toThrow();
     expect(() => requireNativePackages('stt-live')).not.toThrow();
     expect(() => requireNativePackages('stt-post')).not.toThrow();
   });
@@ -38,6 +39,16 @@ describe('the packages of the workers', () => {
           command: 'npm install -g @livekit/rtc-node@1.2.3 sherpa-onnx-node@4.5.6',
         },
       ),
+    );
+  });
+
+  it('are only those of rooms for rtc rooms join', async () => {
+    const root = await install('joiner', { isProject: false });
+    expect(() => requireNativePackages('rtc rooms join', { ...nothing, root })).toThrow(
+      new MissingPackagesError('rtc rooms join needs a package that is not installed: @livekit/rtc-node', {
+        text: 'install 32 MB with',
+        command: 'npm install -g @livekit/rtc-node@1.2.3',
+      }),
     );
   });
 

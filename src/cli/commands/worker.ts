@@ -1,6 +1,6 @@
 import { WORKER_KINDS } from '../../contract/choices.ts';
 import { EXIT } from '../errors/cli-error.ts';
-import { startError } from '../errors/start-error.ts';
+import { isMissingPackages, startError } from '../errors/start-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { argument } from '../framework/parameters.ts';
 import { nothing } from '../terminal/result.ts';
@@ -32,10 +32,5 @@ const worker = defineCommand({
     return nothing();
   },
 });
-
-/** The worker's packages are installed separately: it is unavailable until they are. */
-function isMissingPackages(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PACKAGES';
-}
 
 export const commands: readonly Command[] = [worker];

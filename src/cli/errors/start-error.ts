@@ -29,6 +29,11 @@ export function startError(
   );
 }
 
+/** Packages with native code are installed separately: what needs them is unavailable until they are. */
+export function isMissingPackages(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MISSING_PACKAGES';
+}
+
 const CHECK = 'check the settings: rtc serve --check, rtc serve --print-config';
 
 function faultsOf(error: unknown): readonly unknown[] | undefined {

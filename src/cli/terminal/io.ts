@@ -51,6 +51,7 @@ export type ServiceLoaders = {
   }>;
   readonly dev: () => Promise<{ dev(options: DevOptions): Promise<unknown> }>;
   readonly worker: () => Promise<{ runWorker(options: WorkerOptions): Promise<unknown> }>;
+  readonly roomClient: () => Promise<RoomClient>;
   readonly stt: () => Promise<SpeechModels>;
   readonly admin: () => Promise<ServiceAdmin>;
   /** The bill of materials of the build, as CycloneDX has it. */
@@ -90,6 +91,44 @@ export type Restoration = {
   /** The files that were there before, by their new names. */
   readonly keptAside: readonly string[];
 };
+
+/** `rtc rooms join`: a participant without a browser. */
+export type RoomClient = { visitRoom(options: RoomVisit): Promise<RoomVisitEnd> };
+
+export type RoomVisit = {
+  readonly publication: RoomPublication | undefined;
+  /** Begins again at the end of what is published. */
+  readonly isLooped: boolean;
+  /** A WAV file that is not there yet, or a stream. */
+  readonly listenTo: string | Writable | undefined;
+  readonly signal: AbortSignal;
+  readonly onNews: (news: RoomVisitNews) => void;
+  /** Called when everything is ready for it. */
+  readonly issueToken: () => Promise<{ readonly url: string; readonly token: string }>;
+};
+
+export type RoomPublication =
+  | { readonly kind: 'test-pattern'; readonly parts: readonly ('audio' | 'video')[] }
+  | { readonly kind: 'file'; readonly path: string }
+  | {
+      readonly kind: 'stdin';
+      readonly stream: Readable;
+      /** Of samples without a header. */
+      readonly raw: { readonly sampleRate: number; readonly channels: number };
+    };
+
+export type RoomVisitNews =
+  | {
+      readonly type: 'joined';
+      readonly room: string;
+      readonly identity: string;
+      readonly others: readonly string[];
+    }
+  | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
+  | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
+  | { readonly type: 'reconnecting' | 'reconnected' };
+
+export type RoomVisitEnd = 'stopped' | 'played' | 'room-closed' | 'removed' | 'replaced' | 'disconnected';
 
 /** `rtc stt`: what is on this machine. */
 export type SpeechModels = {

@@ -6,14 +6,17 @@ import type { WorkerKind } from '../transcription/store.ts';
 import { findPackageRoot } from './package-root.ts';
 
 /*
- * The workers' packages with native code. They are optional peer dependencies: who installs rtc-service for the service
- * or the command line does without their size.
+ * Packages with native code, of the workers and of `rtc rooms join`. They are optional peer dependencies: who installs
+ * rtc-service for the service or the rest of the command line does without their size.
  */
 
+/** A worker, or the command that joins rooms. */
+type PackageUser = WorkerKind | 'rtc rooms join';
+
 const PACKAGES = {
-  '@livekit/rtc-node': { megabytes: 32, kinds: ['stt-live'] },
-  'sherpa-onnx-node': { megabytes: 33, kinds: ['stt-live', 'stt-post'] },
-} as const satisfies Record<string, { readonly megabytes: number; readonly kinds: readonly WorkerKind[] }>;
+  '@livekit/rtc-node': { megabytes: 32, users: ['stt-live', 'rtc rooms join'] },
+  'sherpa-onnx-node': { megabytes: 33, users: ['stt-live', 'stt-post'] },
+} as const satisfies Record<string, { readonly megabytes: number; readonly users: readonly PackageUser[] }>;
 
 type PackageName = keyof typeof PACKAGES;
 
@@ -23,25 +26,25 @@ export type Installation = {
   readonly isInstalled: (name: string) => boolean;
 };
 
-/** A worker lacks packages. The message ends with the command that installs them. */
+/** Packages are missing. The message ends with the command that installs them. */
 export class MissingPackagesError extends HintedError {
   override readonly name = 'MissingPackagesError';
   readonly code = 'ERR_MISSING_PACKAGES';
 }
 
-/** Throws a MissingPackagesError where the worker's packages are not installed. Loads none of them. */
+/** Throws a MissingPackagesError where the packages of this user are not installed. Loads none of them. */
 export function requireNativePackages(
-  kind: WorkerKind,
+  user: PackageUser,
   installation: Installation = thisInstallation(),
 ): void {
   const names = Object.keys(PACKAGES).filter(isPackageName);
   const missing = names
-    .filter((name) => PACKAGES[name].kinds.some((other) => other === kind))
+    .filter((name) => PACKAGES[name].users.some((other) => other === user))
     .filter((name) => !installation.isInstalled(name));
   if (missing.length === 0) return;
   const megabytes = missing.reduce((sum, name) => sum + PACKAGES[name].megabytes, 0);
   const what = missing.length === 1 ? 'a package that is' : 'packages that are';
-  throw new MissingPackagesError(`${kind} needs ${what} not installed: ${missing.join(', ')}`, {
+  throw new MissingPackagesError(`${user} needs ${what} not installed: ${missing.join(', ')}`, {
     text: `install ${megabytes} MB with`,
     command: installCommand(installation.root, missing),
   });

@@ -122,17 +122,17 @@ describe('the fault of', () => {
     [['rooms', 'lst'], "unknown command 'rooms lst', did you mean list?", 'see: rtc rooms --help'],
     [
       ['--profile', 'dev', 'rooms'],
-      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, delete',
+      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--watch', 'list'],
-      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, delete',
+      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, delete',
       'see: rtc rooms --help',
     ],
     [
       ['rooms', '--profile'],
-      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, delete',
+      'rtc rooms needs a verb first: create, list, get, update, send, mute, open, join, delete',
       'see: rtc rooms --help',
     ],
     [

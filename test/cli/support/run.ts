@@ -48,6 +48,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       serve: options.loaders?.serve ?? notHere,
       dev: options.loaders?.dev ?? notHere,
       worker: options.loaders?.worker ?? notHere,
+      roomClient: options.loaders?.roomClient ?? notHere,
       stt: options.loaders?.stt ?? notHere,
       admin: options.loaders?.admin ?? notHere,
       bundled: options.loaders?.bundled ?? notHere,

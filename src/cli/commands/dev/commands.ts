@@ -82,14 +82,15 @@ function workerKinds(text: string): readonly WorkerKind[] {
 }
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
-const IDENTITY = argument('identity of the simulated participant');
+const IDENTITY = argument('identity of the participant');
 const ROLE = option('--role <role>', 'what it may do; default participant', oneOf(ROLES));
 
 const join = defineCommand({
   noun: 'dev',
   verb: 'join',
-  summary: 'Simulate a participant on the embedded media server',
-  description: 'It is listed, muted and removed like a real one, but says nothing.',
+  summary: 'Let somebody join a room',
+  description:
+    'On the embedded media server the participant is simulated: it is listed, muted and removed like a real one, but says nothing, and stays when the command has ended. On a real LiveKit it is a real one, with a tone or a moving picture, and stays until Ctrl-C; see rtc rooms join.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: {
@@ -108,7 +109,18 @@ const join = defineCommand({
       role: role ?? 'participant',
       name: name ?? identity,
     });
-    await control('join', undefined);
+    const response = await control('join', undefined);
+    if (response === 'not-embedded') {
+      const { joinAndStay } = await import('../rooms/join/join-and-stay.ts');
+      const exitCode = await joinAndStay(context, {
+        person: { room, identity, name: name ?? identity, role: role ?? 'participant' },
+        publish: publish === undefined ? undefined : { parts: [publish] },
+        listen: undefined,
+        isLooped: false,
+        raw: { sampleRate: 48_000, channels: 1 },
+      });
+      return nothing({ exitCode });
+    }
     if (publish !== undefined) await control('publish', { ...TRACKS[publish], name: publish });
     if (context.flags.isCurl) return nothing();
     return done(`${identity} is in ${room}.`, { notes: [`See: rtc participants list ${shellQuote(room)}`] });
@@ -118,7 +130,8 @@ const join = defineCommand({
 const leave = defineCommand({
   noun: 'dev',
   verb: 'leave',
-  summary: 'Let a simulated participant go',
+  summary: 'Let a participant go',
+  description: 'A simulated one leaves; on a real LiveKit the participant is removed.',
   needs: 'service',
   arguments: { room: ROOM, identity: IDENTITY },
   options: {},
@@ -126,7 +139,11 @@ const leave = defineCommand({
   async run(context, { room, identity }) {
     await findParticipant(context, room, identity);
     const control = await openControl(context, { room, identity, role: 'viewer', name: identity });
-    await control('leave', undefined);
+    const response = await control('leave', undefined);
+    if (response === 'not-embedded') {
+      const client = await context.client();
+      await client.participants.remove(room, identity, { signal: context.io.signal });
+    }
     if (context.flags.isCurl) return nothing();
     return done(`${identity} has left ${room}.`);
   },
@@ -153,7 +170,7 @@ type Simulated = {
 async function openControl(
   context: Context,
   { room, identity, name, role }: Simulated,
-): Promise<(action: string, body: object | undefined) => Promise<void>> {
+): Promise<(action: string, body: object | undefined) => Promise<'done' | 'not-embedded'>> {
   // The act is the media server's: the token is asked for with --curl too.
   const client = await context.readOnlyClient();
   const { signal } = context.io;
@@ -165,20 +182,17 @@ async function openControl(
   const { printCurl } = await import('../../connection/request-trace.ts');
   return async (action, body) => {
     const request = controlRequest({ url, token, action, body });
-    if (context.flags.isCurl) return printCurl(context.terminal, request);
-    const { status, error } = await sendControl(request, signal);
-    if (status === 200) return;
-    if (error !== undefined) {
-      throw new CliError(
-        status === 409 ? EXIT.conflict : EXIT.failure,
-        `the media server refused: ${error}`,
-        `see who is there: rtc participants list ${shellQuote(room)}`,
-      );
+    if (context.flags.isCurl) {
+      printCurl(context.terminal, request);
+      return 'done';
     }
+    const { status, error } = await sendControl(request, signal);
+    if (status === 200) return 'done';
+    if (error === undefined) return 'not-embedded';
     throw new CliError(
-      EXIT.failure,
-      `${url} is not the embedded media server (it answered ${status})`,
-      'join a real LiveKit with a real client: rtc tokens create',
+      status === 409 ? EXIT.conflict : EXIT.failure,
+      `the media server refused: ${error}`,
+      `see who is there: rtc participants list ${shellQuote(room)}`,
     );
   };
 }

@@ -18,6 +18,7 @@ import { watchList } from '../../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { plural } from '../../terminal/time.ts';
+import { join } from './join/join-command.ts';
 import { mute } from './mute-command.ts';
 import { open } from './open-command.ts';
 import { send } from './send-command.ts';
@@ -231,7 +232,7 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listRooms, get, update, send, mute, open, remove];
+export const commands: readonly Command[] = [create, listRooms, get, update, send, mute, open, join, remove];
 
 async function readRooms(context: Context): Promise<ListResult> {
   const client = await context.client();

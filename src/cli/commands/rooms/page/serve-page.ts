@@ -1,8 +1,7 @@
 import type { RtcClient } from '../../../../client/client.ts';
-import { CliError, EXIT } from '../../../errors/cli-error.ts';
 import { readPageFiles } from '../../../pages/page-files.ts';
 import type { Io } from '../../../terminal/io.ts';
-
+import { requireMedia } from '../require-media.ts';
 import { startPageServer } from './page-server.ts';
 import { type Person, Seats } from './seats.ts';
 
@@ -30,22 +29,10 @@ export async function servePage(io: PageIo, request: PageRequest): Promise<Serve
   const { client, room, person, port, publicUrl } = request;
   const { identity, name, role } = person;
   const { url: mediaUrl } = await client.tokens.create({ roomId: room, userId: identity, name, role });
-  await requireMedia(io, mediaUrl);
+  await requireMedia(mediaUrl, io.signal);
   const seats = new Seats({ client, room, person, now: io.clock });
   const files = await readPageFiles(io.launcher, 'room');
   const { origin, close } = await startPageServer({ client, seats, room, files, mediaUrl, port, publicUrl });
   const code = publicUrl === undefined ? seats.createLocalCode() : seats.createPublicCode();
   return { origin, link: `${publicUrl?.origin ?? origin}/#code=${code}`, close };
-}
-
-/** The embedded media server answers LiveKit's connection check with 501: nobody can connect to it. */
-async function requireMedia({ signal }: PageIo, mediaUrl: string): Promise<void> {
-  const check = new URL('/rtc/validate', mediaUrl.replace(/^ws/, 'http'));
-  const response = await fetch(check, { signal }).catch(() => undefined);
-  if (response?.status !== 501) return;
-  throw new CliError(
-    EXIT.unavailable,
-    'the embedded media server carries no sound and no pictures, so no browser can join',
-    'start a real one: rtc dev --media livekit',
-  );
 }

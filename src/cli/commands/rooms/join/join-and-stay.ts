@@ -1,0 +1,151 @@
+import { resolve } from 'node:path';
+import { RtcError } from '../../../../client/rtc-error.ts';
+import type { Role } from '../../../../contract/choices.ts';
+import { CliError, EXIT, type ExitCode } from '../../../errors/cli-error.ts';
+import { fileError, isFileError } from '../../../errors/file-error.ts';
+import { isMissingPackages, startError } from '../../../errors/start-error.ts';
+import type { Context } from '../../../framework/context.ts';
+import type { RoomPublication, RoomVisitEnd, RoomVisitNews } from '../../../terminal/io.ts';
+import { jsonLine } from '../../../terminal/output.ts';
+import { printStatus } from '../../../terminal/terminal.ts';
+import { requireMedia } from '../require-media.ts';
+
+export type Visit = {
+  readonly person: {
+    readonly room: string;
+    readonly identity: string;
+    readonly name: string;
+    readonly role: Role;
+  };
+  /** Parts of the test pattern, a path, or `-`; undefined publishes nothing. */
+  readonly publish: { readonly parts: readonly ('audio' | 'video')[] } | string | undefined;
+  /** A path, or `-`. */
+  readonly listen: string | undefined;
+  readonly isLooped: boolean;
+  readonly raw: { readonly sampleRate: number; readonly channels: number };
+};
+
+/** Joins a room of the real media server, says on stderr what happens there, and returns the exit code of its end. */
+export async function joinAndStay(context: Context, visit: Visit): Promise<ExitCode> {
+  const { io } = context;
+  const { room, identity, name, role } = visit.person;
+  const client = await context.client();
+  const issueToken = async (): Promise<{ readonly url: string; readonly token: string }> => {
+    const body = { roomId: room, userId: identity, name, role };
+    const issued = await client.tokens.create(body, { signal: io.signal });
+    await requireMedia(issued.url, io.signal);
+    return issued;
+  };
+  if (context.flags.isCurl) await issueToken();
+  const { visitRoom } = await io.loaders.roomClient();
+  try {
+    const end = await visitRoom({
+      publication: publicationOf(context, visit),
+      isLooped: visit.isLooped,
+      listenTo: targetOf(context, visit.listen),
+      signal: io.signal,
+      onNews: (news) => report(context, visit, news),
+      issueToken,
+    });
+    reportEnd(context, visit, end);
+    return exitCodeOf(end, visit);
+  } catch (error) {
+    if (error instanceof RtcError || error instanceof CliError || io.signal.aborted) throw error;
+    if (isFileError(error)) throw ownFileError(context, visit, error);
+    const isUnavailable = isMissingPackages(error) || codeOf(error) === 'ERR_UNAVAILABLE';
+    const exitCode = isUnavailable ? EXIT.unavailable : EXIT.failure;
+    throw startError(error, { exitCode, signal: io.signal });
+  }
+}
+
+function ownFileError({ io }: Context, { listen }: Visit, error: NodeJS.ErrnoException): CliError {
+  const path = error.path ?? '';
+  if (error.code === 'EEXIST') {
+    return new CliError(EXIT.conflict, `${path} is there already`, 'name another file, or remove this one');
+  }
+  const isWritten = listen !== undefined && resolve(io.workingDirectory, listen) === path;
+  return fileError(error, { doing: isWritten ? 'written' : 'read' });
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function publicationOf({ io }: Context, { publish, raw }: Visit): RoomPublication | undefined {
+  if (publish === undefined) return undefined;
+  if (publish === '-') return { kind: 'stdin', stream: io.stdin, raw };
+  if (typeof publish === 'string') return { kind: 'file', path: resolve(io.workingDirectory, publish) };
+  return { kind: 'test-pattern', parts: publish.parts };
+}
+
+function targetOf({ io }: Context, listen: string | undefined) {
+  if (listen === undefined) return undefined;
+  return listen === '-' ? io.stdout : resolve(io.workingDirectory, listen);
+}
+
+function report(context: Context, visit: Visit, news: RoomVisitNews): void {
+  const { terminal, io } = context;
+  if (terminal.json === undefined) printStatus(terminal, textOf(news, visit));
+  else io.stdout.write(`${jsonLine(terminal, news)}\n`);
+}
+
+function textOf(news: RoomVisitNews, { person, listen }: Visit): string {
+  switch (news.type) {
+    case 'joined': {
+      const others = news.others.length === 0 ? 'nobody else' : news.others.join(', ');
+      return `Joined ${news.room} as ${news.identity} (${person.role}); with ${others}. Ctrl-C leaves.`;
+    }
+    case 'published':
+      return `Publishing ${news.kind === 'audio' ? 'sound' : 'pictures'}: ${news.trackSid}.`;
+    case 'participant_joined':
+      return `${news.identity} has joined.`;
+    case 'participant_left':
+      return `${news.identity} has left.`;
+    case 'heard':
+      return `Writing what ${news.identity} says to ${listen === '-' ? 'stdout' : listen}.`;
+    case 'reconnecting':
+      return 'The connection is lost; trying again.';
+    case 'reconnected':
+      return 'The connection is back.';
+  }
+}
+
+function reportEnd(context: Context, visit: Visit, end: RoomVisitEnd): void {
+  const { terminal, io } = context;
+  if (terminal.json === undefined) printStatus(terminal, textOfEnd(end, visit));
+  else io.stdout.write(`${jsonLine(terminal, { type: 'left', reason: end })}\n`);
+}
+
+function textOfEnd(end: RoomVisitEnd, { person, publish }: Visit): string {
+  const { room, identity } = person;
+  switch (end) {
+    case 'stopped':
+      return `Left ${room}.`;
+    case 'played':
+      return `Played ${publish === '-' ? 'stdin' : String(publish)} to its end, and left ${room}.`;
+    case 'room-closed':
+      return `Room ${room} was closed.`;
+    case 'removed':
+      return `${identity} was removed from ${room}.`;
+    case 'replaced':
+      return `Another ${identity} has joined ${room}, which ends this one: take another identity with --as.`;
+    case 'disconnected':
+      return `The media server has ended the connection to ${room}.`;
+  }
+}
+
+/** A room that is closed cuts off a file, and is the end of all else. */
+function exitCodeOf(end: RoomVisitEnd, { publish }: Visit): ExitCode {
+  switch (end) {
+    case 'stopped':
+    case 'played':
+      return EXIT.success;
+    case 'room-closed':
+      return typeof publish === 'string' ? EXIT.negative : EXIT.success;
+    case 'removed':
+    case 'replaced':
+      return EXIT.negative;
+    case 'disconnected':
+      return EXIT.unavailable;
+  }
+}

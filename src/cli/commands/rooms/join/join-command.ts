@@ -1,0 +1,99 @@
+import { ROLES } from '../../../../contract/choices.ts';
+import { usageError } from '../../../errors/cli-error.ts';
+import { defineCommand } from '../../../framework/command.ts';
+import { argument, flag, notEmpty, oneOf, option, wholeNumber } from '../../../framework/parameters.ts';
+import { nothing } from '../../../terminal/result.ts';
+
+const DEFAULT_RATE = 48_000;
+
+export const join = defineCommand({
+  noun: 'rooms',
+  verb: 'join',
+  summary: 'Join a room without a browser, to publish and to listen',
+  description:
+    'Publishes a test pattern (a moving picture and a tone), a WAV file with 16-bit samples, any other file of sound or pictures where ffmpeg is installed, or with - what comes from stdin: WAV, or samples without a header. Writes with --listen what the others say to a WAV file of one channel. It leaves at the end of the file, with Ctrl-C, and when the room ends. Exit codes: 0 the file has been played, it was stopped, or the room has ended without anything being cut off; 7 removed, replaced by somebody of the same identity, or the room was closed before the end of the file; 6 the package @livekit/rtc-node is not installed, or the connection is lost. For load tests use LiveKit’s own: lk load-test.',
+  needs: 'service',
+  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  options: {
+    publish: option('--publish <what>', 'test-pattern, a file, or - for stdin', {
+      parse: notEmpty,
+      completes: 'files',
+    }),
+    listen: option('--listen <file>', 'WAV file to write what is said to, - for stdout', {
+      parse: notEmpty,
+      completes: 'files',
+    }),
+    as: option('--as <identity>', 'identity in the room; default: your user name and a number', {
+      parse: notEmpty,
+    }),
+    name: option('--name <name>', 'name that others see; default: the identity', { parse: notEmpty }),
+    role: option('--role <role>', 'what it may do; default participant', oneOf(ROLES)),
+    loop: flag('--loop', 'begin the file again at its end'),
+    rate: option('--rate <n>', `samples a second of stdin without a header; default ${DEFAULT_RATE}`, {
+      parse: wholeNumber(8_000, 192_000),
+    }),
+    channels: option('--channels <n>', 'channels of stdin without a header; default 1', {
+      parse: wholeNumber(1, 2),
+    }),
+  },
+  examples: [
+    {
+      line: 'rtc rooms join demo --publish test-pattern',
+      does: 'Somebody to see and to hear, until Ctrl-C',
+    },
+    { line: 'rtc rooms join demo --publish question.wav --as ada', does: 'Says it, and leaves' },
+    { line: 'rtc rooms join demo --publish talk.mp4 --loop', does: 'A film, again and again' },
+    { line: 'rtc rooms join demo --listen said.wav', does: 'Writes what is said until Ctrl-C' },
+    {
+      line: 'espeak-ng "Good morning" --stdout | rtc rooms join demo --publish -',
+      does: 'Says what another program makes',
+    },
+  ],
+  isStream: () => true,
+  async run(context, input) {
+    checkTogether(input, context.terminal.json !== undefined);
+    const { joinAndStay } = await import('./join-and-stay.ts');
+    const { room, publish, listen, loop, role = 'participant', rate = DEFAULT_RATE, channels = 1 } = input;
+    const identity = input.as ?? `${userName(context.io.env)}-${context.io.processId}`;
+    const exitCode = await joinAndStay(context, {
+      person: { room, identity, name: input.name ?? identity, role },
+      publish: publish === 'test-pattern' ? { parts: ['audio', 'video'] } : publish,
+      listen,
+      isLooped: loop,
+      raw: { sampleRate: rate, channels },
+    });
+    return nothing({ exitCode });
+  },
+});
+
+type Typed = {
+  readonly publish: string | undefined;
+  readonly listen: string | undefined;
+  readonly role: string | undefined;
+  readonly loop: boolean;
+  readonly rate: number | undefined;
+  readonly channels: number | undefined;
+};
+
+/** @throws CliError (usage) for options that do not go together */
+function checkTogether({ publish, listen, role, loop, rate, channels }: Typed, isJson: boolean): void {
+  if (publish !== undefined && role === 'viewer') {
+    throw usageError('a viewer may not publish', 'leave out --publish, or take another --role');
+  }
+  if (loop && (publish === undefined || publish === '-')) {
+    throw usageError('--loop needs a file that can be read again', 'give --publish FILE');
+  }
+  if ((rate !== undefined || channels !== undefined) && publish !== '-') {
+    throw usageError('--rate and --channels are for stdin', 'give --publish -');
+  }
+  if (rate !== undefined && !Number.isInteger(rate / 50)) {
+    throw usageError(`--rate ${rate} is no rate that rooms take`, 'such as 16000, 44100 or 48000');
+  }
+  if (listen === '-' && isJson) {
+    throw usageError('--json and --listen - both want stdout', 'name a file to listen to');
+  }
+}
+
+function userName({ USER, USERNAME }: Readonly<Record<string, string | undefined>>): string {
+  return USER ?? USERNAME ?? 'rtc';
+}

@@ -1,0 +1,158 @@
+import type { DisconnectReason, RemoteParticipant, Room } from '@livekit/rtc-node';
+import { messageOf } from '../platform/error-message.ts';
+import { hideTokens } from '../platform/livekit/errors.ts';
+import { type Listener, listen } from './listen.ts';
+import type { MediaSource } from './media.ts';
+import { playMedia } from './play-media.ts';
+import { RoomClientError } from './room-client-error.ts';
+import type { WavWriter } from './wav-writer.ts';
+
+/*
+ * A participant without a browser: joins a room with an access token, publishes, listens, and leaves at the end of what it
+ * publishes, at the signal, or when the media server ends the connection.
+ */
+
+export type Sdk = typeof import('@livekit/rtc-node');
+
+export type RoomClientNews =
+  | {
+      readonly type: 'joined';
+      readonly room: string;
+      readonly identity: string;
+      readonly others: readonly string[];
+    }
+  | { readonly type: 'published'; readonly kind: 'audio' | 'video'; readonly trackSid: string }
+  | { readonly type: 'participant_joined' | 'participant_left' | 'heard'; readonly identity: string }
+  | { readonly type: 'reconnecting' | 'reconnected' };
+
+/** Why the participant is no longer in the room. */
+export type RoomClientEnd = 'stopped' | 'played' | 'room-closed' | 'removed' | 'replaced' | 'disconnected';
+
+export type RoomVisit = {
+  readonly url: string;
+  readonly token: string;
+  readonly media: MediaSource | undefined;
+  readonly isLooped: boolean;
+  readonly writer: WavWriter | undefined;
+  readonly now: () => number;
+  /** Leaves the room. Its reason, where it is an Error, is thrown. */
+  readonly signal: AbortSignal;
+  readonly onNews: (news: RoomClientNews) => void;
+};
+
+/** @throws RoomClientError where the room cannot be joined; errors of the media */
+export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomClientEnd> {
+  const room = new sdk.Room();
+  const left = Promise.withResolvers<RoomClientEnd>();
+  room.on(sdk.RoomEvent.Disconnected, (reason) => left.resolve(endOf(sdk, reason)));
+  reportPeople(sdk, room, visit);
+  const { writer, now, onNews } = visit;
+  const listener =
+    writer === undefined
+      ? undefined
+      : listen(sdk, room, { writer, now, onHeard: (identity) => onNews({ type: 'heard', identity }) });
+  try {
+    await connect(room, visit);
+    reportJoined(room, visit);
+    listener?.subscribe();
+    return await stay(sdk, room, visit, left.promise);
+  } finally {
+    await leave(room, listener);
+  }
+}
+
+async function connect(room: Room, { url, token, signal }: RoomVisit): Promise<void> {
+  try {
+    await untilAborted(room.connect(url, token, { autoSubscribe: false, dynacast: false }), signal);
+  } catch (cause) {
+    const reason = hideTokens(messageOf(cause));
+    throw new RoomClientError(
+      'ERR_UNAVAILABLE',
+      `the media server at ${url} cannot be joined: ${reason}`,
+      { text: 'see whether it can be reached from this machine', command: 'rtc doctor' },
+      { cause: new Error(reason) },
+    );
+  }
+}
+
+/** The room client itself cannot be told to give up connecting; what it has made by then is left with the room. */
+async function untilAborted(connecting: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => aborted.resolve(), { once: true });
+  if (signal.aborted) aborted.resolve();
+  connecting.catch(() => {});
+  await Promise.race([connecting, aborted.promise]);
+}
+
+function reportJoined({ name, localParticipant, remoteParticipants }: Room, { onNews }: RoomVisit): void {
+  if (localParticipant === undefined) return;
+  const others = [...remoteParticipants.values()].map(({ identity }) => identity);
+  onNews({ type: 'joined', room: name ?? '', identity: localParticipant.identity, others });
+}
+
+function reportPeople(sdk: Sdk, room: Room, { onNews }: RoomVisit): void {
+  const { RoomEvent } = sdk;
+  room.on(RoomEvent.ParticipantConnected, ({ identity }: RemoteParticipant) =>
+    onNews({ type: 'participant_joined', identity }),
+  );
+  room.on(RoomEvent.ParticipantDisconnected, ({ identity }: RemoteParticipant) =>
+    onNews({ type: 'participant_left', identity }),
+  );
+  room.on(RoomEvent.Reconnecting, () => onNews({ type: 'reconnecting' }));
+  room.on(RoomEvent.Reconnected, () => onNews({ type: 'reconnected' }));
+}
+
+async function stay(
+  sdk: Sdk,
+  { localParticipant }: Room,
+  visit: RoomVisit,
+  left: Promise<RoomClientEnd>,
+): Promise<RoomClientEnd> {
+  const { media, isLooped, onNews } = visit;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([visit.signal, ending.signal]);
+  const stopped = stoppedBy(visit.signal);
+  const played =
+    media === undefined || localParticipant === undefined
+      ? undefined
+      : playMedia(sdk, localParticipant, {
+          source: media,
+          isLooped,
+          signal,
+          onPublished: ({ kind, sid }) => onNews({ type: 'published', kind, trackSid: sid }),
+        });
+  // It is awaited below, and also fails when the connection has ended first.
+  const end = played?.then((): RoomClientEnd => 'played');
+  end?.catch(() => {});
+  try {
+    return await Promise.race([stopped, left, ...(end === undefined ? [] : [end])]);
+  } finally {
+    ending.abort();
+    await played?.catch(() => {});
+  }
+}
+
+function stoppedBy(signal: AbortSignal): Promise<RoomClientEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<RoomClientEnd>();
+  const stop = (): void => {
+    const { reason } = signal;
+    if (reason instanceof Error && reason.name !== 'AbortError') reject(reason);
+    else resolve('stopped');
+  };
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  return promise;
+}
+
+async function leave(room: Room, listener: Listener | undefined): Promise<void> {
+  await room.disconnect();
+  room.removeAllListeners();
+  await listener?.close();
+}
+
+function endOf({ DisconnectReason: reasons }: Sdk, reason: DisconnectReason): RoomClientEnd {
+  if (reason === reasons.DUPLICATE_IDENTITY) return 'replaced';
+  if (reason === reasons.PARTICIPANT_REMOVED) return 'removed';
+  if (reason === reasons.ROOM_DELETED || reason === reasons.ROOM_CLOSED) return 'room-closed';
+  return 'disconnected';
+}

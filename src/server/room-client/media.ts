@@ -1,0 +1,42 @@
+/*
+ * What a participant publishes: sound in frames of 20 ms and pictures at a fixed rate, both from the same beginning. The
+ * player asks for each when it is due, so that a file is read no faster than it is heard.
+ */
+
+export const FRAME_MS = 20;
+
+export type Sound = {
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** Interleaved samples; each of FRAME_MS. */
+  readonly frames: AsyncIterator<Int16Array>;
+};
+
+export type Picture = {
+  readonly width: number;
+  readonly height: number;
+  readonly framesPerSecond: number;
+  /** Planes of YUV 4:2:0, one after the other. */
+  readonly frames: AsyncIterator<Uint8Array>;
+};
+
+export type Media = {
+  readonly sound: Sound | undefined;
+  readonly picture: Picture | undefined;
+  close(): Promise<void>;
+};
+
+export type MediaSource = {
+  /** Begins anew; a source of which there is only one, such as standard input, is opened once. */
+  open(): Promise<Media>;
+};
+
+/** Samples of one channel in a frame. */
+export function frameLength(sampleRate: number): number {
+  return (sampleRate * FRAME_MS) / 1000;
+}
+
+/** Whether a frame is a whole number of samples, and the room client's resampler knows the rate. */
+export function isUsualRate(sampleRate: number): boolean {
+  return sampleRate >= 8_000 && sampleRate <= 192_000 && Number.isInteger(frameLength(sampleRate));
+}
