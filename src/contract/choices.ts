@@ -17,6 +17,10 @@ export type PostStatus = (typeof POST_STATUSES)[number];
 export const WORKER_KINDS = ['stt-live', 'stt-post'] as const;
 export type WorkerKind = (typeof WORKER_KINDS)[number];
 
+/** What `rtc dev` can start beside the service. */
+export const DEV_ADD_ONS = [...WORKER_KINDS, 'recorder'] as const;
+export type DevAddOn = (typeof DEV_ADD_ONS)[number];
+
 export const INGRESS_TYPES = ['rtmp', 'whip'] as const;
 export type IngressType = (typeof INGRESS_TYPES)[number];
 

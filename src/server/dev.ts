@@ -1,25 +1,35 @@
 import { dirname, join, resolve } from 'node:path';
+import type { DevAddOn } from '../contract/choices.ts';
 import { type Config, type Environment, loadConfig, readEnvironment } from './app/config/config.ts';
 import { untilEnd } from './app/failure.ts';
+import { requireNativePackages } from './app/native-packages.ts';
 import { requireModels } from './app/open-speech.ts';
 import { findPackageRoot } from './app/package-root.ts';
 import { type RunningService, startService } from './app/service.ts';
+import type { AbsentAddOn, AddOn } from './dev/add-ons/add-on.ts';
+import { type AddOnChoice, type ChosenAddOns, chooseAddOns } from './dev/add-ons/choose-add-ons.ts';
+import { recorder } from './dev/add-ons/recorder.ts';
+import { startAddOns } from './dev/add-ons/run-add-ons.ts';
+import { speechWorker } from './dev/add-ons/speech-worker.ts';
 import { childError } from './dev/binaries/child-process.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { developmentCredentials } from './dev/credentials.ts';
 import { holdFreePort } from './dev/free-port.ts';
 import { type DevMedia, externalUrl, startMedia } from './dev/media.ts';
 import { openProcessSupervisor, type ProcessSupervisor } from './dev/process-supervisor.ts';
-import { type DevWorkersSettings, startDevWorkers } from './dev/workers.ts';
+import type { Log } from './platform/log.ts';
 import { createLog } from './platform/pino-log.ts';
 import { prepareFolder } from './platform/storage/sqlite/file.ts';
 import { systemClock, systemIds } from './platform/system.ts';
+import { checkFfmpeg } from './transcription/audio/ffmpeg-audio.ts';
 import type { WorkerKind } from './transcription/store.ts';
 
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
-  /** Add-ons to start with the service, each in its own process. */
-  readonly workers: readonly WorkerKind[];
+  /** Add-ons without which nothing is to run. Beside a real LiveKit the others are started too where they can be. */
+  readonly with: readonly DevAddOn[];
+  /** Add-ons that are not wanted. */
+  readonly without: readonly DevAddOn[];
   readonly host: string | undefined;
   readonly port: number | undefined;
   /** Ends the development server when it is aborted. */
@@ -42,6 +52,11 @@ export type DevReady = {
     readonly kind: DevMedia['kind'];
     readonly url: string;
     readonly notes: readonly string[];
+  };
+  readonly addOns: {
+    readonly running: readonly DevAddOn[];
+    /** Those that are missing something. */
+    readonly absent: readonly AbsentAddOn[];
   };
 };
 
@@ -82,7 +97,8 @@ async function runSupervised(options: DevOptions, dev: DevEnvironment): Promise<
   const { environment, dataDir, supervisor } = dev;
   const { own, areCredentialsNew } = await withCredentials(options, environment, dataDir);
   const draft = loadConfig(own);
-  if (options.workers.length > 0) requireModels(draft.speech, defaultCacheDir(environment));
+  // Before anything is started.
+  if (isSpeechRequired(options)) requireModels(draft.speech, defaultCacheDir(environment));
   const media = await startMedia({
     environment,
     supervisor,
@@ -158,7 +174,9 @@ type StartedDev = Pick<ServiceEnvironment, 'releasePort'> & {
 
 async function runService(options: DevOptions, started: StartedDev): Promise<void> {
   const { config, media, areCredentialsNew } = started;
+  const { progress } = options;
   const log = createLog(config.values.LOG_LEVEL);
+  const chosen = await findAddOns(options, started, log);
   await started.releasePort();
   const service: RunningService = await startService(config, {
     log,
@@ -166,10 +184,14 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
     ids: systemIds,
     developmentMedia: media.kind === 'external' ? undefined : media.kind,
   });
-  const workers = startDevWorkers(workersOf(options, started));
+  const addOns = startAddOns({ ...chosen, required: options.with, clock: systemClock, progress });
   try {
-    await workers.waitForReady(service.url);
-    workers.superviseRestarts();
+    const ended = await addOns.waitForReady(service.url);
+    addOns.superviseRestarts();
+    const absent = [...chosen.absent, ...ended];
+    const running = chosen.addOns
+      .map(({ name }) => name)
+      .filter((name) => ended.every((one) => one.name !== name));
     await options.announce({
       url: service.url,
       apiKey: config.apiKey,
@@ -177,24 +199,52 @@ async function runService(options: DevOptions, started: StartedDev): Promise<voi
       areCredentialsNew,
       dataDir: config.dataDir,
       media: { kind: media.kind, url: media.url, notes: media.notes },
+      addOns: { running, absent },
     });
     await Promise.race([
       waitForEnd(options.signal, media.children),
       untilEnd(options.signal, service.failed),
     ]);
   } finally {
-    await workers.close();
+    await addOns.close();
     await service.close();
   }
 }
 
-function workersOf(
-  { workers: kinds, progress }: DevOptions,
-  { config, settings, supervisor }: StartedDev,
-): DevWorkersSettings {
+function isSpeechRequired({ with: required }: DevOptions): boolean {
+  return required.some((name) => name !== 'recorder');
+}
+
+/** The embedded media server has no sound to recognise, and records silence by itself. */
+async function findAddOns(options: DevOptions, started: StartedDev, log: Log): Promise<ChosenAddOns> {
+  const { config, settings, media, supervisor } = started;
+  const { dataDir, recordingDir, livekit } = config;
   const launcher = join(findPackageRoot(import.meta.dirname), 'bin', 'rtc.js');
-  const { dataDir } = config;
-  return { kinds, supervisor, environment: settings, dataDir, launcher, clock: systemClock, progress };
+  const choice: AddOnChoice = {
+    required: options.with,
+    unwanted: options.without,
+    areOthersTried: media.kind !== 'embedded',
+  };
+  return await chooseAddOns(choice, async (name): Promise<AddOn> => {
+    if (name === 'recorder') {
+      const { apiKey, apiSecret } = livekit;
+      return await recorder({
+        ...{ environment: settings, dataDir, recordingDir, media, apiKey, apiSecret, supervisor, log },
+      });
+    }
+    await requireSpeech(name, config, settings);
+    return speechWorker(name, { supervisor, environment: settings, dataDir, launcher });
+  });
+}
+
+async function requireSpeech(
+  kind: WorkerKind,
+  { speech, values }: Config,
+  settings: Environment,
+): Promise<void> {
+  requireNativePackages(kind);
+  requireModels(speech, defaultCacheDir(settings));
+  if (kind === 'stt-post') await checkFfmpeg(values.STT_FFMPEG);
 }
 
 async function waitForEnd(signal: AbortSignal, children: DevMedia['children']): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import type { WorkerKind } from '../../contract/choices.ts';
+import type { DevAddOn, WorkerKind } from '../../contract/choices.ts';
+import type { Hint } from '../../contract/hint.ts';
 
 /**
  * The process's streams, environment and signals, as a command sees them. Tests pass their own; nothing in src/cli
@@ -192,8 +193,10 @@ export type ServeOptions = {
 /** `rtc dev`: resolves when everything it started has closed after `signal`. */
 export type DevOptions = {
   readonly media: 'livekit' | 'embedded' | undefined;
-  /** Add-ons to start beside it. */
-  readonly workers: readonly WorkerKind[];
+  /** Add-ons without which nothing is to run. Beside a real LiveKit the others are started too where they can be. */
+  readonly with: readonly DevAddOn[];
+  /** Add-ons that are not wanted. */
+  readonly without: readonly DevAddOn[];
   readonly host: string | undefined;
   readonly port: number | undefined;
   readonly signal: AbortSignal;
@@ -216,6 +219,17 @@ export type DevReady = {
     readonly url: string;
     readonly notes: readonly string[];
   };
+  readonly addOns: {
+    readonly running: readonly DevAddOn[];
+    readonly absent: readonly AbsentAddOn[];
+  };
+};
+
+/** An add-on that is missing something. */
+export type AbsentAddOn = {
+  readonly name: DevAddOn;
+  readonly reason: string;
+  readonly hint: Hint | undefined;
 };
 
 /** A terminal on both ends of a dialogue, and nobody who said that there is none. */

@@ -194,8 +194,7 @@ function livekitNotes(redisAddress: string | undefined): readonly string[] {
   if (redisAddress !== undefined) {
     return [
       `Redis on ${redisAddress}`,
-      "recordings need LiveKit's egress worker on it, streams its ingress worker,",
-      'with livekitApiKey and livekitApiSecret of credentials.json in the data folder',
+      "streams need LiveKit's ingress worker on it, with livekitApiKey and livekitApiSecret of credentials.json in the data folder",
     ];
   }
   return ['no redis-server on PATH: recording and ingress answer 503'];

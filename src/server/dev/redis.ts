@@ -1,8 +1,8 @@
 import { createConnection } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import type { Environment } from '../app/config/config.ts';
 import type { RunningChild } from './binaries/child-process.ts';
-import { isExecutable } from './binaries/go-binary.ts';
+import { findOnPath, type Program } from './binaries/find-on-path.ts';
 import { nextFreePort, withFreePorts } from './free-port.ts';
 import type { ProcessSupervisor } from './process-supervisor.ts';
 import { waitForReady } from './wait-for-ready.ts';
@@ -22,12 +22,10 @@ export async function startRedis(settings: DevRedisSettings): Promise<DevRedis |
   const { environment } = settings;
   const { REDIS_URL: url } = environment;
   if (url) return { url: redisUrl(url) };
-  const program = await findOnPath(['redis-server', 'valkey-server'], environment.PATH ?? '');
+  const program = await findOnPath(['redis-server', 'valkey-server'], environment.PATH);
   if (program === undefined) return undefined;
   return await withFreePorts(() => startServer(settings, program));
 }
-
-type Program = { readonly name: string; readonly path: string };
 
 async function startServer({ dataDir, supervisor }: DevRedisSettings, program: Program): Promise<DevRedis> {
   const port = await nextFreePort(REDIS_PORT);
@@ -76,16 +74,6 @@ export function livekitRedis(url: URL) {
     ...(/^\/\d+$/.test(pathname) ? { db: Number(pathname.slice(1)) } : {}),
     ...(protocol === 'rediss:' ? { use_tls: true } : {}),
   };
-}
-
-async function findOnPath(names: readonly string[], searchPath: string): Promise<Program | undefined> {
-  for (const name of names) {
-    for (const folder of searchPath.split(delimiter).filter((part) => part !== '')) {
-      const path = join(folder, name);
-      if (await isExecutable(path)) return { name, path };
-    }
-  }
-  return undefined;
 }
 
 /** Returns the pid of the Redis on the port. Another server may have taken the port at the same moment. */

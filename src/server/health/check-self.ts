@@ -14,7 +14,7 @@ export type SelfCheckDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
   /** Warnings about secrets, one sentence each. */
   readonly secretWarnings: readonly string[];
-  /** Set in `rtc dev`, where no recorder and no ingress worker is expected. */
+  /** Set in `rtc dev`, where a recorder and an ingress worker are optional. */
   readonly developmentMedia?: DevelopmentMedia | undefined;
 };
 
@@ -79,13 +79,14 @@ const EMBEDDED_WORKERS: readonly SelfCheck[] = [
   },
 ];
 
-/** `rtc dev` starts neither recorders nor ingress workers, and without redis-server they could not work. */
+/** `rtc dev` starts a recorder where it finds one, and no ingress worker. Without redis-server neither could work. */
 function inDevelopment(check: SelfCheck): SelfCheck {
   if (check.status === 'fault') {
-    return { ...check, status: 'note', detail: 'none is connected: rtc dev starts none' };
+    const why = check.check === 'recorder' ? 'rtc dev found none to start' : 'rtc dev starts none';
+    return { ...check, status: 'note', detail: `none is connected: ${why}` };
   }
   if (check.status !== 'unknown') return check;
-  const detail = 'rtc dev starts none, and found no redis-server on PATH for one';
+  const detail = 'none is connected: rtc dev found no redis-server on PATH for one';
   return { ...check, status: 'note', detail, next: 'install redis-server, then start rtc dev again' };
 }
 

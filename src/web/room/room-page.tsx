@@ -1,6 +1,7 @@
 import { LiveKitRoom, useRoomContext, VideoConference } from '@livekit/components-react';
 import { DisconnectReason, RoomEvent } from 'livekit-client';
 import { useEffect, useState } from 'react';
+import { CaptionSwitch } from './caption-switch.tsx';
 import { Captions } from './captions.tsx';
 import type { Invitation } from './invitation.ts';
 import { People } from './people.tsx';
@@ -34,6 +35,7 @@ export function RoomPage({ invitation }: Props) {
       <header className="bar">
         <h1>{room}</h1>
         <span className={`role role-${role}`}>{role}</span>
+        {role === 'host' && <CaptionSwitch invitation={invitation} onError={setDeviceError} />}
       </header>
       {deviceError !== undefined && (
         <p role="alert" className="banner">

@@ -28,6 +28,13 @@ export async function removeParticipant(invitation: Invitation, identity: string
   await post('remove', { body: { identity }, token: invitation.token });
 }
 
+/** Starts or stops the captions of the room, or only looks. Returns whether they are on. */
+export async function setCaptions(invitation: Invitation, isOn: boolean | undefined): Promise<boolean> {
+  const response = await post('captions', { body: { isOn }, token: invitation.token });
+  const state: unknown = await response.json();
+  return typeof state === 'object' && state !== null && 'isOn' in state && state.isOn === true;
+}
+
 /** Keeps the address of the page usable: a reload finds the newest token in it. */
 export function keepInvitation(invitation: Invitation): void {
   history.replaceState(null, '', writeInvitation(invitation));

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DevOptions } from '../../../src/cli/terminal/io.ts';
+import type { DevOptions, DevReady } from '../../../src/cli/terminal/io.ts';
 import { type Run, run } from '../support/run.ts';
 
 let home: string;
@@ -11,8 +11,16 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
+type DevRun = { readonly argv?: readonly string[]; readonly addOns?: DevReady['addOns'] };
+
+const NO_ADD_ONS: DevReady['addOns'] = { running: [], absent: [] };
+
 /** `rtc dev` in a folder, up to its announcement. */
-async function dev(folder: string, port: number, argv: readonly string[] = []): Promise<Run> {
+async function dev(
+  folder: string,
+  port: number,
+  { argv = [], addOns = NO_ADD_ONS }: DevRun = {},
+): Promise<Run> {
   const workingDirectory = join(home, folder);
   await mkdir(workingDirectory, { recursive: true });
   const ready = {
@@ -22,6 +30,7 @@ async function dev(folder: string, port: number, argv: readonly string[] = []): 
     areCredentialsNew: false,
     dataDir: './data',
     media: { kind: 'embedded', url: 'ws://127.0.0.1:7880', notes: [] },
+    addOns,
   } as const;
   return await run(['dev', ...argv], {
     workingDirectory,
@@ -70,13 +79,85 @@ describe('rtc dev', () => {
   });
 
   it('with --json prints where everything is, and no secret', async () => {
-    const { stdout } = await dev('shop', 3000, ['--json']);
+    const { stdout } = await dev('shop', 3000, { argv: ['--json'] });
     expect(JSON.parse(stdout)).toEqual({
       url: 'http://127.0.0.1:3000',
       profile: 'dev',
       dataDir: './data',
       media: { kind: 'embedded', url: 'ws://127.0.0.1:7880', notes: [] },
+      addOns: [],
     });
-    expect((await dev('shop', 3000, ['--json', 'profile'])).stdout).toBe('{"profile":"dev"}\n');
+    expect((await dev('shop', 3000, { argv: ['--json', 'profile'] })).stdout).toBe('{"profile":"dev"}\n');
+  });
+
+  const NO_MODEL = {
+    reason: 'There is no speech model yet',
+    hint: { text: 'install the small English one', command: 'rtc stt install moonshine-tiny-en' },
+  };
+  const NO_RECORDER = {
+    name: 'recorder',
+    reason: "LiveKit's egress worker is not on PATH",
+    hint: { text: 'ways to run one', command: 'rtc help recorder' },
+  } as const;
+
+  it('says what runs beside the service', async () => {
+    const { stdout } = await dev('shop', 3000, {
+      addOns: { running: ['stt-live', 'stt-post', 'recorder'], absent: [] },
+    });
+    expect(stdout).toContain(
+      [
+        '  Captions      of what is said in a room',
+        '  Transcripts   of recordings',
+        "  Recorder      LiveKit's egress worker",
+      ].join('\n'),
+    );
+  });
+
+  it('says what an add-on is missing, and the command for it, once for both speech workers', async () => {
+    const { stdout } = await dev('shop', 3000, {
+      addOns: {
+        running: [],
+        absent: [{ name: 'stt-live', ...NO_MODEL }, { name: 'stt-post', ...NO_MODEL }, NO_RECORDER],
+      },
+    });
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(
+      /Speech none: there is no speech model yet; install the small English one: \S+.* stt install moonshine-tiny-en Recorder none: LiveKit's egress worker is not on PATH; ways to run one: \S+.* help recorder/,
+    );
+    expect(stdout.match(/speech model/g)).toHaveLength(1);
+  });
+
+  it('says of each speech worker what it is missing where that is not the same', async () => {
+    const noFfmpeg = { reason: '"ffmpeg" cannot be run', hint: { text: 'install ffmpeg' } };
+    const { stdout } = await dev('shop', 3000, {
+      addOns: { running: ['stt-live'], absent: [{ name: 'stt-post', ...noFfmpeg }] },
+    });
+    expect(stdout).toContain('  Captions      of what is said in a room\n');
+    expect(stdout).toContain('  Transcripts   none: "ffmpeg" cannot be run; install ffmpeg\n');
+  });
+});
+
+describe('rtc dev --with and --without', () => {
+  const withAddOns = async (argv: readonly string[]) => {
+    const given: unknown[] = [];
+    const dev = async (options: DevOptions) => given.push([options.with, options.without]);
+    const { code, stderr } = await run(['dev', ...argv], { loaders: { dev: async () => ({ dev }) } });
+    return { code, stderr, addOns: given[0] };
+  };
+
+  it('name the add-ons that must run, and those to leave out', async () => {
+    expect(await withAddOns([])).toMatchObject({ code: 0, addOns: [[], []] });
+    expect(await withAddOns(['--with', 'stt-live,stt-post'])).toMatchObject({
+      addOns: [['stt-live', 'stt-post'], []],
+    });
+    expect(await withAddOns(['--with', 'stt-post, stt-post', '--without', 'recorder'])).toMatchObject({
+      addOns: [['stt-post'], ['recorder']],
+    });
+  });
+
+  it('refuse an add-on that is none, and one that is in both', async () => {
+    expect(await withAddOns(['--with', 'stt'])).toMatchObject({ code: 2, addOns: undefined });
+    const both = await withAddOns(['--with', 'recorder', '--without', 'recorder']);
+    expect(both).toMatchObject({ code: 2, addOns: undefined });
+    expect(both.stderr).toContain('recorder is both in --with and in --without');
   });
 });

@@ -118,6 +118,27 @@ describe('the page of a room', () => {
     expect(unknown.status).toBe(404);
   });
 
+  it('says to a host what captions are missing, and that there are none', async () => {
+    const { seats, join, post } = await serve();
+    const { token } = await join(seats.createLocalCode());
+    const start = await post('captions', { token, body: { isOn: true } });
+    expect(start.status).toBe(503);
+    expect(await start.json()).toMatchObject({ detail: expect.stringContaining('stt-live') });
+    for (const isOn of [undefined, false]) {
+      const response = await post('captions', { token, body: { isOn } });
+      expect({ status: response.status, body: await response.json() }).toEqual({
+        status: 200,
+        body: { isOn: false },
+      });
+    }
+  });
+
+  it.each(['moderator', 'participant', 'viewer'] as const)('lets a %s not start captions', async (role) => {
+    const { seats, join, post } = await serve({ person: { ...ADA, role } });
+    const { token } = await join(seats.createLocalCode());
+    expect((await post('captions', { token, body: { isOn: true } })).status).toBe(403);
+  });
+
   it.each(['participant', 'viewer'] as const)('lets a %s neither mute nor remove', async (role) => {
     const { seats, join, post } = await serve({ person: { ...ADA, role } });
     const { token } = await join(seats.createLocalCode());

@@ -213,21 +213,3 @@ describe('rtc worker', () => {
     expect(failed.stderr).toContain('There is no speech model yet');
   });
 });
-
-describe('rtc dev --with', () => {
-  const withAddOns = async (argv: readonly string[]) => {
-    const given: unknown[] = [];
-    const dev = async ({ workers }: { readonly workers: readonly string[] }) => given.push(workers);
-    const { code, stderr } = await run(['dev', ...argv], { loaders: { dev: async () => ({ dev }) } });
-    return { code, stderr, workers: given[0] };
-  };
-
-  it('names the add-ons to start', async () => {
-    expect(await withAddOns([])).toMatchObject({ code: 0, workers: [] });
-    expect(await withAddOns(['--with', 'stt-live,stt-post'])).toMatchObject({
-      workers: ['stt-live', 'stt-post'],
-    });
-    expect(await withAddOns(['--with', 'stt-post, stt-post'])).toMatchObject({ workers: ['stt-post'] });
-    expect(await withAddOns(['--with', 'stt'])).toMatchObject({ code: 2, workers: undefined });
-  });
-});

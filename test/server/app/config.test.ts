@@ -130,6 +130,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   S3_ACCESS_KEY: { good: ['a'], bad: [] },
   S3_SECRET_KEY: { good: ['s'], bad: [] },
   RECORDING_DIR: { good: ['/recordings'], bad: [] },
+  EGRESS_PROGRAM: { good: ['/usr/bin/egress'], bad: [] },
   ENCRYPTION_KEY: {
     good: [KEY_32, KEY_32.slice(0, 43), 'a0'.repeat(32), `${KEY_32},${'a0'.repeat(32)}`],
     bad: [

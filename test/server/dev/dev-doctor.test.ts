@@ -25,7 +25,10 @@ type Check = { readonly check: string; readonly status: string; readonly detail:
 async function doctorOf(media: string): Promise<{ readonly code: number | null; readonly checks: Check[] }> {
   const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME };
   const port = String(await freePort());
-  dev = startRtc(['dev', '--media', media, '--port', port], { env, cwd: folder });
+  dev = startRtc(['dev', '--media', media, '--port', port, '--without', 'stt-live,stt-post,recorder'], {
+    env,
+    cwd: folder,
+  });
   await dev.seen(/Ctrl-C stops it all/);
   const { code, stdout } = await rtcProcess(['doctor', '--probe', '--json'], { env, cwd: folder });
   dev.child.kill('SIGINT');
@@ -47,7 +50,7 @@ describe('rtc doctor on a new rtc dev', { timeout: 60_000 }, () => {
     ]);
   });
 
-  it('notes that rtc dev starts neither recorder nor ingress worker, and finds nothing wrong', async () => {
+  it('notes that there is neither recorder nor ingress worker, and finds nothing wrong', async () => {
     const { code, checks } = await doctorOf('livekit');
     expect(code).toBe(0);
     expect(
@@ -59,7 +62,7 @@ describe('rtc doctor on a new rtc dev', { timeout: 60_000 }, () => {
       ['add-ons', 'note'],
     ]);
     expect(checks.find(({ check }) => check === 'recorder')).toMatchObject({
-      detail: 'none is connected: rtc dev starts none',
+      detail: 'none is connected: rtc dev found none to start',
       next: expect.stringContaining('rtc help recorder'),
     });
   });

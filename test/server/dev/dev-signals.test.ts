@@ -66,7 +66,7 @@ function isAlive(pid: number): boolean {
 describe('rtc dev', { timeout: 60_000 }, () => {
   it('ends in order when the shell that npm started it in is gone', async () => {
     // As npm does: a shell that stays between, and the name of the script in the environment.
-    const script = `"${process.execPath}" "${LAUNCHER}" dev --media livekit; true`;
+    const script = `"${process.execPath}" "${LAUNCHER}" dev --media livekit --without stt-live,stt-post; true`;
     const dev = await startDev('/bin/sh', ['-c', script], { npm_lifecycle_event: 'start' });
     dev.child.kill('SIGKILL');
     await dev.areAllGone();
@@ -74,7 +74,14 @@ describe('rtc dev', { timeout: 60_000 }, () => {
   });
 
   it('leaves nothing behind after a second SIGTERM, which does not wait', async () => {
-    const dev = await startDev(process.execPath, [LAUNCHER, 'dev', '--media', 'livekit']);
+    const dev = await startDev(process.execPath, [
+      LAUNCHER,
+      'dev',
+      '--media',
+      'livekit',
+      '--without',
+      'stt-live,stt-post',
+    ]);
     dev.child.kill('SIGTERM');
     const again = setInterval(() => dev.child.kill('SIGTERM'), 20);
     await dev.areAllGone();

@@ -8,6 +8,7 @@ import type { DevReady, Io } from '../../terminal/io.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { printStatus, printWarning, type Terminal } from '../../terminal/terminal.ts';
 import { wrapForTerminal } from '../../terminal/wrap-text.ts';
+import { addOnLines } from './add-on-lines.ts';
 import { devProfileName } from './profile-name.ts';
 
 const MEDIA = {
@@ -31,9 +32,9 @@ export async function announceDev(
   ready: DevReady,
   { profile, option, roomLink, consoleLink }: Announcement,
 ): Promise<void> {
-  const { dataDir, media, url } = ready;
+  const { dataDir, media, url, addOns } = ready;
   if (context.terminal.json !== undefined)
-    return printReady(context.terminal, { url, profile, dataDir, media });
+    return printReady(context.terminal, { url, profile, dataDir, media, addOns: addOns.running });
   const rtc = programName(context.io);
   const { heading, name } = context.terminal.palette;
   const described = (text: string): string => wrapForTerminal(context.io.stdout, text, LABEL_WIDTH);
@@ -43,6 +44,7 @@ export async function announceDev(
     `  Reference     ${ready.url}/docs`,
     `  Media server  ${described(`${MEDIA[ready.media.kind]}, ${ready.media.url}`)}`,
     ...ready.media.notes.map((note) => ' '.repeat(LABEL_WIDTH) + described(note)),
+    ...addOnLines(ready.addOns, rtc).map(({ label, text }) => label.padEnd(LABEL_WIDTH) + described(text)),
     `  Profile       ${profile}${ready.areCredentialsNew ? ' (new API_KEY and API_SECRET)' : ''}`,
     `  Data          ${ready.dataDir}`,
     ...(roomLink === undefined
@@ -108,4 +110,4 @@ function printReady(terminal: Terminal, ready: Record<(typeof READY_FIELDS)[numb
   terminal.io.stdout.write(`${jsonLine(terminal, shown)}\n`);
 }
 
-export const READY_FIELDS = ['url', 'profile', 'dataDir', 'media'] as const;
+export const READY_FIELDS = ['url', 'profile', 'dataDir', 'media', 'addOns'] as const;

@@ -1,6 +1,6 @@
-import { ROLES, WORKER_KINDS, type WorkerKind } from '../../../contract/choices.ts';
+import { DEV_ADD_ONS, type DevAddOn, ROLES } from '../../../contract/choices.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
-import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { CliError, EXIT, usageError } from '../../errors/cli-error.ts';
 import { startError } from '../../errors/start-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
@@ -21,24 +21,27 @@ const dev = defineCommand({
   verb: '',
   summary: 'Bring up everything for development',
   description:
-    'Starts a media server and the service, keeps their keys in the data directory and as profile dev, and says what to try. Ctrl-C stops it all.',
+    'Starts a media server and the service, keeps their keys in the data directory and as profile dev, and says what to try. Beside a real LiveKit it also starts the speech workers (stt-live, stt-post) where a model is installed, and a recorder where there is one. Ctrl-C stops it all.',
   needs: 'nothing',
   fields: READY_FIELDS,
   arguments: {},
   options: {
     media: option('--media <kind>', 'media server: a real LiveKit, or the embedded stand-in', oneOf(MEDIA)),
-    with: option('--with <add-ons>', `transcription add-ons to start too: ${WORKER_KINDS.join(',')}`, {
-      parse: workerKinds,
+    with: option('--with <add-ons>', `add-ons that must run, else it fails: ${DEV_ADD_ONS.join(',')}`, {
+      parse: addOnNames,
     }),
+    without: option('--without <add-ons>', 'add-ons to leave out', { parse: addOnNames }),
     host: HOST,
     port: PORT,
   },
   examples: [
     { line: 'rtc dev', does: 'With a real LiveKit where there is one' },
     { line: 'rtc dev --media embedded', does: 'With the stand-in, which carries no media' },
-    { line: 'rtc dev --with stt-live,stt-post', does: 'With speech to text' },
+    { line: 'rtc dev --with stt-live,stt-post', does: 'Only with speech to text' },
+    { line: 'rtc dev --without stt-post,recorder', does: 'Without two of the add-ons' },
   ],
-  async run(context, { media, host, port, with: workers }) {
+  async run(context, { media, host, port, with: required = [], without = [] }) {
+    requireNoneTwice(required, without);
     const { signal, loaders } = context.io;
     const statusLine = createStatusLine(context.io);
     const pages: (ServedPage | undefined)[] = [];
@@ -46,7 +49,8 @@ const dev = defineCommand({
       const { dev: run } = await loaders.dev();
       await run({
         media,
-        workers: workers ?? [],
+        with: required,
+        without,
         host,
         port,
         signal,
@@ -76,9 +80,14 @@ const dev = defineCommand({
   },
 });
 
-function workerKinds(text: string): readonly WorkerKind[] {
-  const { parse } = oneOf(WORKER_KINDS);
-  return [...new Set(text.split(',').map((kind) => parse(kind.trim())))];
+function addOnNames(text: string): readonly DevAddOn[] {
+  const { parse } = oneOf(DEV_ADD_ONS);
+  return [...new Set(text.split(',').map((name) => parse(name.trim())))];
+}
+
+function requireNoneTwice(required: readonly DevAddOn[], unwanted: readonly DevAddOn[]): void {
+  const twice = required.find((name) => unwanted.includes(name));
+  if (twice !== undefined) throw usageError(`${twice} is both in --with and in --without`);
 }
 
 const ROOM = argument('name of the room', { completes: 'rooms' });

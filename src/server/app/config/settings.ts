@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { RECORDING_SETTINGS } from './recording-settings.ts';
 import {
   choiceSetting,
   HTTP,
@@ -16,10 +17,10 @@ import { SPEECH_SETTINGS } from './speech-settings.ts';
 const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
 const SECOND_PER_YEAR = 31_536_000;
 
-/** Every environment variable that the service reads. */
 /** In the working directory. */
 export const DEFAULT_DATA_DIR = '.rtc';
 
+/** Every environment variable that the service reads. */
 export const SETTINGS = {
   API_KEY: textSetting({
     meaning: 'Key that callers send as X-Api-Key',
@@ -139,50 +140,7 @@ export const SETTINGS = {
     minimum: 2,
     maximum: 1000,
   }),
-  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined as string | undefined }),
-  S3_ENDPOINT: urlSetting({
-    meaning: 'Object storage, when it is not AWS',
-    fallback: undefined as string | undefined,
-    protocols: HTTP,
-  }),
-  S3_PUBLIC_ENDPOINT: urlSetting({
-    meaning: 'Object storage as receivers of pre-signed URLs reach it; default S3_ENDPOINT',
-    fallback: undefined as string | undefined,
-    protocols: HTTP,
-  }),
-  S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
-  S3_ACCESS_KEY: textSetting({
-    meaning: 'Access key of the bucket',
-    fallback: undefined as string | undefined,
-  }),
-  S3_SECRET_KEY: textSetting({
-    meaning: 'Secret key of the bucket',
-    fallback: undefined as string | undefined,
-    secret: true,
-  }),
-  S3_FORCE_PATH_STYLE: switchSetting({
-    meaning: 'Address the bucket in the path, not in the host name',
-    fallback: false,
-  }),
-  RECORDING_DIR: textSetting({
-    meaning: "Without a bucket: folder in the recorder's own file system; default DATA_DIR/recordings",
-    fallback: undefined as string | undefined,
-  }),
-  RECORDER_PATIENCE: integerSetting({
-    meaning: 'How long the start of a recording waits for a recorder that is busy, or not known to be there',
-    fallback: 8,
-    minimum: 1,
-    maximum: 25,
-    unit: 'seconds',
-  }),
-  RECORDING_PATH: textSetting({
-    meaning: 'Template of the key of a recording, with {room} and {time}',
-    fallback: '{room}/{time}.mp4',
-    // A recorder merges consecutive slashes, and the file would then have a different key.
-    pattern: /^(?!\/)(?!.*\/\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
-    allowed:
-      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without empty, . or .. parts, ending in .mp4',
-  }),
+  ...RECORDING_SETTINGS,
   ENCRYPTION_KEY: textSetting({
     meaning:
       'Keys that encrypt webhook secrets at rest, the current one first; default a key file in DATA_DIR, required with PostgreSQL',

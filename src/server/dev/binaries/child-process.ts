@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { type Hint, HintedError } from '../../../contract/hint.ts';
 
-/** Time between SIGTERM and SIGKILL. */
-const END_TIMEOUT_MS = 5_000;
+const STOP = { signal: 'SIGTERM', timeoutMs: 5_000 } as const;
 const MAX_MESSAGE_LENGTH = 200;
 
 export type ChildSettings = {
@@ -15,6 +14,8 @@ export type ChildSettings = {
   /** Receives standard output and standard error. `logMode` truncates it or appends to it. */
   readonly logFile: string;
   readonly logMode?: 'truncate' | 'append';
+  /** The signal that ends the program, and the time until SIGKILL; default SIGTERM and 5 s. */
+  readonly stop?: { readonly signal: NodeJS.Signals; readonly timeoutMs: number };
 };
 
 /** How a program ended, with the last line of its log; for an rtc command, with the hint of its error. */
@@ -41,14 +42,15 @@ export function startChild(settings: ChildSettings): RunningChild {
   });
   closeSync(log);
   const ended = describeEnd(child, settings);
+  const { signal, timeoutMs } = settings.stop ?? STOP;
   return {
     name: settings.name,
     pid: child.pid ?? 0,
     ended,
     close: async () => {
       if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-      child.kill('SIGTERM');
-      const kill = setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS);
+      child.kill(signal);
+      const kill = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
       await ended;
       clearTimeout(kill);
     },

@@ -1,4 +1,4 @@
-import { delimiter, join } from 'node:path';
+import { findOnPath } from './find-on-path.ts';
 import {
   cachedProgramPath,
   type GoInstallOptions,
@@ -25,12 +25,8 @@ export interface LivekitSearch {
 
 /** Returns `livekit-server` of PATH, in any version, or the pinned version in the cache. */
 export async function findLivekitServer(search: LivekitSearch): Promise<string | undefined> {
-  const folders = (search.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  for (const folder of folders) {
-    const candidate = join(folder, 'livekit-server');
-    if (await isExecutable(candidate)) return candidate;
-  }
-  return findCachedLivekitServer(search.cacheDir);
+  const onPath = await findOnPath(['livekit-server'], search.env.PATH);
+  return onPath?.path ?? (await findCachedLivekitServer(search.cacheDir));
 }
 
 /** Returns the pinned version if it was built before. Tests use it, whatever PATH contains. */

@@ -1,10 +1,11 @@
 import type { RtcClient } from '../../../../client/client.ts';
+import { RtcError } from '../../../../client/rtc-error.ts';
 import type { Role } from '../../../../contract/choices.ts';
 import { jsonResponse, type PageResponse, problem } from '../../../pages/page-response.ts';
 import type { Person, Seats } from './seats.ts';
 
 export type PageActionDeps = {
-  readonly client: Pick<RtcClient, 'participants'>;
+  readonly client: Pick<RtcClient, 'participants' | 'transcription'>;
   readonly seats: Seats;
   readonly room: string;
 };
@@ -48,9 +49,27 @@ export async function runPageAction(deps: PageActionDeps, request: PageAction): 
       await client.participants.remove(room, identity);
       return { status: 204 };
     }
+    case 'captions': {
+      if (!hasRole(person, ['host'])) return problem(403, 'Only a host may start and stop captions.');
+      return jsonResponse(200, { isOn: await setCaptions(deps, body.isOn) });
+    }
     default:
       return problem(404, 'There is no such action.');
   }
+}
+
+/** Starts or stops the live transcription, and returns whether it runs. With neither true nor false it only looks. */
+async function setCaptions({ client, room }: PageActionDeps, isOn: unknown): Promise<boolean> {
+  if (isOn === true) await client.transcription.start(room);
+  else if (isOn === false) await client.transcription.stop(room).catch(ignoreNotFound);
+  const current = await client.transcription.get(room).catch(ignoreNotFound);
+  return current?.status === 'active';
+}
+
+/** A room that was never transcribed has no transcription, and somebody else may have stopped it. */
+function ignoreNotFound(error: unknown): undefined {
+  if (error instanceof RtcError && error.status === 404) return undefined;
+  throw error;
 }
 
 function hasRole({ role }: Person, allowed: readonly Role[]): boolean {

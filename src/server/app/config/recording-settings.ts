@@ -1,0 +1,54 @@
+import { HTTP, integerSetting, type Setting, switchSetting, textSetting, urlSetting } from './setting.ts';
+
+/** Settings of recordings and of what keeps their files. */
+export const RECORDING_SETTINGS = {
+  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined as string | undefined }),
+  S3_ENDPOINT: urlSetting({
+    meaning: 'Object storage, when it is not AWS',
+    fallback: undefined as string | undefined,
+    protocols: HTTP,
+  }),
+  S3_PUBLIC_ENDPOINT: urlSetting({
+    meaning: 'Object storage as receivers of pre-signed URLs reach it; default S3_ENDPOINT',
+    fallback: undefined as string | undefined,
+    protocols: HTTP,
+  }),
+  S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
+  S3_ACCESS_KEY: textSetting({
+    meaning: 'Access key of the bucket',
+    fallback: undefined as string | undefined,
+  }),
+  S3_SECRET_KEY: textSetting({
+    meaning: 'Secret key of the bucket',
+    fallback: undefined as string | undefined,
+    secret: true,
+  }),
+  S3_FORCE_PATH_STYLE: switchSetting({
+    meaning: 'Address the bucket in the path, not in the host name',
+    fallback: false,
+  }),
+  RECORDING_DIR: textSetting({
+    meaning: "Without a bucket: folder in the recorder's own file system; default DATA_DIR/recordings",
+    fallback: undefined as string | undefined,
+  }),
+  EGRESS_PROGRAM: textSetting({
+    meaning:
+      "LiveKit's egress worker, which rtc dev starts; default livekit-egress or egress on PATH, or its image in Docker",
+    fallback: undefined as string | undefined,
+  }),
+  RECORDER_PATIENCE: integerSetting({
+    meaning: 'How long the start of a recording waits for a recorder that is busy, or not known to be there',
+    fallback: 8,
+    minimum: 1,
+    maximum: 25,
+    unit: 'seconds',
+  }),
+  RECORDING_PATH: textSetting({
+    meaning: 'Template of the key of a recording, with {room} and {time}',
+    fallback: '{room}/{time}.mp4',
+    // A recorder merges consecutive slashes, and the file would then have a different key.
+    pattern: /^(?!\/)(?!.*\/\/)(?!.*(^|\/)\.{1,2}(\/|$))(?=.*\{time\})([\w./=-]|\{room\}|\{time\})+\.mp4$/,
+    allowed:
+      'letters, digits, ._-=/, {room} and, at least once, {time}; relative, without empty, . or .. parts, ending in .mp4',
+  }),
+} as const satisfies Record<string, Setting<unknown>>;

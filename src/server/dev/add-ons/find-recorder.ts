@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import { HintedError } from '../../../contract/hint.ts';
+import type { Environment } from '../../app/config/config.ts';
+import { findOnPath, type Program } from '../binaries/find-on-path.ts';
+import { isExecutable } from '../binaries/go-binary.ts';
+
+/** The image of compose.yaml. */
+export const RECORDER_IMAGE = 'livekit/egress:v1.12.0';
+
+/** LiveKit's egress worker as a program of this machine, or as an image that a container engine has. */
+export type RecorderProgram = Program &
+  ({ readonly kind: 'program' } | { readonly kind: 'container'; readonly image: string });
+
+/**
+ * Finds EGRESS_PROGRAM, `livekit-egress` or `egress` on PATH, or the image in Docker or Podman, in this order. It
+ * downloads nothing: the image has more than a gigabyte. Rejects with what is missing.
+ */
+export async function findRecorderProgram(environment: Environment): Promise<RecorderProgram> {
+  const { EGRESS_PROGRAM: set, PATH } = environment;
+  if (set) {
+    if (await isExecutable(set)) return { kind: 'program', name: basename(set), path: set };
+    throw new HintedError(`EGRESS_PROGRAM is ${JSON.stringify(set)}, which cannot be run`, {
+      text: "set it to the path of LiveKit's egress worker",
+    });
+  }
+  const found = await findOnPath(['livekit-egress', 'egress'], PATH);
+  if (found !== undefined) return { kind: 'program', ...found };
+  return await findContainer(await findOnPath(['docker', 'podman'], PATH), process.platform);
+}
+
+async function findContainer(
+  engine: Program | undefined,
+  platform: NodeJS.Platform,
+): Promise<RecorderProgram> {
+  const missing = "LiveKit's egress worker is not on PATH";
+  // Elsewhere a container is in a virtual machine, which does not reach a LiveKit that listens on 127.0.0.1.
+  if (engine === undefined || platform !== 'linux') throw new HintedError(missing, BY_HAND);
+  if (!(await succeeds(engine, ['info']))) {
+    throw new HintedError(`${missing}, and ${engine.name} does not answer`, BY_HAND);
+  }
+  if (await succeeds(engine, ['image', 'inspect', RECORDER_IMAGE])) {
+    return { kind: 'container', ...engine, image: RECORDER_IMAGE };
+  }
+  throw new HintedError(`${missing}, and ${engine.name} does not have its image`, {
+    text: 'fetch it once, then start rtc dev again',
+    command: `${engine.name} pull ${RECORDER_IMAGE}`,
+  });
+}
+
+const BY_HAND = { text: 'ways to run one', command: 'rtc help recorder' } as const;
+
+/** An engine that hangs is as good as none. */
+const ENGINE_TIMEOUT_MS = 10_000;
+
+async function succeeds({ path }: Program, args: readonly string[]): Promise<boolean> {
+  return await promisify(execFile)(path, args, { timeout: ENGINE_TIMEOUT_MS, killSignal: 'SIGKILL' }).then(
+    () => true,
+    () => false,
+  );
+}

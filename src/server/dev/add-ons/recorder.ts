@@ -1,0 +1,108 @@
+import { chmod } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { HintedError } from '../../../contract/hint.ts';
+import type { Environment } from '../../app/config/config.ts';
+import { createMediaWorkers } from '../../platform/livekit/count-media-workers.ts';
+import type { Log } from '../../platform/log.ts';
+import type { ChildSettings } from '../binaries/child-process.ts';
+import { nextFreePort } from '../free-port.ts';
+import type { DevMedia } from '../media.ts';
+import type { ProcessSupervisor } from '../process-supervisor.ts';
+import { livekitRedis } from '../redis.ts';
+import type { AddOn } from './add-on.ts';
+import { findRecorderProgram, type RecorderProgram } from './find-recorder.ts';
+
+export type RecorderSettings = {
+  readonly environment: Environment;
+  readonly dataDir: string;
+  readonly recordingDir: string;
+  readonly media: Pick<DevMedia, 'kind' | 'url' | 'redisUrl'>;
+  /** The media server's key and secret. */
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly supervisor: Pick<ProcessSupervisor, 'start'>;
+  readonly log: Log;
+};
+
+/** LiveKit's egress worker. Files come into the recording folder; the bucket of S3_BUCKET comes with each request. */
+export async function recorder(settings: RecorderSettings): Promise<AddOn> {
+  const { media, dataDir, supervisor, log } = settings;
+  const redisUrl = requireRedis(media);
+  const program = await findRecorderProgram(settings.environment);
+  await prepareFolders(program, settings);
+  const body = JSON.stringify(await configuration(settings, redisUrl));
+  const logFile = join(dataDir, 'egress.log');
+  const workers = createMediaWorkers(redisUrl, log);
+  return {
+    name: 'recorder',
+    logFile,
+    start: (logMode) => supervisor.start({ ...command(program, settings, body), logFile, logMode }),
+    isReady: async () => ((await workers.count()).recorders ?? 0) > 0,
+  };
+}
+
+function requireRedis({ kind, redisUrl }: RecorderSettings['media']): string {
+  if (kind !== 'livekit') {
+    throw new HintedError('rtc dev starts a recorder only for a LiveKit that it has started too', {
+      text: 'connect one to the media server yourself',
+      command: 'rtc help recorder',
+    });
+  }
+  if (redisUrl !== undefined) return redisUrl;
+  throw new HintedError('a recorder needs Redis, and there is no redis-server on PATH', {
+    text: 'install redis-server, then start rtc dev again',
+  });
+}
+
+const TEMPLATE_PORT = 7980;
+
+/** JSON is valid YAML. A room is recorded on a machine with few processors too, which LiveKit's own figure (4) forbids. */
+async function configuration({ media, apiKey, apiSecret }: RecorderSettings, redisUrl: string) {
+  return {
+    api_key: apiKey,
+    api_secret: apiSecret,
+    ws_url: media.url,
+    redis: livekitRedis(new URL(redisUrl)),
+    template_port: await nextFreePort(TEMPLATE_PORT),
+    cpu_cost: { room_composite_cpu_cost: 1, audio_room_composite_cpu_cost: 0.5 },
+  };
+}
+
+/** A container's user is another one than ours. Nobody else comes past the data folder, which is ours alone. */
+async function prepareFolders(
+  { kind }: RecorderProgram,
+  { dataDir, recordingDir }: RecorderSettings,
+): Promise<void> {
+  if (kind === 'container' && dirname(recordingDir) === dataDir) await chmod(recordingDir, 0o777);
+}
+
+/** SIGINT ends the recordings that run, and with them their files; SIGTERM would wait until their rooms are empty. */
+const STOP = { signal: 'SIGINT', timeoutMs: 10_000 } as const;
+
+type Command = Omit<ChildSettings, 'logFile' | 'logMode'>;
+
+/** The configuration has the secret, so it goes through the environment. */
+function command(
+  program: RecorderProgram,
+  { environment, recordingDir }: RecorderSettings,
+  body: string,
+): Command {
+  const { name, path } = program;
+  const given = [...PASSED_ON].flatMap((variable) => {
+    const value = environment[variable];
+    return value === undefined ? [] : [[variable, value]];
+  });
+  const env = { ...Object.fromEntries(given), EGRESS_CONFIG_BODY: body };
+  if (program.kind === 'program') return { name, program: path, args: [], env, stop: STOP };
+  const args = ['run', '--rm', '--network', 'host', '--env', 'EGRESS_CONFIG_BODY'];
+  return {
+    ...{ name, program: path, env, stop: STOP },
+    args: [...args, '--volume', `${recordingDir}:${recordingDir}`, program.image],
+  };
+}
+
+/** Variables that the recorder's sound server, its browser and its encoders, or the container's client, look at. */
+const PASSED_ON = [
+  ...['XDG_RUNTIME_DIR', 'PULSE_SERVER', 'CHROME_DEVEL_SANDBOX', 'GST_PLUGIN_PATH'],
+  ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'CONTAINER_HOST'],
+] as const;

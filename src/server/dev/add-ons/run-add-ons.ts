@@ -1,0 +1,83 @@
+import type { DevAddOn } from '../../../contract/choices.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { RunningChild } from '../binaries/child-process.ts';
+import { waitForReady } from '../wait-for-ready.ts';
+import { absentBecause } from './absent-because.ts';
+import type { AbsentAddOn, AddOn } from './add-on.ts';
+
+export type AddOnsSettings = {
+  readonly addOns: readonly AddOn[];
+  /** The add-ons without which nothing is to run. */
+  readonly required: readonly DevAddOn[];
+  readonly clock: Clock;
+  readonly progress: (line: string) => void;
+};
+
+export type RunningAddOns = {
+  /**
+   * Waits until all work, or have ended. Throws the error of a required one that does not work; returns the others that
+   * do not.
+   */
+  readonly waitForReady: (serviceUrl: string) => Promise<readonly AbsentAddOn[]>;
+  /** From now on, reports and restarts an add-on that ends. Calls continue without it. */
+  readonly superviseRestarts: () => void;
+  readonly close: () => Promise<void>;
+};
+
+type Running = { readonly addOn: AddOn; child: RunningChild };
+
+/** Starts each add-on as its own process, as in a deployment. */
+export function startAddOns({ addOns, required, clock, progress }: AddOnsSettings): RunningAddOns {
+  const closing = new AbortController();
+  let running: readonly Running[] = addOns.map((addOn) => ({ addOn, child: addOn.start('truncate') }));
+  return {
+    waitForReady: async (serviceUrl) => {
+      const ends = await Promise.all(running.map((one) => waitForOne(one, serviceUrl)));
+      for (const end of ends) if (end.error !== undefined && required.includes(end.name)) throw end.error;
+      const absent = ends.flatMap(({ name, error }) =>
+        error === undefined ? [] : [absentBecause(name, error)],
+      );
+      running = running.filter(({ addOn }) => absent.every(({ name }) => name !== addOn.name));
+      for (const { addOn } of running) progress(`${addOn.name} works; its log: ${addOn.logFile}`);
+      return absent;
+    },
+    superviseRestarts: () => {
+      for (const one of running) void restartWhenEnded(one, { clock, progress, closing: closing.signal });
+    },
+    close: async () => {
+      closing.abort();
+      await Promise.all(running.map(({ child }) => child.close()));
+    },
+  };
+}
+
+type Readiness = { readonly name: DevAddOn; readonly error?: Error };
+
+async function waitForOne({ addOn, child }: Running, serviceUrl: string): Promise<Readiness> {
+  const { name } = addOn;
+  try {
+    await waitForReady(child, () => addOn.isReady(serviceUrl));
+    return { name };
+  } catch (error) {
+    if (error instanceof Error) return { name, error };
+    throw error;
+  }
+}
+
+/** The pause doubles, because an add-on that cannot start fails again each time. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+type Supervision = Pick<AddOnsSettings, 'clock' | 'progress'> & { readonly closing: AbortSignal };
+
+async function restartWhenEnded(one: Running, { clock, progress, closing }: Supervision): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const startedAt = clock.now();
+    const { reason } = await one.child.ended;
+    if (clock.now() - startedAt > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+    if (!closing.aborted) progress(`${reason}; it is started again in ${pauseMs / 1000} s`);
+    await clock.sleep(pauseMs, closing).catch(() => {});
+    if (closing.aborted) return;
+    one.child = one.addOn.start('append');
+  }
+}

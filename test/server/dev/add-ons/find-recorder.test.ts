@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findRecorderProgram, RECORDER_IMAGE } from '../../../../src/server/dev/add-ons/find-recorder.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rtc-recorder-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function install(name: string, script = 'exit 0'): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+  return path;
+}
+
+const find = (set: Readonly<Record<string, string>> = {}) => findRecorderProgram({ PATH: folder, ...set });
+
+describe('the recorder of rtc dev', () => {
+  it('is EGRESS_PROGRAM, whatever is on PATH', async () => {
+    await install('egress');
+    const path = await install('my-egress');
+    expect(await find({ EGRESS_PROGRAM: path })).toEqual({ kind: 'program', name: 'my-egress', path });
+  });
+
+  it('is not looked for elsewhere when EGRESS_PROGRAM cannot be run', async () => {
+    await install('egress');
+    await expect(find({ EGRESS_PROGRAM: '/nowhere/egress' })).rejects.toMatchObject({
+      reason: 'EGRESS_PROGRAM is "/nowhere/egress", which cannot be run',
+    });
+  });
+
+  it('is a program on PATH before it is a container', async () => {
+    await install('docker');
+    const path = await install('egress');
+    expect(await find()).toEqual({ kind: 'program', name: 'egress', path });
+  });
+
+  it('is missing where there is neither program nor container engine', async () => {
+    await expect(find()).rejects.toMatchObject({
+      reason: "LiveKit's egress worker is not on PATH",
+      hint: { command: 'rtc help recorder' },
+    });
+  });
+});
+
+// Elsewhere containers are in a virtual machine.
+describe.runIf(process.platform === 'linux')('the recorder of rtc dev in a container', () => {
+  it.each(['docker', 'podman'])('is the image that %s has', async (engine) => {
+    const path = await install(engine);
+    expect(await find()).toEqual({ kind: 'container', name: engine, path, image: RECORDER_IMAGE });
+  });
+
+  it('is missing where the image would have to be downloaded, which is left to people', async () => {
+    await install('docker', '[ "$1" = info ]');
+    await expect(find()).rejects.toMatchObject({
+      reason: expect.stringContaining('docker does not have its image'),
+      hint: { command: `docker pull ${RECORDER_IMAGE}` },
+    });
+  });
+
+  it('is missing where the engine does not answer', async () => {
+    await install('docker', 'exit 1');
+    await expect(find()).rejects.toMatchObject({
+      reason: expect.stringContaining('docker does not answer'),
+    });
+  });
+
+  it('has the version of compose.yaml', () => {
+    const compose = readFileSync(join(import.meta.dirname, '../../../../compose.yaml'), 'utf8');
+    expect(compose).toContain(`image: ${RECORDER_IMAGE}\n`);
+  });
+});
