@@ -318,7 +318,7 @@ type RecordingSettings struct {
 	Layout *string `json:"layout,omitempty"`
 	// Records sound alone, into an MP4 file all the same; default false
 	AudioOnly *bool `json:"audioOnly,omitempty"`
-	// Resolution and frames per second of the picture; default H264_1080P_30. One of H264_720P_30, H264_720P_60,
+	// Resolution and frames per second of the picture; default H264_720P_30. One of H264_720P_30, H264_720P_60,
 	// H264_1080P_30, H264_1080P_60, PORTRAIT_H264_720P_30, PORTRAIT_H264_720P_60, PORTRAIT_H264_1080P_30,
 	// PORTRAIT_H264_1080P_60.
 	Preset *string `json:"preset,omitempty"`

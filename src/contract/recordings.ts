@@ -23,7 +23,7 @@ export const RecordingSettingsSchema = Type.Object(
     ),
     preset: Type.Optional(
       Type.Enum(RECORDING_PRESETS, {
-        description: 'Resolution and frames per second of the picture; default H264_1080P_30',
+        description: 'Resolution and frames per second of the picture; default H264_720P_30',
       }),
     ),
   },

@@ -362,7 +362,7 @@ class RecordingSettings(TypedDict, total=False):
     layout: Literal["grid", "speaker", "single-speaker"]
     # Records sound alone, into an MP4 file all the same; default false
     audioOnly: bool
-    # Resolution and frames per second of the picture; default H264_1080P_30
+    # Resolution and frames per second of the picture; default H264_720P_30
     preset: Literal["H264_720P_30", "H264_720P_60", "H264_1080P_30", "H264_1080P_60", "PORTRAIT_H264_720P_30", "PORTRAIT_H264_720P_60", "PORTRAIT_H264_1080P_30", "PORTRAIT_H264_1080P_60"]
 
 

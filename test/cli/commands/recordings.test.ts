@@ -53,10 +53,10 @@ function pathOnDisk({ file }: Recording): string {
 describe('rtc recordings start, stop', () => {
   it('starts and waits for the recorder, stops and waits for the file', async () => {
     const room = await openRoom(local);
-    const started = await rtc(local, ['start', room, '--wait', '--json', 'egressId,status']);
+    const started = await rtc(local, ['start', room, '--wait', '--json', 'egressId,status,mediaStartedAt']);
     expect(started.code, started.stderr).toBe(0);
-    const { egressId, status } = JSON.parse(started.stdout) as { egressId: string; status: string };
-    expect(status).toBe('recording');
+    const { egressId, ...rest } = JSON.parse(started.stdout) as { egressId: string };
+    expect(rest).toEqual({ status: 'recording', mediaStartedAt: expect.stringMatching(/Z$/) });
     expect((await local.service.call('GET', `/v1/rooms/${room}`)).json).toMatchObject({
       activeRecording: true,
     });

@@ -19,26 +19,42 @@ import { RECORDING_FIELDS, recordingRecord } from './recording-view.ts';
 
 const ROOM = argument('name of the room', { completes: 'rooms' });
 
-const START_COLUMNS: readonly Column<RecordingStart>[] = [
+/** A start that was waited for tells when its media began; one that was not says nothing of it. */
+type Started = RecordingStart & { readonly mediaStartedAt?: string | null };
+
+const START_FIELDS = [
+  'egressId',
+  'roomId',
+  'status',
+  'startedAt',
+] as const satisfies readonly (keyof RecordingStart)[];
+
+const START_COLUMNS: readonly Column<Started>[] = [
   { heading: 'ROOM', value: (start) => start.roomId, paint: 'name' },
   { heading: 'STATUS', value: (start) => start.status, paint: 'active' },
   { heading: 'EGRESS-ID', value: (start) => start.egressId },
   { heading: 'STARTED', value: (start) => ({ instantMs: Date.parse(start.startedAt) }) },
 ];
 
+const STARTED_COLUMNS: readonly Column<Started>[] = [
+  ...START_COLUMNS,
+  { heading: 'MEDIA-STARTED', value: ({ mediaStartedAt }) => instantOrNothing(mediaStartedAt ?? null) },
+];
+
 const start = defineCommand({
   noun: 'recordings',
   verb: 'start',
   summary: 'Record a room',
-  description: 'A room that is being recorded already stays so: that is no failure.',
+  description:
+    'A room that is being recorded already stays so: that is no failure. With --wait it also says when the first frame was recorded.',
   needs: 'service',
-  fields: ['egressId', 'roomId', 'status', 'startedAt'] satisfies (keyof RecordingStart)[],
+  fields: ({ wait }) => (wait ? [...START_FIELDS, 'mediaStartedAt'] : START_FIELDS),
   arguments: { room: ROOM },
   options: {
     layout: option('--layout <layout>', 'how people are arranged; default grid', oneOf(RECORDING_LAYOUTS)),
     preset: option(
       '--preset <preset>',
-      'size and frames per second; default H264_1080P_30',
+      'size and frames per second; default H264_720P_30',
       oneOf(RECORDING_PRESETS),
     ),
     audioOnly: flag('--audio-only', 'sound alone'),
@@ -47,8 +63,8 @@ const start = defineCommand({
   examples: [
     { line: 'rtc recordings start demo', does: 'Starts the recorder' },
     {
-      line: 'rtc recordings start demo --layout speaker --preset H264_720P_30',
-      does: 'The speaker large, in a smaller file',
+      line: 'rtc recordings start demo --layout speaker --preset H264_1080P_30',
+      does: 'The speaker large, in full HD',
     },
     { line: 'rtc recordings start demo --audio-only', does: 'Only what is heard' },
     {
@@ -63,13 +79,13 @@ const start = defineCommand({
     const started = await client.recordings.start(room, { ...settings, signal: context.io.signal });
     if (started.status === 'already_recording')
       printStatus(context.terminal, `${room} is being recorded already.`);
-    if (wait) {
-      await waitForMedia(context, started, timeout);
-    }
+    const response: Started = wait
+      ? { ...started, mediaStartedAt: await waitForMedia(context, started, timeout) }
+      : started;
     return record({
-      response: started,
-      record: started,
-      columns: START_COLUMNS,
+      response,
+      record: response,
+      columns: wait ? STARTED_COLUMNS : START_COLUMNS,
       notes: [`Stop it: rtc recordings stop ${shellQuote(room)}`],
     });
   },
@@ -169,10 +185,10 @@ async function waitForMedia(
   context: Context,
   { egressId, roomId }: RecordingStart,
   timeoutSeconds: number | undefined,
-): Promise<void> {
+): Promise<string | null> {
   const client = await context.client();
   const { signal } = context.io;
-  await waitFor(context, {
+  return waitFor(context, {
     what: `the first frame of ${roomId}`,
     timeoutSeconds,
     read: async () => {

@@ -36,8 +36,8 @@ export function toRoomCompositeOptions(request: RoomCompositeRequest, apiKey: st
 }
 
 /**
- * H264_720P_30 is 0 in the protocol, which the SDK takes for no preset; the recorder then records with 1080p. Therefore it is
- * written out, as the recorder itself does.
+ * H264_720P_30 is 0 in the protocol, which the SDK takes for no preset. It is the recorder's own default today; it is
+ * written out, so that a recorder with another default records what was asked for.
  */
 function toEncodingOptions(preset: RecordingPreset): EncodingOptions | EncodingOptionsPreset {
   if (preset !== 'H264_720P_30') return EncodingOptionsPreset[preset];
