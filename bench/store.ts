@@ -87,7 +87,7 @@ async function benchPostgres(): Promise<void> {
 function openTimed(database: StoreOptions['database']): Promise<Store> {
   return openStore({
     database,
-    clock: { now: () => Date.now(), sleep: (ms) => delay(ms) },
+    clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: (ms) => delay(ms) },
     log: { debug() {}, info() {}, warn() {}, error() {} },
   });
 }

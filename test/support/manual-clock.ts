@@ -3,6 +3,7 @@ import type { Clock } from '../../src/server/platform/clock.ts';
 /** Time that stands still until the test moves it. */
 export class ManualClock implements Clock {
   #now: number;
+  #passedMs = 0;
   readonly #sleepers = new Set<{ readonly until: number; readonly wake: () => void }>();
 
   constructor(now: number) {
@@ -13,10 +14,14 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
+  monotonic(): number {
+    return this.#passedMs;
+  }
+
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const sleeper = { until: this.#now + ms, wake: resolve };
+      const sleeper = { until: this.#passedMs + ms, wake: resolve };
       if (ms <= 0) resolve();
       else this.#sleepers.add(sleeper);
       signal?.addEventListener('abort', () => {
@@ -31,10 +36,16 @@ export class ManualClock implements Clock {
     return this.#sleepers.size;
   }
 
+  /** Sets the time of day, as an administrator does: nobody has waited for any longer. */
+  setBack(ms: number): void {
+    this.#now -= ms;
+  }
+
   advance(ms: number): void {
     this.#now += ms;
+    this.#passedMs += ms;
     for (const sleeper of this.#sleepers) {
-      if (sleeper.until > this.#now) continue;
+      if (sleeper.until > this.#passedMs) continue;
       this.#sleepers.delete(sleeper);
       sleeper.wake();
     }

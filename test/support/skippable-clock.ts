@@ -10,11 +10,15 @@ export class SkippableClock implements Clock {
     return Date.now() + this.#aheadMs;
   }
 
+  monotonic(): number {
+    return performance.now() + this.#aheadMs;
+  }
+
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const until = this.now() + ms;
-    while (this.now() < until) {
+    const until = this.monotonic() + ms;
+    while (this.monotonic() < until) {
       const interrupted = AbortSignal.any([this.#skipped.signal, ...(signal === undefined ? [] : [signal])]);
-      await delay(until - this.now(), undefined, { signal: interrupted }).catch(() => {});
+      await delay(until - this.monotonic(), undefined, { signal: interrupted }).catch(() => {});
       signal?.throwIfAborted();
     }
   }

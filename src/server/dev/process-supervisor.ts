@@ -116,9 +116,9 @@ async function stopOrphans(dataDir: string, progress: (line: string) => void): P
 
 async function stopOrphan(orphan: ProcessRecord): Promise<void> {
   signal(orphan, 'SIGTERM');
-  const deadline = Date.now() + ORPHAN_TIMEOUT_MS;
+  const deadline = performance.now() + ORPHAN_TIMEOUT_MS;
   while (await isRunning(orphan)) {
-    if (Date.now() > deadline) return signal(orphan, 'SIGKILL');
+    if (performance.now() > deadline) return signal(orphan, 'SIGKILL');
     await sleep(POLL_INTERVAL_MS);
   }
 }

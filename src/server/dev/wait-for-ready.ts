@@ -10,8 +10,8 @@ export async function waitForReady(child: RunningChild, isReady: () => Promise<b
   void child.ended.then((how) => {
     end = how;
   });
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  while (performance.now() < deadline) {
     if (end !== undefined) throw childError(end);
     if (await isReady()) return;
     await sleep(POLL_INTERVAL_MS);

@@ -29,12 +29,12 @@ export function startFanOut(deps: FanOutDeps): Pick<Loop, 'close'> {
     failureMessage: 'storing further deliveries of events failed; trying again',
     round: async (signal) => {
       while (!signal.aborted && (await storeNextDeliveries(deps)));
-      return clock.now() + MAX_SLEEP_MS;
+      return MAX_SLEEP_MS;
     },
   });
   const unsubscribe = changes.subscribe('fanOuts', (origin) => {
     if (origin === 'here') loop.wake();
-    else loop.wakeBy(clock.now() + HELP_AFTER_MS);
+    else loop.wakeWithin(HELP_AFTER_MS);
   });
   return {
     close: async () => {

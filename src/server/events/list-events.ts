@@ -52,11 +52,11 @@ function keyOf({ room, since, types, limit }: EventsQuery, afterPosition: number
 
 async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventList> {
   const start = await startOf(deps, query.cursor);
-  const deadline = deps.clock.now() + query.waitSeconds * 1000;
+  const deadline = deps.clock.monotonic() + query.waitSeconds * 1000;
   let afterPosition = start;
   for (;;) {
     const page = await deps.readPage(query, afterPosition);
-    const isOver = deps.clock.now() >= deadline || deps.closing.aborted;
+    const isOver = deps.clock.monotonic() >= deadline || deps.closing.aborted;
     if (page.events.length > 0 || isOver) return page;
     afterPosition = CURSOR.decode(page.nextCursor)[0];
     const reached = afterPosition;

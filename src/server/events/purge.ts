@@ -28,7 +28,7 @@ export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
     failureMessage: 'deleting what is past its retention failed; trying again',
     round: async (signal) => {
       await purgeAll(deps, signal);
-      return clock.now() + INTERVAL_MS;
+      return INTERVAL_MS;
     },
   });
 }

@@ -20,8 +20,8 @@ const LEASE = 'readiness';
 export function createReadinessCheck(deps: ReadinessDeps): () => Promise<Readiness> {
   let latest: { readonly at: number; readonly readiness: Promise<Readiness> } | undefined;
   return () => {
-    const now = deps.clock.now();
-    if (latest === undefined || now - latest.at >= MAX_AGE_MS || now < latest.at) {
+    const now = deps.clock.monotonic();
+    if (latest === undefined || now - latest.at >= MAX_AGE_MS) {
       latest = { at: now, readiness: checkReadiness(deps) };
     }
     return latest.readiness;

@@ -4,6 +4,7 @@ import { type AppendEventsDeps, appendEvents } from '../events/append-events.ts'
 import type { DomainEvent } from '../events/event-payload.ts';
 import { PresenceBatch } from '../events/presence-batch.ts';
 import type { ParticipantSession, RoomSession } from '../events/store.ts';
+import { hasPassed } from '../platform/clock.ts';
 import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
 import type { MissingSince } from './missing-since.ts';
@@ -95,7 +96,7 @@ async function alignRoom(
   const now = deps.clock.now();
   if (room === undefined) {
     if (session === undefined) return undefined;
-    if (!deps.missingSince.hasBeenMissing({ sid, roomSid: sid }, now, EVENT_ARRIVAL_MS)) return undefined;
+    if (!markMissing(deps, { sid, roomSid: sid })) return undefined;
     return await finishRoom(presence, session, { occurredAt: now, isReconciled: true });
   }
   const openedAt = openedAtOf(room);
@@ -181,11 +182,11 @@ function markMissing(
   { missingSince, clock }: AlignDeps,
   missing: { readonly sid: string; readonly roomSid: string },
 ): boolean {
-  return missingSince.hasBeenMissing(missing, clock.now(), EVENT_ARRIVAL_MS);
+  return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
 }
 
 function isSettled({ clock }: AlignDeps, at: number): boolean {
-  return clock.now() - at >= EVENT_ARRIVAL_MS;
+  return hasPassed(EVENT_ARRIVAL_MS, { since: at, now: clock.now() });
 }
 
 function newSession(room: Room): RoomSession {

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 
 export type EventIntakeDeps = {
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** Resolves when the event is durable. */
   readonly record: (event: MediaEvent) => Promise<void>;
   /** Called for each refused event. */
@@ -16,7 +16,8 @@ export type EventIntakeDeps = {
 export class EventIntake {
   readonly #deps: EventIntakeDeps;
   #refusedSince: number | undefined;
-  #lastRefusedAt = 0;
+  /** By the monotonic clock. */
+  #lastRefusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: EventIntakeDeps) {
     this.#deps = deps;
@@ -31,14 +32,14 @@ export class EventIntake {
     try {
       await this.#deps.record(event);
     } catch (error) {
-      this.#lastRefusedAt = this.#deps.clock.now();
-      this.#refusedSince ??= this.#lastRefusedAt;
+      this.#lastRefusedAt = this.#deps.clock.monotonic();
+      this.#refusedSince ??= this.#deps.clock.now();
       this.#deps.onRefused();
       throw error;
     }
   }
 
-  /** A comparison with the media server, begun at `startedAt`, has published what refused events would have reported. */
+  /** A comparison with the media server, begun at `startedAt` by the monotonic clock, has published what refused events would have reported. */
   makeUp(startedAt: number): void {
     if (startedAt >= this.#lastRefusedAt) this.#refusedSince = undefined;
   }

@@ -21,9 +21,9 @@ export class IdleTime {
 
   /** Whether it is long enough for nothing to come after it, such as the event of a recording that has just ended. */
   async hasSettled(deps: Deps): Promise<boolean> {
-    const now = deps.clock.now();
-    this.#since = (await isIdle(deps, now)) ? (this.#since ?? now) : undefined;
-    return this.#since !== undefined && now - this.#since >= SETTLED_AFTER_MS;
+    const at = deps.clock.monotonic();
+    this.#since = (await isIdle(deps, deps.clock.now())) ? (this.#since ?? at) : undefined;
+    return this.#since !== undefined && at - this.#since >= SETTLED_AFTER_MS;
   }
 }
 

@@ -28,7 +28,11 @@ export type OrphanDeps = {
 };
 
 /** An orphan that had participants and was empty when it was revived. */
-type EmptyOrphan = { readonly room: Room; readonly closeAt: number };
+type EmptyOrphan = {
+  readonly room: Room;
+  /** By the monotonic clock. */
+  readonly closeAt: number;
+};
 
 /** Which rooms to check next, and what became of the orphans. */
 export class OrphanedRooms {
@@ -117,7 +121,7 @@ async function revive(
       if (room?.sid !== orphan.sid) return orphans.note(orphan.sid, 'pending');
       revived.set(room.sid, room);
       const isDeserted = room.numParticipants === 0 && (counts.get(room.sid) ?? 0) > 0;
-      const closeAt = clock.now() + orphan.departureTimeout * 1000;
+      const closeAt = clock.monotonic() + orphan.departureTimeout * 1000;
       orphans.note(room.sid, isDeserted ? { room, closeAt } : 'served');
     },
   );
@@ -141,7 +145,7 @@ async function reviveRoom({ mediaServer, log }: OrphanDeps, { name, sid }: Room)
 
 /** createRoom returns the count of this moment, where a list may be behind. */
 async function closeEmptyOrphans({ mediaServer, clock, orphans, log }: OrphanDeps): Promise<void> {
-  const due = orphans.takeDue(clock.now());
+  const due = orphans.takeDue(clock.monotonic());
   const open = new Set((await mediaServer.listRooms(due.map(({ name }) => name))).map(({ sid }) => sid));
   for (const { name, sid } of due.filter((room) => open.has(room.sid))) {
     try {

@@ -40,7 +40,7 @@ const BACKOFF = { firstMs: 1_000, maxMs: 5_000 };
 type Deps = Omit<ReconcileDeps, 'missingSince' | 'orphans'> & RefreshDeps & AbandonedStartDeps;
 
 export type ReconcilerDeps = Deps & {
-  /** Called when a round has compared everything with the media server; `startedAt` is the time of its start. */
+  /** Called when a round has compared everything with the media server; `startedAt` is its start by the monotonic clock. */
   readonly onCompared?: (startedAt: number) => void;
 };
 
@@ -73,7 +73,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
       // While it is away the database is left alone.
       if (isMediaServerAway) await abortableMediaServer(deps.mediaServer, signal).listRooms([NO_ROOM]);
       isMediaServerAway = false;
-      const startedAt = clock.now();
+      const startedAt = clock.monotonic();
       const comparesAll = mayHaveMissed;
       mayHaveMissed = false;
       try {
@@ -85,14 +85,14 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
         throw error;
       }
       const isWaiting = roundDeps.missingSince.rooms.size > 0;
-      const dueAt = startedAt + (isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS);
-      return Math.max(dueAt, clock.now() + PAUSE_MS);
+      const passedMs = clock.monotonic() - startedAt;
+      return Math.max((isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS) - passedMs, PAUSE_MS);
     },
   });
   return {
     compareAll: () => {
       mayHaveMissed = true;
-      loop.wakeBy(clock.now() + BACKOFF.firstMs);
+      loop.wakeWithin(BACKOFF.firstMs);
     },
     close: async () => {
       await loop.close();

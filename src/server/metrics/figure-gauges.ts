@@ -18,7 +18,8 @@ export function createFigureGauges(registry: Registry, clock: Clock): FigureGaug
   return {
     refresh: async (store) => {
       const now = clock.now();
-      if (now - readAt < MAX_AGE_MS && now >= readAt) return;
+      const at = clock.monotonic();
+      if (at - readAt < MAX_AGE_MS) return;
       reading ??= store
         .read(now)
         .catch(() => undefined)
@@ -31,7 +32,7 @@ export function createFigureGauges(registry: Registry, clock: Clock): FigureGaug
         gauges.up.set(0);
         return;
       }
-      readAt = now;
+      readAt = at;
       show(gauges, figures, now);
     },
   };

@@ -4,6 +4,7 @@ import { createTimeOrderedIds } from './time-ordered-ids.ts';
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
     await sleep(Math.max(0, ms), undefined, signal === undefined ? {} : { signal });
   },

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, hasPassed } from '../platform/clock.ts';
 import { isWorkerSilent } from '../platform/livekit/errors.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
@@ -96,7 +96,7 @@ export function mayBeStarting(deps: EgressStateDeps, recording: Recording, egres
 }
 
 function isYoungerThan({ clock }: EgressStateDeps, { startedAt, createdAt }: Recording, ms: number): boolean {
-  return clock.now() - (startedAt ?? createdAt) < ms;
+  return !hasPassed(ms, { since: startedAt ?? createdAt, now: clock.now() });
 }
 
 /** Whether the recorder is in the room, or was until a moment ago. */
@@ -162,7 +162,8 @@ export async function endUnfinished(
   recording: Recording,
   egressId: string,
 ): Promise<void> {
-  if (deps.clock.now() - (recording.stoppedAt ?? recording.createdAt) < STOP_AGAIN_AFTER_MS) return;
+  const since = recording.stoppedAt ?? recording.createdAt;
+  if (!hasPassed(STOP_AGAIN_AFTER_MS, { since, now: deps.clock.now() })) return;
   const egress = await stopEgress(deps, egressId);
   if (egress !== undefined) {
     await applyEgress(deps, recording, egress);

@@ -68,7 +68,7 @@ export async function startRecording(
   refuseWithoutEffect(settings);
   await findRoom(deps, room);
   const { timeoutMs } = deps.recordings;
-  const requestedAt = deps.clock.now();
+  const requestedAt = deps.clock.monotonic();
   // Without Redis this fails at once, where a start would search 22 s for a recorder. It also comes before a claim
   // is taken over, because the row alone names what the earlier owner left behind.
   let running = await deps.mediaServer.listEgress({ room, active: true });
@@ -77,7 +77,7 @@ export async function startRecording(
     if (claim.claimed) {
       if (claim.takenOverFrom !== undefined) await stopByPath(deps, running, claim.takenOverFrom.filepath);
       await ensureRecorder(deps, claim.recording);
-      const deadline = Math.min(deps.clock.now() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
+      const deadline = Math.min(deps.clock.monotonic() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
       return await startEgress(deps, { recording: claim.recording, settings, deadline });
     }
     const { recording } = claim;
@@ -85,7 +85,7 @@ export async function startRecording(
       if (await isStillRecording(deps, recording)) return toStart(recording, 'already_recording');
       continue;
     }
-    if (deps.clock.now() >= requestedAt + timeoutMs) throw noRecorder();
+    if (deps.clock.monotonic() >= requestedAt + timeoutMs) throw noRecorder();
     await deps.clock.sleep(POLL_INTERVAL_MS);
     // The next claim may take this one over, and more egresses may run by then.
     const hasExpired = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
@@ -135,6 +135,7 @@ type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
 type Start = {
   readonly recording: Recording;
   readonly settings: RecordingSettings;
+  /** By the monotonic clock. */
   readonly deadline: number;
 };
 
@@ -180,7 +181,7 @@ async function withTimeout(
   deadline: number,
 ): Promise<StartOutcome | undefined> {
   const timer = new AbortController();
-  const timeout = deps.clock.sleep(deadline - deps.clock.now(), timer.signal).then(
+  const timeout = deps.clock.sleep(deadline - deps.clock.monotonic(), timer.signal).then(
     () => undefined,
     () => undefined,
   );

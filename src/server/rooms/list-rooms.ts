@@ -66,14 +66,14 @@ export type RoomNames = {
 /** A walk through 10,000 rooms takes less; a room that opened meanwhile appears in the next walk. */
 const KEPT_MS = 10_000;
 
-export function createRoomNames(clock: Pick<Clock, 'now'>): RoomNames {
+export function createRoomNames(clock: Pick<Clock, 'monotonic'>): RoomNames {
   let names: readonly string[] = [];
-  let keptUntil = 0;
+  let keptUntil = Number.NEGATIVE_INFINITY;
   return {
-    get: () => (clock.now() < keptUntil ? names : undefined),
+    get: () => (clock.monotonic() < keptUntil ? names : undefined),
     set: (found) => {
       names = found;
-      keptUntil = clock.now() + KEPT_MS;
+      keptUntil = clock.monotonic() + KEPT_MS;
     },
   };
 }

@@ -18,7 +18,7 @@ export type RecentCounts = {
   readonly correct: (room: Room) => Room;
 };
 
-export function createRecentCounts(clock: Pick<Clock, 'now'>): RecentCounts {
+export function createRecentCounts(clock: Pick<Clock, 'monotonic'>): RecentCounts {
   /** The oldest count comes first. */
   const recent = new Map<string, { readonly count: number; readonly until: number }>();
   const forgetOld = (now: number): void => {
@@ -29,7 +29,7 @@ export function createRecentCounts(clock: Pick<Clock, 'now'>): RecentCounts {
   };
   return {
     note: (counts) => {
-      const now = clock.now();
+      const now = clock.monotonic();
       forgetOld(now);
       for (const [sid, count] of counts) {
         recent.delete(sid);
@@ -38,7 +38,7 @@ export function createRecentCounts(clock: Pick<Clock, 'now'>): RecentCounts {
     },
     correct: (room) => {
       const known = recent.size === 0 ? undefined : recent.get(room.sid);
-      if (known === undefined || known.until <= clock.now()) return room;
+      if (known === undefined || known.until <= clock.monotonic()) return room;
       return { ...room, numParticipants: known.count };
     },
   };

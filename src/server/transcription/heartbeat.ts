@@ -36,7 +36,7 @@ export async function startHeartbeat(deps: HeartbeatDeps): Promise<Heartbeat> {
     round: async () => {
       if (!isFirst) await beat(deps);
       isFirst = false;
-      return clock.now() + EVERY_MS;
+      return EVERY_MS;
     },
   });
   return {

@@ -42,6 +42,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     replay: (webhookId, id, now) => replayDelivery(connection, { webhookId, id, now }),
     replayFailed: (webhookId, since, now) => replayFailed(connection, { webhookId, since, now }),
     nextClaimableAt: (exceptWebhooks) => nextClaimableAt(connection, exceptWebhooks),
+    bringForward: (latest) => bringForward(connection, latest),
     purge: (before, limit) => purgeDeliveries(connection, before, limit),
   };
 }
@@ -181,6 +182,14 @@ function listAttempts(
     .orderBy('startedAt')
     .orderBy('deliveryId')
     .execute();
+}
+
+async function bringForward({ db }: Connection, latest: number): Promise<void> {
+  const noLater = (name: 'dueAt' | 'leaseUntil') =>
+    sql`${sql.ref(name)} = case when ${sql.ref(name)} > ${latest} then ${latest} else ${sql.ref(name)} end`;
+  await sql`
+    update deliveries set ${noLater('dueAt')}, ${noLater('leaseUntil')}
+    where state = 'pending' and "claimableAt" > ${latest}`.execute(db);
 }
 
 async function nextClaimableAt(

@@ -50,7 +50,7 @@ export async function readDelivery(
   { webhookId, deliveryId, waitSeconds }: ReadDelivery,
 ): Promise<DeliveryRecord> {
   const { store, clock } = deps;
-  const deadline = clock.now() + waitSeconds * 1000;
+  const deadline = clock.monotonic() + waitSeconds * 1000;
   let delivery = await findDelivery(store, webhookId, deliveryId);
   const hasChanged = async (): Promise<boolean> => {
     delivery = await findDelivery(store, webhookId, deliveryId);

@@ -24,7 +24,7 @@ export class RegistrationCache {
 
   /** Returns the registrations of `version`, or reads newer ones. */
   async get(version: number, read: () => Promise<readonly Webhook[]>): Promise<readonly Webhook[]> {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const entry = this.#entry;
     if (entry !== undefined && entry.version === version && now - entry.readAt < MAX_AGE_MS) {
       return entry.webhooks;

@@ -112,6 +112,8 @@ export interface DeliveryStore {
    * webhooks than `exceptWebhooks`; undefined when there is none.
    */
   nextClaimableAt(exceptWebhooks: readonly string[]): Promise<number | undefined>;
+  /** Pending deliveries that would be claimable later than at `latest` become so then. */
+  bringForward(latest: number): Promise<void>;
   /**
    * Deletes at most `limit` ended deliveries created before `before`, and all that deleted webhooks left, with their
    * attempts; how many deliveries. There may be more while it is not 0.

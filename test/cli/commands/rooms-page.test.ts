@@ -29,7 +29,7 @@ describe('the page of a room', () => {
   });
 
   const serve = async ({ person = ADA, publicUrl }: { person?: Person; publicUrl?: URL } = {}) => {
-    const seats = new Seats({ client, room: 'demo', person, now: () => now });
+    const seats = new Seats({ client, room: 'demo', person, monotonic: () => now });
     const server = await startPageServer({
       client,
       seats,

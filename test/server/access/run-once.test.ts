@@ -63,7 +63,11 @@ describe('a request that is run once', () => {
     const lost = createRunOnce({
       // A clock that never comes to the next renewal: the process has died.
       ...{ store, ids: systemIds, log: keepingLog([]), secretBox, apiKey: 'key' },
-      clock: { now: () => clock.now(), sleep: () => new Promise<void>(() => {}) },
+      clock: {
+        now: () => clock.now(),
+        monotonic: () => clock.monotonic(),
+        sleep: () => new Promise<void>(() => {}),
+      },
     });
     void lost(REQUEST, dead.work);
     await expect.poll(dead.runs).toBe(1);

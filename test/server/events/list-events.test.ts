@@ -124,6 +124,14 @@ describe('the latest cursor', () => {
     expect((await read({ cursor: nextCursor })).ids).toEqual(['after']);
   });
 
+  it('waits no longer although the clock is set back meanwhile', async () => {
+    const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 5 });
+    await expect.poll(() => clock.sleeping).toBe(1);
+    clock.setBack(3_600_000);
+    clock.advance(5_000);
+    expect((await waiting).ids).toEqual([]);
+  });
+
   it('waits no longer than the service runs', async () => {
     const waiting = read({ cursor: LATEST_CURSOR, waitSeconds: 20 });
     await expect.poll(() => clock.sleeping).toBe(1);

@@ -31,6 +31,7 @@ export function fastClock(factor: number): FastClock {
   setInterval(now, LOOK_EVERY_MS).unref();
   return {
     now,
+    monotonic: now,
     setFactor: (next) => {
       now();
       currentFactor = next;
@@ -67,6 +68,7 @@ export function manualClock(): ManualClock {
   };
   return {
     now: () => time,
+    monotonic: () => time,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);

@@ -18,4 +18,7 @@ it('keeps the registrations of a version for 10 s, in case that something else h
   clock.advance(1);
   expect(await ids(1)).toEqual(['read 2']);
   expect(await ids(2)).toEqual(['read 3']);
+  clock.setBack(3_600_000);
+  clock.advance(10_000);
+  expect(await ids(2)).toEqual(['read 4']);
 });

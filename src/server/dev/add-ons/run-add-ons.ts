@@ -72,9 +72,9 @@ type Supervision = Pick<AddOnsSettings, 'clock' | 'progress'> & { readonly closi
 
 async function restartWhenEnded(one: Running, { clock, progress, closing }: Supervision): Promise<void> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const { reason } = await one.child.ended;
-    if (clock.now() - startedAt > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
+    if (clock.monotonic() - startedAt > LONGEST_PAUSE_MS) pauseMs = FIRST_PAUSE_MS;
     if (!closing.aborted) progress(`${reason}; it is started again in ${pauseMs / 1000} s`);
     await clock.sleep(pauseMs, closing).catch(() => {});
     if (closing.aborted) return;

@@ -34,17 +34,17 @@ export async function keepLease<T>(
   }
 
   async function renewUntilStopped(): Promise<void> {
-    let leaseUntil = clock.now() + leaseMs;
+    let leaseUntil = clock.monotonic() + leaseMs;
     while (!stopped.aborted) {
       await clock.sleep(leaseMs / RENEWALS_PER_LEASE, stopped).catch(() => {});
       if (stopped.aborted) return;
-      const askedAt = clock.now();
+      const askedAt = clock.monotonic();
       try {
         if (!(await renew())) return lost.abort();
         leaseUntil = askedAt + leaseMs;
       } catch (error) {
         log.warn({ err: error }, 'renewing a lease failed; trying again');
-        if (clock.now() >= leaseUntil) return lost.abort();
+        if (clock.monotonic() >= leaseUntil) return lost.abort();
       }
     }
   }

@@ -2,6 +2,9 @@ import { sql } from 'kysely';
 import type { Connection } from '../storage/engine.ts';
 import type { LeaseStore } from './leases.ts';
 
+/** No lease is as long. One that ends later was taken before the clock was set back. */
+const LONGEST_LEASE_MS = 600_000;
+
 export function createLeaseStore({ db }: Connection): LeaseStore {
   return {
     acquire: async (name, owner, now, leaseUntil) => {
@@ -9,6 +12,7 @@ export function createLeaseStore({ db }: Connection): LeaseStore {
         insert into leases (name, owner, "leaseUntil") values (${name}, ${owner}, ${leaseUntil})
         on conflict (name) do update set owner = excluded.owner, "leaseUntil" = excluded."leaseUntil"
         where leases.owner = excluded.owner or leases."leaseUntil" <= ${now}
+          or leases."leaseUntil" > ${now + LONGEST_LEASE_MS}
         returning name`.execute(db);
       return acquired.rows.length === 1;
     },

@@ -3,10 +3,10 @@ import type { Log } from '../log.ts';
 import { type BackoffOptions, createBackoff } from './backoff.ts';
 
 export type LoopOptions = {
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly log: Pick<Log, 'warn'>;
   /**
-   * Does what is due and returns when the next round is due (Unix milliseconds), or undefined to sleep until `wake`.
+   * Does what is due and returns in how many milliseconds the next round is due, or undefined to sleep until `wake`.
    * The signal aborts when the loop closes.
    */
   readonly round: (signal: AbortSignal) => Promise<number | undefined>;
@@ -19,25 +19,31 @@ export type LoopOptions = {
 export type Loop = {
   /** Starts the next round now, or right after the running one. */
   readonly wake: () => void;
-  /** Starts the next round at `dueAt` (Unix milliseconds) or earlier. */
-  readonly wakeBy: (dueAt: number) => void;
+  /** Starts the next round in `ms` milliseconds or earlier. */
+  readonly wakeWithin: (ms: number) => void;
   /** Ends the loop. Resolves when the running round has ended. */
   readonly close: () => Promise<void>;
 };
 
 const DEFAULT_BACKOFF: BackoffOptions = { firstMs: 1_000, maxMs: 30_000 };
 
-/** Runs rounds one after the other, the first at once. Between rounds it sleeps until the next is due, or a wake-up. */
+/**
+ * Runs rounds one after the other, the first at once. Between rounds it sleeps until the next is due, or a wake-up. It
+ * measures by the monotonic clock: a machine whose time of day is set back must not sleep for that much longer.
+ */
 export function startLoop(options: LoopOptions): Loop {
+  const { clock, round, log, failureMessage } = options;
   const closing = new AbortController();
   let wakeUp = new AbortController();
   /** Ends the current sleep, to begin another one until an earlier time. */
   let reschedule = new AbortController();
+  /** By the monotonic clock. */
   let dueAt: number | undefined;
   const running = run();
   return {
     wake: () => wakeUp.abort(),
-    wakeBy: (at) => {
+    wakeWithin: (ms) => {
+      const at = clock.monotonic() + ms;
       if (dueAt !== undefined && dueAt <= at) return;
       dueAt = at;
       reschedule.abort();
@@ -50,7 +56,6 @@ export function startLoop(options: LoopOptions): Loop {
   };
 
   async function run(): Promise<void> {
-    const { clock, round, log, failureMessage } = options;
     const backoff = createBackoff(options.backoff ?? DEFAULT_BACKOFF);
     while (!closing.signal.aborted) {
       // Created before the round: a wake-up that comes while it runs must not be lost.
@@ -62,29 +67,30 @@ export function startLoop(options: LoopOptions): Loop {
       } catch (error) {
         if (closing.signal.aborted) return;
         log.warn({ err: error }, failureMessage);
-        dueAt = clock.now() + backoff.next();
+        dueAt = clock.monotonic() + backoff.next();
       }
-      await sleep(clock);
+      await sleep();
     }
   }
 
-  /** The round's due time, or an earlier one that `wakeBy` asked for while it ran. */
-  function earliest(roundDueAt: number | undefined): number | undefined {
-    return dueAt === undefined || (roundDueAt !== undefined && roundDueAt < dueAt) ? roundDueAt : dueAt;
+  /** The round's due time, or an earlier one that `wakeWithin` asked for while it ran. */
+  function earliest(pauseMs: number | undefined): number | undefined {
+    if (pauseMs === undefined) return dueAt;
+    return Math.min(dueAt ?? Number.POSITIVE_INFINITY, clock.monotonic() + pauseMs);
   }
 
-  async function sleep(clock: Clock): Promise<void> {
-    while (!wakeUp.signal.aborted && (dueAt === undefined || dueAt > clock.now())) {
+  async function sleep(): Promise<void> {
+    while (!wakeUp.signal.aborted && (dueAt === undefined || dueAt > clock.monotonic())) {
       reschedule = new AbortController();
-      await sleepUntil(clock, dueAt, AbortSignal.any([wakeUp.signal, reschedule.signal]));
+      await sleepUntil(dueAt, AbortSignal.any([wakeUp.signal, reschedule.signal]));
     }
   }
-}
 
-async function sleepUntil(clock: Clock, dueAt: number | undefined, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  if (dueAt !== undefined) return await clock.sleep(dueAt - clock.now(), signal).catch(() => {});
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  async function sleepUntil(end: number | undefined, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    if (end !== undefined) return await clock.sleep(end - clock.monotonic(), signal).catch(() => {});
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
 }

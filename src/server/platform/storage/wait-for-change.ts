@@ -10,7 +10,7 @@ export type WaitForChangeDeps = {
 
 export type AwaitedChange = {
   readonly topic: ChangeTopic;
-  /** Unix milliseconds. */
+  /** By the monotonic clock. */
   readonly deadline: number;
   /** Reads whether there is something new; asked again after each change of the topic. */
   readonly hasChanged: () => Promise<boolean>;
@@ -24,12 +24,12 @@ export async function waitForChange(
   { store, clock, closing }: WaitForChangeDeps,
   { topic, deadline, hasChanged }: AwaitedChange,
 ): Promise<void> {
-  while (clock.now() < deadline && !closing.aborted) {
+  while (clock.monotonic() < deadline && !closing.aborted) {
     const sleeping = new AbortController();
     // Subscribed before the read: a change between them ends the sleep.
     const changed = nextChange(store.changes, topic, AbortSignal.any([closing, sleeping.signal]));
     if (await hasChanged()) return sleeping.abort();
-    const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.now());
+    const sleepMs = Math.min(MAX_SLEEP_MS, deadline - clock.monotonic());
     await Promise.race([changed, clock.sleep(sleepMs, sleeping.signal).catch(() => {})]);
     sleeping.abort();
   }

@@ -68,11 +68,12 @@ export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber
   return { wake: () => worker.wakeSoon(), close: () => worker.close() };
 }
 
+/** Times by the monotonic clock; those of the rows are times of day. */
 type Lease = { renewedAt: number; isRefused: boolean; losses: number };
 type HeldRoom = { readonly room: RoomTranscription; readonly lease: Lease; readonly claimedAt: number };
 
 type Expiry = {
-  /** When the next lease of another worker expires. */
+  /** In how many milliseconds the next lease of another worker expires. */
   readonly nextExpiry: number | undefined;
   readonly hasExpired: boolean;
 };
@@ -85,10 +86,10 @@ class LiveWorker {
   readonly #loop: Loop;
   readonly #unsubscribe: () => void;
   #isInterrupted = false;
-  #renewedAt = 0;
+  #renewedAt = Number.NEGATIVE_INFINITY;
   #dueAt = Number.POSITIVE_INFINITY;
   /** After an interruption of our own, other workers have had one too, and get time to renew their leases. */
-  #expiresNothingUntil = 0;
+  #expiresNothingUntil = Number.NEGATIVE_INFINITY;
 
   constructor(deps: LiveTranscriberDeps) {
     this.#deps = deps;
@@ -112,25 +113,26 @@ class LiveWorker {
   }
 
   wakeSoon(): void {
-    this.#loop.wakeBy(this.#deps.clock.now() + ROUND_PAUSE_MS);
+    this.#loop.wakeWithin(ROUND_PAUSE_MS);
   }
 
   async #round(): Promise<number | undefined> {
     const { clock } = this.#deps;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const wasInterrupted = this.#isInterrupted || startedAt - this.#dueAt > HELD_UP_MS;
     this.#isInterrupted = true;
     await this.#renew(startedAt);
     const active = await this.#readActive();
-    const isHeldUp = wasInterrupted || clock.now() - startedAt > HELD_UP_MS;
-    if (isHeldUp) this.#expiresNothingUntil = clock.now() + LEASE_MS;
+    const isHeldUp = wasInterrupted || clock.monotonic() - startedAt > HELD_UP_MS;
+    if (isHeldUp) this.#expiresNothingUntil = clock.monotonic() + LEASE_MS;
     const { nextExpiry, hasExpired } = await this.#expire(active);
     const nextClaim = await this.#claim(hasExpired ? await this.#readActive() : active);
     this.#isInterrupted = false;
-    const nextRenewal = this.#rooms.size === 0 ? undefined : this.#renewedAt + RENEW_MS;
-    const dueAt = earliest([nextExpiry, nextClaim, nextRenewal]) ?? Number.POSITIVE_INFINITY;
-    this.#dueAt = Math.min(dueAt, clock.now() + LOOK_AGAIN_MS);
-    return this.#dueAt;
+    const at = clock.monotonic();
+    const nextRenewal = this.#rooms.size === 0 ? undefined : this.#renewedAt + RENEW_MS - at;
+    const pauseMs = earliest([nextExpiry, nextClaim, nextRenewal, LOOK_AGAIN_MS]) ?? LOOK_AGAIN_MS;
+    this.#dueAt = at + pauseMs;
+    return pauseMs;
   }
 
   /** Ends the rooms that are not ours any more. */
@@ -146,14 +148,14 @@ class LiveWorker {
     return active;
   }
 
-  async #renew(now: number): Promise<void> {
-    if (this.#rooms.size === 0 || now - this.#renewedAt < RENEW_MS) return;
-    const { store, workerId } = this.#deps;
-    await store.transcriptions.renewLive(workerId, now + LEASE_MS);
-    this.#renewedAt = now;
+  async #renew(at: number): Promise<void> {
+    if (this.#rooms.size === 0 || at - this.#renewedAt < RENEW_MS) return;
+    const { store, clock, workerId } = this.#deps;
+    await store.transcriptions.renewLive(workerId, clock.now() + LEASE_MS);
+    this.#renewedAt = at;
     for (const [id, { lease, claimedAt }] of this.#rooms) {
-      lease.renewedAt = now;
-      if (lease.losses === 0 || now - claimedAt < SURVIVED_MS) continue;
+      lease.renewedAt = at;
+      if (lease.losses === 0 || at - claimedAt < SURVIVED_MS) continue;
       await store.transcriptions.forgiveLosses(id, workerId);
       lease.losses = 0;
     }
@@ -167,14 +169,13 @@ class LiveWorker {
       .flatMap(({ leaseUntil }) => leaseUntil ?? []);
     const expiry = earliest(leases);
     if (expiry === undefined) return { nextExpiry: undefined, hasExpired: false };
-    if (expiry > now || this.#expiresNothingUntil > now) {
-      return { nextExpiry: Math.max(expiry, this.#expiresNothingUntil), hasExpired: false };
-    }
+    const waitMs = Math.max(expiry - now, this.#expiresNothingUntil - clock.monotonic());
+    if (waitMs > 0) return { nextExpiry: waitMs, hasExpired: false };
     await store.transcriptions.expireLive(now);
-    return { nextExpiry: now + TAKEOVER_PAUSE_MS, hasExpired: true };
+    return { nextExpiry: TAKEOVER_PAUSE_MS, hasExpired: true };
   }
 
-  /** Returns when another transcription can be claimed, or looked at again. */
+  /** Returns in how many milliseconds another transcription can be claimed, or looked at again. */
   async #claim(active: readonly Transcription[]): Promise<number | undefined> {
     const { store, clock, engine, log, workerId: owner } = this.#deps;
     const free = active.filter(({ leaseUntil }) => leaseUntil === null);
@@ -186,43 +187,43 @@ class LiveWorker {
     const claimable = free.filter((one) => !isLost(one) && engine.supports(one.language));
     if (claimable.length === 0) return undefined;
     const now = clock.now();
-    if (this.#rooms.size >= MAX_ROOMS || this.#queue.waiting >= MAX_WAITING_FINALS)
-      return now + ROUND_PAUSE_MS;
+    const at = clock.monotonic();
+    if (this.#rooms.size >= MAX_ROOMS || this.#queue.waiting >= MAX_WAITING_FINALS) return ROUND_PAUSE_MS;
     const claimed = await store.transcriptions.claimLive({
       ...{ owner, now, leaseUntil: now + LEASE_MS, limit: 1 },
       supports: (language) => engine.supports(language),
       ...(this.#holdsSuspect() ? { attemptsBelow: SUSPECT_LOSSES } : {}),
     });
-    for (const transcription of claimed) this.#start(transcription, now);
+    for (const transcription of claimed) this.#start(transcription, at);
     if (claimable.length <= claimed.length) return undefined;
-    return now + (claimable.some(({ attempts }) => attempts > 0) ? TAKEOVER_PAUSE_MS : ROUND_PAUSE_MS);
+    return claimable.some(({ attempts }) => attempts > 0) ? TAKEOVER_PAUSE_MS : ROUND_PAUSE_MS;
   }
 
   #holdsSuspect(): boolean {
     return [...this.#rooms.values()].some(({ lease }) => lease.losses >= SUSPECT_LOSSES);
   }
 
-  #start(transcription: Transcription, now: number): void {
+  #start(transcription: Transcription, at: number): void {
     const { engine, log, workerId: owner } = this.#deps;
     const { id, language, attempts } = transcription;
     log.info({ transcriptionId: id }, 'transcribing a room');
     engine
       .prepare(language)
       .catch((error: unknown) => log.error({ transcriptionId: id, err: error }, 'a model cannot be loaded'));
-    const lease: Lease = { renewedAt: now, isRefused: false, losses: attempts };
+    const lease: Lease = { renewedAt: at, isRefused: false, losses: attempts };
     const room = startRoomTranscriber(
       { ...this.#deps, queue: this.#queue },
       {
         transcription,
         owner,
-        isHeld: () => this.#deps.clock.now() - lease.renewedAt < LEASE_MS,
+        isHeld: () => this.#deps.clock.monotonic() - lease.renewedAt < LEASE_MS,
         onRefused: () => {
           lease.isRefused = true;
           this.wakeSoon();
         },
       },
     );
-    this.#rooms.set(id, { room, lease, claimedAt: now });
+    this.#rooms.set(id, { room, lease, claimedAt: at });
   }
 
   #end(id: string, held: HeldRoom): void {

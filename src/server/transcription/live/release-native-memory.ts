@@ -28,5 +28,5 @@ export function startMemoryRelease(deps: { readonly clock: Clock; readonly log: 
       return undefined;
     },
   });
-  return { release: () => loop.wakeBy(deps.clock.now() + GATHER_MS), close: loop.close };
+  return { release: () => loop.wakeWithin(GATHER_MS), close: loop.close };
 }

@@ -111,9 +111,9 @@ class RoomTranscriber {
   async checkForGaps(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps;
     while (!signal.aborted) {
-      const before = clock.now();
+      const before = clock.monotonic();
       await clock.sleep(GAP_CHECK_MS, signal).catch(() => {});
-      if (clock.now() - before > LATE_GAP_CHECK_MS) continue;
+      if (clock.monotonic() - before > LATE_GAP_CHECK_MS) continue;
       for (const track of this.#tracks) track.checkForGap();
     }
   }

@@ -49,7 +49,7 @@ export function startPostTranscriber(deps: PostTranscriberDeps): PostTranscriber
     backoff: BACKOFF,
     round: (signal) => round(deps, signal),
   });
-  const wake = (): void => loop.wakeBy(clock.now() + CLAIM_PAUSE_MS);
+  const wake = (): void => loop.wakeWithin(CLAIM_PAUSE_MS);
   const unsubscribe = changes.subscribe('transcriptions', wake);
   return {
     wake,
@@ -60,7 +60,7 @@ export function startPostTranscriber(deps: PostTranscriberDeps): PostTranscriber
   };
 }
 
-/** Transcribes one recording. Returns when the next one is due. */
+/** Transcribes one recording. Returns in how many milliseconds the next one is due. */
 async function round(deps: PostTranscriberDeps, signal: AbortSignal): Promise<number> {
   const { store, clock, engine, instanceId: owner } = deps;
   const supports = (language: string): boolean => engine.supports(language);
@@ -69,11 +69,11 @@ async function round(deps: PostTranscriberDeps, signal: AbortSignal): Promise<nu
   const [job] = await store.transcriptions.claimPost(claim);
   if (job !== undefined) {
     await work(deps, job, signal);
-    return clock.now();
+    return 0;
   }
   const due = (await store.transcriptions.listPostDue()).filter(({ language }) => supports(language));
-  const next = Math.min(now + LOOK_AGAIN_MS, ...due.map(({ dueAt }) => dueAt));
-  return Math.max(now + CLAIM_PAUSE_MS, next);
+  const next = Math.min(LOOK_AGAIN_MS, ...due.map(({ dueAt }) => dueAt - now));
+  return Math.max(CLAIM_PAUSE_MS, next);
 }
 
 /** Never rejects: a job whose outcome cannot be stored is claimed again when its lease has expired. */

@@ -205,7 +205,7 @@ class RecordingWriter {
     this.#deps = deps;
     this.#lease = lease;
     this.#durationMs = durationMs;
-    this.#storedAt = deps.clock.now();
+    this.#storedAt = deps.clock.monotonic();
   }
 
   /** Whether any segment has text. */
@@ -238,13 +238,13 @@ class RecordingWriter {
   /** ffmpeg may read an index at the end of the file first, so the progress keeps its highest value. */
   async advance(share: number): Promise<void> {
     this.#share = Math.max(this.#share, share);
-    if (this.#deps.clock.now() - this.#storedAt >= STORE_EVERY_MS) await this.store();
+    if (this.#deps.clock.monotonic() - this.#storedAt >= STORE_EVERY_MS) await this.store();
   }
 
   async store(): Promise<void> {
     const { transcriptions } = this.#deps.store;
     const { job, owner, leaseMs } = this.#lease;
-    this.#storedAt = this.#deps.clock.now();
+    this.#storedAt = this.#deps.clock.monotonic();
     const segments = this.#unstored.splice(0);
     const advance = {
       progress: this.#share,

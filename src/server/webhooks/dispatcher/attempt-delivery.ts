@@ -7,6 +7,7 @@ import type { BuildErrorLog } from './build-error-log.ts';
 
 /** Milliseconds after each failed attempt of a round: the specification's 5 s, 30 s and 5 min. Then the delivery fails. */
 const RETRY_DELAYS_MS = [5_000, 30_000, 300_000] as const;
+export const LONGEST_RETRY_DELAY_MS = Math.max(...RETRY_DELAYS_MS);
 
 export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;

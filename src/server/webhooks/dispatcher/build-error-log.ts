@@ -21,11 +21,11 @@ export class BuildErrorLog {
     const { log, clock } = this.#deps;
     const kind = error instanceof ServiceError ? error.code : 'unexpected';
     const last = this.#lastLines.get(kind);
-    if (last !== undefined && clock.now() - last.loggedAt < LOG_INTERVAL_MS) {
+    if (last !== undefined && clock.monotonic() - last.loggedAt < LOG_INTERVAL_MS) {
       last.suppressed += 1;
       return;
     }
-    this.#lastLines.set(kind, { loggedAt: clock.now(), suppressed: 0 });
+    this.#lastLines.set(kind, { loggedAt: clock.monotonic(), suppressed: 0 });
     const which = {
       webhookId: webhook.id,
       deliveryId: delivery.id,

@@ -2,7 +2,7 @@ import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { DeliveryJob, DeliveryStore, WebhookStore } from '../store.ts';
-import { type AttemptDeps, attemptDelivery } from './attempt-delivery.ts';
+import { type AttemptDeps, attemptDelivery, LONGEST_RETRY_DELAY_MS } from './attempt-delivery.ts';
 import { BuildErrorLog } from './build-error-log.ts';
 import type { DeliveryDispatcher } from './dispatcher.ts';
 import { DELIVERY_LEASE_MS } from './dispatcher.ts';
@@ -26,6 +26,8 @@ import { WebhookCache } from './webhook-cache.ts';
 const CLAIM_PAUSE_MS = 250;
 /** Without any notification the store is looked at this often, in case one was lost. */
 const MAX_SLEEP_MS = 60_000;
+/** The clock counts as set back when it lags by more than that behind the time that passed. */
+const SET_BACK_MS = 1_000;
 const CLAIM_BACKOFF = { firstMs: 250, maxMs: 5_000 } as const;
 const RENEW_INTERVAL_MS = 4_000;
 /** Running requests may end in this time at a close; then other instances try them again. */
@@ -59,6 +61,8 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   readonly #unsubscribe: () => void;
   /** Webhooks that may have more in the store, and were left out of the last claim because their queues were full. */
   #overflowing: readonly string[] = [];
+  /** The time of day, less the monotonic clock, at the last claim. Before the first one the clock may have been set back. */
+  #clockOffset = Number.POSITIVE_INFINITY;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = { ...deps, buildErrors: new BuildErrorLog(deps) };
@@ -84,7 +88,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
       round: () => this.#renew(),
     });
     this.#unsubscribe = changes.subscribe('events', (origin) => {
-      if (origin === 'elsewhere') this.#claims.wakeBy(clock.now() + CLAIM_PAUSE_MS);
+      if (origin === 'elsewhere') this.#claims.wakeWithin(CLAIM_PAUSE_MS);
     });
   }
 
@@ -158,7 +162,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
   #afterWrite(outcomes: readonly WebhookOutcome[]): void {
     for (const { webhookId, attempt, next } of outcomes) {
       this.#release(webhookId, attempt.deliveryId);
-      if (next.state === 'pending') this.#claims.wakeBy(next.dueAt);
+      if (next.state === 'pending') this.#claims.wakeWithin(next.dueAt - this.#deps.clock.now());
     }
     for (const webhookId of this.#inFlight.startableWebhooks()) this.#startQueued(webhookId);
     if (this.#inFlight.canClaimFor(this.#overflowing)) this.poll();
@@ -170,13 +174,24 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     if (this.#closing.signal.aborted) return undefined;
     const capacity = this.#inFlight.claimCapacity;
     this.#overflowing = capacity.exceptWebhooks;
+    await this.#bringForward();
     const dueAt = await deliveries.nextClaimableAt(capacity.exceptWebhooks);
     const now = clock.now();
-    if (dueAt === undefined || dueAt > now) return Math.min(dueAt ?? Infinity, now + MAX_SLEEP_MS);
+    if (dueAt === undefined || dueAt > now) return Math.min((dueAt ?? Infinity) - now, MAX_SLEEP_MS);
     const lease = { now, owner: instanceId, leaseUntil: now + DELIVERY_LEASE_MS };
     const jobs = await deliveries.claim({ ...lease, ...capacity });
     this.dispatch(jobs);
-    return jobs.length > 0 ? now : now + CLAIM_PAUSE_MS;
+    return jobs.length > 0 ? 0 : CLAIM_PAUSE_MS;
+  }
+
+  /** Due times are times of day: after the clock was set back, retries would wait for as long as it was set back by. */
+  async #bringForward(): Promise<void> {
+    const { deliveries, clock } = this.#deps;
+    const offset = clock.now() - clock.monotonic();
+    if (this.#clockOffset - offset > SET_BACK_MS) {
+      await deliveries.bringForward(clock.now() + LONGEST_RETRY_DELAY_MS);
+    }
+    this.#clockOffset = offset;
   }
 
   async #renew(): Promise<number> {
@@ -186,6 +201,6 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
       const renewed = await deliveries.renew(instanceId, this.#inFlight.deliveryIds, leaseUntil);
       this.#inFlight.renewed(renewed, leaseUntil);
     }
-    return clock.now() + RENEW_INTERVAL_MS;
+    return RENEW_INTERVAL_MS;
   }
 }

@@ -27,13 +27,14 @@ export class WebhookCache {
 
   /** Stores a webhook that was read just now. */
   set(webhook: Webhook): void {
-    this.#entries.set(webhook.id, { webhook, readAt: this.#deps.clock.now() });
+    this.#entries.set(webhook.id, { webhook, readAt: this.#deps.clock.monotonic() });
   }
 
   /** Replaces the entry, so that a read under way cannot bring the old registration back. */
   invalidate(webhookId: string): void {
     const entry = this.#entries.get(webhookId);
-    if (entry !== undefined) this.#entries.set(webhookId, { webhook: entry.webhook, readAt: -MAX_AGE_MS });
+    if (entry !== undefined)
+      this.#entries.set(webhookId, { webhook: entry.webhook, readAt: Number.NEGATIVE_INFINITY });
   }
 
   delete(webhookId: string): void {
@@ -43,7 +44,7 @@ export class WebhookCache {
   /** The webhook as it was at most a second ago; undefined when it was deleted. */
   async get(webhookId: string): Promise<Webhook | undefined> {
     const entry = this.#entries.get(webhookId);
-    if (entry !== undefined && this.#deps.clock.now() - entry.readAt > MAX_AGE_MS) {
+    if (entry !== undefined && this.#deps.clock.monotonic() - entry.readAt > MAX_AGE_MS) {
       // Concurrent callers share one read.
       entry.reading ??= this.#read(webhookId, entry);
       await entry.reading;
@@ -54,7 +55,7 @@ export class WebhookCache {
   /** When the store does not respond the entry stays as it was. */
   async #read(webhookId: string, entry: Entry): Promise<void> {
     const { webhooks, clock, log } = this.#deps;
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     try {
       entry.webhook = await webhooks.find(webhookId);
       entry.readAt = startedAt;

@@ -57,6 +57,18 @@ describe('a lease that is kept', () => {
     await work;
   });
 
+  it('aborts the work when it ran out by the time that passed, although the clock was set back', async () => {
+    const { clock, work, end, isAborted } = leasedWork(() => Promise.reject(new Error('no database')));
+    for (let third = 0; third < 3; third += 1) {
+      await expect.poll(() => clock.sleeping).toBe(1);
+      clock.setBack(3_600_000);
+      clock.advance(LEASE_MS / 3);
+    }
+    await expect.poll(isAborted).toBe(true);
+    end('late');
+    await work;
+  });
+
   it('aborts the work at a close', async () => {
     const { closing, work, end, isAborted } = leasedWork(async () => true);
     closing.abort();

@@ -10,7 +10,7 @@ const [sqlitePath = '', name = ''] = process.argv.slice(2);
 
 const store = await openStore({
   database: { sqlitePath },
-  clock: { now: () => Date.now(), sleep: (ms) => delay(ms) },
+  clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep: (ms) => delay(ms) },
   log: { debug() {}, info() {}, warn() {}, error() {} },
 });
 process.stdout.write('ready\n');

@@ -816,6 +816,25 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       });
     });
 
+    describe('bringForward', () => {
+      it('limits how late pending deliveries are due and how long they are leased', async () => {
+        await addWebhooks('hook');
+        await make('ended', 'delivered', { dueAt: 9000 });
+        await insert(newDelivery('late', { dueAt: 9000 }));
+        await insert(newDelivery('leased', { dueAt: 10, leaseOwner: 'me', leaseUntil: 9000 }));
+        await insert(newDelivery('soon', { dueAt: 4000 }));
+        await store.deliveries.bringForward(5000);
+        const rows = await store.deliveries.list({ webhookId: 'hook', limit: 10 });
+        const times = Object.fromEntries(rows.map((row) => [row.id, [row.dueAt, row.leaseUntil]]));
+        expect(times).toEqual({
+          ended: [9000, null],
+          late: [5000, null],
+          leased: [10, 5000],
+          soon: [4000, null],
+        });
+      });
+    });
+
     describe('purge', () => {
       it('deletes ended deliveries made before an instant, with their attempts, at most so many', async () => {
         await addWebhooks('hook', 'other');
@@ -888,6 +907,13 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       expect(await leases.acquire('reconciler', 'other', 2999, 5000)).toBe(false);
       expect(await leases.acquire('reconciler', 'other', 3000, 5000)).toBe(true);
       expect(await leases.acquire('reconciler', 'me', 3000, 5000)).toBe(false);
+    });
+
+    it('are had by another one where they were taken before the clock was set back', async () => {
+      const { leases } = store;
+      await leases.acquire('reconciler', 'me', 3_600_000, 3_645_000);
+      expect(await leases.acquire('reconciler', 'other', 3_300_000, 3_345_000)).toBe(false);
+      expect(await leases.acquire('reconciler', 'other', 0, 45_000)).toBe(true);
     });
 
     it('are given back by their owner alone', async () => {

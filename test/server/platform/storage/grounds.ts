@@ -13,6 +13,7 @@ import type { Ground } from './store-contract.ts';
 /** True time: the store waits for locks that other processes hold. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: async (ms, signal) => {
     await delay(ms, undefined, { signal });
   },

@@ -15,10 +15,12 @@ const SET_BY_MS = 120_000;
 /** Two readings of one clock, one after the other, are not as far apart as that. */
 const NEARLY_MS = 5_000;
 
-/** A machine's own clock that is wrong by so much. Its sleeps end when the test says so. */
+/** A machine's own clocks, one of them wrong. Their sleeps end when the test says so. */
 class WrongClock implements Clock {
   readonly #wakes = new Set<() => void>();
   wrongByMs: number;
+  /** The monotonic clock stands still while a machine is suspended. */
+  monotonicAheadMs = 0;
 
   constructor(wrongByMs: number) {
     this.wrongByMs = wrongByMs;
@@ -26,6 +28,10 @@ class WrongClock implements Clock {
 
   now(): number {
     return Date.now() + this.wrongByMs;
+  }
+
+  monotonic(): number {
+    return performance.now() + this.monotonicAheadMs;
   }
 
   sleep(_ms: number, signal?: AbortSignal): Promise<void> {
@@ -103,11 +109,20 @@ describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
     expect(differenceOf(behind, ahead)).toBeLessThan(NEARLY_MS);
   });
 
-  it('read the same time again after the clock of one was set', async () => {
+  it('keep the time of the database while the clock of a machine is set back', async () => {
+    const clock = new WrongClock(0);
+    const { clock: kept } = await openWith(clock);
+    const before = kept.now();
+    clock.wrongByMs = -SET_BY_MS;
+    expect(kept.now()).toBeGreaterThanOrEqual(before);
+    expect(kept.now()).toBeLessThan(before + SET_BY_MS);
+  });
+
+  it('read the same time again after one of them was suspended', async () => {
     const clock = new WrongClock(0);
     const moved = await openWith(clock);
     const right = await openWith(new WrongClock(0));
-    clock.wrongByMs = SET_BY_MS;
+    clock.monotonicAheadMs = SET_BY_MS;
     expect(differenceOf(moved, right)).toBeGreaterThan(NEARLY_MS);
     await expect
       .poll(() => {

@@ -58,6 +58,7 @@ describe('a SQLite file that others use too', () => {
       database: { sqlitePath: path },
       clock: {
         now: () => slept,
+        monotonic: () => slept,
         sleep: async (ms) => {
           slept += ms;
           if (other.isTransaction && slept > 100) other.exec('commit');
@@ -102,6 +103,7 @@ describe('a SQLite file that others use too', () => {
     const resumed = Promise.withResolvers<void>();
     const clock = {
       now: () => 0,
+      monotonic: () => 0,
       sleep: () => {
         reached.resolve();
         return resumed.promise;
@@ -141,6 +143,7 @@ describe('a SQLite file that others use too', () => {
     let slept = 0;
     const clock = {
       now: () => slept,
+      monotonic: () => slept,
       sleep: async (ms: number) => {
         slept += ms;
       },

@@ -255,6 +255,7 @@ describe('the sound of a recording', () => {
 /** Time for those who wait for nothing: pauses are over at once, stalls never come. */
 const impatient: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep: (ms, signal) =>
     ms < 10_000
       ? Promise.resolve()

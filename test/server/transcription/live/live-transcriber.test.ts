@@ -91,6 +91,14 @@ it('does not join a room again that another worker took over after its lease exp
   expect(joins).toBe(1);
 });
 
+it('goes on renewing its lease after the clock was set back by an hour', async () => {
+  clock.setBack(3_600_000);
+  await letPass(clock, 9_000);
+  const [held] = await store.transcriptions.listActiveLive();
+  expect(held?.leaseUntil).toBeGreaterThan(clock.now());
+  expect(held?.leaseUntil).toBeLessThan(clock.now() + 60_000);
+});
+
 it('joins the room again when the database is back and no other worker took it over', async () => {
   isAway = true;
   await letPass(clock, 9_000);

@@ -60,7 +60,7 @@ const sleep = async (ms: number): Promise<void> => {
 const download = (signal = new AbortController().signal) =>
   downloadFile({
     ...{ url: `${server.url}/model.tar.bz2`, target: target(), signal },
-    clock: { now: () => 0, sleep },
+    clock: { now: () => 0, monotonic: () => 0, sleep },
     onBytes: (bytes) => progress.push(bytes),
   });
 const ranges = () => server.received.map(({ headers }) => headers.range);
@@ -117,7 +117,11 @@ describe('downloadFile', () => {
     const cancelling = new AbortController();
     const cancelled = downloadFile({
       ...{ url: server.url, target: target(), signal: cancelling.signal },
-      clock: { now: () => 0, sleep: async () => cancelling.abort(new Error('cancelled')) },
+      clock: {
+        now: () => 0,
+        monotonic: () => 0,
+        sleep: async () => cancelling.abort(new Error('cancelled')),
+      },
       onBytes: (bytes) => progress.push(bytes),
     });
     await expect(cancelled).rejects.toThrow('cancelled');

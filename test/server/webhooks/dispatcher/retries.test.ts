@@ -95,6 +95,13 @@ describe('a receiver that is down for long', () => {
 });
 
 describe('a delivery that fails', () => {
+  it('is tried again within five minutes after the clock was set back by an hour', async () => {
+    const { clock, attemptedAt } = await failing(1);
+    clock.setBack(3_600_000);
+    await letPass(clock, 310_000, () => attemptedAt.length === 2);
+    expect(attemptedAt).toHaveLength(2);
+  });
+
   it('is tried again exactly 5 s, 30 s and 5 min after each failure, and has failed then', async () => {
     const { clock, attemptedAt, find } = await failing(4);
     const dueAts: (number | undefined)[] = [];

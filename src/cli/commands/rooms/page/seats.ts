@@ -29,7 +29,8 @@ export type SeatsDeps = {
   readonly client: Pick<RtcClient, 'tokens'>;
   readonly room: string;
   readonly person: Person;
-  readonly now: () => number;
+  /** Milliseconds that passed since an unknown moment: a code lasts no longer when the clock is set back. */
+  readonly monotonic: () => number;
 };
 
 /** Tokens that are remembered; a page that was open for long loses its seat last. */
@@ -82,7 +83,7 @@ export class Seats {
 
   /** For a link that leaves this machine: it works once, within ten minutes. */
   createPublicCode(): string {
-    return this.#addCode({ isReusable: false, endsAt: this.#deps.now() + PUBLIC_CODE_LASTS_MS });
+    return this.#addCode({ isReusable: false, endsAt: this.#deps.monotonic() + PUBLIC_CODE_LASTS_MS });
   }
 
   #addCode(code: Code): string {
@@ -94,7 +95,7 @@ export class Seats {
   /** Undefined for a code that was used up, has ended, or never was. */
   async redeem(text: string): Promise<Invitation | undefined> {
     const code = this.#codes.get(text);
-    if (code === undefined || code.endsAt < this.#deps.now()) return undefined;
+    if (code === undefined || code.endsAt < this.#deps.monotonic()) return undefined;
     if (!code.isReusable) this.#codes.delete(text);
     return await this.take();
   }

@@ -30,7 +30,7 @@ export async function servePage(io: PageIo, request: PageRequest): Promise<Serve
   const { identity, name, role } = person;
   const { url: mediaUrl } = await client.tokens.create({ roomId: room, userId: identity, name, role });
   await requireMedia(mediaUrl, io.signal);
-  const seats = new Seats({ client, room, person, now: io.clock });
+  const seats = new Seats({ client, room, person, monotonic: () => performance.now() });
   const files = await readPageFiles(io.launcher, 'room');
   const { origin, close } = await startPageServer({ client, seats, room, files, mediaUrl, port, publicUrl });
   const code = publicUrl === undefined ? seats.createLocalCode() : seats.createPublicCode();

@@ -19,12 +19,12 @@ type Window = { readonly startedAt: number; count: number };
 /** Counts one request of the key. */
 export type RateLimiter = (key: string) => RateLimitState;
 
-export function createRateLimiter(limit: number, now: () => number): RateLimiter {
+export function createRateLimiter(limit: number, monotonic: () => number): RateLimiter {
   const windows = new Map<string, Window>();
   return (key) => {
-    const at = now();
+    const at = monotonic();
     let window = windows.get(key);
-    if (window === undefined || at - window.startedAt >= WINDOW_MS || at < window.startedAt) {
+    if (window === undefined || at - window.startedAt >= WINDOW_MS) {
       window = { startedAt: at, count: 0 };
       // Deleting the key first moves it to the end of the map, which is in the order of the windows.
       windows.delete(key);

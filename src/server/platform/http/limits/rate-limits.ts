@@ -47,7 +47,7 @@ export function createRefusalLimit(limits: RateLimits, clock: Clock): LimitRefus
 }
 
 function limiterOf(limit: number, clock: Clock): RateLimiter | undefined {
-  return limit === 0 ? undefined : createRateLimiter(limit, () => clock.now());
+  return limit === 0 ? undefined : createRateLimiter(limit, () => clock.monotonic());
 }
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers-05. */

@@ -7,41 +7,56 @@ const INTERVAL_MS = 60_000;
 /** A response that took longer says little about the clock of the database. */
 const MAX_ROUND_TRIP_MS = 1000;
 
+/** A change of this machine's clock by more than that is no correction of its speed. */
+const JUMP_MS = 1000;
+
 export type DatabaseClock = Clock & { readonly close: () => Promise<void> };
 
 /**
- * The clock of the database, as the instances' own clocks may be apart: ours, and the difference that the database's
- * had to it at the last comparison. It is off by half a round trip at most, until somebody sets one of the two.
+ * The clock of the database, as the instances' own clocks may be apart: our monotonic clock, and the difference that the
+ * database's had to it at the last comparison. It is off by half a round trip at most; setting this machine's clock
+ * changes nothing, and that of the database counts from the next comparison on. The monotonic clock stands still while a
+ * machine is suspended. Both look alike here, and call for a comparison at once.
  */
 export async function startDatabaseClock(pool: Pool, clock: Clock, log: Log): Promise<DatabaseClock> {
-  let offsetMs = (await readOffset(pool, clock)) ?? 0;
-  let nextAt = clock.now() + INTERVAL_MS;
+  let offsetMs = (await readOffset(pool, clock)) ?? clock.now() - clock.monotonic();
+  let isFirst = true;
+  let ownOffsetMs = clock.now() - clock.monotonic();
   const loop = startLoop({
     clock,
     log,
     failureMessage: 'comparing the clock with that of the database failed; trying again',
     round: async () => {
       // The first comparison was that of the start.
-      if (clock.now() < nextAt) return nextAt;
-      offsetMs = (await readOffset(pool, clock)) ?? offsetMs;
-      nextAt = clock.now() + INTERVAL_MS;
-      return nextAt;
+      if (!isFirst) offsetMs = (await readOffset(pool, clock)) ?? offsetMs;
+      isFirst = false;
+      return INTERVAL_MS;
     },
   });
   return {
-    now: () => clock.now() + offsetMs,
+    now: () => {
+      compareAfterJump();
+      return Math.round(clock.monotonic() + offsetMs);
+    },
+    monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
     close: loop.close,
   };
+
+  function compareAfterJump(): void {
+    const current = clock.now() - clock.monotonic();
+    if (Math.abs(current - ownOffsetMs) > JUMP_MS) loop.wake();
+    ownOffsetMs = current;
+  }
 }
 
 async function readOffset(pool: Pool, clock: Clock): Promise<number | undefined> {
-  const askedAt = clock.now();
+  const askedAt = clock.monotonic();
   const { rows } = await pool.query<{ now: number }>(
     'select (extract(epoch from clock_timestamp()) * 1000)::bigint as now',
   );
-  const answeredAt = clock.now();
+  const answeredAt = clock.monotonic();
   const [row] = rows;
   if (row === undefined || answeredAt - askedAt > MAX_ROUND_TRIP_MS) return undefined;
-  return Math.round(row.now - (askedAt + answeredAt) / 2);
+  return row.now - (askedAt + answeredAt) / 2;
 }

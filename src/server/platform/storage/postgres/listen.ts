@@ -23,14 +23,13 @@ export type ListenDeps = {
  * must not be in transaction mode.
  */
 export function listenForChanges(deps: ListenDeps): Loop {
-  const { clock, log } = deps;
   return startLoop({
-    clock,
-    log,
+    clock: deps.clock,
+    log: deps.log,
     failureMessage: 'listening for changes in the database failed; trying again',
     round: async (signal) => {
       await listenUntilEnd(deps, signal);
-      return clock.now() + RECONNECT_PAUSE_MS;
+      return RECONNECT_PAUSE_MS;
     },
   });
 }

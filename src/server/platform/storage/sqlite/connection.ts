@@ -90,8 +90,8 @@ export class SqliteConnection {
         return work();
       } catch (error) {
         if (!isBusy(error) || this.#database.isTransaction) throw translateSqliteError(error);
-        deadline ??= this.#clock.now() + BUSY_DEADLINE_MS;
-        if (this.#clock.now() >= deadline) throw translateSqliteError(error);
+        deadline ??= this.#clock.monotonic() + BUSY_DEADLINE_MS;
+        if (this.#clock.monotonic() >= deadline) throw translateSqliteError(error);
         await this.#clock.sleep(BUSY_PAUSE_MS);
       }
     }

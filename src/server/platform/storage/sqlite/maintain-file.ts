@@ -28,13 +28,13 @@ export function maintainFile(database: DatabaseSync, { clock, log, guard }: Main
       // Only writes look otherwise, and an idle service writes nothing.
       if (!guard.isIntact()) return undefined;
       // Within a transaction SQLite refuses a checkpoint. The next round does it.
-      if (!database.isOpen || database.isTransaction) return clock.now() + INTERVAL_MS;
+      if (!database.isOpen || database.isTransaction) return INTERVAL_MS;
       // An idle service takes no write lock: without a change since the last round there is nothing to do.
       if (versionOf(database) !== maintained) {
         database.exec(`pragma incremental_vacuum(${PAGES_PER_ROUND}); pragma wal_checkpoint(truncate)`);
         maintained = isShrunk(database) ? versionOf(database) : undefined;
       }
-      return clock.now() + INTERVAL_MS;
+      return INTERVAL_MS;
     },
   });
 }
