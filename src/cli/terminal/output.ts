@@ -36,13 +36,20 @@ export async function printResult(terminal: Terminal, result: Result): Promise<v
 /** The lines of a list, without printing them: --watch redraws them. */
 export async function renderList(terminal: Terminal, result: ListResult): Promise<string> {
   if (!terminal.isTerminal) return result.rows.map((row) => `${tabSeparated(terminal, row)}\n`).join('');
-  const { renderTable } = await import('./table.ts');
+  const { keepsWhole, renderTable } = await import('./table.ts');
+  const { width } = terminal;
   const heads = result.headings.map((heading) => terminal.palette.heading(heading));
-  return renderTable([heads, ...result.rows.map((row) => displayed(terminal, row))], {
-    width: terminal.width,
-    areWhole: result.areWhole,
-    isWrapped: result.isWrapped === true,
-  });
+  const rows = result.rows.map((row) => displayed(terminal, row));
+  const layout = { width, areWhole: result.areWhole, isWrapped: result.isWrapped === true };
+  if (layout.isWrapped || keepsWhole([heads, ...rows], layout)) return renderTable([heads, ...rows], layout);
+  // One field a line: a name that is cut can neither be told from another one nor be copied.
+  const records = rows.map((cells) =>
+    renderTable(
+      heads.map((head, index) => [head, cells[index] ?? '']),
+      { width, areWhole: [true, false], isWrapped: true },
+    ),
+  );
+  return records.join('\n');
 }
 
 /** @throws CliError (usage) for a field that is not known, with those that are */

@@ -36,6 +36,14 @@ export function renderTable(given: readonly (readonly string[])[], layout: Table
   return lines.map((line, index) => `${withoutTrailingSpaces(line + (ends[index] ?? ''))}\n`).join('');
 }
 
+/** Whether names and ids stay whole when the other columns are cut. */
+export function keepsWhole(rows: readonly (readonly string[])[], layout: TableLayout): boolean {
+  const { width } = layout;
+  if (width === undefined) return true;
+  const widths = naturalWidths(rows);
+  return totalOf(takeFromWidest(widths, width, leastWidths(widths, layout))) <= width;
+}
+
 /** A row as so many of one line each as its longest cell takes. */
 function wrapRow(row: readonly string[], widths: readonly number[]): readonly (readonly string[])[] {
   const cells = row.map((cell, index) => wrapCell(cell, widths[index] ?? 1));
@@ -78,15 +86,21 @@ function fitWidths(
   { width: available, areWhole }: Pick<TableLayout, 'width' | 'areWhole'>,
 ): number[] {
   if (available === undefined) return [...widths];
-  const least = widths.map((width, index) =>
-    areWhole[index] === true && width <= LONGEST_WHOLE ? Math.max(width, NARROWEST) : NARROWEST,
-  );
-  const wrapForTerminal = takeFromWidest(widths, available, least);
+  const wrapForTerminal = takeFromWidest(widths, available, leastWidths(widths, { areWhole }));
   if (totalOf(wrapForTerminal) <= available) return wrapForTerminal;
   return takeFromWidest(
     wrapForTerminal,
     available,
     widths.map(() => NARROWEST),
+  );
+}
+
+function leastWidths(
+  widths: readonly number[],
+  { areWhole }: Pick<TableLayout, 'areWhole'>,
+): readonly number[] {
+  return widths.map((width, index) =>
+    areWhole[index] === true && width <= LONGEST_WHOLE ? Math.max(width, NARROWEST) : NARROWEST,
   );
 }
 

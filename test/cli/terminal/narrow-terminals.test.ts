@@ -83,6 +83,46 @@ describe('on a narrow terminal', () => {
   });
 });
 
+describe('a list on a narrow terminal', () => {
+  const rooms = ['a-room-of-thirty-two-characters-1', 'a-room-of-thirty-two-characters-2'].map((name) => ({
+    ...{ sid: `RM_${name.at(-1)}`, name: name.slice(2), creationTime: '0', creationTimeMs: '0' },
+    ...{ emptyTimeout: 300, departureTimeout: 20, metadata: '', maxParticipants: 0 },
+    ...{ numParticipants: 2, numPublishers: 1, activeRecording: false },
+  }));
+
+  it('has one field a line where a table would cut the names', async () => {
+    answer = { status: 200, body: { rooms } };
+    const { stdout } = await rtc(['rooms', 'list'], 46);
+    expect(stdout.split('\n')).toEqual([
+      'NAME          room-of-thirty-two-characters-1',
+      'PARTICIPANTS  2',
+      'RECORDING     -',
+      expect.stringMatching(/^CREATED {7}\d/),
+      '',
+      'NAME          room-of-thirty-two-characters-2',
+      'PARTICIPANTS  2',
+      'RECORDING     -',
+      expect.stringMatching(/^CREATED {7}\d/),
+      '',
+    ]);
+  });
+
+  it('is a table from the width on in which its names are whole', async () => {
+    answer = { status: 200, body: { rooms } };
+    const layouts = await Promise.all(
+      Array.from({ length: 61 }, async (_, index) => {
+        const columns = 20 + index;
+        const { stdout } = await rtc(['rooms', 'list'], columns);
+        expect(widest(stdout)).toBeLessThanOrEqual(columns);
+        if (columns >= 45) for (const { name } of rooms) expect(stdout).toContain(name);
+        return stdout.startsWith('NAME                ') ? 'table' : 'records';
+      }),
+    );
+    expect(new Set(layouts.slice(0, layouts.indexOf('table')))).toEqual(new Set(['records']));
+    expect(new Set(layouts.slice(layouts.indexOf('table')))).toEqual(new Set(['table']));
+  });
+});
+
 describe('in a table whose cells go on in the next line', () => {
   const saying = (text: string, speaker = 'ada') => ({
     status: 200,
