@@ -379,7 +379,7 @@ type Recording struct {
 	StoppedAt *string `json:"stoppedAt"`
 	// When its file was complete, or it was known that there will be none; null before
 	EndedAt *string `json:"endedAt"`
-	// Length in milliseconds as the recorder reports it; null until known
+	// Length of the file in milliseconds; null until known
 	DurationMs *int64 `json:"durationMs"`
 	// Size of the file in bytes; null until known
 	SizeBytes *int64 `json:"sizeBytes"`

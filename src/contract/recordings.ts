@@ -104,7 +104,7 @@ export const RecordingSchema = Type.Object(
     ),
     durationMs: orNull(
       Type.Integer({ examples: [61_500] }),
-      'Length in milliseconds as the recorder reports it; null until known',
+      'Length of the file in milliseconds; null until known',
     ),
     sizeBytes: orNull(Type.Integer({ examples: [7_340_032] }), 'Size of the file in bytes; null until known'),
     error: orNull(Type.String(), 'Why it failed or was aborted'),

@@ -421,7 +421,7 @@ class Recording(TypedDict):
     stoppedAt: Optional[str]
     # When its file was complete, or it was known that there will be none; null before
     endedAt: Optional[str]
-    # Length in milliseconds as the recorder reports it; null until known
+    # Length of the file in milliseconds; null until known
     durationMs: Optional[int]
     # Size of the file in bytes; null until known
     sizeBytes: Optional[int]

@@ -6,6 +6,7 @@ import { startFanOut } from '../events/fan-out.ts';
 import { startPurge } from '../events/purge.ts';
 import { createEventBatcher } from '../media-events/event-batcher.ts';
 import { EventIntake } from '../media-events/event-intake.ts';
+import { measureRecording } from '../media-events/measure-recording.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import { recordEventsOfFreeRooms, recordMediaEvents } from '../media-events/record-media-events.ts';
 import { serveMetrics } from '../metrics/metrics-port.ts';
@@ -155,7 +156,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   });
   const intake = new EventIntake({
     clock: adapters.clock,
-    record: (event) => eventBatcher.add(event),
+    record: async (event) => await eventBatcher.add(await measureRecording(adapters, event)),
     onRefused: () => {
       adapters.metrics?.countRefusedEvent();
       reconciler.compareAll();

@@ -164,9 +164,11 @@ async function interpretEgress(
   if (egress === undefined) return [];
   const recording = await store.recordings.findByEgressId(egress.egressId);
   const isStart = type === 'egress_started';
+  let known = recording;
   if (!isStart && recording !== undefined) {
     // The end itself is published below. An update says when the media begins.
-    await applyObservation({ ...deps, store }, recording, { type: 'egress', egress, at: deps.clock.now() });
+    const observation = { type: 'egress', egress, at: deps.clock.now() } as const;
+    known = (await applyObservation({ ...deps, store }, recording, observation)).recording;
   }
   if (!isStart && type !== 'egress_ended') return [];
   const { egressId, file, error } = egress;
@@ -174,7 +176,7 @@ async function interpretEgress(
     egressId,
     error,
     status: isStart ? 'recording' : (endedStateOf(egress.status) ?? 'stopped'),
-    durationMs: file && Math.round(file.durationMs),
+    durationMs: file && (known?.durationMs ?? Math.round(file.durationMs)),
     sizeBytes: file?.sizeBytes,
     recordingId: recording?.id,
     mediaStartedAt: toInstant(recording?.mediaStartedAt ?? egress.mediaStartedAt),

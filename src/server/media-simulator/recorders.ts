@@ -140,7 +140,7 @@ export function createRecorders(
 
   const store = async (run: Run) => {
     if (run.isDead) return;
-    const content = silentMp4(Number(run.file.duration / NANOSECONDS_PER_MS));
+    const content = silentMp4(Number(run.file.duration / NANOSECONDS_PER_MS) + HELD_MS);
     try {
       run.file.location = await storeRecording(run.output, content, recordingDir);
     } catch (error) {
@@ -201,6 +201,8 @@ const RECORDER_PERMISSION = new ParticipantPermission({ canSubscribe: true, hidd
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 const START_SHIFT_MS = 40;
+/** What a recorder still holds at its stop is in the file, and not in the duration that it reports. */
+const HELD_MS = 600;
 
 function nanoseconds(ms: number): bigint {
   return BigInt(Math.round(ms)) * NANOSECONDS_PER_MS;

@@ -6,6 +6,7 @@ import type { Log } from '../platform/log.ts';
 import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import type { RecordingFiles } from './files/recording-files.ts';
 import { isActive, isOver, isPending } from './lifecycle.ts';
+import { type MeasureDeps, measureEgress, measureFile } from './measure-file.ts';
 import type { Recording } from './store.ts';
 
 /*
@@ -17,7 +18,8 @@ import type { Recording } from './store.ts';
  */
 const RECORDER_JOIN_MS = 60_000;
 
-export type EgressStateDeps = ApplyDeps & { readonly clock: Clock; readonly mediaServer: MediaServer };
+export type EgressStateDeps = ApplyDeps &
+  MeasureDeps & { readonly clock: Clock; readonly mediaServer: MediaServer };
 
 export type RefreshDeps = EgressStateDeps & { readonly recordingFiles: RecordingFiles; readonly log: Log };
 
@@ -81,8 +83,9 @@ export function applyStop(deps: EgressStateDeps, recording: Recording, egress: E
   return applyObservation(deps, recording, { type: 'stop-accepted', at: deps.clock.now() });
 }
 
-function applyEgress(deps: EgressStateDeps, recording: Recording, egress: Egress) {
-  return applyObservation(deps, recording, { type: 'egress', egress, at: deps.clock.now() });
+async function applyEgress(deps: EgressStateDeps, recording: Recording, shown: Egress) {
+  const egress = await measureEgress(deps, recording, shown);
+  return await applyObservation(deps, recording, { type: 'egress', egress, at: deps.clock.now() });
 }
 
 async function endWithoutFile(deps: EgressStateDeps, recording: Recording, reason: string): Promise<void> {
@@ -143,7 +146,8 @@ export async function refreshPending(
 }
 
 async function endByFile(deps: RefreshDeps, recording: Recording, reason: string) {
-  const file = await deps.recordingFiles.find(recording);
+  const found = await deps.recordingFiles.find(recording);
+  const file = found && { ...found, durationMs: await measureFile(deps, recording, found.sizeBytes) };
   const at = deps.clock.now();
   return await applyObservation(deps, recording, { type: 'recorder-gone', reason, file, at });
 }

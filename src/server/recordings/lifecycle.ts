@@ -38,9 +38,11 @@ export type Observation =
   | {
       readonly type: 'recorder-gone';
       readonly reason: string;
-      readonly file: FileFacts | undefined;
+      readonly file: FoundFile | undefined;
       readonly at: number;
     };
+
+type FoundFile = FileFacts & { readonly durationMs?: number | undefined };
 
 export type EndedState = Exclude<RecordingState, 'starting' | 'recording'>;
 
@@ -135,8 +137,8 @@ function afterEgress(recording: Recording, egress: Egress, at: number): Transiti
   const endedAt = egress.endedAt ?? at;
   const file = egress.file && {
     sizeBytes: egress.file.sizeBytes,
-    // The recorder counts nanoseconds.
-    durationMs: Math.round(egress.file.durationMs),
+    // The first one that was stored may have been published. The recorder counts nanoseconds.
+    durationMs: recording.durationMs ?? Math.round(egress.file.durationMs),
   };
   const change = differing(recording, {
     status,
@@ -181,10 +183,11 @@ function afterLoss(recording: Recording, { reason, file, at }: RecorderGone): Tr
   if (status !== 'recording' && !isPending(recording)) return UNCHANGED;
   const stop = status === 'recording' ? { stoppedAt: at } : {};
   if (file !== undefined) {
-    const { sizeBytes, modifiedAt: endedAt } = file;
+    const { sizeBytes, durationMs, modifiedAt: endedAt } = file;
+    const length = durationMs === undefined ? {} : { durationMs };
     return {
-      change: { status: 'stopped', endedAt, sizeBytes, ...stop },
-      event: { status: 'stopped', error: undefined, file: { sizeBytes, durationMs: undefined } },
+      change: { status: 'stopped', endedAt, sizeBytes, ...length, ...stop },
+      event: { status: 'stopped', error: undefined, file: { sizeBytes, durationMs } },
     };
   }
   const error = status === 'recording' ? reason : `${reason}, and it has no file`;

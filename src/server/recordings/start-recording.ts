@@ -15,11 +15,13 @@ import {
 import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import { isStillRecording } from './egress-state.ts';
 import type { RecordingStorage } from './files/recording-storage.ts';
+import type { MeasureDeps } from './measure-file.ts';
 import { recordingPath } from './recording-path.ts';
 import type { Recording } from './store.ts';
 
 export type RecordingDeps = AbandonedStartDeps &
-  ApplyDeps & {
+  ApplyDeps &
+  MeasureDeps & {
     readonly mediaWorkers: MediaWorkers;
     readonly recordingStorage: Pick<RecordingStorage, 'makeReady'>;
     readonly ids: IdGenerator;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/server/app/open-store.ts';
 import type { Store } from '../../../src/server/app/store.ts';
+import { silentMp4 } from '../../../src/server/media-simulator/silent-mp4.ts';
 import { createLivekitMediaServer } from '../../../src/server/platform/livekit/livekit-media-server.ts';
 import type { Egress } from '../../../src/server/platform/livekit/media-server.ts';
 import { applyObservation } from '../../../src/server/recordings/apply-observation.ts';
@@ -158,7 +159,59 @@ describe.each([
   });
 });
 
+describe('the duration of a recording', () => {
+  const ended = async (fileMs: number | undefined) => {
+    const store = await openSqlite();
+    const { id, filepath } = await addStopped(store, 'demo');
+    const content = fileMs === undefined ? undefined : silentMp4(fileMs);
+    if (content !== undefined) await writeFile(filepath, content);
+    const ends: EndEvent[] = [];
+    const lines: unknown[] = [];
+    const file = {
+      filename: filepath,
+      location: filepath,
+      size: `${content?.length ?? 77}`,
+      duration: `${59_876_543_210}`,
+    };
+    const info = {
+      ...{ egressId: 'EG_demo', roomName: 'demo', status: 'EGRESS_COMPLETE', fileResults: [file] },
+      ...{ startedAt: `${(NOW - 80_000) * 1e6}`, endedAt: `${(NOW - 20_000) * 1e6}` },
+    };
+    answer = replying({ ListEgress: [200, { items: [info] }] });
+    const log = { ...keepingLog([]), warn: (fields: unknown) => void lines.push(fields) };
+    const recording = await getRecording({ ...depsOf(store, ends), log }, id);
+    return { recording, ends, lines };
+  };
+
+  it('is that of its file, in its event too', async () => {
+    const { recording, ends, lines } = await ended(60_500);
+    expect(recording).toMatchObject({ status: 'stopped', durationMs: 60_500 });
+    expect(ends).toMatchObject([{ file: { durationMs: 60_500 } }]);
+    expect(lines).toEqual([]);
+  });
+
+  it('is that of its recorder, with a line in the log, where its file cannot be read', async () => {
+    const { recording, lines } = await ended(undefined);
+    expect(recording).toMatchObject({ status: 'stopped', durationMs: 59_877 });
+    expect(lines).toMatchObject([{ recordingId: 'rec_demo' }]);
+  });
+
+  it('is that of its recorder where its file claims to be much longer', async () => {
+    const { recording } = await ended(600_000);
+    expect(recording).toMatchObject({ durationMs: 59_877 });
+  });
+});
+
 describe('a stopped recording that the media server forgot', () => {
+  it('has the duration of its file', async () => {
+    const store = await openSqlite();
+    const { id, filepath } = await addStopped(store, 'demo');
+    await writeFile(filepath, silentMp4(3_210));
+    const ends: EndEvent[] = [];
+    expect(await getRecording(depsOf(store, ends), id)).toMatchObject({ durationMs: 3_210 });
+    expect(ends).toMatchObject([{ file: { durationMs: 3_210 } }]);
+  });
+
   it('is complete when its file is there', async () => {
     const store = await openSqlite();
     const { id, filepath } = await addStopped(store, 'demo');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Problem } from '../../../src/contract/problem.ts';
 import type { Recording, RecordingList } from '../../../src/contract/recordings.ts';
+import { readMp4Duration } from '../../../src/server/recordings/files/mp4-duration.ts';
 import { type S3, startS3 } from '../../support/parts/s3.ts';
 import { register } from '../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../webhooks/support/receiver.ts';
@@ -62,7 +63,9 @@ describe.each(STAGES)('a recording in %s', (_where, stageOf) => {
     const recording = await stageOf().recordWhole();
     expect(recording).toMatchObject({ status: 'stopped', error: null });
     expect(recording.sizeBytes).toBe(statSync(pathOnDisk(recording)).size);
-    expect(recording.durationMs).toBeGreaterThan(0);
+    const file = await readFile(pathOnDisk(recording));
+    const readFrom = async (start: number, length: number) => file.subarray(start, start + length);
+    expect(recording.durationMs).toBe(await readMp4Duration(readFrom, file.length));
     const { startedAt, stoppedAt, endedAt } = recording;
     expect(Date.parse(`${startedAt}`)).toBeLessThan(Date.parse(`${stoppedAt}`));
     expect(Date.parse(`${stoppedAt}`)).toBeLessThanOrEqual(Date.parse(`${endedAt}`));

@@ -223,6 +223,14 @@ describe('the facts of a transition', () => {
     });
   });
 
+  it('keep the duration that was stored first, which may have been published', () => {
+    const file = { ...WRITTEN, durationMs: 60_000 };
+    const complete = egress('EGRESS_COMPLETE', { endedAt: LONG_AGO, file });
+    const known = { ...STATES.failed, durationMs: 60_500 };
+    expect(nextState(known, complete).event).toMatchObject({ file: { durationMs: 60_500 } });
+    expect(nextState(known, complete).change).not.toHaveProperty('durationMs');
+  });
+
   it('take the first report of when the media began', () => {
     const active = (mediaStartedAt: number) => egress('EGRESS_ACTIVE', { mediaStartedAt });
     expect(nextState(RECORDING, active(AT)).change).toEqual({ mediaStartedAt: AT });

@@ -1,0 +1,86 @@
+import type { Egress } from '../platform/livekit/media-server.ts';
+import type { Log } from '../platform/log.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
+import { readMp4Duration } from './files/mp4-duration.ts';
+import type { FileLocation, RecordingFiles } from './files/recording-files.ts';
+import { endedStateOf } from './lifecycle.ts';
+import type { Recording } from './store.ts';
+
+/*
+ * The recorder reports the time from the start of its pipeline to the stop. What it still held at the stop is in the
+ * file too, so that the file is some tenths of a second longer: the duration is that of the file, where it can be read.
+ *
+ * The first duration that is stored counts. The event of the end carries the stored one, and a later observation does
+ * not change it, so that an event that was sent and the recording never contradict each other.
+ */
+
+export type MeasureDeps = {
+  readonly recordingFiles: Pick<RecordingFiles, 'read'>;
+  readonly log: Pick<Log, 'debug' | 'warn'>;
+};
+
+/** The media server waits for us meanwhile, and sends an event again after some seconds. */
+const MEASURE_TIMEOUT_MS = 2_000;
+/** A file does not play for longer than its recorder ran, but for what that one held and its clock's error. */
+const PLAUSIBLE_MS = 60_000;
+
+/** The egress with the duration of its file, once it has one. Never rejects: without the file the recorder's counts. */
+export async function measureEgress(
+  deps: MeasureDeps,
+  recording: Recording,
+  egress: Egress,
+): Promise<Egress> {
+  const { file, status } = egress;
+  if (file === undefined || recording.durationMs !== null || endedStateOf(status) !== 'stopped')
+    return egress;
+  const durationMs = await measureFile(deps, recording, file.sizeBytes);
+  if (durationMs === undefined || durationMs > file.durationMs + PLAUSIBLE_MS) return egress;
+  return { ...egress, file: { ...file, durationMs } };
+}
+
+/** Milliseconds; undefined, with a line in the log, when the file does not say, or cannot be read in time. */
+export async function measureFile(
+  deps: MeasureDeps,
+  recording: Recording,
+  sizeBytes: number,
+): Promise<number | undefined> {
+  const { recordingFiles, log } = deps;
+  const fields = { recordingId: recording.id };
+  const late = Symbol('late');
+  const reading = readMp4Duration(
+    (start, length) => readBytes(recordingFiles, recording, { start, length }),
+    sizeBytes,
+  );
+  try {
+    const durationMs = await withTimeout<number | undefined | typeof late>(reading, MEASURE_TIMEOUT_MS, late);
+    if (durationMs === late) throw new Error('the file was not read in time');
+    if (durationMs === undefined) log.debug(fields, 'the file of a recording does not say how long it is');
+    return durationMs;
+  } catch (err) {
+    // After its time it may still fail.
+    reading.catch(() => {});
+    log.warn(
+      { ...fields, err },
+      'the duration of a recording is that of its recorder: its file cannot be read',
+    );
+    return undefined;
+  }
+}
+
+type Part = { readonly start: number; readonly length: number };
+
+async function readBytes(
+  files: MeasureDeps['recordingFiles'],
+  location: FileLocation,
+  { start, length }: Part,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of await files.read(location, start, length)) {
+    chunks.push(Buffer.from(chunk));
+    size += chunk.length;
+    // A storage that ignores the range must not fill the memory.
+    if (size >= length) break;
+  }
+  return Buffer.concat(chunks).subarray(0, length);
+}
