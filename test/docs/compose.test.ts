@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -6,7 +6,21 @@ import { loadConfig } from '../../src/server/app/config/config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-type Container = { readonly environment?: Readonly<Record<string, string>> };
+type Container = {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly image?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly logging?: { readonly options?: Readonly<Record<string, string>> };
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly restart?: string;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly volumes?: readonly string[];
+};
 type ComposeFile = { readonly services: Readonly<Record<string, Container>> };
 
 /** The `.env` of docs/compose.md, with a recognisable value for each random one. */
@@ -34,6 +48,17 @@ function composeFile(variables: Readonly<Record<string, string>>): ComposeFile {
 
 const environmentOf = (name: string, variables = VARIABLES): Readonly<Record<string, string>> =>
   composeFile(variables).services[name]?.environment ?? {};
+
+type Entry = readonly [name: string, container: Container];
+
+function containers(isMeant: (container: Container, name: string) => boolean = () => true): readonly Entry[] {
+  return Object.entries(composeFile(VARIABLES).services).filter(([name, container]) =>
+    isMeant(container, name),
+  );
+}
+
+/** The others end when they have done their work. */
+const runsOn = ({ restart }: Container): boolean => restart !== undefined;
 
 describe('compose.yaml', () => {
   it.each(['livekit', 'egress', 'ingress'])("gives %s the media server's pair, and not our API's", (name) => {
@@ -66,7 +91,58 @@ describe('compose.yaml', () => {
 
   it('needs the variables that its page sets', () => {
     const page = readFileSync(join(ROOT, 'docs/compose.md'), 'utf8');
-    const set = [...page.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
+    const [, file = ''] = /<<EOF\n([\s\S]*?)\nEOF/.exec(page) ?? [];
+    const set = [...file.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(set).toEqual(Object.keys(VARIABLES));
+  });
+
+  it.each(containers())('gives %s no right of root', (name, container) => {
+    expect(container).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    expect(container.cap_add).toEqual(name === 'caddy' ? ['NET_BIND_SERVICE'] : undefined);
+    // PulseAudio, Chrome and GStreamer keep files in the homes of their images.
+    expect(container.read_only).toBe(['egress', 'ingress'].includes(name) ? undefined : true);
+  });
+
+  it.each(containers(({ image }) => image !== undefined))(
+    'takes %s in an exact version',
+    (_name, { image }) => {
+      expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?$/);
+    },
+  );
+
+  it.each(containers(runsOn))('limits %s, and rotates its logs', (_name, container) => {
+    expect(container).toMatchObject({
+      mem_limit: expect.stringMatching(/^\d+[mg]$/),
+      pids_limit: expect.any(Number),
+      logging: { options: { 'max-size': '10m', 'max-file': '5' } },
+    });
+  });
+
+  // A speech worker has no port: it is healthy while its process runs.
+  it.each(containers((container, name) => runsOn(container) && !name.startsWith('stt-')))(
+    'checks the health of %s',
+    (_name, { healthcheck }) => {
+      expect(healthcheck?.test[0]).toMatch(/^CMD/);
+    },
+  );
+
+  it.each(containers())('starts %s when what it needs is healthy', (_name, container) => {
+    const conditions = Object.values(container.depends_on ?? {}).map(({ condition }) => condition);
+    expect(conditions.filter((condition) => condition === 'service_started')).toEqual([]);
+  });
+
+  it.each(containers())('mounts into %s what exists', (_name, { volumes = [] }) => {
+    const files = volumes
+      .map((volume) => volume.split(':', 1)[0] ?? '')
+      .filter((source) => source.startsWith('./'));
+    expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
+  });
+
+  it('scrapes the service by a name and a port that it has', () => {
+    const scraped = readFileSync(join(ROOT, 'deploy/prometheus/prometheus.yml'), 'utf8');
+    expect(scraped).toContain(`rtc-service:${environmentOf('service').METRICS_PORT}`);
+    expect(composeFile(VARIABLES).services.service).toMatchObject({
+      networks: { default: { aliases: ['rtc-service'] } },
+    });
   });
 });
