@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { rolldown } from 'rolldown';
+import { writeFiscalIndex } from '../../scripts/build/fiscal.ts';
 
 const root = new URL('../../', import.meta.url);
 /** Peers are compared with, never depended on: they live in a cache folder of their own. */
@@ -27,11 +27,11 @@ export const installPeers = (): void => {
   if (npm.status !== 0) throw new Error('the peers could not be installed');
 };
 
-/** The library as its users load it: one JavaScript file. */
+/** The package as its users load it, without the packing. */
 export const buildLibrary = async (): Promise<string> => {
-  const bundle = await rolldown({ input: fileURLToPath(new URL('src/fiscal/index.ts', root)) });
-  const file = `${workspace}fiscal.js`;
-  await bundle.write({ file, format: 'esm' });
-  await bundle.close();
-  return file;
+  const folder = `${workspace}fiscal/`;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}package.json`, JSON.stringify({ private: true, type: 'module' }));
+  await writeFiscalIndex(folder);
+  return `${folder}index.js`;
 };

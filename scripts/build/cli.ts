@@ -1,5 +1,6 @@
 import type { InputOptions, Plugin } from 'rolldown';
 import { writeBundle } from './output.ts';
+import { plainStrings } from './quick-import.ts';
 import { sharedUndici } from './undici.ts';
 
 /** The command line, minified and in few files: its start-up time is what people wait for. */
@@ -7,7 +8,7 @@ export function buildCli(out: string): Promise<readonly string[]> {
   const input: InputOptions = {
     input: { main: 'src/cli/main.ts' },
     platform: 'node',
-    plugins: [sharedUndici(), slimCommander(), plainBuiltins()],
+    plugins: [sharedUndici(), slimCommander(), plainBuiltins(), plainStrings()],
     // An import of node:http only for its names would load Node's own undici: unused ones must go.
     treeshake: {
       moduleSideEffects: [

@@ -1,3 +1,4 @@
+import { writeFiscalIndex } from './fiscal.ts';
 import { writeBundle } from './output.ts';
 
 /** Packages of a library stay outside; node: and npm names do not start with a dot or a slash. */
@@ -5,7 +6,7 @@ const isPackage = (id: string): boolean => !id.startsWith('.') && !id.startsWith
 
 /** The libraries bundle none but our own modules. */
 export async function buildLibraries(out: string): Promise<readonly string[]> {
-  for (const name of ['client', 'contract', 'fiscal']) {
+  for (const name of ['client', 'contract']) {
     // One by one: a shared chunk would make the client load what only the contract needs.
     await writeBundle(
       {
@@ -16,5 +17,6 @@ export async function buildLibraries(out: string): Promise<readonly string[]> {
       { dir: `${out}/${name}` },
     );
   }
+  await writeFiscalIndex(`${out}/fiscal`);
   return [];
 }

@@ -23,7 +23,7 @@ export function mainManifest(root: Manifest): Manifest {
 
 /** @param modules Names of the modules that can be imported by themselves, such as `check`. */
 export function fiscalManifest(root: Manifest, modules: readonly string[]): Manifest {
-  const entry = (name: string) => ({ types: `./types/${name}.d.ts`, default: `./${name}.js` });
+  const entry = (name: string) => ({ types: `./${name}.d.ts`, default: `./${name}.js` });
   return {
     ...libraryManifest(root, 'fiscal'),
     description: 'Italian fiscal codes and places by the official tables: no dependency, no I/O, no clock',

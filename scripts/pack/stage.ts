@@ -1,7 +1,8 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
-import { ROOT, writeBundle } from '../build/output.ts';
+import { writeCheckingModules, writeFiscalIndex } from '../build/fiscal.ts';
+import { ROOT } from '../build/output.ts';
 import { copyDeclarations } from './declarations.ts';
 import { clientManifest, fiscalManifest, type Manifest, mainManifest, readManifest } from './manifests.ts';
 
@@ -18,17 +19,29 @@ async function stageMain(staging: string, root: Manifest): Promise<string> {
   return folder;
 }
 
-/** One file per module, so that who imports one function gets the tables that it reads and no others. */
 async function stageFiscal(staging: string, root: Manifest): Promise<string> {
-  const folder = await openPackage(staging, 'fiscal', fiscalManifest(root, await publicFiscalModules()));
-  await writeBundle(
-    { input: { index: 'src/fiscal/index.ts' }, platform: 'neutral' },
-    { dir: folder, preserveModules: true, preserveModulesRoot: 'src/fiscal' },
-  );
+  const modules = await publicFiscalModules();
+  const names = modules.map(({ name }) => name);
+  const folder = await openPackage(staging, 'fiscal', fiscalManifest(root, names));
+  await writeFiscalIndex(folder);
+  const written = await writeCheckingModules(folder);
+  for (const module of modules) {
+    const { name, values } = module;
+    if (!written.includes(name)) await writeFile(join(folder, `${name}.js`), exportOf(values, './index.js'));
+    await writeFile(
+      join(folder, `${name}.d.ts`),
+      exportOf([...module.types, ...values], `./types/${name}.js`),
+    );
+  }
+  await writeFile(join(folder, 'index.d.ts'), "export * from './types/index.js';\n");
   await cp(`${ROOT}dist/types/fiscal`, join(folder, 'types'), { recursive: true });
   await copyFiles(folder, ['LICENSE', 'NOTICE']);
   await cp(join(import.meta.dirname, 'fiscal-readme.md'), join(folder, 'README.md'));
   return folder;
+}
+
+function exportOf(names: readonly string[], module: string): string {
+  return `export { ${names.join(', ')} } from '${module}';\n`;
 }
 
 async function stageClient(staging: string, root: Manifest): Promise<string> {
@@ -51,13 +64,29 @@ async function copyFiles(folder: string, names: readonly string[]): Promise<void
   for (const name of names) await cp(`${ROOT}${name}`, join(folder, name));
 }
 
-/** The modules from which the index exports values: `check` of './check.ts'. */
-async function publicFiscalModules(): Promise<readonly string[]> {
+type PublicModule = {
+  /** `check` of './check.ts'. */
+  readonly name: string;
+  readonly values: readonly string[];
+  /** Each after the word `type`. */
+  readonly types: readonly string[];
+};
+
+/** The modules from which the index exports values, and what it exports of them. */
+async function publicFiscalModules(): Promise<readonly PublicModule[]> {
   const path = `${ROOT}src/fiscal/index.ts`;
   const { module } = parseSync(path, await readFile(path, 'utf8'));
-  const values = module.staticExports
-    .flatMap(({ entries }) => entries)
-    .filter((entry) => !entry.isType)
-    .flatMap(({ moduleRequest }) => moduleRequest?.value ?? []);
-  return [...new Set(values)].map((request) => request.replace(/^\.\/(.+)\.ts$/, '$1')).toSorted();
+  const entries = module.staticExports.flatMap((statement) => statement.entries);
+  const requests = new Set(entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []));
+  const modules = [...requests].toSorted().map((request) => {
+    const own = entries.filter(({ moduleRequest }) => moduleRequest?.value === request);
+    const namesOf = (wanted: readonly (typeof own)[number][]) =>
+      wanted.flatMap(({ exportName }) => exportName.name ?? []);
+    return {
+      name: request.replace(/^\.\/(.+)\.ts$/, '$1'),
+      values: namesOf(own.filter(({ isType }) => !isType)),
+      types: namesOf(own.filter(({ isType }) => isType)).map((name) => `type ${name}`),
+    };
+  });
+  return modules.filter(({ values }) => values.length > 0);
 }

@@ -27,7 +27,6 @@ export const SUBSTITUTES = 'LMNPQRSTUV';
 export const MONTH_LETTERS = 'ABCDEHLMPRST';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-const DIGITS = '0123456789';
 
 /** Of the characters at odd positions (the first, the third...), and at even ones. */
 export const AT_ODD: Int32Array = characterTable(ODD_VALUES);
@@ -57,20 +56,20 @@ export const isAlphanumeric = (character: number): boolean =>
 
 function characterTable(sums: Uint8Array): Int32Array {
   const table = new Int32Array(256).fill(NO_DIGIT | NO_LETTER);
-  for (let digit = 0; digit < 10; digit++)
-    table[DIGITS.charCodeAt(digit)] = NO_LETTER | (digit << DIGIT_SHIFT);
-  for (let index = 0; index < LETTERS.length; index++) {
+  for (let digit = 0; digit < 10; digit++) {
+    const character = 48 + digit;
+    table[character] = NO_LETTER | (digit << DIGIT_SHIFT) | byteAt(sums, character);
+  }
+  for (let index = 0; index < 26; index++) {
     const letter = LETTERS.charAt(index);
     const digit = SUBSTITUTES.indexOf(letter);
-    const value =
+    const character = 65 + index;
+    table[character] = table[character + 32] =
       (digit < 0 ? NO_DIGIT : SUBSTITUTED | (digit << DIGIT_SHIFT)) |
       (index << LETTER_SHIFT) |
-      (kindOf(letter) << KIND_SHIFT);
-    table[letter.charCodeAt(0)] = value;
-    table[letter.charCodeAt(0) + 32] = value;
+      (kindOf(letter) << KIND_SHIFT) |
+      byteAt(sums, character);
   }
-  for (let character = 0; character < 256; character++)
-    table[character] = (table[character] ?? 0) | byteAt(sums, character);
   return table;
 }
 

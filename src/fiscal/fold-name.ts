@@ -2,7 +2,7 @@
  * Names without what people write differently: letters only, upper case, no accents, spaces, apostrophes or hyphens.
  * Folded into one buffer, so that a look-up makes no string.
  */
-import { baseLetter, isSeparator } from './latin-letters.ts';
+import { baseLetter, isMark, isSeparator } from './latin-letters.ts';
 import { byteAt } from './typed-access.ts';
 
 /** The text folded last, {@link foldedLength} bytes of it. Names are far shorter; the rest of a longer text is lost. */
@@ -61,7 +61,7 @@ const foldForeign = (text: string): void => {
   for (const character of text.normalize('NFC')) {
     const code = character.charCodeAt(0);
     if (code < 128) append(byteAt(ASCII_FOLDS, code));
-    else if (!isSeparator(character) && !/^\p{M}$/u.test(character)) {
+    else if (!isSeparator(character) && !isMark(character)) {
       const letters = baseLetter(character);
       if (letters === undefined) append(OTHER);
       else for (let at = 0; at < letters.length; at++) append(letters.charCodeAt(at));

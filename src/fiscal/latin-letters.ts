@@ -9,6 +9,8 @@
  * load it half as fast.
  */
 
+import { unicodePattern } from './unicode-pattern.ts';
+
 /** Letters that Unicode does not decompose into a base letter, and those with two letters of their own. */
 const OWN_SPELLINGS: ReadonlyMap<number, string> = new Map([
   [0xc4, 'AE'], // A umlaut
@@ -70,16 +72,17 @@ export const spellInLatin = (character: string): string | undefined => {
   if (own !== undefined) return own;
   // Symbols decompose into letters too: the trade mark sign into TM.
   if (!isLatinLetter(character)) return undefined;
-  const letters = upper.normalize('NFKD').replace(/\p{M}/gu, '');
+  const letters = upper.normalize('NFKD').replace(allMarks(), '');
   return /^[A-Z]+$/.test(letters) ? letters : undefined;
 };
 
-/**
- * Full-width letters and ligatures are some; Roman numerals and mathematical letters are not. As text: the engine reads
- * its tables of scripts as soon as it sees a literal, which is an eighth of the import.
- */
-const LATIN_LETTER = String.raw`^(?=\p{L})\p{Script=Latin}$`;
-let latinLetter: RegExp | undefined;
+/** Whether the character is a combining mark, such as a diaeresis of its own. */
+export const isMark = (character: string): boolean => oneMark().test(character);
+
+const oneMark = unicodePattern('^\\p{M}$');
+const allMarks = unicodePattern('\\p{M}', 'gu');
+/** Full-width letters and ligatures are some; Roman numerals and mathematical letters are not. */
+const latinLetter = unicodePattern('^(?=\\p{L})\\p{Script=Latin}$');
 
 const MULTIPLICATION_SIGN = 0xd7;
 const DIVISION_SIGN = 0xf7;
@@ -88,8 +91,7 @@ const isLatinLetter = (character: string): boolean => {
   const code = character.charCodeAt(0);
   // The blocks Latin-1 Supplement and Latin Extended-A, of whose letters nearly all accented names are, have two symbols.
   if (code >= 0xc0 && code < 0x180) return code !== MULTIPLICATION_SIGN && code !== DIVISION_SIGN;
-  latinLetter ??= new RegExp(LATIN_LETTER, 'u');
-  return latinLetter.test(character);
+  return latinLetter().test(character);
 };
 
 /** As {@link spellInLatin}, but umlauts, A with a ring and O with a stroke take their base letter. */

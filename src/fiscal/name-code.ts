@@ -3,7 +3,7 @@
  * X to fill up; of a given name with four or more consonants the first, third and fourth. All parts of a name count
  * as one word.
  */
-import { baseLetter, isPlainLetter, spellInLatin } from './latin-letters.ts';
+import { baseLetter, isMark, isPlainLetter, spellInLatin } from './latin-letters.ts';
 import { byteAt } from './typed-access.ts';
 
 /** `letters`: there is none. `characters`: one that no name is written with, such as a digit. */
@@ -116,7 +116,7 @@ const readForeignLetters = (name: string, spelling: Spelling = spellInLatin): Na
   consonantCount = 0;
   vowelCount = 0;
   for (const character of name.normalize('NFC')) {
-    const letters = spelling(character) ?? (/^\p{M}$/u.test(character) ? '' : undefined);
+    const letters = spelling(character) ?? (isMark(character) ? '' : undefined);
     if (letters === undefined) return 'characters';
     for (let at = 0; at < letters.length; at++) {
       const letter = letters.charCodeAt(at);

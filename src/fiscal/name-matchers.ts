@@ -10,6 +10,7 @@ import {
   WORD_START,
 } from './place-index.ts';
 import { byteAt, intAt, shortAt } from './typed-access.ts';
+import { unicodePattern } from './unicode-pattern.ts';
 
 /** Gets an entry of the index and its rank. */
 export type VisitEntry = (entry: number, rank: number) => void;
@@ -26,7 +27,7 @@ export const MIDDLE_OF_NAME = RANKS.word;
 export const foldWords = (typed: string): void => {
   wordEnds.length = 0;
   let end = 0;
-  for (const word of typed.slice(0, folded.length).split(/[^\p{L}\p{M}\d]+/u)) {
+  for (const word of typed.slice(0, folded.length).split(betweenWords())) {
     fold(word);
     end += foldedLength;
     if (foldedLength > 0) wordEnds.push(end);
@@ -38,6 +39,8 @@ export const foldWords = (typed: string): void => {
 export const typedWordEnds = (): readonly number[] => wordEnds;
 
 const wordEnds: number[] = [];
+
+const betweenWords = unicodePattern('[^\\p{L}\\p{M}\\d]+');
 
 /** Visits names of which a word begins as the text, or words of which begin as those of the text; some more than once. */
 export const eachBeginning = (visit: VisitEntry): void => {

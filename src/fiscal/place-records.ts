@@ -2,12 +2,12 @@
  * Every name that a place ever had, in flat arrays, unpacked place by place at the first use. A record is one name in
  * one province over one time, or an alias of the place (which has no time of its own).
  *
- * The block has one part (joined by `|`) for each letter of codes, and in it one line (joined by `~`) for each of its
- * thousand numbers, empty for unknown codes: periods joined by `;`, then aliases, each after `@`, then, after `#`, how
- * the place ended. A period begins with a base64url digit of flags: 1 its name follows (else the one before), 2 its
- * province does, 4 it starts the day after the period before, 8 it has not ended, 16 nobody recorded its start. Then
- * province (two letters), start and end (two digits each, indices of dates), name. Undated codes have no dates here.
- * Accented letters are written as lower-case ones, by their order in ACCENTED_LETTERS.
+ * There is one block for each letter of codes, and in it one line (joined by `~`) for each of its thousand numbers,
+ * empty for unknown codes: periods joined by `;`, then aliases, each after `@`, then, after `#`, how the place
+ * ended. A period begins with a base64url digit of flags: 1 its name follows (else the one before), 2 its province
+ * does, 4 it starts the day after the period before, 8 it has not ended, 16 nobody recorded its start. Then province
+ * (two letters), start and end (two digits each, indices of dates), name. Undated codes have no dates here. Accented
+ * letters are written as lower-case ones, by their order in ACCENTED_LETTERS.
  *
  * The end, after `#`: for undated places, where a source tells it, `!` and the day after the last one (three digits);
  * then a letter for the evidence (see `evidenceOf` in place.ts) and the code of the place that took this one over, or
@@ -29,7 +29,7 @@ import {
   slotOfCode,
   UNDATED_CODE,
 } from './code-table.ts';
-import { placeBlock } from './data/places.ts';
+import { placeBlocks } from './data/places.ts';
 
 export type PlaceRecords = {
   readonly count: number;
@@ -72,13 +72,13 @@ export const allRecords = (): PlaceRecords => {
   return records;
 };
 
-/** The parts of the block, by letter of codes. */
+/** The blocks, by letter of codes. */
 export const placeParts = (): readonly string[] => {
-  partsOfBlock ??= placeBlock().split('|');
-  return partsOfBlock;
+  parts ??= placeBlocks();
+  return parts;
 };
 
-let partsOfBlock: readonly string[] | undefined;
+let parts: readonly string[] | undefined;
 
 /** Records of which at least those of the slot are unpacked. */
 export const recordsOf = (slot: number): PlaceRecords => {
@@ -272,5 +272,8 @@ const unpackName = (records: PlaceRecords, line: string, record: number, start: 
 };
 
 /** 1 for what can follow a name. */
-const MARKS = new Uint8Array(128);
-for (const mark of [PERIOD, ALIAS_MARK, END_MARK]) MARKS[mark] = 1;
+const MARKS: Uint8Array = (() => {
+  const marks = new Uint8Array(128);
+  marks[PERIOD] = marks[ALIAS_MARK] = marks[END_MARK] = 1;
+  return marks;
+})();
