@@ -6,7 +6,7 @@ import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH, YES } from '../framework/common-options.ts';
 import { confirmOnService } from '../framework/confirm-on-service.ts';
 import type { Context } from '../framework/context.ts';
-import { argument, notEmpty, oneOf, option } from '../framework/parameters.ts';
+import { argument, existing, notEmpty, oneOf, option } from '../framework/parameters.ts';
 import { watchList } from '../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
 import { printWarning } from '../terminal/terminal.ts';
@@ -147,7 +147,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Delete an ingress',
   needs: 'service',
-  arguments: { room: ROOM, id: argument('id of the ingress') },
+  arguments: { room: ROOM, id: existing('id of the ingress', 'ingress') },
   options: { yes: YES },
   examples: [{ line: 'rtc ingress delete demo IN_wnBrCvKPXSSm', does: 'Asks first' }],
   async run(context, { room, id, yes }) {

@@ -2,8 +2,22 @@ import { usageError } from '../errors/cli-error.ts';
 import { didYouMean } from '../errors/did-you-mean.ts';
 import { parseDuration } from '../terminal/time.ts';
 
+/** What the service lists; participants, blocks, ingress and deliveries by the first argument, which they belong to. */
+export type Listed =
+  | 'rooms'
+  | 'participants'
+  | 'blocks'
+  | 'ingress'
+  | 'recordings'
+  | 'transcriptions'
+  | 'webhooks'
+  | 'deliveries';
+
 /** The list from which completion takes values. */
-export type Completes = 'rooms' | 'profiles' | 'webhooks' | 'events' | 'files';
+export type Completes = Listed | 'profiles' | 'events' | 'files';
+
+/** What can be chosen from a list. */
+export type Picked = Listed | 'profiles';
 
 /** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */
 export type Source = 'typed' | 'typed-or-stdin' | 'typed-or-file';
@@ -19,6 +33,8 @@ export type Parameter<T> = {
   readonly source: Source;
   readonly choices?: readonly string[];
   readonly completes?: Completes;
+  /** Names one of what is there: where it is missing, a terminal shows the list of `completes` to choose from. */
+  readonly picks?: Picked;
   /** From text to value; throws a usage error whose message follows the parameter's name. Undefined for a flag. */
   readonly parse?: (text: string) => T;
   /** For a list: throws for an element that is not valid, as parse does. */
@@ -69,6 +85,16 @@ export function listArgument(description: string, extras: ListExtras = {}): Para
     checkEach: (text) => void notEmpty(text),
     ...extras,
   };
+}
+
+/** An argument that names what is there already: where it is missing, a terminal shows the list to choose from. */
+export function existing(description: string, picks: Picked): Parameter<string> {
+  return { ...argument(description), completes: picks, picks };
+}
+
+/** One or more of what is there already. */
+export function listOfExisting(description: string, picks: Picked): Parameter<readonly string[]> {
+  return { ...listArgument(description), completes: picks, picks };
 }
 
 /** None, one or more. */

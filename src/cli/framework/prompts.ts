@@ -10,6 +10,8 @@ export type Prompter = {
   /** With an answer that Enter takes. */
   textOr(question: string, preset: string, validate: (typed: string) => string | undefined): Promise<string>;
   secret(question: string): Promise<string>;
+  /** One of a list, which gets shorter as one types. */
+  pick(question: string, choices: readonly SearchChoice[]): Promise<string>;
   /** Finds as one types. */
   search(question: string, find: (typed: string) => readonly SearchChoice[]): Promise<string>;
   choose(question: string, choices: readonly string[]): Promise<string>;
@@ -32,6 +34,13 @@ export function createPrompter(io: Io): Prompter {
             message: escapeForTerminal(question),
             validate: (typed) => (typed === '' ? required(typed) : (validate?.(typed) ?? true)),
           },
+          context,
+        ),
+      ),
+    pick: (question, choices) =>
+      ask(async ({ search }, context) =>
+        search(
+          { message: escapeForTerminal(question), source: (typed) => matching(choices, typed ?? '') },
           context,
         ),
       ),
@@ -72,6 +81,13 @@ export function createPrompter(io: Io): Prompter {
         confirm({ message: escapeForTerminal(question), default: false }, context),
       ),
   };
+}
+
+/** Names are other people's text. */
+function matching(choices: readonly SearchChoice[], typed: string): readonly SearchChoice[] {
+  return choices
+    .filter(({ name }) => name.toLowerCase().includes(typed.toLowerCase()))
+    .map(({ value, name }) => ({ value, name: escapeForTerminal(name) }));
 }
 
 export type Confirmation = {

@@ -1,31 +1,38 @@
 import { CliError, usageError } from '../errors/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Parameters } from './command.ts';
+import type { Context } from './context.ts';
 import { labelOf } from './parameter-names.ts';
-import type { Parameter } from './parameters.ts';
+import type { Parameter, Picked } from './parameters.ts';
+import { profileCandidates } from './profile-candidates.ts';
 import type { Invocation } from './program.ts';
-import type { Prompter } from './prompts.ts';
+import type { Prompter, SearchChoice } from './prompts.ts';
 
 /** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
 export async function readInput(
-  io: Io,
+  context: Context,
   invocation: Invocation,
-  prompter: Prompter,
 ): Promise<Readonly<Record<string, unknown>>> {
+  const { io, prompter } = context;
   const parameters: Parameters = { ...invocation.command.arguments, ...invocation.command.options };
   const input: Record<string, unknown> = {};
   refuseMissing(parameters, invocation, prompter);
   refuseSecondReader(parameters, invocation);
+  const ask = (parameter: Parameter<unknown>): Promise<string> => {
+    // Arguments come first, so that the first one has been read.
+    const [owner] = Object.keys(invocation.command.arguments);
+    return question(context, parameter, owner === undefined ? undefined : input[owner]);
+  };
   for (const [name, parameter] of Object.entries(parameters)) {
     const word = invocation.words[name];
     if (parameter.isList) {
-      input[name] = await readList(name, parameter, word, prompter);
+      input[name] = await readList(name, parameter, { word, ask });
     } else if (parameter.parse === undefined) {
       input[name] = word === true;
     } else if (typeof word === 'string') {
       input[name] = await readOne(io, name, parameter, word);
     } else if (parameter.isRequired) {
-      input[name] = checked(labelOf(name, parameter), parameter.parse, await question(prompter, parameter));
+      input[name] = checked(labelOf(name, parameter), parameter.parse, await ask(parameter));
     }
   }
   return input;
@@ -57,11 +64,10 @@ function refuseSecondReader(parameters: Parameters, { words, common }: Invocatio
 async function readList(
   name: string,
   parameter: Parameter<unknown>,
-  word: unknown,
-  prompter: Prompter,
+  { word, ask }: { readonly word: unknown; readonly ask: (parameter: Parameter<unknown>) => Promise<string> },
 ): Promise<readonly string[]> {
   const words = Array.isArray(word) ? (word as string[]) : [];
-  const given = words.length === 0 && parameter.isRequired ? [await question(prompter, parameter)] : words;
+  const given = words.length === 0 && parameter.isRequired ? [await ask(parameter)] : words;
   for (const each of given) checked(labelOf(name, parameter), parameter.checkEach, each);
   return given;
 }
@@ -93,11 +99,35 @@ export function checked(
   }
 }
 
-async function question(prompter: Prompter, parameter: Parameter<unknown>): Promise<string> {
+async function question(context: Context, parameter: Parameter<unknown>, owner: unknown): Promise<string> {
+  const { prompter } = context;
   const message = `${sentence(parameter.description)}:`;
+  if (parameter.picks !== undefined) {
+    const candidates = await candidatesOf(context, parameter.picks, typeof owner === 'string' ? owner : '');
+    return prompter.pick(message, candidates);
+  }
   if (parameter.choices !== undefined) return prompter.choose(message, parameter.choices);
   const { parse } = parameter.isList ? { parse: parameter.checkEach } : parameter;
   return prompter.text(message, (typed) => validationMessage(parse, typed));
+}
+
+/** @throws CliError (not found) where there is nothing to choose from */
+async function candidatesOf(context: Context, kind: Picked, owner: string): Promise<readonly SearchChoice[]> {
+  const { listCandidates, noCandidate } = await import('./listed.ts');
+  const { io } = context;
+  const request = async () => ({
+    client: await context.readOnlyClient(),
+    signal: io.signal,
+    nowMs: io.clock(),
+    owner,
+  });
+  const candidates =
+    kind === 'profiles' ? await profileCandidates(io) : await listCandidates(kind, await request());
+  if (candidates.length === 0) throw noCandidate(kind);
+  return candidates.map(({ value, description }) => ({
+    value,
+    name: description === '' ? value : `${value}  ${description}`,
+  }));
 }
 
 /** Why what was typed will not do; undefined when it does. */

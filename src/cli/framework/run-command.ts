@@ -55,7 +55,7 @@ async function runInvocation(invocation: Invocation, { argv, helpOf }: CommandCa
     helpOf,
   });
   try {
-    const input = await readInput(io, invocation, opened.context.prompter);
+    const input = await readInput(opened.context, invocation);
     const fields = typeof command.fields === 'function' ? command.fields(input) : (command.fields ?? []);
     if (fields !== 'of-response') checkFields(json, fields);
     const isStream = command.isStream?.(input) === true;

@@ -130,8 +130,16 @@ function selectAny(response: unknown, fields: readonly string[]): unknown {
   return isObject(response) ? select(response, fields) : response;
 }
 
-function selectAll(json: Exclude<JsonChoice, undefined>, result: ListResult): unknown {
-  return json === 'everything' ? result.response : result.rows.map((row) => select(row.record, json));
+/**
+ * The response with the chosen fields of each record: `{"rooms": [{"name": …}], …}` is `{"rooms": […]}` with fields and
+ * without them. A response that is a list itself stays one.
+ */
+function selectAll(json: Exclude<JsonChoice, undefined>, { response, rows }: ListResult): unknown {
+  if (json === 'everything') return response;
+  const chosen = rows.map((row) => select(row.record, json));
+  if (!isObject(response) || Array.isArray(response)) return chosen;
+  const list = Object.entries(response).find(([, value]) => Array.isArray(value));
+  return list === undefined ? chosen : { ...response, [list[0]]: chosen };
 }
 
 /** The fields of a response whose shape is not known beforehand. */

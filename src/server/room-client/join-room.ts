@@ -104,7 +104,7 @@ function reportPeople(sdk: Sdk, room: Room, { onNews }: RoomVisit): void {
 
 async function stay(
   sdk: Sdk,
-  { localParticipant }: Room,
+  { localParticipant, remoteParticipants }: Room,
   visit: RoomVisit,
   left: Promise<RoomClientEnd>,
 ): Promise<RoomClientEnd> {
@@ -118,6 +118,7 @@ async function stay(
       : playMedia(sdk, localParticipant, {
           source: media,
           isLooped,
+          isAwaited: remoteParticipants.size > 0,
           signal,
           onPublished: ({ kind, sid }) => onNews({ type: 'published', kind, trackSid: sid }),
         });

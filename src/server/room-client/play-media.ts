@@ -8,11 +8,19 @@ const QUEUE_MS = 200;
 const QUEUED_FRAMES = QUEUE_MS / FRAME_MS;
 /** Silence after the end, so that the last word is not cut off by whatever still buffers it. */
 const TAIL_FRAMES = 15;
+/**
+ * Somebody who is there hears a new track only once it is subscribed to: silence goes before, until that is so and a little
+ * longer, so that the first word is not lost; but no longer than this, as perhaps nobody wants to hear it.
+ */
+const MOST_LEAD_FRAMES = 100;
+const LEAD_FRAMES = 15;
 const SILENT_RATE = 48_000;
 
 export type Playing = {
   readonly source: MediaSource;
   readonly isLooped: boolean;
+  /** Whether somebody else is in the room, who is waited for. */
+  readonly isAwaited: boolean;
   readonly signal: AbortSignal;
   readonly onPublished: (track: { readonly kind: 'audio' | 'video'; readonly sid: string }) => void;
 };
@@ -23,13 +31,14 @@ export type Playing = {
  * source without sound is timed by silence that nobody gets.
  */
 export async function playMedia(sdk: Sdk, participant: LocalParticipant, playing: Playing): Promise<void> {
-  const { source, isLooped, signal } = playing;
+  const { source, isLooped, isAwaited, signal } = playing;
   let media = await source.open();
   const sink = await publish(sdk, participant, media, playing).catch(async (error: unknown) => {
     await media.close();
     throw error;
   });
   try {
+    if (isAwaited) await playLead(sdk, sink, signal);
     for (;;) {
       await playOnce(sdk, media, sink, signal);
       if (!isLooped || signal.aborted) break;
@@ -46,6 +55,8 @@ export async function playMedia(sdk: Sdk, participant: LocalParticipant, playing
 type Sink = {
   readonly audio: AudioSource;
   readonly video: VideoSource | undefined;
+  /** Resolves when somebody is subscribed to one of the tracks. */
+  readonly subscribed: Promise<void>;
   close(): Promise<void>;
 };
 
@@ -58,6 +69,7 @@ async function publish(
   const audio = new sdk.AudioSource(sound?.sampleRate ?? SILENT_RATE, sound?.channels ?? 1, QUEUE_MS);
   const video = picture === undefined ? undefined : new sdk.VideoSource(picture.width, picture.height);
   const tracks: LocalTrack[] = [];
+  const subscribed = Promise.withResolvers<void>();
   const close = async (): Promise<void> => {
     for (const track of tracks) await track.close();
     if (sound === undefined) await audio.close();
@@ -70,6 +82,7 @@ async function publish(
       simulcast: false,
     });
     const publication = await participant.publishTrack(track, options);
+    void publication.waitForSubscription().then(subscribed.resolve);
     onPublished({ kind, sid: publication.sid ?? '' });
   };
   try {
@@ -79,7 +92,7 @@ async function publish(
     await close();
     throw error;
   }
-  return { audio, video, close };
+  return { audio, video, subscribed: subscribed.promise, close };
 }
 
 async function playOnce(sdk: Sdk, media: Media, { audio, video }: Sink, signal: AbortSignal): Promise<void> {
@@ -140,6 +153,18 @@ class PictureQueue {
       const { VideoFrame, VideoBufferType } = this.#sdk;
       this.#video.captureFrame(new VideoFrame(value, width, height, VideoBufferType.I420));
     }
+  }
+}
+
+async function playLead(sdk: Sdk, { audio, subscribed }: Sink, signal: AbortSignal): Promise<void> {
+  let isSubscribed = false;
+  void subscribed.then(() => {
+    isSubscribed = true;
+  });
+  let left = LEAD_FRAMES;
+  for (let frames = 0; frames < MOST_LEAD_FRAMES && left > 0 && !signal.aborted; frames += 1) {
+    await audio.captureFrame(frameOf(sdk, audio, undefined));
+    if (isSubscribed) left -= 1;
   }
 }
 

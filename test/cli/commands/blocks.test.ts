@@ -33,7 +33,9 @@ describe('blocks', () => {
       code: 0,
       stderr: 'ada may join demo again.\n',
     });
-    expect((await rtc('blocks list demo --json identity')).stdout).toBe('[{"identity":"bob"}]\n');
+    expect((await rtc('blocks list demo --json identity')).stdout).toBe(
+      '{"blocks":[{"identity":"bob"}],"nextCursor":null}\n',
+    );
     expect((await rtc('blocks remove demo ada')).code).toBe(3);
   });
 

@@ -79,9 +79,9 @@ describe('rooms', () => {
     expect((await rtc(`rooms get --json ${room}`)).stdout).toBe(`${text}\n`);
   });
 
-  it('print selected fields as an array of objects', async () => {
+  it('print selected fields in the shape of the whole response', async () => {
     await rtc(`rooms create ${room}`);
-    const rooms = JSON.parse((await rtc('rooms ls --json name,numParticipants')).stdout) as object[];
+    const { rooms } = JSON.parse((await rtc('rooms ls --json name,numParticipants')).stdout);
     expect(rooms).toContainEqual({ name: room, numParticipants: 0 });
     expect((await rtc(`rooms get ${room} --json=name`)).stdout).toBe(`{"name":"${room}"}\n`);
   });
@@ -167,7 +167,7 @@ describe('participants', () => {
   it('are muted: the only track, one of several, or all', async () => {
     const muted = async (): Promise<readonly boolean[]> => {
       const { stdout } = await rtc(`participants list ${room} --json tracks`);
-      return (JSON.parse(stdout) as { tracks: { muted: boolean }[] }[]).flatMap(({ tracks }) =>
+      return (JSON.parse(stdout).participants as { tracks: { muted: boolean }[] }[]).flatMap(({ tracks }) =>
         tracks.map((track) => track.muted),
       );
     };
@@ -180,7 +180,7 @@ describe('participants', () => {
     await rtc(`dev join ${room} bob --publish audio`);
     await rtc(`dev join ${room} bob --publish video`);
     const { stdout } = await rtc(`participants list ${room} --json identity,tracks`);
-    const people = JSON.parse(stdout) as { identity: string; tracks: { sid: string }[] }[];
+    const people = JSON.parse(stdout).participants as { identity: string; tracks: { sid: string }[] }[];
     const sids = people.find(({ identity }) => identity === 'bob')?.tracks.map(({ sid }) => sid) ?? [];
     if (sids.length > 1) {
       expect((await rtc(`participants mute ${room} bob`)).code).toBe(2);
@@ -387,7 +387,8 @@ describe('--curl', () => {
     for (const words of [`dev join ${room} ada --publish audio`, `dev join ${room} bob`]) await rtc(words);
     const track = async (): Promise<{ readonly sid: string; readonly muted: boolean } | undefined> => {
       const { stdout } = await rtc(`participants list ${room} --json identity,tracks`);
-      return JSON.parse(stdout).find((each: { identity: string }) => each.identity === 'ada').tracks[0];
+      return JSON.parse(stdout).participants.find((each: { identity: string }) => each.identity === 'ada')
+        .tracks[0];
     };
     const { code, stdout, stderr } = await rtc(`participants mute ${room} ada --all --curl`, {
       terminals: ['stderr'],

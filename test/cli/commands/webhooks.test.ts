@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   const { stdout } = await stack.rtc('webhooks list --json id');
-  const ids = (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id);
+  const ids = (JSON.parse(stdout).webhooks as { id: string }[]).map(({ id }) => id);
   if (ids.length > 0) await stack.rtc(`webhooks delete ${ids.join(' ')} --yes`);
   await receiver.close();
 });
@@ -72,12 +72,12 @@ describe('webhooks create', () => {
   it('are listed up to a limit, with how to see more', async () => {
     const ids = [(await create()).id, (await create()).id, (await create()).id];
     const two = await stack.rtc('webhooks list --limit 2 --json id');
-    expect(JSON.parse(two.stdout)).toEqual(ids.slice(0, 2).map((id) => ({ id })));
+    expect(JSON.parse(two.stdout).webhooks).toEqual(ids.slice(0, 2).map((id) => ({ id })));
     expect(
       (await stack.rtc('webhooks list --limit 2', { terminals: ['stdout', 'stderr'] })).stderr,
     ).toContain('There are more: --limit 4');
     const all = await stack.rtc('webhooks list --limit 3 --json id');
-    expect(JSON.parse(all.stdout)).toEqual(ids.map((id) => ({ id })));
+    expect(JSON.parse(all.stdout).webhooks).toEqual(ids.map((id) => ({ id })));
   });
 
   it.each([
@@ -329,10 +329,10 @@ describe('webhooks deliveries', () => {
       ],
     ]);
     const pending = await stack.rtc(`webhooks deliveries ${id} --status pending --json event`);
-    expect(JSON.parse(pending.stdout)).toEqual([{ event: 'participant_joined' }]);
+    expect(JSON.parse(pending.stdout).deliveries).toEqual([{ event: 'participant_joined' }]);
     const [{ eventId } = { eventId: '' }] = await deliveriesOf(id);
     const ofEvent = await stack.rtc(`webhooks deliveries ${id} --event ${eventId} --json event`);
-    expect(JSON.parse(ofEvent.stdout)).toEqual([{ event: 'participant_joined' }]);
+    expect(JSON.parse(ofEvent.stdout).deliveries).toEqual([{ event: 'participant_joined' }]);
     const shown = await stack.rtc(`webhooks deliveries ${id}`, {
       terminals: ['stdout'],
       columns: 140,

@@ -36,7 +36,7 @@ async function complete(
 describe('completion', () => {
   it.each([
     ['ro', ['rooms']],
-    ['rooms ', ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'delete']],
+    ['rooms ', ['create', 'list', 'get', 'update', 'send', 'mute', 'open', 'join', 'delete']],
     ['rooms l', ['list']],
     ['--profile dev rooms l', ['list']],
     ['rooms --profile dev l', ['list']],

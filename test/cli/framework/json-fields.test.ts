@@ -15,6 +15,43 @@ function rtc(line: string) {
   return run(line.split(' '), { env });
 }
 
+describe('JSON with chosen fields', () => {
+  let lists: TestHttpServer;
+  beforeAll(async () => {
+    const recording = {
+      ...{ recordingId: 'EG_1', roomId: 'demo', status: 'stopped', startedAt: null, mediaStartedAt: null },
+      ...{ stoppedAt: null, endedAt: null, durationMs: null, sizeBytes: null, error: null, file: null },
+    };
+    const bodies: Readonly<Record<string, object>> = {
+      '/v1/rooms': { rooms: [{ name: 'demo', metadata: '', creationTime: '0', creationTimeMs: '0' }] },
+      '/v1/recordings': { recordings: [recording], nextCursor: 'more' },
+      '/v1/recordings/EG_1': recording,
+      '/v1/webhooks': { webhooks: [] },
+    };
+    lists = await startHttpServer(({ url = '' }, response) =>
+      json(response, 200, bodies[url.split('?', 1)[0] ?? ''] ?? {}),
+    );
+  });
+  afterAll(() => lists.close());
+
+  it.each([
+    ['rooms list', 'name', { rooms: [{ name: 'demo' }] }],
+    [
+      'recordings list --limit 1',
+      'recordingId',
+      { recordings: [{ recordingId: 'EG_1' }], nextCursor: 'more' },
+    ],
+    ['recordings get EG_1', 'roomId', { roomId: 'demo' }],
+    ['webhooks list', 'id', { webhooks: [] }],
+  ])('has the shape that it has without: %s', async (line, field, expected) => {
+    const env = { RTC_URL: lists.url, RTC_API_KEY: 'k', RTC_API_SECRET: 's' };
+    const chosen = await run([...line.split(' '), '--json', field], { env });
+    expect(JSON.parse(chosen.stdout)).toEqual(expected);
+    const whole = await run([...line.split(' '), '--json'], { env });
+    expect(JSON.parse(whole.stdout)).toMatchObject(expected);
+  });
+});
+
 describe('a misspelt --json field', () => {
   it.each([
     'rooms create demo --json nmae',

@@ -189,6 +189,61 @@ describe('at a terminal', () => {
     expect(await exists('kept')).toBe(true);
   });
 
+  it('a room that is missing is chosen from a list, which gets shorter as one types', async () => {
+    await createRoom('maple');
+    await createRoom('birch', 'ada', 'bob');
+    const rtc = open(['rooms', 'get', '--json', 'name,sid']);
+    await rtc.sees(/Name of the room:[\s\S]*(maple[\s\S]*birch|birch[\s\S]*maple)/);
+    rtc.type('map');
+    await rtc.sees(/Name of the room: map\s+. maple/);
+    rtc.type(ENTER);
+    expect(await rtc.ended).toBe(0);
+    await rtc.sees(/"name": "maple"/);
+  });
+
+  it('what belongs to an argument that was chosen is chosen too', async () => {
+    await createRoom('cedar', 'ada', 'bob');
+    const rtc = open(['participants', 'remove']);
+    await rtc.sees(/Name of the room:/);
+    rtc.type('ceda');
+    await rtc.sees(/Name of the room: ceda\s+. cedar/);
+    rtc.type(ENTER);
+    await rtc.sees(/Identity of the participant:[\s\S]*bob/);
+    rtc.type('bo');
+    await rtc.sees(/Identity of the participant: bo\s+. bob/);
+    rtc.type(ENTER);
+    await rtc.sees(/Remove bob/);
+    rtc.type(`y${ENTER}`);
+    expect(await rtc.ended).toBe(0);
+    const left = await run(['participants', 'list', 'cedar'], { env: stack.environment });
+    expect(left.stdout).not.toContain('bob');
+  });
+
+  it('a list without anything in it says what to do instead', async () => {
+    const rtc = open(['recordings', 'get']);
+    expect(await rtc.ended).toBe(3);
+    await rtc.sees(/there is no recording\s+Next: +start one: rtc recordings start/);
+  });
+
+  it('hostile names in a list do nothing', async () => {
+    const hostile = 'evil\u202egnp';
+    await createRoom(hostile);
+    const rtc = open(['rooms', 'get', '--json', 'name,sid']);
+    await rtc.sees(/Name of the room:/);
+    rtc.type('evil');
+    await rtc.sees(/Name of the room: evil\s+. evil\\u202egnp/);
+    expect(rtc.raw).not.toContain('\u202e');
+    rtc.type(ENTER);
+    expect(await rtc.ended).toBe(0);
+    await run(['rooms', 'delete', hostile, '--yes'], { env: stack.environment });
+  });
+
+  it('with CI set nothing can be chosen, as without a terminal', async () => {
+    const rtc = open(['rooms', 'get'], { ...stack.environment, CI: 'true' });
+    expect(await rtc.ended).toBe(2);
+    await rtc.sees(/missing ROOM/);
+  });
+
   it('what is missing is asked for', async () => {
     const rtc = open(['tokens', 'create']);
     await rtc.sees(/Name of the room:/);

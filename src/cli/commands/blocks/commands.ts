@@ -2,7 +2,7 @@ import type { Block, BlockList } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
-import { argument } from '../../framework/parameters.ts';
+import { argument, existing } from '../../framework/parameters.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { type Column, done, type ListResult, list } from '../../terminal/result.ts';
@@ -63,7 +63,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Let an identity into a room again',
   needs: 'service',
-  arguments: { room: ROOM, identity: argument('identity that is blocked') },
+  arguments: { room: ROOM, identity: existing('identity that is blocked', 'blocks') },
   options: {},
   examples: [{ line: 'rtc blocks remove demo ada', does: 'ada gets tokens again' }],
   async run(context, { room, identity }) {

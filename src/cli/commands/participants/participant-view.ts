@@ -1,5 +1,5 @@
 import type { Participant } from '../../../contract/participants.ts';
-import { argument } from '../../framework/parameters.ts';
+import { existing } from '../../framework/parameters.ts';
 import type { Column } from '../../terminal/result.ts';
 
 type Track = Participant['tracks'][number];
@@ -35,8 +35,8 @@ export const PARTICIPANT_COLUMNS: readonly Column<Participant>[] = [
   { heading: 'JOINED', value: joinedAt },
 ];
 
-export const ROOM = argument('name of the room', { completes: 'rooms' });
-export const IDENTITY = argument('identity of the participant');
+export const ROOM = existing('name of the room', 'rooms');
+export const IDENTITY = existing('identity of the participant', 'participants');
 
 /** `microphone`, `screen share (muted)`. */
 export function describeTrack(track: Track): string {

@@ -12,7 +12,7 @@ import { type Command, defineCommand } from '../../framework/command.ts';
 import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { argument, listArgument, optionalArgument } from '../../framework/parameters.ts';
+import { existing, listOfExisting, optionalArgument } from '../../framework/parameters.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
 import { type Column, done, list, nothing, record } from '../../terminal/result.ts';
 import { add } from './add-command.ts';
@@ -46,7 +46,7 @@ const FIELDS = [
   'current',
 ] as const satisfies readonly (keyof ShownProfile)[];
 
-const NAME = argument('name of the profile', { completes: 'profiles' });
+const NAME = existing('name of the profile', 'profiles');
 
 const listProfiles = defineCommand({
   noun: 'profile',
@@ -115,7 +115,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Forget profiles',
   needs: 'nothing',
-  arguments: { names: listArgument('name of the profile, or of several', { completes: 'profiles' }) },
+  arguments: { names: listOfExisting('name of the profile, or of several', 'profiles') },
   options: { yes: YES },
   examples: [{ line: 'rtc profile remove old', does: 'Asks first' }],
   async run(context, { names, yes }) {

@@ -9,7 +9,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import { CliError, EXIT, type ExitCode } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, flag, oneOf, option } from '../../framework/parameters.ts';
+import { existing, flag, oneOf, option } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, type Result, record } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
@@ -17,7 +17,7 @@ import { download } from './download-command.ts';
 import { get, listRecordings, remove } from './library-commands.ts';
 import { RECORDING_FIELDS, recordingRecord } from './recording-view.ts';
 
-const ROOM = argument('name of the room', { completes: 'rooms' });
+const ROOM = existing('name of the room', 'rooms');
 
 /** A start that was waited for tells when its media began; one that was not says nothing of it. */
 type Started = RecordingStart & { readonly mediaStartedAt?: string | null };

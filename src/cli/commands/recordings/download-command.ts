@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument, flag, optionalArgument } from '../../framework/parameters.ts';
+import { existing, flag, optionalArgument } from '../../framework/parameters.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
 import { nothing, type Result, text } from '../../terminal/result.ts';
 import { createTransferBar } from './transfer-bar.ts';
@@ -17,7 +17,7 @@ export const download = defineCommand({
   needs: 'service',
   fields: ['file', 'sizeBytes'],
   arguments: {
-    id: argument('id of the recording'),
+    id: existing('id of the recording', 'recordings'),
     file: optionalArgument('file or folder to write, or - for stdout', { completes: 'files' }),
   },
   options: { force: flag('-f, --force', 'overwrite the file, or write to a terminal') },

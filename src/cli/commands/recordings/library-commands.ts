@@ -5,7 +5,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { argument, listArgument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { existing, listOfExisting, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
@@ -68,7 +68,7 @@ export const get = defineCommand({
   summary: 'Show one recording',
   needs: 'service',
   fields: RECORDING_FIELDS,
-  arguments: { id: argument('id of the recording') },
+  arguments: { id: existing('id of the recording', 'recordings') },
   options: {},
   examples: [
     { line: 'rtc recordings get EG_tH8vdkRoTDWY', does: 'Its state, size, duration and file' },
@@ -90,7 +90,7 @@ export const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Delete recordings and their files',
   needs: 'service',
-  arguments: { ids: listArgument('id of the recording, or of several') },
+  arguments: { ids: listOfExisting('id of the recording, or of several', 'recordings') },
   options: { yes: YES },
   examples: [
     { line: 'rtc recordings delete EG_tH8vdkRoTDWY', does: 'Asks first, naming what is lost' },

@@ -9,7 +9,8 @@ import { forEachTarget } from '../../framework/for-each-target.ts';
 import {
   argument,
   asText,
-  listArgument,
+  existing,
+  listOfExisting,
   option,
   wholeNumber,
   wholeSeconds,
@@ -165,7 +166,7 @@ const get = defineCommand({
   summary: 'Show one room',
   needs: 'service',
   fields: FIELDS,
-  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  arguments: { room: existing('name of the room', 'rooms') },
   options: {},
   examples: [
     { line: 'rtc rooms get demo', does: 'All about the room' },
@@ -185,7 +186,7 @@ const update = defineCommand({
   description: 'Clients in the room get it at once. An empty text removes it.',
   needs: 'service',
   fields: FIELDS,
-  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  arguments: { room: existing('name of the room', 'rooms') },
   options: {
     metadata: option('--metadata <text>', 'new text kept with the room', {
       parse: asText,
@@ -210,7 +211,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Close rooms and disconnect everybody in them',
   needs: 'service',
-  arguments: { rooms: listArgument('name of the room, or of several', { completes: 'rooms' }) },
+  arguments: { rooms: listOfExisting('name of the room, or of several', 'rooms') },
   options: { yes: YES },
   examples: [
     { line: 'rtc rooms delete demo', does: 'Asks first, naming what is lost' },

@@ -1,7 +1,7 @@
 import { TRACK_SOURCES } from '../../../contract/choices.ts';
 import type { RoomMute, RoomMuted } from '../../../contract/participants.ts';
 import { defineCommand } from '../../framework/command.ts';
-import { argument, listOption, oneOf } from '../../framework/parameters.ts';
+import { existing, listOption, oneOf } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
 
 type MutedTrack = RoomMuted['muted'][number];
@@ -22,7 +22,7 @@ export const mute = defineCommand({
   description: 'What is published now. Participants may unmute themselves, and publish others.',
   needs: 'service',
   fields: FIELDS,
-  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  arguments: { room: existing('name of the room', 'rooms') },
   options: {
     except: listOption('--except <identity>', 'who is left alone'),
     source: listOption('--source <source>', 'only tracks of this source', {

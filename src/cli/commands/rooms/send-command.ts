@@ -1,6 +1,14 @@
 import type { RoomData, RoomDataSent } from '../../../contract/room-data.ts';
 import { defineCommand } from '../../framework/command.ts';
-import { argument, asText, flag, listOption, notEmpty, option } from '../../framework/parameters.ts';
+import {
+  argument,
+  asText,
+  existing,
+  flag,
+  listOption,
+  notEmpty,
+  option,
+} from '../../framework/parameters.ts';
 import { record } from '../../terminal/result.ts';
 import { plural } from '../../terminal/time.ts';
 
@@ -14,7 +22,7 @@ export const send = defineCommand({
   needs: 'service',
   fields: FIELDS,
   arguments: {
-    room: argument('name of the room', { completes: 'rooms' }),
+    room: existing('name of the room', 'rooms'),
     text: argument('text to send; - reads stdin, @file a file', {
       source: 'typed-or-file',
       parse: asText,

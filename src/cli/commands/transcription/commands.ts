@@ -1,7 +1,7 @@
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { LiveStart, LiveStarted, LiveStopped } from '../../../contract/transcription.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
-import { argument, flag, listArgument } from '../../framework/parameters.ts';
+import { existing, flag, listArgument } from '../../framework/parameters.ts';
 import { type Column, done, record, text } from '../../terminal/result.ts';
 import { follow } from './follow-command.ts';
 import { transcriptText } from './read-transcript.ts';
@@ -15,7 +15,7 @@ import {
 } from './transcript-options.ts';
 import { SEGMENT_FIELDS, segmentList } from './transcript-view.ts';
 
-const ROOM = argument('name of the room', { completes: 'rooms' });
+const ROOM = existing('name of the room', 'rooms');
 
 const STARTED: readonly Column<LiveStarted>[] = [
   { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' },

@@ -4,7 +4,7 @@ import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument } from '../../framework/parameters.ts';
+import { existing } from '../../framework/parameters.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { jsonLine, select } from '../../terminal/output.ts';
 import { nothing } from '../../terminal/result.ts';
@@ -21,7 +21,7 @@ export const follow = defineCommand({
     'Begins with what has been said so far, and ends with the transcription. A line a segment on a terminal, coloured by speaker; a JSON object a line elsewhere. A service that goes away is waited for: nothing is missed.',
   needs: 'service',
   fields: SEGMENT_FIELDS,
-  arguments: { room: argument('name of the room', { completes: 'rooms' }) },
+  arguments: { room: existing('name of the room', 'rooms') },
   options: { since: SINCE },
   examples: [
     { line: 'rtc transcription follow demo', does: 'Captions, until the transcription is stopped' },

@@ -6,7 +6,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { argument, listArgument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { existing, listOfExisting, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
@@ -70,7 +70,7 @@ const get = defineCommand({
   summary: 'Show one transcription',
   needs: 'service',
   fields: ({ format }) => (format === undefined ? [...POST_DETAIL_FIELDS, ...SEGMENT_FIELDS] : []),
-  arguments: { id: argument('id of the transcription') },
+  arguments: { id: existing('id of the transcription', 'transcriptions') },
   options: { format: FORMAT },
   examples: [
     { line: 'rtc transcriptions get tr_4bPp8Vi9S6DdAbCd', does: 'Its state' },
@@ -100,7 +100,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Delete transcriptions with all that was said',
   needs: 'service',
-  arguments: { ids: listArgument('id of the transcription, or of several') },
+  arguments: { ids: listOfExisting('id of the transcription, or of several', 'transcriptions') },
   options: { yes: YES },
   examples: [{ line: 'rtc transcriptions delete tr_4bPp8Vi9S6DdAbCd', does: 'Asks first' }],
   async run(context, { ids, yes }) {

@@ -3,7 +3,7 @@ import type { PostQueue, PostQueued, PostTranscriptionDetail } from '../../../co
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
-import { argument } from '../../framework/parameters.ts';
+import { existing } from '../../framework/parameters.ts';
 import { WAIT_OPTIONS, waitFor } from '../../framework/wait.ts';
 import { type Column, record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
@@ -33,7 +33,7 @@ export const create = defineCommand({
     'Needs a running worker (rtc worker stt-post). A recording that has a transcription in this language keeps it, unless it failed. With --wait exit code 1 when it fails, 8 when the time is up.',
   needs: 'service',
   fields: ({ wait, format }) => (wait ? (format === undefined ? POST_DETAIL_FIELDS : []) : QUEUED_FIELDS),
-  arguments: { recording: argument('id of the recording'), speakers: SPEAKERS },
+  arguments: { recording: existing('id of the recording', 'recordings'), speakers: SPEAKERS },
   options: { language: LANGUAGE, format: FORMAT, ...WAIT_OPTIONS },
   examples: [
     { line: 'rtc transcriptions create EG_tH8vdkRoTDWY', does: 'Queues it' },

@@ -2,7 +2,7 @@ import type { Recording } from '../../../contract/recordings.ts';
 import type { LiveTranscription, PostTranscriptionDetail } from '../../../contract/transcription.ts';
 import { EXIT } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
-import { argument, oneOf, option } from '../../framework/parameters.ts';
+import { existing, oneOf, option } from '../../framework/parameters.ts';
 import { RECORDING_FIELDS, recordingRecord } from '../recordings/recording-view.ts';
 import {
   POST_DETAIL_FIELDS,
@@ -23,7 +23,7 @@ const waitForRecording = defineCommand({
     'Exit codes: 0 it ended as --for says, 7 it ended otherwise, 8 it has not ended in time, 3 there is no such recording.',
   needs: 'service',
   fields: RECORDING_FIELDS,
-  arguments: { id: argument('id of the recording') },
+  arguments: { id: existing('id of the recording', 'recordings') },
   options: {
     for: option('--for <state>', 'default stopped', oneOf(['stopped', 'aborted', 'failed'])),
     timeout: TIMEOUT,
@@ -61,7 +61,7 @@ const waitForTranscription = defineCommand({
     'Of a recording, or live: that is complete when it has been stopped. Exit codes: 0 it ended as --for says, 7 it ended otherwise, 8 it has not ended in time, 3 there is no such transcription.',
   needs: 'service',
   fields: [...POST_DETAIL_FIELDS, ...SEGMENT_FIELDS],
-  arguments: { id: argument('id of the transcription') },
+  arguments: { id: existing('id of the transcription', 'transcriptions') },
   options: {
     for: option('--for <state>', 'default completed', oneOf(['completed', 'failed'])),
     timeout: TIMEOUT,

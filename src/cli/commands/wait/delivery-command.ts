@@ -3,7 +3,7 @@ import { retryUntilResponse } from '../../../client/retry-until-response.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import { EXIT } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
-import { argument, oneOf, option } from '../../framework/parameters.ts';
+import { existing, oneOf, option } from '../../framework/parameters.ts';
 import { record } from '../../terminal/result.ts';
 import { printHint } from '../../terminal/terminal.ts';
 import { DELIVERY_FIELDS, deliveryColumns } from '../webhooks/webhook-view.ts';
@@ -23,8 +23,8 @@ export const waitForDelivery = defineCommand({
   needs: 'service',
   fields: DELIVERY_FIELDS,
   arguments: {
-    webhook: argument('id of the webhook', { completes: 'webhooks' }),
-    delivery: argument('id of the delivery'),
+    webhook: existing('id of the webhook', 'webhooks'),
+    delivery: existing('id of the delivery', 'deliveries'),
   },
   options: {
     for: option('--for <state>', 'default delivered', oneOf(['delivered', 'failed', 'cancelled'])),

@@ -5,7 +5,13 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { argument, listArgument, option, optionalArgument, wholeNumber } from '../../framework/parameters.ts';
+import {
+  argument,
+  listOfExisting,
+  option,
+  optionalArgument,
+  wholeNumber,
+} from '../../framework/parameters.ts';
 import { MAX_LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
 import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing, type Result, record } from '../../terminal/result.ts';
@@ -161,7 +167,7 @@ const remove = defineCommand({
   aliases: ['rm'],
   summary: 'Delete webhooks with their delivery logs',
   needs: 'service',
-  arguments: { ids: listArgument('id of the webhook, or of several', { completes: 'webhooks' }) },
+  arguments: { ids: listOfExisting('id of the webhook, or of several', 'webhooks') },
   options: { yes: YES },
   examples: [
     { line: 'rtc webhooks delete wh_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first, naming what is lost' },

@@ -119,7 +119,10 @@ export const replay = defineCommand({
   description: 'With the same event id, signed anew, in a new round of tries.',
   needs: 'service',
   fields: ['replayed'],
-  arguments: { id: WEBHOOK_ID, delivery: optionalArgument('id of the delivery; without it all that failed') },
+  arguments: {
+    id: WEBHOOK_ID,
+    delivery: optionalArgument('id of the delivery; without it all that failed', { completes: 'deliveries' }),
+  },
   options: {
     since: option('--since <when>', 'only what failed since then: 10m, 7d, or an instant', {
       parse: pastMoment,

@@ -1,7 +1,7 @@
-import { argument, option } from '../../framework/parameters.ts';
+import { existing, option } from '../../framework/parameters.ts';
 import { eventNames } from '../events/event-options.ts';
 
-export const WEBHOOK_ID = argument('id of the webhook', { completes: 'webhooks' });
+export const WEBHOOK_ID = existing('id of the webhook', 'webhooks');
 
 export const WEBHOOK_EVENTS = option(
   '--events <names>',

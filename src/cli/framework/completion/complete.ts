@@ -4,10 +4,11 @@ import { type Command, matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { CONNECTION_OPTIONS } from '../common-options.ts';
 import { splitLeadingOptions } from '../leading-options.ts';
+import type { Candidate } from '../listed.ts';
 import { flagNames } from '../parameter-names.ts';
 import type { Parameter } from '../parameters.ts';
 import { commonParameters } from '../program.ts';
-import { type Candidate, findNames } from './names.ts';
+import { findNames } from './names.ts';
 
 /** The line that tells a shell's script to complete the names of files. */
 const FILES = ':files';
@@ -30,8 +31,8 @@ export async function complete(
   io.stdout.write(lines.join(''));
 }
 
-/** The words before the cursor, and the one under it. */
-type Typed = { readonly words: readonly string[]; readonly current: string };
+/** The words before the cursor, the one under it, and what the first argument of the command says. */
+type Typed = { readonly words: readonly string[]; readonly current: string; readonly owner?: string };
 
 async function candidatesFor(
   registry: readonly CommandGroup[],
@@ -108,7 +109,7 @@ async function wordsOf(
   const parameters = Object.values(command.arguments);
   const parameter = parameters[operands.length] ?? parameters.find((each) => each.isList);
   if (parameter === undefined) return [];
-  const values = await valuesOf(parameter, { words, current }, io);
+  const values = await valuesOf(parameter, { words, current, owner: operands[0] ?? '' }, io);
   // A room may be called `--yes`: before `--` it would be read as an option, so it is not offered.
   const isOption = (value: string): boolean => value.startsWith('-') && !given.includes('--');
   return values.filter(({ value }) => !operands.includes(value) && !isOption(value));
@@ -120,13 +121,13 @@ function optionsOf(command: Command): readonly Parameter<unknown>[] {
 
 async function valuesOf(
   parameter: Parameter<unknown>,
-  { words, current }: Typed,
+  { words, current, owner = '' }: Typed,
   io: Io,
 ): Promise<readonly Candidate[]> {
   const { choices = [], completes } = parameter;
   if (completes === undefined) return choices.map((value) => ({ value, description: '' }));
   if (completes === 'files') return [{ value: FILES, description: '' }];
-  return completes === 'events' ? eventLists(current) : findNames(completes, words, io);
+  return completes === 'events' ? eventLists(current) : findNames(completes, { words, owner }, io);
 }
 
 /** The list so far with each name that is not in it yet: `room_started,` becomes `room_started,room_finished`. */

@@ -1,26 +1,24 @@
 import { RtcClient } from '../../../client/client.ts';
 import { createWire } from '../../connection/connect.ts';
-import { readProfiles } from '../../connection/profiles.ts';
 import { readCredentials, resolveSettings } from '../../connection/settings.ts';
 import type { Io } from '../../terminal/io.ts';
-import type { Completes } from '../parameters.ts';
+import { type Candidate, listCandidates } from '../listed.ts';
+import type { Picked } from '../parameters.ts';
+import { profileCandidates } from '../profile-candidates.ts';
 
 /** A completion that makes one wait is worse than none. */
 const TIMEOUT_MS = 1000;
 
-/** A word that may stand under the cursor. */
-export type Candidate = { readonly value: string; readonly description: string };
+/** The words so far, and what the first argument among them says. */
+export type GivenWords = { readonly words: readonly string[]; readonly owner: string };
 
 /** Names to complete with, from the profiles or from the service that the words so far choose. */
 export async function findNames(
-  kind: Exclude<Completes, 'events' | 'files'>,
-  given: readonly string[],
+  kind: Picked,
+  { words: given, owner }: GivenWords,
   io: Io,
 ): Promise<readonly Candidate[]> {
-  if (kind === 'profiles') {
-    const { profiles } = await readProfiles(io);
-    return Object.entries(profiles).map(([value, { url }]) => ({ value, description: url }));
-  }
+  if (kind === 'profiles') return await profileCandidates(io);
   const settings = await resolveSettings(io, {
     url: optionValue(given, '--url'),
     apiKey: optionValue(given, '--api-key'),
@@ -39,20 +37,10 @@ export async function findNames(
     maxAttempts: 1,
   });
   try {
-    return kind === 'rooms' ? await roomNames(client, io) : await webhookIds(client, io);
+    return await listCandidates(kind, { client, signal: io.signal, nowMs: io.clock(), owner });
   } finally {
     await client.close();
   }
-}
-
-async function roomNames(client: RtcClient, { signal }: Io): Promise<readonly Candidate[]> {
-  const { rooms } = await client.rooms.list({ signal });
-  return rooms.map(({ name }) => ({ value: name, description: '' }));
-}
-
-async function webhookIds(client: RtcClient, { signal }: Io): Promise<readonly Candidate[]> {
-  const { webhooks } = await client.webhooks.list({ signal });
-  return webhooks.map(({ id, url }) => ({ value: id, description: url }));
 }
 
 function optionValue(given: readonly string[], name: string): string | undefined {

@@ -99,8 +99,9 @@ export const TOPICS: Readonly<Record<string, string>> = {
                   written \\t \\n \\r \\\\, other control characters \\u001b.
   --json          exactly what the API answered: indented on a terminal, on one
                   line elsewhere.
-  --json a,b      only these fields: a list becomes an array of objects. An
-                  unknown field lists the known ones.
+  --json a,b      only these fields of each record, in the same shape:
+                  {"rooms":[{"name":"demo"}]}. An unknown field lists the
+                  known ones.
   --watch         redraws on a terminal; elsewhere one JSON line for each
                   change: {"change":"added"|"changed"|"removed","record":{…}}
 
