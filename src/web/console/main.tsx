@@ -41,9 +41,7 @@ if (container !== null) {
 /** The code of a new link leaves the address before anything else is asked. */
 async function open() {
   const code = new URLSearchParams(location.hash.replace(/^#/, '')).get('code');
-  if (code !== null) {
-    history.replaceState(null, '', location.pathname);
-    await openSession(code);
-  }
-  return await readInfo();
+  if (code === null) return await readInfo();
+  history.replaceState(null, '', location.pathname);
+  return await openSession(code);
 }

@@ -8,7 +8,7 @@ import {
 } from '../../pages/loopback-server.ts';
 import type { PageFile } from '../../pages/page-files.ts';
 import { pageHeaders } from '../../pages/page-headers.ts';
-import { type PageResponse, problem } from '../../pages/page-response.ts';
+import { jsonResponse, type PageResponse, problem } from '../../pages/page-response.ts';
 import { answerConsoleCall } from './console-calls.ts';
 import type { ConsoleSession } from './console-session.ts';
 import type { ConsoleTarget } from './console-target.ts';
@@ -68,7 +68,7 @@ async function respond(
   if (refusal !== undefined) return refusal;
   const body = isRead ? '' : await readText(request, MAX_BODY_BYTES);
   if (body === undefined) return problem(413, 'The body is larger than 4 MiB.');
-  if (path === '/console/session' && !isRead) return openSession(settings.session, origin, body);
+  if (path === '/console/session' && !isRead) return openSession(settings, origin, body);
   if (!settings.session.isOpenedBy(headers.cookie, origin)) {
     return problem(401, 'This page was not opened by the link of this console.', {
       text: 'open the link that rtc console printed',
@@ -100,14 +100,16 @@ function pageFile(files: ReadonlyMap<string, PageFile>, path: string): PageRespo
   return fileResponse(files.get(path) ?? (isView ? files.get('/') : undefined));
 }
 
-function openSession(session: ConsoleSession, origin: string, body: string): PageResponse {
+/** Answers with what GET /console/info does, so that the page can begin. */
+function openSession({ session, target }: ConsoleServerSettings, origin: string, body: string): PageResponse {
   const cookie = body.length > MAX_CODE_BYTES ? undefined : session.redeem(codeOf(body), origin);
   if (cookie === undefined) {
     return problem(403, 'This link is from another run of rtc console.', {
       text: 'open the link that rtc console printed last',
     });
   }
-  return { status: 204, headers: { 'set-cookie': cookie, 'cache-control': 'no-store' } };
+  const info = jsonResponse(200, target.info);
+  return { ...info, headers: { ...info.headers, 'set-cookie': cookie } };
 }
 
 function codeOf(body: string): string {

@@ -26,8 +26,8 @@ export type Check = {
 };
 
 /** Exchanges the code of the opened link for the cookie. */
-export async function openSession(code: string): Promise<void> {
-  await call('POST', '/console/session', { code });
+export async function openSession(code: string): Promise<ConsoleInfo> {
+  return readAs(await call('POST', '/console/session', { code }), isInfo);
 }
 
 export async function readInfo(): Promise<ConsoleInfo> {

@@ -59,12 +59,12 @@ function ParticipantRow({ room, participant }: RowProps) {
         <span className="name">{name}</span>
         {name !== identity && <code className="faint">{identity}</code>}
       </th>
-      <td>
+      <td className="cell-role">
         {role !== undefined && <span className={`role role-${role}`}>{role}</span>}
         {role === undefined && kind !== 'STANDARD' && <span className="role">{kind.toLowerCase()}</span>}
         {role === undefined && kind === 'STANDARD' && <span className="faint">—</span>}
       </td>
-      <td>
+      <td className="cell-tracks">
         <span className="tracks">
           {tracks.length === 0 && <span className="faint">None</span>}
           {tracks.map((track) => (
@@ -72,7 +72,7 @@ function ParticipantRow({ room, participant }: RowProps) {
           ))}
         </span>
       </td>
-      <td>
+      <td className="cell-since">
         <Ago at={Number(joinedAt) * 1000} />
       </td>
       <td className="cell-actions">
