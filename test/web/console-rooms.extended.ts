@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RoomEvent } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RtcClient } from '../../src/client/client.ts';
 import { collectErrors, type TestBrowser } from '../support/parts/browser.ts';
@@ -64,6 +65,87 @@ describe('rooms and events in the console', () => {
     await confirm(page, 'Close the room');
     await page.getByText('No room is open').waitFor();
     expect((await client.rooms.list()).rooms).toEqual([]);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
+  it('keeps somebody out of a room, shows until when, and lets them in again', async () => {
+    const { window, page } = await openView(browser, console);
+    await stage.enter('doors', 'eve');
+    await page.goto(viewOf(console, '/rooms/doors'));
+    await page.getByRole('button', { name: 'Remove eve' }).click();
+    await page.getByLabel('They may come back').selectOption('Never');
+    await page.getByText('rtc participants remove doors eve --block forever').waitFor();
+    await confirm(page, 'Remove');
+    const row = page
+      .getByRole('region', { name: /Kept out/ })
+      .getByRole('row')
+      .filter({ hasText: 'eve' });
+    await row.getByText('for ever').waitFor();
+    expect((await client.blocks.list('doors')).blocks).toMatchObject([
+      { identity: 'eve', blockedUntil: null },
+    ]);
+    await expect(stage.enter('doors', 'eve')).rejects.toMatchObject({ code: 'participant-blocked' });
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Let in eve' }).click();
+    await page.getByText('rtc blocks remove doors eve').waitFor();
+    await confirm(page, 'Let in');
+    await row.waitFor({ state: 'detached' });
+    expect((await client.blocks.list('doors')).blocks).toEqual([]);
+    await window.close();
+  });
+
+  it('changes somebody and a room, mutes everybody, and sends data', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    const fay = await stage.enter('change', 'fay');
+    await fay.publishTone();
+    await page.goto(viewOf(console, '/rooms/change'));
+    await page.getByRole('button', { name: 'Change fay' }).click();
+    await confirm(page, 'Change');
+    await page.getByText('Nothing is changed yet.').waitFor();
+    await page.getByLabel('Metadata, a JSON object').fill('[]');
+    await confirm(page, 'Change');
+    await page.getByText('The metadata is not a JSON object').waitFor();
+    await page.getByLabel('Metadata, a JSON object').fill('{"team":"red"}');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Fay');
+    await page.getByLabel('Role').selectOption('moderator');
+    await page
+      .getByText(`rtc participants update change fay --role moderator --name Fay --metadata '{"team":"red"}'`)
+      .waitFor();
+    await expectAccessible(page);
+    await confirm(page, 'Change');
+    await page.getByRole('rowheader', { name: 'Fay' }).waitFor();
+    const [participant] = (await client.participants.list('change')).participants;
+    expect(participant).toMatchObject({
+      name: 'Fay',
+      metadata: '{"team":"red"}',
+      attributes: { 'rtc.role': 'moderator' },
+    });
+
+    await page.getByRole('button', { name: 'Change the metadata' }).click();
+    await page.getByRole('textbox', { name: 'Metadata' }).fill('lesson 1');
+    await confirm(page, 'Change');
+    await expect.poll(async () => (await client.rooms.get('change')).metadata).toBe('lesson 1');
+    await page.getByText('lesson 1').waitFor();
+
+    await page.getByRole('button', { name: 'Mute all' }).click();
+    await page.getByText('rtc rooms mute change --source microphone').waitFor();
+    await confirm(page, 'Mute');
+    await page.getByText('1 track was muted.').waitFor();
+    await confirm(page, 'Done');
+    await page.getByText('Microphone, muted').waitFor();
+
+    const received = new Promise<string>((resolve) =>
+      fay.room.on(RoomEvent.DataReceived, (data: Uint8Array) => resolve(new TextDecoder().decode(data))),
+    );
+    await page.getByRole('button', { name: 'Send data' }).click();
+    await page.getByRole('textbox', { name: 'Text' }).fill('{"poll":"open"}');
+    await page.getByRole('textbox', { name: /^Topic/ }).fill('poll');
+    await page.getByText(`rtc rooms send change '{"poll":"open"}' --topic poll`).waitFor();
+    await confirm(page, 'Send');
+    await page.getByText('Sent to 1 participant.').waitFor();
+    expect(await received).toBe('{"poll":"open"}');
     expect(errors).toEqual([]);
     await window.close();
   });

@@ -66,6 +66,16 @@ describe('pictures of every view', () => {
         awaits: 'Alan Turing',
         prepare: (page) => page.getByRole('button', { name: 'Close', exact: true }).click(),
       },
+      'room-edit': {
+        path: '/rooms/all-hands',
+        awaits: 'Alan Turing',
+        prepare: (page) => page.getByRole('button', { name: 'Change Alan Turing' }).click(),
+      },
+      'room-remove': {
+        path: '/rooms/all-hands',
+        awaits: 'mallory',
+        prepare: (page) => page.getByRole('button', { name: 'Remove Alan Turing' }).click(),
+      },
       'room-closed': { path: '/rooms/nowhere', awaits: 'This room is not open' },
       recordings: { path: '/recordings', awaits: 'weekly-review' },
       recording: {

@@ -77,11 +77,12 @@ describe('the server of the console', () => {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-    return { server, origin, code, cookie, redeem, ask };
+    return { server, origin, code, cookie, redeem, ask, opened };
   };
 
   it('exchanges the code of the link for a cookie that no script and no other site can use', async () => {
-    const { cookie, origin, code } = await open();
+    const { cookie, origin, code, opened } = await open();
+    expect(await opened.json(), 'the page begins without asking once more').toMatchObject({ profile: 'dev' });
     const port = new URL(origin).port;
     expect(cookie).toMatch(new RegExp(`^rtc-console-${port}=[\\w-]{32}; Path=/; HttpOnly; SameSite=Strict$`));
     expect(cookie).not.toContain(code);

@@ -56,6 +56,7 @@ export async function startShowcase(): Promise<Showcase> {
   });
   const { id: webhookId } = await client.webhooks.create({ url: `${receiver.url}/hooks/rtc` });
   await openRooms(stack, client);
+  await client.participants.remove('all-hands', 'mallory', { block: 86_400 });
   receiver.behave(answer(503, 'the database is being moved'));
   await stack.media.control.join('night-shift', { identity: 'guest', name: 'A late guest' });
   await vi.waitUntil(async () => {

@@ -8,6 +8,7 @@ import type { Event } from '../../../contract/events.ts';
 export const KEYS = {
   rooms: () => ['rooms'],
   participants: (room: string) => ['participants', room],
+  blocks: (room: string) => ['blocks', room],
   liveTranscription: (room: string) => ['live-transcription', room],
   recordings: () => ['recordings'],
   transcriptions: () => ['transcriptions'],
@@ -18,7 +19,14 @@ export const KEYS = {
 
 export function keysOfEvent({ event, room }: Event): readonly (readonly string[])[] {
   const ofRoom =
-    room === null ? [] : [KEYS.rooms(), KEYS.participants(room.name), KEYS.liveTranscription(room.name)];
+    room === null
+      ? []
+      : [
+          KEYS.rooms(),
+          KEYS.participants(room.name),
+          KEYS.liveTranscription(room.name),
+          KEYS.blocks(room.name),
+        ];
   const all = [...ofRoom, KEYS.deliveries()];
   if (event.startsWith('egress_') || event.startsWith('recording_')) return [...all, KEYS.recordings()];
   if (event.startsWith('transcription_')) return [...all, KEYS.transcriptions()];

@@ -1,11 +1,14 @@
-import { Mic, MicOff, ScreenShare, UserX, Video, VideoOff } from 'lucide-react';
+import { Mic, MicOff, ScreenShare, Video, VideoOff } from 'lucide-react';
 import type { Participant } from '../../../contract/participants.ts';
 import { client } from '../api/client.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { commandOf } from '../parts/command-line.tsx';
 import { Ago } from '../parts/time.tsx';
 import { Empty } from '../parts/view.tsx';
+import { EditButton } from './edit-participant.tsx';
+import { RemoveButton } from './remove-participant.tsx';
 import { nameOf, roleOf } from './room-facts.ts';
+import { MuteAllButton, SendButton } from './tell-room.tsx';
 
 type Props = { readonly room: string; readonly participants: readonly Participant[] };
 
@@ -20,9 +23,13 @@ export function Participants({ room, participants }: Props) {
   }
   return (
     <section aria-labelledby="participants-title">
-      <h2 id="participants-title">
-        Participants <span className="count">{participants.length}</span>
-      </h2>
+      <div className="section-head">
+        <h2 id="participants-title">
+          Participants <span className="count">{participants.length}</span>
+        </h2>
+        <MuteAllButton room={room} />
+        <SendButton room={room} />
+      </div>
       <div className="plain-scroll">
         <table className="plain people-table">
           <thead>
@@ -76,19 +83,10 @@ function ParticipantRow({ room, participant }: RowProps) {
         <Ago at={Number(joinedAt) * 1000} />
       </td>
       <td className="cell-actions">
-        <ChangeButton
-          label={`Remove ${name}`}
-          change={() => ({
-            question: `Remove ${name} from ${room}?`,
-            consequence: 'They are disconnected. With a token that is still valid they can join again.',
-            verb: 'Remove',
-            isDestructive: true,
-            command: commandOf('participants', 'remove', room, identity),
-            run: async () => void (await client.participants.remove(room, identity)),
-          })}
-        >
-          <UserX aria-hidden /> Remove
-        </ChangeButton>
+        <span className="actions">
+          <EditButton room={room} participant={participant} />
+          <RemoveButton room={room} participant={participant} />
+        </span>
       </td>
     </tr>
   );

@@ -8,9 +8,11 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, describeDuration } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { Blocks } from './blocks.tsx';
 import { Participants } from './participants.tsx';
 import { RoomActions } from './room-actions.tsx';
 import { createdAtMs } from './room-facts.ts';
+import { MetadataButton } from './tell-room.tsx';
 
 /** One room: who is in it, and what can be done with it. */
 export function RoomView({ room: name }: { readonly room: string }) {
@@ -35,6 +37,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
         <Empty title="This room is not open">
           <p>It was closed, or nobody has joined it yet. It appears here again as soon as it opens.</p>
         </Empty>
+        <Blocks room={name} />
       </View>
     );
   }
@@ -74,11 +77,12 @@ export function RoomView({ room: name }: { readonly room: string }) {
           <Fact name="Session">
             <code>{data.sid}</code>
           </Fact>
-          {data.metadata !== '' && (
-            <Fact name="Metadata">
-              <code>{data.metadata}</code>
-            </Fact>
-          )}
+          <Fact name="Metadata">
+            <span className="fact-line">
+              {data.metadata === '' ? 'None' : <code>{data.metadata}</code>}
+              <MetadataButton room={data} />
+            </span>
+          </Fact>
         </dl>
       )}
       {participants.error !== null && <Problem error={participants.error} />}
@@ -86,6 +90,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
       {participants.data !== undefined && (
         <Participants room={name} participants={participants.data.participants} />
       )}
+      <Blocks room={name} />
     </View>
   );
 }
