@@ -66,7 +66,8 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
   // Pages for browsers, which the command line serves.
   ['src/web/', ['src/client/', 'src/contract/', 'src/people/', 'src/fiscal/index.ts']],
   ['src/cli/errors/', ['src/client/', 'src/contract/']],
-  ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/']],
+  // Lists are written as CSV as the tables of people are.
+  ['src/cli/terminal/', ['src/cli/errors/', 'src/contract/', 'src/people/csv-rows.ts']],
   [
     'src/cli/connection/',
     ['src/cli/terminal/', 'src/cli/errors/', 'src/client/', 'src/contract/', 'src/folders/'],
@@ -136,6 +137,17 @@ const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[]
       'src/server/rooms/',
       'src/server/events/',
       'src/server/webhooks/',
+      'src/server/platform/',
+      'src/contract/',
+    ],
+  ],
+  // Sessions are read from what the others keep.
+  [
+    'src/server/sessions/',
+    [
+      'src/server/transcription/',
+      'src/server/recordings/',
+      'src/server/events/',
       'src/server/platform/',
       'src/contract/',
     ],

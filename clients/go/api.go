@@ -405,6 +405,116 @@ type RecordingList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
+// Session: A room from its opening to its end; recorders and agents are not counted.
+type Session struct {
+	// The media server's id of the session, as `room.id` of events
+	SessionID string `json:"sessionId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// Whether the room is open. One of open, ended.
+	Status string `json:"status"`
+	// When the room was opened
+	CreatedAt string `json:"createdAt"`
+	// When the first participant joined; null if none has
+	StartedAt *string `json:"startedAt"`
+	// When the room was closed; null while it is open
+	EndedAt *string `json:"endedAt"`
+	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
+	DurationMs int64 `json:"durationMs"`
+	// How many identities were there; whoever joined several times counts once
+	TotalParticipants int64 `json:"totalParticipants"`
+	// Most identities at the same time
+	PeakParticipants int64 `json:"peakParticipants"`
+	// Minutes of all participants together, to two decimals; until now for who is still there. Time in which an identity
+	// was connected twice counts once
+	ParticipantMinutes float64 `json:"participantMinutes"`
+}
+
+// SessionList: A page of sessions.
+type SessionList struct {
+	// The sessions, newest first
+	Sessions []Session `json:"sessions"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
+// SessionTranscription: A transcription of the room, or of one of its recordings.
+type SessionTranscription struct {
+	// Form tr_<id>
+	TranscriptionID string `json:"transcriptionId"`
+	// live: of the room; post: of a recording. One of live, post.
+	Kind string `json:"kind"`
+	// The recording that it is of; null for a live one
+	RecordingID *string `json:"recordingId"`
+	// How far it is: active or stopped for a live one. One of active, stopped, queued, processing, completed, failed.
+	Status string `json:"status"`
+	// BCP 47
+	Language string `json:"language"`
+	// When it was started; when it was queued, for a recording
+	StartedAt string `json:"startedAt"`
+	// Null until it is stopped, completed or failed
+	EndedAt *string `json:"endedAt"`
+}
+
+// SessionParticipant: A connection of a participant to the room, from join to leave.
+type SessionParticipant struct {
+	// The media server's id of this connection: each time somebody joins is one
+	SID string `json:"sid"`
+	// Identity of the token (userId)
+	Identity string `json:"identity"`
+	// Display name
+	Name string `json:"name"`
+	// Role of the token; null for tokens of others
+	Role *string `json:"role"`
+	// When the participant joined
+	JoinedAt string `json:"joinedAt"`
+	// Null while the participant is there
+	LeftAt *string `json:"leftAt"`
+	// From joinedAt to leftAt, in milliseconds; until now while the participant is there
+	DurationMs int64 `json:"durationMs"`
+}
+
+// SessionDetail: A session with who was there, its recordings and transcriptions.
+type SessionDetail struct {
+	// The media server's id of the session, as `room.id` of events
+	SessionID string `json:"sessionId"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// Whether the room is open. One of open, ended.
+	Status string `json:"status"`
+	// When the room was opened
+	CreatedAt string `json:"createdAt"`
+	// When the first participant joined; null if none has
+	StartedAt *string `json:"startedAt"`
+	// When the room was closed; null while it is open
+	EndedAt *string `json:"endedAt"`
+	// From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
+	DurationMs int64 `json:"durationMs"`
+	// How many identities were there; whoever joined several times counts once
+	TotalParticipants int64 `json:"totalParticipants"`
+	// Most identities at the same time
+	PeakParticipants int64 `json:"peakParticipants"`
+	// Minutes of all participants together, to two decimals; until now for who is still there. Time in which an identity
+	// was connected twice counts once
+	ParticipantMinutes float64 `json:"participantMinutes"`
+	// Recordings that were started in it, oldest first
+	Recordings []Recording `json:"recordings"`
+	// Transcriptions of the room and of these recordings, oldest first
+	Transcriptions []SessionTranscription `json:"transcriptions"`
+	// Who was there when, in the order in which they joined; at most the first 1000
+	Participants []SessionParticipant `json:"participants"`
+	// True when there are more participants, which their own list has
+	ParticipantsTruncated *bool `json:"participantsTruncated,omitempty"`
+}
+
+// SessionParticipantList: A page of who was in a session.
+type SessionParticipantList struct {
+	// Their connections, in the order in which they joined
+	Participants []SessionParticipant `json:"participants"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
 // IngressCreate: The ingress to create.
 type IngressCreate struct {
 	// Protocol; default rtmp. One of rtmp, whip.
@@ -1857,6 +1967,91 @@ func (c *Client) GetRecording(ctx context.Context, recordingID string) (Recordin
 // DeleteRecording: Delete a recording and its file.
 func (c *Client) DeleteRecording(ctx context.Context, recordingID string) error {
 	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/recordings/" + url.PathEscape(recordingID), query: nil}, nil)
+}
+
+// ListSessionsParams is the query of ListSessions. What is zero is not sent.
+type ListSessionsParams struct {
+	// Only sessions of this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// Only those that are open, or ended
+	Status string
+	// Only rooms opened then or later
+	Since string
+	// Only rooms opened before: months that follow each other have each session once
+	Until string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListSessionsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "roomId", params.RoomID)
+	setString(values, "status", params.Status)
+	setString(values, "since", params.Since)
+	setString(values, "until", params.Until)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListSessions: List sessions of rooms, newest first.
+func (c *Client) ListSessions(ctx context.Context, params ListSessionsParams) (SessionList, error) {
+	var response SessionList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/sessions", query: params.values()}, &response)
+	return response, err
+}
+
+// AllSessions: List sessions of rooms, newest first, every item of every page. It ends after an error.
+func (c *Client) AllSessions(ctx context.Context, params ListSessionsParams) iter.Seq2[Session, error] {
+	return pages(func(cursor string) ([]Session, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListSessions(ctx, params)
+		return page.Sessions, page.NextCursor, err
+	})
+}
+
+// GetSession: Show one session: who was there when, its recordings and transcriptions.
+func (c *Client) GetSession(ctx context.Context, sessionID string) (SessionDetail, error) {
+	var response SessionDetail
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/sessions/" + url.PathEscape(sessionID), query: nil}, &response)
+	return response, err
+}
+
+// ListSessionParticipantsParams is the query of ListSessionParticipants. What is zero is not sent.
+type ListSessionParticipantsParams struct {
+	// Page size; default 200
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListSessionParticipantsParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListSessionParticipants: List who was in a session, and when.
+func (c *Client) ListSessionParticipants(ctx context.Context, sessionID string, params ListSessionParticipantsParams) (SessionParticipantList, error) {
+	var response SessionParticipantList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/sessions/" + url.PathEscape(sessionID) + "/participants", query: params.values()}, &response)
+	return response, err
+}
+
+// AllSessionParticipants: List who was in a session, and when, every item of every page. It ends after an error.
+func (c *Client) AllSessionParticipants(ctx context.Context, sessionID string, params ListSessionParticipantsParams) iter.Seq2[SessionParticipant, error] {
+	return pages(func(cursor string) ([]SessionParticipant, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListSessionParticipants(ctx, sessionID, params)
+		return page.Participants, page.NextCursor, err
+	})
 }
 
 // ListIngress: List the ingress endpoints of a room.

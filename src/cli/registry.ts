@@ -38,6 +38,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/recordings/commands.ts'),
   },
   {
+    noun: 'sessions',
+    section: 'Rooms',
+    summary: 'Rooms that ended: when, and who was there',
+    verbs: ['list', 'get', 'participants'],
+    load: () => import('./commands/sessions/commands.ts'),
+  },
+  {
     noun: 'transcription',
     section: 'Rooms',
     summary: 'What is said in a room, while it is said',

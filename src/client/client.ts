@@ -11,6 +11,7 @@ import { Recordings } from './recordings.ts';
 import { readinessOf } from './request-parts.ts';
 import { Rooms } from './rooms.ts';
 import { RtcError } from './rtc-error.ts';
+import { Sessions } from './sessions.ts';
 import { Tokens } from './tokens.ts';
 import { Transcription } from './transcription.ts';
 import { Transcriptions } from './transcriptions.ts';
@@ -35,6 +36,7 @@ export class RtcClient extends DeprecatedCalls {
   readonly blocks: Blocks;
   readonly tokens: Tokens;
   readonly recordings: Recordings;
+  readonly sessions: Sessions;
   readonly ingress: Ingress;
   readonly transcription: Transcription;
   readonly transcriptions: Transcriptions;
@@ -53,6 +55,7 @@ export class RtcClient extends DeprecatedCalls {
     this.blocks = new Blocks(transport);
     this.tokens = new Tokens(transport);
     this.recordings = new Recordings(transport);
+    this.sessions = new Sessions(transport);
     this.ingress = new Ingress(transport);
     this.transcription = new Transcription(transport);
     this.transcriptions = new Transcriptions(transport);

@@ -27,6 +27,7 @@ export type {
 export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from './recordings.ts';
 export type { ListRoomsOptions, RoomCreation, Rooms } from './rooms.ts';
 export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';
+export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './sessions.ts';
 export type { RequestSigner } from './sign-request.ts';
 export type { Tokens } from './tokens.ts';
 export type { ReadTranscriptionOptions, TextFormat, Transcription } from './transcription.ts';

@@ -15,6 +15,10 @@ export function recordingPath(id: string, ...rest: readonly string[]): string {
   return `/v1/recordings${pathOf(id, ...rest)}`;
 }
 
+export function sessionPath(id: string, ...rest: readonly string[]): string {
+  return `/v1/sessions${pathOf(id, ...rest)}`;
+}
+
 export function transcriptionPath(id: string): string {
   return `/v1/transcriptions${pathOf(id)}`;
 }

@@ -6,6 +6,10 @@
 export const ROLES = ['host', 'moderator', 'participant', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Whether a session of a room still runs. */
+export const SESSION_STATUSES = ['open', 'ended'] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
 /** How a transcript may be read. */
 export const TRANSCRIPT_FORMATS = ['json', 'text', 'vtt', 'srt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];

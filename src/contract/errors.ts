@@ -35,6 +35,10 @@ export const PROBLEMS = {
     meaning: 'The recording is known, but it has no file, or its file is no longer where it was stored.',
   },
   'no-active-recording': { status: 404, meaning: 'The room is not being recorded.' },
+  'session-not-found': {
+    status: 404,
+    meaning: 'No session has this id; an ended one is kept for SESSION_RETENTION.',
+  },
   'ingress-not-found': { status: 404, meaning: 'The room has no ingress of this id.' },
   'transcription-not-found': {
     status: 404,

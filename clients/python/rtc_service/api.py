@@ -449,6 +449,125 @@ class RecordingList(TypedDict):
     nextCursor: Optional[str]
 
 
+class Session(TypedDict):
+    """A room from its opening to its end; recorders and agents are not counted"""
+
+    # The media server's id of the session, as `room.id` of events
+    sessionId: str
+    # Room name
+    roomId: str
+    # Whether the room is open
+    status: Literal["open", "ended"]
+    # When the room was opened
+    createdAt: str
+    # When the first participant joined; null if none has
+    startedAt: Optional[str]
+    # When the room was closed; null while it is open
+    endedAt: Optional[str]
+    # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
+    durationMs: int
+    # How many identities were there; whoever joined several times counts once
+    totalParticipants: int
+    # Most identities at the same time
+    peakParticipants: int
+    # Minutes of all participants together, to two decimals; until now for who is still there. Time in which an
+    # identity was connected twice counts once
+    participantMinutes: float
+
+
+class SessionList(TypedDict):
+    """A page of sessions"""
+
+    # The sessions, newest first
+    sessions: list[Session]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
+class SessionTranscription(TypedDict):
+    """A transcription of the room, or of one of its recordings"""
+
+    # Form tr_<id>
+    transcriptionId: str
+    # live: of the room; post: of a recording
+    kind: Literal["live", "post"]
+    # The recording that it is of; null for a live one
+    recordingId: Optional[str]
+    # How far it is: active or stopped for a live one
+    status: Literal["active", "stopped", "queued", "processing", "completed", "failed"]
+    # BCP 47
+    language: str
+    # When it was started; when it was queued, for a recording
+    startedAt: str
+    # Null until it is stopped, completed or failed
+    endedAt: Optional[str]
+
+
+class SessionParticipant(TypedDict):
+    """A connection of a participant to the room, from join to leave"""
+
+    # The media server's id of this connection: each time somebody joins is one
+    sid: str
+    # Identity of the token (userId)
+    identity: str
+    # Display name
+    name: str
+    # Role of the token; null for tokens of others
+    role: Optional[str]
+    # When the participant joined
+    joinedAt: str
+    # Null while the participant is there
+    leftAt: Optional[str]
+    # From joinedAt to leftAt, in milliseconds; until now while the participant is there
+    durationMs: int
+
+
+class _SessionDetailRequired(TypedDict):
+    # The media server's id of the session, as `room.id` of events
+    sessionId: str
+    # Room name
+    roomId: str
+    # Whether the room is open
+    status: Literal["open", "ended"]
+    # When the room was opened
+    createdAt: str
+    # When the first participant joined; null if none has
+    startedAt: Optional[str]
+    # When the room was closed; null while it is open
+    endedAt: Optional[str]
+    # From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined
+    durationMs: int
+    # How many identities were there; whoever joined several times counts once
+    totalParticipants: int
+    # Most identities at the same time
+    peakParticipants: int
+    # Minutes of all participants together, to two decimals; until now for who is still there. Time in which an
+    # identity was connected twice counts once
+    participantMinutes: float
+    # Recordings that were started in it, oldest first
+    recordings: list[Recording]
+    # Transcriptions of the room and of these recordings, oldest first
+    transcriptions: list[SessionTranscription]
+    # Who was there when, in the order in which they joined; at most the first 1000
+    participants: list[SessionParticipant]
+
+
+class SessionDetail(_SessionDetailRequired, total=False):
+    """A session with who was there, its recordings and transcriptions"""
+
+    # True when there are more participants, which their own list has
+    participantsTruncated: bool
+
+
+class SessionParticipantList(TypedDict):
+    """A page of who was in a session"""
+
+    # Their connections, in the order in which they joined
+    participants: list[SessionParticipant]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
 class IngressCreate(TypedDict, total=False):
     """The ingress to create"""
 
@@ -1929,6 +2048,79 @@ class Operations:
     def delete_recording(self, recording_id: str) -> None:
         """Delete a recording and its file."""
         self._call("DELETE", self._path("/v1/recordings/{}", recording_id), {}, None)
+
+    def list_sessions(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        status: Optional[Literal["open", "ended"]] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> SessionList:
+        """List sessions of rooms, newest first."""
+        response: SessionList = self._call(
+            "GET",
+            "/v1/sessions",
+            {"roomId": room_id, "status": status, "since": since, "until": until, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_sessions(
+        self,
+        *,
+        room_id: Optional[str] = None,
+        status: Optional[Literal["open", "ended"]] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Session]:
+        """List sessions of rooms, newest first: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_sessions(room_id=room_id, status=status, since=since, until=until, limit=limit, cursor=cursor)
+            yield from page["sessions"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def get_session(self, session_id: str) -> SessionDetail:
+        """Show one session: who was there when, its recordings and transcriptions."""
+        response: SessionDetail = self._call("GET", self._path("/v1/sessions/{}", session_id), {}, None)
+        return response
+
+    def list_session_participants(
+        self,
+        session_id: str,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> SessionParticipantList:
+        """List who was in a session, and when."""
+        response: SessionParticipantList = self._call(
+            "GET",
+            self._path("/v1/sessions/{}/participants", session_id),
+            {"limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_session_participants(
+        self,
+        session_id: str,
+        *,
+        limit: Optional[int] = None,
+    ) -> Iterator[SessionParticipant]:
+        """List who was in a session, and when: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_session_participants(session_id, limit=limit, cursor=cursor)
+            yield from page["participants"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def list_ingress(self, room_id: str) -> IngressList:
         """List the ingress endpoints of a room."""

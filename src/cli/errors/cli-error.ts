@@ -67,6 +67,7 @@ export const EXIT_CODE_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, Ex
   'participant-not-found': EXIT.notFound,
   'block-not-found': EXIT.notFound,
   'track-not-found': EXIT.notFound,
+  'session-not-found': EXIT.notFound,
   'recording-not-found': EXIT.notFound,
   'recording-file-not-found': EXIT.notFound,
   'no-active-recording': EXIT.notFound,

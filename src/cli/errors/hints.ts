@@ -76,6 +76,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'participant-not-found': inRoom('see who is there', 'rtc participants list'),
   'block-not-found': inRoom('see who is blocked', 'rtc blocks list'),
   'track-not-found': inRoom("see everybody's tracks", 'rtc participants list --json identity,tracks'),
+  'session-not-found': 'see which there are: rtc sessions list',
   'recording-not-found': 'see which there are: rtc recordings list',
   'recording-file-not-found': (error) =>
     `look at its status and error: rtc recordings get ${idOf(error.path, 'recordings')}`,

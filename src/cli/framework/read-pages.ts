@@ -5,6 +5,8 @@ import { option, wholeNumber } from './parameters.ts';
 const PAGE_SIZE = 200;
 const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 10_000;
+/** Every record, over as many pages as it takes. */
+export const NO_LIMIT = Number.POSITIVE_INFINITY;
 
 export const LIMIT = option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
   parse: wholeNumber(1, MAX_LIMIT),

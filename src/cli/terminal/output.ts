@@ -83,6 +83,11 @@ async function printList(terminal: Terminal, result: ListResult): Promise<void> 
     printJson(terminal, selectAll(terminal.json, result));
     return;
   }
+  if (result.isCsv === true) {
+    const { renderCsv } = await import('./csv.ts');
+    terminal.io.stdout.write(renderCsv(result, plain));
+    return;
+  }
   if (result.rows.length === 0) {
     printStatus(terminal, result.empty);
     return;

@@ -57,6 +57,8 @@ export type ListResult = Table & {
   readonly areWhole: readonly boolean[];
   /** On a terminal: wide cells are wrapped rather than cut. */
   readonly isWrapped?: boolean;
+  /** Comma-separated with a header, on a terminal too. */
+  readonly isCsv?: boolean;
 };
 
 export type RecordResult = Table & { readonly kind: 'record'; readonly row: Row };
@@ -86,6 +88,7 @@ type ListOptions<R> = Common & {
   readonly identify: (record: R) => string;
   readonly empty: string;
   readonly isWrapped?: boolean;
+  readonly isCsv?: boolean;
 };
 
 export function list<R extends object>(options: ListOptions<R>): ListResult {

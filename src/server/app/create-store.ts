@@ -11,6 +11,7 @@ import { InFlightCounter } from '../platform/storage/in-flight-counter.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
+import { createSessionStore } from '../sessions/sessions.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { RegistrationCache } from '../webhooks/registration-cache.ts';
@@ -37,6 +38,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     events: calls.observe('events', stores.events),
     fanOuts: calls.observe('fanOuts', stores.fanOuts),
     presence: calls.observe('presence', stores.presence),
+    sessions: calls.observe('sessions', stores.sessions),
     webhooks: calls.observe('webhooks', stores.webhooks),
     deliveries: calls.observe('deliveries', stores.deliveries),
     blocks: calls.observe('blocks', stores.blocks),
@@ -62,6 +64,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     events: createEventStore(connection),
     fanOuts: createFanOutStore(connection),
     presence: createPresenceStore(connection),
+    sessions: createSessionStore(connection),
     webhooks: createWebhookStore(connection, registrations),
     deliveries: createDeliveryStore(connection),
     blocks: createBlockStore(connection.db),

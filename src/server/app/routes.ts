@@ -18,6 +18,8 @@ import type { IssueTokenDeps } from '../rooms/issue-token.ts';
 import { type ParticipantRouteDeps, participantRoutes } from '../rooms/participant-routes.ts';
 import { type RoomRouteDeps, roomRoutes } from '../rooms/room-routes.ts';
 import { tokenRoutes } from '../rooms/token-routes.ts';
+import { sessionRoutes } from '../sessions/session-routes.ts';
+import type { SessionDeps } from '../sessions/sessions.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
 import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/delivery-routes.ts';
@@ -32,6 +34,7 @@ export type RouteDeps = HealthDeps &
   IssueTokenDeps &
   RecordingDeps &
   RecordingLibraryDeps &
+  SessionDeps &
   IngressDeps &
   TranscriptionDeps &
   TranscriptionsDeps &
@@ -59,6 +62,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...blockRoutes(deps),
     ...recordingRoutes(deps),
     ...recordingLibraryRoutes(deps),
+    ...sessionRoutes(deps),
     ...ingressRoutes(deps),
     ...transcriptionRoutes(deps),
     ...transcriptionsRoutes(deps),

@@ -170,8 +170,12 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     onCompared: (startedAt) => intake.makeUp(startedAt),
   });
   closers.add(() => reconciler.close());
-  const { EVENT_RETENTION: eventDays, DELIVERY_RETENTION: deliveryDays } = config.values;
-  const retention = { eventsMs: eventDays * DAY_MS, deliveriesMs: deliveryDays * DAY_MS };
+  const { EVENT_RETENTION, DELIVERY_RETENTION, SESSION_RETENTION } = config.values;
+  const retention = {
+    eventsMs: EVENT_RETENTION * DAY_MS,
+    deliveriesMs: DELIVERY_RETENTION * DAY_MS,
+    sessionsMs: SESSION_RETENTION * DAY_MS,
+  };
   const purgeOthers = [(limit: number) => store.idempotency.purge(adapters.clock.now(), limit)];
   const purge = startPurge({ ...adapters, retention, purgeOthers });
   closers.add(() => purge.close());

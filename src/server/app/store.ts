@@ -3,13 +3,14 @@ import type { MediaEventStores } from '../media-events/stores.ts';
 import type { FigureStore } from '../metrics/figures.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
+import type { SessionStores } from '../sessions/store.ts';
 
 /**
  * The service's database, with every capability's store: one schema and one query layer on SQLite and PostgreSQL.
  * Instants are Unix milliseconds. Every method rejects with ServiceError storage-unavailable when the database does
  * not answer or cannot be written. It implements the UnitOfWork of every capability (see there for `transaction`).
  */
-export interface Store extends MediaEventStores, AccessStores {
+export interface Store extends MediaEventStores, AccessStores, SessionStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   readonly figures: FigureStore;
   readonly changes: ChangeFeed;

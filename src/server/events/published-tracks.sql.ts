@@ -5,7 +5,7 @@ import type { PresenceStore, PublishedTrack } from './store.ts';
 /** Bounds how long one deletion keeps others waiting. */
 export const ROWS_AT_ONCE = 1000;
 
-type TrackMethods = Pick<PresenceStore, 'findTracks' | 'listPublishedTracks' | 'saveTracks'>;
+type TrackMethods = Pick<PresenceStore, 'findTracks' | 'listPublishedTracks' | 'saveTracks' | 'purgeTracks'>;
 
 export function createTrackQueries(connection: Connection): TrackMethods {
   const { db, dialect } = connection;
@@ -26,6 +26,7 @@ export function createTrackQueries(connection: Connection): TrackMethods {
         .orderBy('sid')
         .execute(),
     saveTracks: (tracks) => saveTracks(connection, tracks),
+    purgeTracks: (before, limit) => purgeTracks(connection, before, limit),
   };
 }
 
@@ -45,6 +46,17 @@ async function saveTracks({ db, dialect }: Connection, tracks: readonly Publishe
     insert into ${sql.table('publishedTracks')} (${columns}) select ${columns} from ${rows} as listed where true
     on conflict (sid) do update set track = excluded.track, "unpublishedAt" = excluded."unpublishedAt"
   `.execute(db);
+}
+
+async function purgeTracks({ db }: Connection, before: number, limit: number): Promise<number> {
+  const tracks = sql.table('publishedTracks');
+  const deleted = await sql`
+    delete from ${tracks} where sid in (
+      select sid from ${tracks} as one where "publishedAt" < ${before} and not exists (
+        select 1 from ${sql.table('roomSessions')} as room where room.sid = one."roomSid" and room."endedAt" is null
+      ) order by "publishedAt" limit ${limit}
+    )`.execute(db);
+  return Number(deleted.numAffectedRows ?? 0);
 }
 
 /** Deletes tracks of these rooms, at most ROWS_AT_ONCE; returns their number. */

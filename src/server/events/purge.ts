@@ -14,7 +14,11 @@ export type PurgeDeps = {
   readonly clock: Clock;
   readonly log: Log;
   /** How long ended things are kept. */
-  readonly retention: { readonly eventsMs: number; readonly deliveriesMs: number };
+  readonly retention: {
+    readonly eventsMs: number;
+    readonly deliveriesMs: number;
+    readonly sessionsMs: number;
+  };
   /** What other capabilities keep for a time: each deletes at most `limit` of it, and returns how many it did. */
   readonly purgeOthers?: readonly ((limit: number) => Promise<number>)[];
 };
@@ -39,9 +43,11 @@ async function purgeAll(
 ): Promise<void> {
   const deliveriesBefore = clock.now() - retention.deliveriesMs;
   const eventsBefore = clock.now() - retention.eventsMs;
+  const sessionsBefore = clock.now() - retention.sessionsMs;
   await inBatches(clock, signal, () => store.deliveries.purge(deliveriesBefore, BATCH));
   await inBatches(clock, signal, () => store.events.purge(eventsBefore, BATCH));
-  await inBatches(clock, signal, () => store.presence.purge(eventsBefore, BATCH));
+  await inBatches(clock, signal, () => store.presence.purgeTracks(eventsBefore, BATCH));
+  await inBatches(clock, signal, () => store.presence.purge(sessionsBefore, BATCH));
   for (const purge of purgeOthers) await inBatches(clock, signal, () => purge(BATCH));
 }
 

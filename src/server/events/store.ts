@@ -95,6 +95,8 @@ export interface PresenceStore {
   listPublishedTracks(roomSids: readonly string[]): Promise<readonly PublishedTrack[]>;
   /** Each element has a sid of its own. */
   saveTracks(tracks: readonly PublishedTrack[]): Promise<void>;
+  /** Deletes at most `limit` tracks that were published before `before` in sessions that have ended; returns how many. */
+  purgeTracks(before: number, limit: number): Promise<number>;
   /** Deletes room sessions that ended before `before`, with participants and tracks; returns the number of rooms. */
   purge(before: number, limit: number): Promise<number>;
 }
@@ -126,7 +128,7 @@ export type ParticipantSession = {
   /** Null where participant_left came without participant_joined before it. */
   readonly joinedAt: number | null;
   readonly leftAt: number | null;
-  /** From the last event that had it. */
+  /** From the last event that had it, while the participant is present. */
   readonly metadata: string | null;
   /** The role of the token with which the participant joined; null for tokens of others. */
   readonly accessRole: string | null;

@@ -104,6 +104,7 @@ async function leave(
       ...toSession(info, session.sid, event.createdAt),
       joinedAt: null,
       leftAt: event.createdAt,
+      metadata: null,
     });
     return [];
   }

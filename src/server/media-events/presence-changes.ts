@@ -47,7 +47,8 @@ export async function leaveNow(
   { occurredAt, isReconciled, reason }: Leaving,
 ): Promise<DomainEvent> {
   const leftAt = Math.max(occurredAt, participant.joinedAt ?? occurredAt);
-  await presence.saveParticipant({ ...participant, leftAt });
+  // Kept until now for this event: whoever has left needs no metadata any more.
+  await presence.saveParticipant({ ...participant, leftAt, metadata: null });
   return participantEvent('participant_left', participant, { occurredAt: leftAt, isReconciled }, reason);
 }
 

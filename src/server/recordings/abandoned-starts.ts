@@ -73,11 +73,11 @@ export async function giveUpAbandonedStarts(deps: AbandonedStartDeps): Promise<v
   for (const recording of await deps.store.recordings.list({ status: 'starting', limit: LIMIT })) {
     const now = deps.clock.now();
     if ((recording.claimUntil ?? now) > now) continue;
-    const { id, room, filepath, bucket } = recording;
+    const { id, room, roomSid, filepath, bucket } = recording;
     const owner = deps.instanceId;
     // The path stays the same: whoever takes this claim over in turn still knows which egress to stop.
     const claim = await deps.store.recordings.claim(
-      { id, room, filepath, bucket, owner, claimUntil: now + CLAIM_MS },
+      { id, room, roomSid, filepath, bucket, owner, claimUntil: now + CLAIM_MS },
       now,
     );
     if (!claim.claimed) continue;

@@ -152,7 +152,7 @@ export function noFile({ status }: Recording): ServiceError {
   return new ServiceError('recording-file-not-found', detail);
 }
 
-function toRecord(deps: Pick<EgressStateDeps, 'clock'>, row: Recording): RecordingRecord {
+export function toRecord(deps: Pick<EgressStateDeps, 'clock'>, row: Recording): RecordingRecord {
   return {
     recordingId: row.egressId ?? row.id,
     roomId: row.room,

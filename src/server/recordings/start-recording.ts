@@ -68,14 +68,14 @@ export async function startRecording(
   settings: RecordingSettings = {},
 ): Promise<RecordingStart> {
   refuseWithoutEffect(settings);
-  await findRoom(deps, room);
+  const { sid: roomSid } = await findRoom(deps, room);
   const { timeoutMs } = deps.recordings;
   const requestedAt = deps.clock.monotonic();
   // Without Redis this fails at once, where a start would search 22 s for a recorder. It also comes before a claim
   // is taken over, because the row alone names what the earlier owner left behind.
   let running = await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
-    const claim = await claimRoom(deps, room);
+    const claim = await claimRoom(deps, room, roomSid);
     if (claim.claimed) {
       if (claim.takenOverFrom !== undefined) await stopByPath(deps, running, claim.takenOverFrom.filepath);
       await ensureRecorder(deps, claim.recording);
@@ -105,13 +105,14 @@ function refuseWithoutEffect({ audioOnly, layout, preset }: RecordingSettings): 
   });
 }
 
-async function claimRoom(deps: RecordingDeps, room: string) {
+async function claimRoom(deps: RecordingDeps, room: string, roomSid: string) {
   const now = deps.clock.now();
   const path = recordingPath(deps.recordings.pathTemplate, room, now);
   return await deps.store.recordings.claim(
     {
       id: `rec_${deps.ids.next()}`,
       room,
+      roomSid,
       filepath: deps.recordings.bucket === undefined ? `${deps.recordings.directory}/${path}` : path,
       bucket: deps.recordings.bucket?.bucket ?? null,
       owner: deps.instanceId,

@@ -30,6 +30,14 @@ export function createRecordingStore(db: Database): RecordingStore {
     findByEgressId: (egressId) =>
       db.selectFrom('recordings').selectAll().where('egressId', '=', egressId).executeTakeFirst(),
     list: (query) => listRecordings(db, query),
+    listOfSession: (roomSid) =>
+      db
+        .selectFrom('recordings')
+        .selectAll()
+        .where('roomSid', '=', roomSid)
+        .orderBy('createdAt')
+        .orderBy('id')
+        .execute(),
     isAnyActiveSince: async (since) => {
       const recordings = db.selectFrom('recordings').select('id');
       const recent = recordings.where('createdAt', '>', since).limit(1);
@@ -84,10 +92,10 @@ type TakeOver = { readonly from: Recording; readonly recording: NewRecording; re
 
 /** Only while the row is as it was seen: of those who try at once, one does it, and the others look again. */
 function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Recording | undefined> {
-  const { filepath, bucket, owner, claimUntil } = recording;
+  const { roomSid, filepath, bucket, owner, claimUntil } = recording;
   return db
     .updateTable('recordings')
-    .set({ filepath, bucket, claimOwner: owner, claimUntil, createdAt: now })
+    .set({ roomSid: roomSid ?? null, filepath, bucket, claimOwner: owner, claimUntil, createdAt: now })
     .where('id', '=', from.id)
     .where('status', '=', 'starting')
     .where('claimOwner', '=', from.claimOwner)
@@ -98,6 +106,7 @@ function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Rec
 }
 
 const NOTHING_KNOWN_YET = {
+  roomSid: null,
   egressId: null,
   startedAt: null,
   mediaStartedAt: null,

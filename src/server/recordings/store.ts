@@ -18,6 +18,8 @@ export type Recording = {
   /** Our own id, there before the egress is. */
   readonly id: string;
   readonly room: string;
+  /** The room's session in which it was started; null where that is not known. */
+  readonly roomSid: string | null;
   readonly egressId: string | null;
   readonly status: RecordingState;
   /** Key in the bucket, or path of the recorder's file output. */
@@ -41,7 +43,7 @@ export interface RecordingStore {
   /**
    * Claims the room for a new recording: inserts `recording` as `starting`, or, where an active row exists,
    * takes that one over when it is `starting` and its claim ran out: claimUntil <= now (same row id, new owner,
-   * new claim, new createdAt, filepath and bucket). Atomic across instances.
+   * new claim, new createdAt, roomSid, filepath and bucket). Atomic across instances.
    */
   claim(recording: NewRecording, now: number): Promise<RecordingClaim>;
   /**
@@ -56,6 +58,8 @@ export interface RecordingStore {
   findByEgressId(egressId: string): Promise<Recording | undefined>;
   /** Newest first, by (createdAt, id); `after` is the last row of the page before. */
   list(query: RecordingQuery): Promise<readonly Recording[]>;
+  /** The recordings of a room's session, oldest first. */
+  listOfSession(roomSid: string): Promise<readonly Recording[]>;
   /** Whether a recording is active, or was created after `since`. */
   isAnyActiveSince(since: number): Promise<boolean>;
   /** An ended row -> gone; whether it was. An active row stays, it is the room's lock. */
@@ -65,6 +69,7 @@ export interface RecordingStore {
 export type NewRecording = {
   readonly id: string;
   readonly room: string;
+  readonly roomSid?: string | null;
   readonly filepath: string;
   readonly bucket: string | null;
   readonly owner: string;

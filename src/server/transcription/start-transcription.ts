@@ -22,11 +22,12 @@ export async function startTranscription(
 ): Promise<StartedTranscription> {
   const language = formatLanguage(request.language ?? DEFAULT_LANGUAGE);
   await requireWorker(deps, 'stt-live', language);
-  await findRoom(deps, room);
+  const { sid: roomSid } = await findRoom(deps, room);
   const { options, participants } = request;
   const { transcription } = await deps.store.transcriptions.startLive({
     id: `tr_${deps.ids.next()}`,
     room,
+    roomSid,
     language,
     speakers: participants ?? {},
     options: {

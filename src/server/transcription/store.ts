@@ -64,6 +64,8 @@ export interface TranscriptionStore {
   find(id: string): Promise<Transcription | undefined>;
   /** Lists post-call ones, newest first by (createdAt, id). */
   listPost(query: TranscriptionQuery): Promise<readonly Transcription[]>;
+  /** The transcriptions of a room's session, live and post-call, oldest first. */
+  listOfSession(roomSid: string): Promise<readonly Transcription[]>;
   /** Merges a change into the speaker map; null removes a name. Undefined when there is no such transcription. */
   updateSpeakers(
     id: string,
@@ -145,6 +147,8 @@ export type Transcription = {
   readonly id: string;
   readonly kind: 'live' | 'post';
   readonly room: string;
+  /** The room's session in which it, or its recording, was started; null where that is not known. */
+  readonly roomSid: string | null;
   readonly recordingId: string | null;
   readonly egressId: string | null;
   readonly status: TranscriptionStatus;
@@ -178,11 +182,13 @@ export type LiveOptions = {
 export type NewLiveTranscription = Pick<
   Transcription,
   'id' | 'room' | 'language' | 'speakers' | 'options' | 'createdAt'
->;
+> &
+  Partial<Pick<Transcription, 'roomSid'>>;
 export type NewPostTranscription = Pick<
   Transcription,
   'id' | 'room' | 'language' | 'speakers' | 'createdAt' | 'originAt'
-> & { readonly recordingId: string; readonly egressId: string };
+> &
+  Partial<Pick<Transcription, 'roomSid'>> & { readonly recordingId: string; readonly egressId: string };
 
 export type PostProgress = {
   readonly progress: number;

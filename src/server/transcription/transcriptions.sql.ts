@@ -51,6 +51,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     recordPostOutcome: (id, owner, outcome) => recordPostOutcome(connection, { id, owner }, outcome),
     find: (id) => one(db.selectFrom('transcriptions').selectAll().where('id', '=', sanitizeText(id))),
     listPost: (query) => listPost(db, query),
+    listOfSession: (roomSid) => listOfSession(db, roomSid),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
     delete: (id) => deleteTranscription(connection, id),
   };
@@ -64,6 +65,7 @@ async function one(select: {
 }
 
 const NOTHING_YET = {
+  roomSid: null,
   recordingId: null,
   egressId: null,
   leaseOwner: null,
@@ -216,6 +218,17 @@ async function listPost(db: Database, query: TranscriptionQuery): Promise<readon
     );
   }
   const rows = await select.orderBy('createdAt', 'desc').orderBy('id', 'desc').limit(limit).execute();
+  return rows.map(toTranscription);
+}
+
+async function listOfSession(db: Database, roomSid: string): Promise<readonly Transcription[]> {
+  const rows = await db
+    .selectFrom('transcriptions')
+    .selectAll()
+    .where('roomSid', '=', roomSid)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute();
   return rows.map(toTranscription);
 }
 

@@ -41,7 +41,7 @@ describe('what is past its retention', () => {
       store: stage.store,
       clock,
       log: { debug() {}, info() {}, warn() {}, error() {} },
-      retention: { eventsMs: 2 * DAY_MS, deliveriesMs: DAY_MS },
+      retention: { eventsMs: 2 * DAY_MS, deliveriesMs: DAY_MS, sessionsMs: 2 * DAY_MS },
     });
     cleanUps.push(purge.close);
     await letPass(clock, 1_000);

@@ -18,6 +18,7 @@ const JUST_NOW = AT - 19_999;
 const STARTING: Recording = {
   id: 'rec_1',
   room: 'demo',
+  roomSid: null,
   egressId: null,
   status: 'starting',
   filepath: 'demo.mp4',

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { RECORDING_SETTINGS } from './recording-settings.ts';
+import { RETENTION_SETTINGS } from './retention-settings.ts';
 import {
   choiceSetting,
   HTTP,
@@ -161,20 +162,7 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 100_000,
   }),
-  EVENT_RETENTION: integerSetting({
-    meaning: 'How long events are kept',
-    fallback: 30,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
-  DELIVERY_RETENTION: integerSetting({
-    meaning: 'How long ended deliveries are kept with their attempts',
-    fallback: 30,
-    minimum: 1,
-    maximum: 3650,
-    unit: 'days',
-  }),
+  ...RETENTION_SETTINGS,
   ...SPEECH_SETTINGS,
   RATE_LIMIT_API: integerSetting({
     meaning: 'Requests per second and key under /v1; 0 turns it off',

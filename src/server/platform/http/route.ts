@@ -13,6 +13,7 @@ export type Tag =
   | 'rooms'
   | 'participants'
   | 'recordings'
+  | 'sessions'
   | 'ingress'
   | 'transcription'
   | 'webhooks'

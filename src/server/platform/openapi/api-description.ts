@@ -6,6 +6,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   rooms: "Rooms, as the media server's own objects",
   participants: 'Who is in a room',
   recordings: 'Recordings of a room, MP4 files in object storage',
+  sessions: 'Rooms from their opening to their end, with who was there',
   ingress: 'RTMP and WHIP streams that publish into a room',
   transcription: 'Speech to text, live and after the call',
   webhooks: 'Webhooks, their deliveries and every attempt',

@@ -23,6 +23,7 @@ export async function queueTranscription(
   const { transcription } = await deps.store.transcriptions.enqueuePost({
     id: `tr_${deps.ids.next()}`,
     room: recording.room,
+    roomSid: recording.roomSid,
     recordingId: recording.id,
     egressId,
     language,

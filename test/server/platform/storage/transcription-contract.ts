@@ -37,6 +37,7 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
           id: 'tr_1',
           kind: 'live',
           room: 'demo',
+          roomSid: null,
           recordingId: null,
           egressId: null,
           status: 'active',

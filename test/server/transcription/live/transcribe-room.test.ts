@@ -12,7 +12,15 @@ import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
 const TRANSCRIPTION: Transcription = {
-  ...{ id: 'tr_1', kind: 'live', room: 'demo', recordingId: null, egressId: null, status: 'active' },
+  ...{
+    id: 'tr_1',
+    kind: 'live',
+    room: 'demo',
+    roomSid: null,
+    recordingId: null,
+    egressId: null,
+    status: 'active',
+  },
   ...{ language: 'en', speakers: {}, leaseOwner: 'worker', leaseUntil: 0, dueAt: null, attempts: 0 },
   ...{ progress: 0, durationMs: null, errorCode: null, errorMessage: null, createdAt: 0, originAt: 0 },
   ...{ startedAt: null, endedAt: null },

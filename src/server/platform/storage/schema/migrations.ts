@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes } from '../engine.ts';
 import { createEventTables, createFanOuts, createPublishedTracks } from './event-tables.ts';
+import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
 
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '009-fan-outs', up: createFanOuts },
   { name: '010-blocks', up: createBlocks },
   { name: '011-idempotent-requests', up: createIdempotentRequests },
+  { name: '012-sessions', up: addSessionColumns },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

@@ -5,6 +5,7 @@ import type { DeliveryList } from '../../../../../src/contract/deliveries.ts';
 import { EVENT_TYPES, TEST_EVENT } from '../../../../../src/contract/event-names.ts';
 import type { Ingress } from '../../../../../src/contract/ingress.ts';
 import type { RecordingStart } from '../../../../../src/contract/recordings.ts';
+import type { SessionList } from '../../../../../src/contract/sessions.ts';
 import type { LiveStarted, PostQueued } from '../../../../../src/contract/transcription.ts';
 import type { Webhook } from '../../../../../src/contract/webhooks.ts';
 import { openStore } from '../../../../../src/server/app/open-store.ts';
@@ -256,6 +257,10 @@ async function endMeeting({ recorder, receiver }: Scene, recordingId: string): P
   await keepOut(recorder);
   await recorder.send('deleteRoom', { path: ROOM });
   await receiver.waitFor(({ body }) => body.event === 'room_finished');
+  const { sessions } = await recorder.send<SessionList>('listSessions', { query: { roomId: 'demo' } });
+  const session = { sessionId: sessions[0]?.sessionId ?? '' };
+  await recorder.send('getSession', { path: session });
+  await recorder.send('listSessionParticipants', { path: session });
   await recorder.send('deleteRecording', { path: { recordingId } });
 }
 
@@ -275,6 +280,7 @@ async function findNothing(recorder: ExchangeRecorder): Promise<void> {
   const ada = { ...ROOM, participantId: 'ada' };
   await recorder.send('getRoom', { path: ROOM, fails: 'room-not-found' });
   await recorder.send('getRecording', { path: { recordingId: 'EG_none' }, fails: 'recording-not-found' });
+  await recorder.send('getSession', { path: { sessionId: 'RM_none' }, fails: 'session-not-found' });
   await recorder.send('getWebhook', { path: { webhookId: 'wh_none' }, fails: 'webhook-not-found' });
   const transcriptionId = 'tr_none';
   await recorder.send('getTranscriptionById', {

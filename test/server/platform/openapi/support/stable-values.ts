@@ -33,6 +33,7 @@ const BEGIN_MS = Date.parse('2026-01-31T09:30:00.000Z');
 const INSTANTS: Readonly<Record<string, number>> = {
   createdAt: 0,
   joinedAt: 4_120,
+  leftAt: 63_020,
   timestamp: 4_180,
   startedAt: 10_000,
   mediaStartedAt: 12_600,
@@ -51,6 +52,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   creationTimeMs: '1769851800000',
   serverTime: 1_769_851_800,
   durationMs: 58_900,
+  participantMinutes: 1.96,
   sizeBytes: 7_340_032,
   nextCursor: 'eyJ2IjoxLCJhZnRlciI6NDJ9',
   start: 1.5,

@@ -1,0 +1,134 @@
+import { SESSION_STATUSES } from '../../../contract/choices.ts';
+import type { SessionList, SessionParticipantList } from '../../../contract/sessions.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { CSV, refuseCsvWithJson } from '../../framework/csv-option.ts';
+import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { pastMoment } from '../../framework/past-moment.ts';
+import { LIMIT, moreNotes, NO_LIMIT, readPages } from '../../framework/read-pages.ts';
+import { list, record } from '../../terminal/result.ts';
+import {
+  DETAIL_FIELDS,
+  PARTICIPANT_FIELDS,
+  PARTICIPANT_LIST,
+  participantCsv,
+  SESSION_CSV,
+  SESSION_FIELDS,
+  SESSION_LIST,
+  SESSION_RECORD,
+} from './session-view.ts';
+
+const ID = argument('id of the session, which events have as room.id (RM_…)');
+
+const listSessions = defineCommand({
+  noun: 'sessions',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List sessions of rooms, newest first',
+  description:
+    'A session is a room from its opening to its end. The figures of one that is open go up to now. --csv writes every session that matches, unless --limit says how many.',
+  needs: 'service',
+  fields: SESSION_FIELDS,
+  arguments: {},
+  options: {
+    room: option('--room <room>', 'only of this room', { parse: notEmpty, completes: 'rooms' }),
+    status: option('--status <status>', 'only these', oneOf(SESSION_STATUSES)),
+    since: option('--since <time>', 'only rooms opened then or later: 10m, 7d or an instant', {
+      parse: pastMoment,
+    }),
+    until: option('--until <time>', 'only rooms opened before: 10m, 7d or an instant', {
+      parse: pastMoment,
+    }),
+    limit: LIMIT,
+    csv: CSV,
+  },
+  examples: [
+    { line: 'rtc sessions list', does: 'The last 50' },
+    { line: 'rtc sessions list --room demo --since 7d', does: 'Those of one room in the last week' },
+    {
+      line: 'rtc sessions list --since 2026-01-01 --until 2026-02-01 --csv > january.csv',
+      does: 'A month for a spreadsheet, each session once',
+    },
+  ],
+  async run(context, { room, status, since, until, limit, csv }) {
+    refuseCsvWithJson(context.terminal, csv);
+    const client = await context.client();
+    const nowMs = context.io.clock();
+    const filter = { roomId: room, status, since: since?.(nowMs), until: until?.(nowMs) };
+    const wanted = limit ?? (csv ? NO_LIMIT : undefined);
+    const { records, nextCursor } = await readPages(wanted, async (page) => {
+      const response = await client.sessions.list({ ...filter, ...page, signal: context.io.signal });
+      return { records: response.sessions, nextCursor: response.nextCursor };
+    });
+    return list({
+      response: { sessions: records, nextCursor } satisfies SessionList,
+      records,
+      columns: csv ? SESSION_CSV : SESSION_LIST,
+      isCsv: csv,
+      identify: ({ sessionId }) => sessionId,
+      empty: 'No sessions.',
+      notes: moreNotes(limit, nextCursor),
+    });
+  },
+});
+
+const get = defineCommand({
+  noun: 'sessions',
+  verb: 'get',
+  summary: 'Show one session: its figures, recordings and transcriptions',
+  needs: 'service',
+  fields: DETAIL_FIELDS,
+  arguments: { id: ID },
+  options: {},
+  examples: [
+    { line: 'rtc sessions get RM_hycBMAjmt6Ub', does: 'When it was, and what was made in it' },
+    { line: 'rtc sessions get RM_hycBMAjmt6Ub --json participantMinutes', does: 'One figure, as JSON' },
+  ],
+  async run(context, { id }) {
+    const client = await context.client();
+    const session = await client.sessions.get(id, { signal: context.io.signal });
+    return record({
+      response: session,
+      record: session,
+      columns: SESSION_RECORD,
+      notes: [`Who was there when: rtc sessions participants ${session.sessionId}`],
+    });
+  },
+});
+
+/** The API's own largest page. */
+const PARTICIPANT_PAGE = 1000;
+
+const participants = defineCommand({
+  noun: 'sessions',
+  verb: 'participants',
+  summary: 'List who was in a session, and when',
+  description:
+    'In the order in which they joined, all of them; who joined several times is there several times.',
+  needs: 'service',
+  fields: PARTICIPANT_FIELDS,
+  arguments: { id: ID },
+  options: { csv: CSV },
+  examples: [
+    { line: 'rtc sessions participants RM_hycBMAjmt6Ub', does: 'Who, from when to when' },
+    { line: 'rtc sessions participants RM_hycBMAjmt6Ub --csv > lesson.csv', does: 'For a spreadsheet' },
+  ],
+  async run(context, { id, csv }) {
+    refuseCsvWithJson(context.terminal, csv);
+    const client = await context.client();
+    const { signal } = context.io;
+    const { records, nextCursor } = await readPages(NO_LIMIT, async ({ cursor }) => {
+      const page = await client.sessions.listParticipants(id, { limit: PARTICIPANT_PAGE, cursor, signal });
+      return { records: page.participants, nextCursor: page.nextCursor };
+    });
+    return list({
+      response: { participants: records, nextCursor } satisfies SessionParticipantList,
+      records,
+      columns: csv ? participantCsv(await client.sessions.get(id, { signal })) : PARTICIPANT_LIST,
+      isCsv: csv,
+      identify: ({ sid }) => sid,
+      empty: 'Nobody joined.',
+    });
+  },
+});
+
+export const commands: readonly Command[] = [listSessions, get, participants];

@@ -1,0 +1,170 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { SESSION_STATUSES } from './choices.ts';
+import { idParameter } from './ids.ts';
+import { instantSchema, nameSchema } from './names.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { RecordingSchema } from './recordings.ts';
+
+/*
+ * A session is a room from its opening to its end. A room of the same name that is opened later is another session,
+ * with another id: LiveKit's sid of the room, which events have as `room.id`.
+ */
+
+export const SessionParams = Type.Object({
+  sessionId: idParameter("The media server's id of the session, as `room.id` of events", 'RM_hycBMAjmt6Ub'),
+});
+
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+const sessionFields = {
+  sessionId: Type.String({
+    description: "The media server's id of the session, as `room.id` of events",
+    examples: ['RM_hycBMAjmt6Ub'],
+  }),
+  roomId: Type.String({ description: 'Room name', examples: ['demo'] }),
+  status: Type.Enum(SESSION_STATUSES, { description: 'Whether the room is open' }),
+  createdAt: instantSchema('When the room was opened'),
+  startedAt: orNull(
+    instantSchema('When the first participant joined'),
+    'When the first participant joined; null if none has',
+  ),
+  endedAt: orNull(
+    instantSchema('When the room was closed'),
+    'When the room was closed; null while it is open',
+  ),
+  durationMs: Type.Integer({
+    description:
+      'From startedAt to endedAt, in milliseconds; until now while the room is open; 0 if nobody joined',
+    examples: [1_860_000],
+  }),
+  totalParticipants: Type.Integer({
+    description: 'How many identities were there; whoever joined several times counts once',
+    examples: [3],
+  }),
+  peakParticipants: Type.Integer({ description: 'Most identities at the same time', examples: [2] }),
+  participantMinutes: Type.Number({
+    description:
+      'Minutes of all participants together, to two decimals; until now for who is still there. Time in which an identity was connected twice counts once',
+    examples: [57.25],
+  }),
+};
+
+export const SessionSchema = Type.Object(sessionFields, {
+  $id: 'Session',
+  description: 'A room from its opening to its end; recorders and agents are not counted',
+});
+export type Session = Static<typeof SessionSchema>;
+
+export const SessionListSchema = Type.Object(
+  { sessions: Type.Array(SessionSchema, { description: 'The sessions, newest first' }), nextCursor },
+  { $id: 'SessionList', description: 'A page of sessions' },
+);
+export type SessionList = Static<typeof SessionListSchema>;
+
+const SessionParticipantSchema = Type.Object(
+  {
+    sid: Type.String({
+      description: "The media server's id of this connection: each time somebody joins is one",
+      examples: ['PA_4bPp8Vi9S6Dd'],
+    }),
+    identity: Type.String({ description: 'Identity of the token (userId)', examples: ['ada'] }),
+    name: Type.String({ description: 'Display name', examples: ['Ada Lovelace'] }),
+    role: orNull(Type.String({ examples: ['host'] }), 'Role of the token; null for tokens of others'),
+    joinedAt: instantSchema('When the participant joined'),
+    leftAt: orNull(instantSchema('When the participant left'), 'Null while the participant is there'),
+    durationMs: Type.Integer({
+      description: 'From joinedAt to leftAt, in milliseconds; until now while the participant is there',
+      examples: [1_717_500],
+    }),
+  },
+  { $id: 'SessionParticipant', description: 'A connection of a participant to the room, from join to leave' },
+);
+export type SessionParticipant = Static<typeof SessionParticipantSchema>;
+
+const SessionTranscriptionSchema = Type.Object(
+  {
+    transcriptionId: Type.String({
+      description: 'Form tr_<id>',
+      examples: ['tr_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+    }),
+    kind: Type.Enum(['live', 'post'], { description: 'live: of the room; post: of a recording' }),
+    recordingId: orNull(
+      Type.String({ examples: ['EG_tH8vdkRoTDWY'] }),
+      'The recording that it is of; null for a live one',
+    ),
+    status: Type.Enum(['active', 'stopped', 'queued', 'processing', 'completed', 'failed'], {
+      description: 'How far it is: active or stopped for a live one',
+    }),
+    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
+    startedAt: instantSchema('When it was started; when it was queued, for a recording'),
+    endedAt: orNull(instantSchema('When it ended'), 'Null until it is stopped, completed or failed'),
+  },
+  { $id: 'SessionTranscription', description: 'A transcription of the room, or of one of its recordings' },
+);
+export type SessionTranscription = Static<typeof SessionTranscriptionSchema>;
+
+/** Of a session that is shown; the list of its participants has all of them. */
+export const MAX_SHOWN_PARTICIPANTS = 1000;
+
+export const SessionDetailSchema = Type.Object(
+  {
+    ...sessionFields,
+    recordings: Type.Array(RecordingSchema, {
+      description: 'Recordings that were started in it, oldest first',
+    }),
+    transcriptions: Type.Array(SessionTranscriptionSchema, {
+      description: 'Transcriptions of the room and of these recordings, oldest first',
+    }),
+    participants: Type.Array(SessionParticipantSchema, {
+      description: `Who was there when, in the order in which they joined; at most the first ${MAX_SHOWN_PARTICIPANTS}`,
+    }),
+    participantsTruncated: Type.Optional(
+      Type.Boolean({ description: 'True when there are more participants, which their own list has' }),
+    ),
+  },
+  { $id: 'SessionDetail', description: 'A session with who was there, its recordings and transcriptions' },
+);
+export type SessionDetail = Static<typeof SessionDetailSchema>;
+
+export const SessionListQuery = Type.Object(
+  {
+    roomId: Type.Optional(nameSchema('Only sessions of this room', 'demo')),
+    status: Type.Optional(Type.Enum(SESSION_STATUSES, { description: 'Only those that are open, or ended' })),
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only rooms opened then or later',
+        examples: ['2026-01-01T00:00:00.000Z'],
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Only rooms opened before: months that follow each other have each session once',
+        examples: ['2026-02-01T00:00:00.000Z'],
+      }),
+    ),
+    limit: pageLimit(200, 'default 50'),
+    cursor: pageCursor(512),
+  },
+  { additionalProperties: false },
+);
+export type SessionListQuery = Static<typeof SessionListQuery>;
+
+export const SessionParticipantListSchema = Type.Object(
+  {
+    participants: Type.Array(SessionParticipantSchema, {
+      description: 'Their connections, in the order in which they joined',
+    }),
+    nextCursor,
+  },
+  { $id: 'SessionParticipantList', description: 'A page of who was in a session' },
+);
+export type SessionParticipantList = Static<typeof SessionParticipantListSchema>;
+
+export const SessionParticipantListQuery = Type.Object(
+  { limit: pageLimit(1000, 'default 200'), cursor: pageCursor(512) },
+  { additionalProperties: false },
+);
+export type SessionParticipantListQuery = Static<typeof SessionParticipantListQuery>;

@@ -1,0 +1,26 @@
+import { integerSetting } from './setting.ts';
+
+/** How long ended things are kept. */
+export const RETENTION_SETTINGS = {
+  EVENT_RETENTION: integerSetting({
+    meaning: 'How long events are kept',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  DELIVERY_RETENTION: integerSetting({
+    meaning: 'How long ended deliveries are kept with their attempts',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  SESSION_RETENTION: integerSetting({
+    meaning: 'How long sessions that ended are kept, with who was there and when',
+    fallback: 30,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+} as const;

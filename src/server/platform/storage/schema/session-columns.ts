@@ -1,0 +1,37 @@
+import { type Kysely, sql } from 'kysely';
+import type { ColumnTypes } from '../engine.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * In which session of its room a recording or transcription was started, and the indexes that sessions are listed and
+ * purged by. Rows of earlier versions get the last session of that name that was open when they were made.
+ */
+export async function addSessionColumns(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+  for (const table of ['recordings', 'transcriptions'] as const) {
+    await db.schema.alterTable(table).addColumn('roomSid', text).execute();
+    await db.schema.createIndex(`${table}OfSession`).on(table).columns(['roomSid', 'createdAt']).execute();
+    const ofRow = (column: string) => sql.ref(`${table}.${column}`);
+    await sql`
+      update ${sql.table(table)} set "roomSid" = (
+        select sid from ${sql.table('roomSessions')} as one
+        where one.name = ${ofRow('room')} and one."createdAt" <= ${ofRow('createdAt')}
+          and (one."endedAt" is null or one."endedAt" >= ${ofRow('createdAt')})
+        order by one."createdAt" desc limit 1
+      )`.execute(db);
+  }
+  // A recording is mostly transcribed after its room was closed.
+  await sql`
+    update transcriptions set "roomSid" = (
+      select "roomSid" from recordings where recordings.id = transcriptions."recordingId"
+    ) where kind = 'post'`.execute(db);
+  await db.schema
+    .createIndex('roomSessionsNewest')
+    .on('roomSessions')
+    .columns(['createdAt', 'sid'])
+    .execute();
+  await db.schema.createIndex('publishedTracksOldest').on('publishedTracks').column('publishedAt').execute();
+  // Only who is present can still leave, which is what their metadata is kept for.
+  await sql`update ${sql.table('participantSessions')} set metadata = null where "leftAt" is not null`.execute(
+    db,
+  );
+}

@@ -1,0 +1,65 @@
+import { setImmediate } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Connection } from '../platform/storage/engine.ts';
+import { figuresOf, type Presence, type SessionFigures } from './session-figures.ts';
+
+/** Connections that are read before others get their turn: on SQLite nothing else runs meanwhile. */
+const ROWS_AT_ONCE = 5_000;
+
+type Asked = { readonly sids: readonly string[]; readonly now: number };
+type Row = Presence & { readonly roomSid: string };
+
+/** Reads the figures of several sessions, by their sids. One in which nobody was is not in the map. */
+export async function readFigures(
+  connection: Connection,
+  { sids, now }: Asked,
+): Promise<ReadonlyMap<string, SessionFigures>> {
+  const figures = new Map<string, SessionFigures>();
+  for (const chunk of await chunksOf(connection, sids)) {
+    const connections = new Map<string, Presence[]>();
+    for (const row of await readConnections(connection, chunk)) {
+      const ofRoom = connections.get(row.roomSid);
+      if (ofRoom === undefined) connections.set(row.roomSid, [row]);
+      else ofRoom.push(row);
+    }
+    for (const [sid, ofRoom] of connections) {
+      const known = figuresOf(ofRoom, now);
+      if (known !== undefined) figures.set(sid, known);
+    }
+    await setImmediate();
+  }
+  return figures;
+}
+
+/** The sids in parts of which each has ROWS_AT_ONCE connections, or one session. */
+async function chunksOf(
+  { db, dialect }: Connection,
+  sids: readonly string[],
+): Promise<readonly (readonly string[])[]> {
+  if (sids.length === 0) return [];
+  const { rows } = await sql<{ roomSid: string; count: number }>`
+    select "roomSid", count(*) as count from ${sql.table('participantSessions')}
+    where "roomSid" ${dialect.oneOf(sids)} group by "roomSid"`.execute(db);
+  const chunks: string[][] = [];
+  let taken = Number.POSITIVE_INFINITY;
+  for (const { roomSid, count } of rows) {
+    taken += count;
+    if (taken > ROWS_AT_ONCE) {
+      chunks.push([]);
+      taken = count;
+    }
+    chunks.at(-1)?.push(roomSid);
+  }
+  return chunks;
+}
+
+async function readConnections(
+  { db, dialect }: Connection,
+  sids: readonly string[],
+): Promise<readonly Row[]> {
+  const { rows } = await sql<Row>`
+    select "roomSid", identity, "joinedAt", "leftAt" from ${sql.table('participantSessions')}
+    where "roomSid" ${dialect.oneOf(sids)} and role = 'participant' and "joinedAt" is not null
+    order by "joinedAt"`.execute(db);
+  return rows;
+}

@@ -1,0 +1,126 @@
+import { ServiceError } from '../../contract/errors.ts';
+import {
+  MAX_SHOWN_PARTICIPANTS,
+  type Session,
+  type SessionDetail,
+  type SessionList,
+  type SessionParticipant,
+  type SessionParticipantList,
+  type SessionTranscription,
+} from '../../contract/sessions.ts';
+import type { Clock } from '../platform/clock.ts';
+import { pageReader } from '../platform/http/read-page.ts';
+import { toInstant } from '../recordings/recording-events.ts';
+import { toRecord } from '../recordings/recordings.ts';
+import type { RecordingStore } from '../recordings/store.ts';
+import type { Transcription, TranscriptionStore } from '../transcription/store.ts';
+import type { SessionRow, SessionState, SessionStores, Stay } from './store.ts';
+
+export type SessionDeps = {
+  readonly store: SessionStores & {
+    readonly recordings: Pick<RecordingStore, 'listOfSession'>;
+    readonly transcriptions: Pick<TranscriptionStore, 'listOfSession'>;
+  };
+  readonly clock: Clock;
+};
+
+type Page = { readonly cursor?: string | undefined; readonly limit: number };
+
+export type SessionsQuery = Page & {
+  readonly roomId?: string | undefined;
+  readonly status?: SessionState | undefined;
+  /** Unix milliseconds. */
+  readonly since?: number | undefined;
+  readonly until?: number | undefined;
+};
+
+const readSessions = pageReader('sessions');
+const readStays = pageReader('session-participants');
+
+/** Newest first. */
+export async function listSessions(
+  { store, clock }: SessionDeps,
+  { roomId: room, status, since, until, ...asked }: SessionsQuery,
+): Promise<SessionList> {
+  const now = clock.now();
+  const { rows, nextCursor } = await readSessions(asked, async (wanted) => {
+    const found = await store.sessions.list({ room, status, since, until, now, ...wanted });
+    return found.map((row) => ({ ...row, id: row.sid }));
+  });
+  return { sessions: rows.map((row) => toSession(row, now)), nextCursor };
+}
+
+/** With its first participants. Throws session-not-found. */
+export async function getSession({ store, clock }: SessionDeps, sessionId: string): Promise<SessionDetail> {
+  const now = clock.now();
+  const row = await findSession({ store, clock }, sessionId);
+  const { sid: roomSid } = row;
+  const stays = await store.sessions.listStays({ roomSid, limit: MAX_SHOWN_PARTICIPANTS + 1 });
+  const recordings = await store.recordings.listOfSession(roomSid);
+  const transcriptions = await store.transcriptions.listOfSession(roomSid);
+  return {
+    ...toSession(row, now),
+    recordings: recordings
+      .filter(({ status }) => status !== 'starting')
+      .map((recording) => toRecord({ clock }, recording)),
+    transcriptions: transcriptions.map(toTranscription),
+    participants: stays.slice(0, MAX_SHOWN_PARTICIPANTS).map((stay) => toParticipant(stay, now)),
+    ...(stays.length > MAX_SHOWN_PARTICIPANTS ? { participantsTruncated: true } : {}),
+  };
+}
+
+/** In the order in which they joined. Throws session-not-found. */
+export async function listSessionParticipants(
+  { store, clock }: SessionDeps,
+  sessionId: string,
+  page: Page,
+): Promise<SessionParticipantList> {
+  const now = clock.now();
+  const { sid: roomSid } = await findSession({ store, clock }, sessionId);
+  const { rows, nextCursor } = await readStays(page, async (wanted) => {
+    const found = await store.sessions.listStays({ roomSid, ...wanted });
+    return found.map((stay) => ({ ...stay, createdAt: stay.joinedAt, id: stay.sid }));
+  });
+  return { participants: rows.map((stay) => toParticipant(stay, now)), nextCursor };
+}
+
+async function findSession({ store, clock }: SessionDeps, sessionId: string): Promise<SessionRow> {
+  const row = await store.sessions.find(sessionId, clock.now());
+  if (row !== undefined) return row;
+  throw new ServiceError('session-not-found', `There is no session ${JSON.stringify(sessionId)}.`);
+}
+
+function toSession(row: SessionRow, now: number): Session {
+  const { startedAt, endedAt } = row;
+  return {
+    sessionId: row.sid,
+    roomId: row.name,
+    status: endedAt === null ? 'open' : 'ended',
+    createdAt: new Date(row.createdAt).toISOString(),
+    startedAt: toInstant(startedAt),
+    endedAt: toInstant(endedAt),
+    durationMs: startedAt === null ? 0 : Math.max(0, (endedAt ?? now) - startedAt),
+    totalParticipants: row.totalParticipants,
+    peakParticipants: row.peakParticipants,
+    participantMinutes: Math.round(row.participantMs / 600) / 100,
+  };
+}
+
+function toParticipant({ sid, identity, name, accessRole, joinedAt, leftAt }: Stay, now: number) {
+  return {
+    ...{ sid, identity, name, role: accessRole },
+    joinedAt: new Date(joinedAt).toISOString(),
+    leftAt: toInstant(leftAt),
+    durationMs: Math.max(0, (leftAt ?? now) - joinedAt),
+  } satisfies SessionParticipant;
+}
+
+function toTranscription(transcription: Transcription): SessionTranscription {
+  const { id, kind, egressId, status, language, createdAt, endedAt } = transcription;
+  return {
+    transcriptionId: id,
+    ...{ kind, recordingId: egressId, status, language },
+    startedAt: new Date(createdAt).toISOString(),
+    endedAt: toInstant(endedAt),
+  };
+}

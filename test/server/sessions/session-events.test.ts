@@ -1,0 +1,133 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { figuresOf } from '../../../src/server/sessions/session-figures.ts';
+import { getSession, listSessions } from '../../../src/server/sessions/sessions.ts';
+import { createDatabase } from '../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../support/parts/shared.ts';
+import {
+  type EventStage,
+  joined,
+  left,
+  mediaEvent,
+  NOW,
+  openEventStage,
+} from '../media-events/support/event-stage.ts';
+
+const stages: EventStage[] = [];
+afterEach(async () => {
+  for (const stage of stages.splice(0)) await stage.close();
+});
+
+const engines = [
+  { name: 'SQLite', databaseUrl: async () => undefined },
+  { name: 'PostgreSQL', databaseUrl: async () => (await createDatabase(await sharedPostgres())).url },
+];
+
+describe.each(engines)('a session on $name', ({ databaseUrl }) => {
+  const openStage = async (): Promise<EventStage> => {
+    const stage = await openEventStage(await databaseUrl());
+    stages.push(stage);
+    return stage;
+  };
+  const readWhole = (stage: EventStage) => getSession(stage, 'RM_1');
+  const life = () => [
+    mediaEvent('room_started'),
+    joined('ada1', { joinedAt: NOW - 4_000 }),
+    joined('bob1', { joinedAt: NOW - 3_000 }),
+    left('ada1', { createdAt: NOW - 2_000 }),
+    joined('ada2', { joinedAt: NOW - 1_000 }),
+    mediaEvent('room_finished', { createdAt: NOW }),
+  ];
+  const whole = {
+    ...{ sessionId: 'RM_1', roomId: 'demo', status: 'ended', totalParticipants: 2, peakParticipants: 2 },
+    ...{ durationMs: 4_000, participantMinutes: 0.1 },
+  };
+
+  it('is the same whether its events come in order, the other way round, twice, or at once', async () => {
+    const inOrder = await openStage();
+    for (const event of life()) await inOrder.receive(event);
+    const reversed = await openStage();
+    for (const event of life().toReversed()) await reversed.receive(event);
+    const twice = await openStage();
+    for (const event of life()) await Promise.all([twice.receive(event), twice.receive(event)]);
+    const session = await readWhole(inOrder);
+    expect(session).toMatchObject(whole);
+    expect(session.participants.map(({ sid }) => sid)).toEqual(['PA_ada1', 'PA_bob1', 'PA_ada2']);
+    const figures = ({ totalParticipants, startedAt }: typeof session) => [totalParticipants, startedAt];
+    expect(figures(await readWhole(reversed))).toEqual(figures(session));
+    expect(await readWhole(twice)).toEqual(session);
+  });
+
+  it('is complete as soon as a missed event was made up for', async () => {
+    const stage = await openStage();
+    const [opened, ada, ...rest] = life();
+    if (opened === undefined || ada === undefined) throw new Error('unreachable');
+    await stage.receive(opened, ...rest);
+    expect((await readWhole(stage)).durationMs).toBe(3_000);
+    await stage.receive(ada);
+    expect(await readWhole(stage)).toMatchObject(whole);
+  });
+
+  it('shows its first thousand people, and says that there are more', async () => {
+    const stage = await openStage();
+    const people = Array.from({ length: 1001 }, (_, n) => joined(`p${n}x1`, { joinedAt: NOW - 4_000 + n }));
+    await stage.receive(...people);
+    const session = await readWhole(stage);
+    expect(session).toMatchObject({ totalParticipants: 1001, participantsTruncated: true });
+    expect(session.participants).toHaveLength(1000);
+  });
+
+  it('is kept without the metadata of those who have left', async () => {
+    const stage = await openStage();
+    await stage.receive(joined('ada1', { metadata: 'secret' }), joined('bob1', { metadata: 'present' }));
+    await stage.receive(left('ada1'));
+    const stored = await stage.store.presence.findParticipants(['PA_ada1', 'PA_bob1']);
+    expect(stored.map(({ metadata }) => metadata)).toEqual(expect.arrayContaining([null, 'present']));
+    const events = await stage.store.events.list({ afterPosition: 0, types: ['participant_left'], limit: 9 });
+    expect(events[0]?.payload).toContain('"metadata":"secret"');
+  });
+
+  it('is in one list with those that are open, at the time of asking', async () => {
+    const stage = await openStage();
+    await stage.receive(...life());
+    const open = { sid: 'RM_2', name: 'demo', createdAt: NOW };
+    await stage.receive(mediaEvent('room_started', { room: open }), {
+      ...joined('eve1', { joinedAt: NOW }),
+      room: open,
+    });
+    stage.clock.advance(90_000);
+    const { sessions } = await listSessions(stage, { limit: 10 });
+    expect(sessions).toMatchObject([
+      { sessionId: 'RM_2', status: 'open', endedAt: null, durationMs: 90_000, participantMinutes: 1.5 },
+      whole,
+    ]);
+  });
+});
+
+describe('the figures of a session', () => {
+  const stay = (identity: string, joinedAt: number, leftAt: number | null) => ({
+    identity,
+    joinedAt,
+    leftAt,
+  });
+
+  it('are none without anybody', () => expect(figuresOf([], 9)).toBeUndefined());
+
+  it('count who comes in the instant in which another goes after that one', () => {
+    const stays = [stay('ada', 0, 10), stay('bob', 10, 20), stay('eve', 19, 30)];
+    expect(figuresOf(stays, 99)).toMatchObject({
+      totalParticipants: 3,
+      peakParticipants: 2,
+      participantMs: 31,
+    });
+  });
+
+  it('count who joined and left in one instant among the others', () => {
+    const stays = [stay('ada', 0, 50), stay('bob', 10, 10), stay('eve', 11, 12)];
+    expect(figuresOf(stays, 99)).toMatchObject({ totalParticipants: 3, peakParticipants: 2 });
+  });
+
+  it('have the peak of a thousand people who overlap', () => {
+    const stays = Array.from({ length: 1000 }, (_, n) => stay(`id ${n}`, n, n + 100));
+    expect(figuresOf(stays, 99)).toMatchObject({ peakParticipants: 100, participantMs: 100_000 });
+  });
+});
