@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/errors/cli-error.ts';
 import { type Command, commandName } from '../../src/cli/framework/command.ts';
 import { TOPICS } from '../../src/cli/framework/help/topics.ts';
-import { splitLeadingOptions, withLeadingOptions } from '../../src/cli/framework/leading-options.ts';
-import { parseCommand } from '../../src/cli/framework/parse.ts';
 import { REGISTRY } from '../../src/cli/registry.ts';
+import { isUnderstood, rtcCalls } from './support/rtc-calls.ts';
 import { run } from './support/run.ts';
 
 const loaded = await Promise.all(
@@ -54,13 +53,7 @@ describe.each(commands.map((command) => [commandName(command), command] as const
       expect(command.examples.length).toBeGreaterThan(0);
       const uses = command.examples.flatMap(({ line }) => rtcCalls(line));
       expect(uses.length).toBeGreaterThan(0);
-      for (const words of uses) {
-        const { noun, rest, leading } = splitLeadingOptions(words);
-        const own = REGISTRY.find((entry) => entry.noun === noun);
-        const all = own === undefined ? [] : withLeadingOptions(own, rest, leading);
-        const parsed = own === undefined ? undefined : await parseCommand(own, all);
-        expect(parsed?.kind).toBe('invocation');
-      }
+      for (const words of uses) expect(await isUnderstood(words), words.join(' ')).toBe(true);
     });
   },
 );
@@ -117,12 +110,3 @@ describe('rtc version', () => {
     expect((await run([word])).stdout).toMatch(/^rtc \d+\.\d+\.\d+ \(Node /);
   });
 });
-
-/** The words of every `rtc …` in a line of shell. */
-function rtcCalls(line: string): string[][] {
-  return [...line.matchAll(/(?:^|[\s(])rtc ([^|<>)]*)/g)].map((match) =>
-    [...(match[1] ?? '').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
-      (word) => word[1] ?? word[2] ?? word[3] ?? '',
-    ),
-  );
-}

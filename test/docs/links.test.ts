@@ -1,14 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/contract/errors.ts';
+import { PAGES, ROOT } from './pages.ts';
 
 /* Links of the pages lead to files, and their anchors to headings; error codes that a page names exist. */
-
-const ROOT = join(import.meta.dirname, '..', '..');
-const pages = ['', 'docs', 'docs/guide', 'clients', 'clients/python', 'clients/go']
-  .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))
-  .filter((path) => path.endsWith('.md'));
 
 /** The anchor that GitHub gives a heading. */
 function anchorOf(heading: string): string {
@@ -35,7 +31,7 @@ function brokenLinksOf(page: string): readonly string[] {
 }
 
 describe('the pages', () => {
-  it.each(pages)('%s has links that lead somewhere', (page) => {
+  it.each(PAGES)('%s has links that lead somewhere', (page) => {
     expect(brokenLinksOf(page)).toEqual([]);
   });
 
@@ -48,9 +44,9 @@ describe('the pages', () => {
 
   it('are all in the index of docs', () => {
     const index = readFileSync(join(ROOT, 'docs', 'README.md'), 'utf8');
-    const missing = pages
-      .filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
-      .filter((page) => !index.includes(`(${relative('docs', page)})`));
+    const missing = PAGES.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md').filter(
+      (page) => !index.includes(`(${relative('docs', page)})`),
+    );
     expect(missing).toEqual([]);
   });
 });

@@ -1,0 +1,9 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The pages that people read, from the root of the repository. */
+export const PAGES: readonly string[] = ['', 'docs', 'docs/guide', 'clients', 'clients/python', 'clients/go']
+  .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))
+  .filter((path) => path.endsWith('.md'));
