@@ -52,6 +52,7 @@ export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoo
       participants: participants.map(({ sid }) => sid),
       tracks: participants.flatMap(({ tracks }) => tracks.map(({ sid }) => sid)),
     });
+    const transcribed = await roomsWithTranscription(store, rooms);
     const aligned: Aligned[] = [];
     for (const room of rooms) {
       const session = sessions.get(room.sid);
@@ -59,12 +60,10 @@ export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoo
       const changes = await alignRoom(deps, presence, { ...room, session });
       if (changes === undefined) continue;
       const { name } = changes.session;
-      aligned.push({
-        ...changes,
-        name,
-        present,
-        domainEvents: await stopWithRoom(store, session, changes.domainEvents),
-      });
+      const domainEvents = transcribed.has(name)
+        ? await stopWithRoom(store, session, changes.domainEvents)
+        : changes.domainEvents;
+      aligned.push({ ...changes, name, present, domainEvents });
     }
     await presence.save();
     await appender.preloadKnownIds(
@@ -78,6 +77,15 @@ export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoo
     await store.presence.saveRooms(changed);
     return aligned.filter(({ domainEvents }) => domainEvents.length > 0).length;
   });
+}
+
+/** The names of all rooms with an active transcription, read once: one of them may be among those that ended. */
+async function roomsWithTranscription(
+  { transcriptions }: Pick<MediaEventStores, 'transcriptions'>,
+  rooms: readonly ComparedRoom[],
+): Promise<ReadonlySet<string>> {
+  if (rooms.every(({ room }) => room !== undefined)) return new Set();
+  return new Set((await transcriptions.listActiveLive()).map(({ room }) => room));
 }
 
 /** Undefined when nothing changes. */

@@ -265,6 +265,47 @@ describe('comparing with the media server while its events come', () => {
   });
 });
 
+it('ends a hundred rooms with as many statements as two', async () => {
+  const statementsFor = async (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `${count}-${index}`);
+    for (const name of names) open(name, `RM_${name}`);
+    stage.clock.advance(60_000);
+    await compare();
+    let statements = 0;
+    const { store } = stage.deps;
+    const transaction: typeof store.transaction = (work) =>
+      store.transaction((stores) => work(counting(stores, () => (statements += 1))));
+    for (const name of names) world.rooms.delete(name);
+    missingSince.countAtOnce();
+    const deps = { ...stage.deps, store: { ...store, transaction } };
+    await reconcileRooms({ ...deps, log: silent, mediaServer, missingSince, orphans }, 'all');
+    expect(await stage.store.presence.listOpenRooms()).toEqual([]);
+    return statements;
+  };
+  expect(await statementsFor(100)).toBe(await statementsFor(2));
+});
+
+/** The stores, with a call of `onCall` for each method that is called. */
+function counting<Stores extends object>(stores: Stores, onCall: () => void): Stores {
+  const watched = <Store extends object>(store: Store): Store =>
+    new Proxy(store, {
+      get: (target, name, receiver) => {
+        const member: unknown = Reflect.get(target, name, receiver);
+        if (typeof member !== 'function') return member;
+        return (...parameters: readonly unknown[]) => {
+          onCall();
+          return Reflect.apply(member, target, parameters) as unknown;
+        };
+      },
+    });
+  return new Proxy(stores, {
+    get: (target, name, receiver) => {
+      const store: unknown = Reflect.get(target, name, receiver);
+      return typeof store === 'object' && store !== null ? watched(store) : store;
+    },
+  });
+}
+
 describe('tracks', () => {
   const TONE = { sid: 'TR_1', type: 'AUDIO', name: 'microphone', muted: false, source: 'MICROPHONE' };
   const summary = async () =>
