@@ -17,6 +17,7 @@ import { developmentCredentials } from './dev/credentials.ts';
 import { holdFreePort } from './dev/free-port.ts';
 import { type DevMedia, externalUrl, startMedia } from './dev/media.ts';
 import { openProcessSupervisor, type ProcessSupervisor } from './dev/process-supervisor.ts';
+import { createTerminalLog } from './dev/terminal-log.ts';
 import type { Log } from './platform/log.ts';
 import { createLog } from './platform/pino-log.ts';
 import { prepareFolder } from './platform/storage/sqlite/file.ts';
@@ -172,10 +173,17 @@ type StartedDev = Pick<ServiceEnvironment, 'releasePort'> & {
   readonly areCredentialsNew: boolean;
 };
 
+function openLog(level: string): Log {
+  const { stderr } = process;
+  if (!stderr.isTTY) return createLog(level);
+  const time = (): string => new Date(systemClock.now()).toTimeString().slice(0, 8);
+  return createTerminalLog({ level, write: (line) => void stderr.write(line), time });
+}
+
 async function runService(options: DevOptions, started: StartedDev): Promise<void> {
   const { config, media, areCredentialsNew } = started;
   const { progress } = options;
-  const log = createLog(config.values.LOG_LEVEL);
+  const log = openLog(config.values.LOG_LEVEL);
   const chosen = await findAddOns(options, started, log);
   await started.releasePort();
   const service: RunningService = await startService(config, {

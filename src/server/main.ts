@@ -2,6 +2,7 @@ import { checkDataFolder } from './app/check-data-folder.ts';
 import { type Config, describeConfig, loadConfig, readEnvironment } from './app/config/config.ts';
 import { warningsOf } from './app/config/warnings.ts';
 import { untilEnd } from './app/failure.ts';
+import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import { startService } from './app/service.ts';
 import { createLog } from './platform/pino-log.ts';
 import { systemClock, systemIds } from './platform/system.ts';
@@ -28,9 +29,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     await checkDataFolder(config);
     return;
   }
-  const log = createLog(config.values.LOG_LEVEL);
+  const instanceId = systemIds.next();
+  const version = packageVersion(findPackageRoot(import.meta.dirname));
+  const log = createLog(config.values.LOG_LEVEL, { version, instance: instanceId });
   for (const warning of warnings) log.warn({ setting: warning }, 'a setting is unwise');
-  const service = await startService(config, { log, clock: systemClock, ids: systemIds });
+  const service = await startService(config, { log, clock: systemClock, ids: systemIds, instanceId });
   log.info({ url: service.url }, 'listening');
   try {
     await untilEnd(options.signal, service.failed);

@@ -6,6 +6,7 @@ import { requireNativePackages } from './app/native-packages.ts';
 import { databaseOf, type ServiceParts } from './app/open-adapters.ts';
 import { localRecognitionsAtOnce, openCheckedSpeech, type Speech } from './app/open-speech.ts';
 import { openStore } from './app/open-store.ts';
+import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import type { Store } from './app/store.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
 import { createTokenSigner } from './platform/livekit/create-token-signer.ts';
@@ -44,9 +45,11 @@ export async function runWorker({ kind, signal }: WorkerOptions): Promise<void> 
   // message of a room, and it has no other setting for that.
   process.env.NODE_ENV = 'production';
   const config = loadConfig(environment);
-  const log = createLog(config.values.LOG_LEVEL);
+  const instanceId = systemIds.next();
+  const version = packageVersion(findPackageRoot(import.meta.dirname));
+  const log = createLog(config.values.LOG_LEVEL, { version, instance: instanceId });
   const speech = await openCheckedSpeech(config.speech, defaultCacheDir(environment), log);
-  const parts = { log, clock: systemClock, ids: systemIds };
+  const parts = { log, clock: systemClock, ids: systemIds, instanceId };
   const worker = await startWorker(config, { ...parts, kind, speech });
   log.info({ kind, languages: speech.engine.languages, engine: speech.engine.name }, 'working');
   try {
@@ -74,7 +77,8 @@ export async function startWorker(config: Config, parts: WorkerParts): Promise<R
     const store = await openStore({ ...parts, database: databaseOf(config), onLost: failure.report });
     closers.add(() => store.close());
     closers.add(() => parts.speech.engine.close());
-    await start(config, { ...parts, store, clock: store.clock, instanceId: parts.ids.next() }, closers);
+    const instanceId = parts.instanceId ?? parts.ids.next();
+    await start(config, { ...parts, store, clock: store.clock, instanceId }, closers);
     return { failed: failure.reported, close: () => closers.close() };
   } catch (error) {
     await closers.close();

@@ -31,6 +31,8 @@ export type ServiceParts = {
   readonly log: Log;
   readonly clock: Clock;
   readonly ids: IdGenerator;
+  /** Identifies this process in leases and in its log; by default a new one. */
+  readonly instanceId?: string | undefined;
   /** Set in `rtc dev`: the media server that it has started. */
   readonly developmentMedia?: DevelopmentMedia | undefined;
 };

@@ -130,7 +130,7 @@ const DAY_MS = 86_400_000;
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
 function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const { log, ids, store, metrics } = adapters;
-  const instanceId = ids.next();
+  const instanceId = adapters.instanceId ?? ids.next();
   const background = createBackground((error) => log.error({ err: error }, 'background work failed'));
   closers.add(() => background.settled());
   const dispatcher = startDeliveryDispatcher({

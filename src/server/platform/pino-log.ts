@@ -16,15 +16,18 @@ const EXIT_TIMEOUT_MS = 2000;
 /** Pause between two attempts of an ending process to write. */
 const RETRY_PAUSE_MS = 10;
 
+/** Which program a line is of: several instances, and several versions during an upgrade, may share a log. */
+export type LogProgram = { readonly version?: string; readonly instance?: string };
+
 /**
  * Logs one JSON object per line to standard error; standard output belongs to the command line. Buffered lines are
  * written when the process ends, also after an uncaught exception. A reader that stalls costs lines, not memory: the
  * next line that is written says how many were dropped.
  */
-export function createLog(level: string): Log {
+export function createLog(level: string, program: LogProgram = {}): Log {
   const writer = createBatchWriter();
   const formatters = { level: (label: string) => ({ level: label }) };
-  const base = { service: 'rtc-service' };
+  const base = { service: 'rtc-service', ...program };
   const serializers = { err: plainError };
   const log = pino({ level, base, timestamp: isoTime(), formatters, serializers }, { write: writer.write });
   writer.onRecovery((dropped) => log.warn({ dropped }, 'log lines were dropped, because nobody read them'));

@@ -49,6 +49,13 @@ describe('the log', () => {
     ]);
   });
 
+  it('says of which version and instance it is', async () => {
+    const { logged } = await linesOf(
+      `createLog('info', { version: '1.2.3', instance: 'i1' }).info({}, 'x');`,
+    );
+    expect(logged).toMatchObject([{ service: 'rtc-service', version: '1.2.3', instance: 'i1', msg: 'x' }]);
+  });
+
   it('tells a foreseen failure by its code and causes, and where others were thrown', async () => {
     const { logged } = await linesOf(`
       const { ServiceError } = await import(${JSON.stringify(ERRORS)});

@@ -17,6 +17,16 @@ export type AccessLogDeps = {
 /** nginx's status for a client that disconnects before it has the whole response. */
 const CLIENT_CLOSED_REQUEST = 499;
 
+/** Orchestrators and scrapers ask for these every few seconds. A line of each would hide the others. */
+const PROBES: ReadonlySet<string> = new Set(['/v1/health', '/ready', '/metrics']);
+/** W3C Trace Context: version, trace id, parent id, flags. */
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
+
+function traceOf({ headers: { traceparent } }: FastifyRequest): { readonly traceId?: string } {
+  const [, traceId] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
+  return traceId === undefined ? {} : { traceId };
+}
+
 /**
  * Logs and counts the request when its response closes. Fastify's onResponse hook does not run when the client
  * disconnects early, nor for URLs that its router cannot parse.
@@ -31,8 +41,9 @@ export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: 
       status: isComplete ? reply.statusCode : CLIENT_CLOSED_REQUEST,
       durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
     };
-    deps.log.info(
-      { requestId: request.id, ...completed },
+    const isProbe = PROBES.has(completed.route) && completed.status < 400;
+    deps.log[isProbe ? 'debug' : 'info'](
+      { requestId: request.id, ...traceOf(request), ...completed },
       isComplete ? 'request answered' : 'request broken off',
     );
     deps.onResponse?.(completed);

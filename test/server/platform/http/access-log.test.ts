@@ -57,3 +57,37 @@ it('each request of a kept connection is told of once, also one that the router 
       ['request answered', '(unknown)', 404],
     ]);
 });
+
+it('a probe that succeeds is logged at debug level, and one that fails at info', async () => {
+  const mediaServer = await startScriptedMediaServer((_request, response) => response.writeHead(500).end());
+  const service = await startTestService({ livekit: mediaServer.livekit });
+  cleanUps.push(() => mediaServer.close(), service.close);
+  const connection = await openTo(service);
+  for (const path of ['/v1/health', '/ready']) {
+    connection.send(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await connection.read();
+  }
+  const lines = () => service.logLines.filter(({ message }) => message === 'request answered');
+  await expect
+    .poll(() => lines().map(({ level, fields }) => [level, fields.route, fields.status]))
+    .toEqual(
+      expect.arrayContaining([
+        ['debug', '/v1/health', 200],
+        ['info', '/ready', 503],
+      ]),
+    );
+});
+
+it('a line has the trace id of a caller who traces, and none for a header that is malformed', async () => {
+  const service = await startTestService();
+  cleanUps.push(service.close);
+  const connection = await openTo(service);
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  for (const parent of [`00-${traceId}-00f067aa0ba902b7-01`, 'nonsense']) {
+    connection.send(`GET /nothing HTTP/1.1\r\nhost: x\r\ntraceparent: ${parent}\r\n\r\n`);
+    await connection.read();
+  }
+  const traces = () =>
+    service.logLines.filter(({ fields }) => fields.status === 404).map(({ fields }) => fields.traceId);
+  await expect.poll(traces).toEqual([traceId, undefined]);
+});
