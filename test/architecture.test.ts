@@ -203,7 +203,12 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   commander: ['src/cli/'],
   hucre: ['src/cli/commands/cf/files/'],
   fastify: ['src/server/app/', 'src/server/platform/http/'],
-  'ipaddr.js': ['src/server/webhooks/sender/', 'src/server/app/config/'],
+  'ipaddr.js': [
+    'src/server/webhooks/sender/',
+    'src/server/app/config/',
+    // It cuts callers' addresses for the audit log.
+    'src/server/platform/http/cut-address.ts',
+  ],
   // Beside platform/storage, only the stores' implementations write queries.
   kysely: ['src/server/platform/storage/', 'src/server/app/create-store.ts', '*.sql.ts'],
   'livekit-client': ['src/web/'],

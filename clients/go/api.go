@@ -1326,6 +1326,104 @@ type EventList struct {
 	NextCursor string `json:"nextCursor"`
 }
 
+// KeyCreate: The API key to make.
+type KeyCreate struct {
+	// What the key is for, such as the program that has it. At most 256 bytes of UTF-8, no control characters.
+	Name string `json:"name"`
+	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
+	// ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register, change
+	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
+	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	Scopes []string `json:"scopes"`
+	// Seconds until the key ends; without it, it lasts until it is revoked
+	Ttl *int64 `json:"ttl,omitempty"`
+}
+
+// Key: An API key beside the root key.
+type Key struct {
+	// Form key_<id>: what callers send as X-Api-Key
+	ID string `json:"id"`
+	// What it is for
+	Name string `json:"name"`
+	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
+	// ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register, change
+	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
+	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	Scopes []string `json:"scopes"`
+	// Only an active key is accepted. One of active, expired, revoked.
+	Status string `json:"status"`
+	// When it was made
+	CreatedAt string `json:"createdAt"`
+	// When it ends; null for never
+	ExpiresAt *string `json:"expiresAt"`
+	// When it was revoked; null when it was not
+	RevokedAt *string `json:"revokedAt"`
+	// The secret that its holder signs with; only in the response to the creation
+	Secret *string `json:"secret,omitempty"`
+}
+
+// KeyList: A page of API keys.
+type KeyList struct {
+	// The keys, oldest first
+	Keys []Key `json:"keys"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
+// OwnKey: The key that a request was signed with, and what it may do.
+type OwnKey struct {
+	// Form key_<id>; `root` for the root key, API_KEY
+	ID string `json:"id"`
+	// What it is for; `root` for the root key
+	Name string `json:"name"`
+	// Whether it is the root key, which alone makes and revokes others
+	IsRoot bool `json:"isRoot"`
+	// What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events, and
+	// download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks, data,
+	// ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register, change
+	// and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other four may,
+	// the audit log and the self-check; no API keys. One of read, rooms, recordings, webhooks, admin.
+	Scopes []string `json:"scopes"`
+	// When it ends; null for never
+	ExpiresAt *string `json:"expiresAt"`
+}
+
+// AuditEntry: A request that changed something, or was to.
+type AuditEntry struct {
+	// Form aud_<id>
+	ID string `json:"id"`
+	// When the request came
+	OccurredAt string `json:"occurredAt"`
+	// The API key that signed it; `root` for API_KEY
+	KeyID string `json:"keyId"`
+	// HTTP method
+	Method string `json:"method"`
+	// Path with the names of its parameters
+	Path string `json:"path"`
+	// The parameters of the path, and the id of what was made
+	Ids map[string]string `json:"ids"`
+	// The caller's network: the address cut to /24, of IPv6 to /48; null where it is not known
+	Address *string `json:"address"`
+	// X-Request-Id of the response
+	RequestID string `json:"requestId"`
+	// HTTP status of the response
+	Status int64 `json:"status"`
+	// How it ended: done (2xx), refused (4xx) or failed (5xx). One of done, refused, failed.
+	Result string `json:"result"`
+	// Slug of the problem type; null when there was none
+	Problem *string `json:"problem"`
+}
+
+// AuditList: A page of the audit log.
+type AuditList struct {
+	// The entries, newest first
+	Entries []AuditEntry `json:"entries"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
 // Person: Whose code it is.
 type Person struct {
 	// First name, or all of them
@@ -1645,6 +1743,8 @@ type Problem struct {
 	Hint *ProblemHint `json:"hint,omitempty"`
 	// Until when the identity is blocked; null for ever
 	BlockedUntil *string `json:"blockedUntil,omitempty"`
+	// Scopes of which the API key needs one; `root` when only the root key may do it
+	RequiredScopes []string `json:"requiredScopes,omitempty"`
 	// The server's clock, Unix seconds
 	ServerTime *int64 `json:"serverTime,omitempty"`
 }
@@ -2376,6 +2476,116 @@ func (c *Client) ListEvents(ctx context.Context, params ListEventsParams) (Event
 	var response EventList
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/events", query: params.values()}, &response)
 	return response, err
+}
+
+// ListKeysParams is the query of ListKeys. What is zero is not sent.
+type ListKeysParams struct {
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListKeysParams) values() url.Values {
+	values := url.Values{}
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListKeys: List the API keys.
+func (c *Client) ListKeys(ctx context.Context, params ListKeysParams) (KeyList, error) {
+	var response KeyList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/keys", query: params.values()}, &response)
+	return response, err
+}
+
+// AllKeys: List the API keys, every item of every page. It ends after an error.
+func (c *Client) AllKeys(ctx context.Context, params ListKeysParams) iter.Seq2[Key, error] {
+	return pages(func(cursor string) ([]Key, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListKeys(ctx, params)
+		return page.Keys, page.NextCursor, err
+	})
+}
+
+// CreateKey: Make an API key.
+func (c *Client) CreateKey(ctx context.Context, body KeyCreate) (Key, error) {
+	var response Key
+	err := c.do(ctx, request{method: http.MethodPost, path: "/v1/keys", query: nil, body: body}, &response)
+	return response, err
+}
+
+// GetOwnKey: Say which key signed this request, and what it may do.
+func (c *Client) GetOwnKey(ctx context.Context) (OwnKey, error) {
+	var response OwnKey
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/keys/self", query: nil}, &response)
+	return response, err
+}
+
+// GetKey: Read one API key.
+func (c *Client) GetKey(ctx context.Context, keyID string) (Key, error) {
+	var response Key
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/keys/" + url.PathEscape(keyID), query: nil}, &response)
+	return response, err
+}
+
+// RevokeKey: Revoke an API key.
+func (c *Client) RevokeKey(ctx context.Context, keyID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/keys/" + url.PathEscape(keyID), query: nil}, nil)
+}
+
+// ListAuditParams is the query of ListAudit. What is zero is not sent.
+type ListAuditParams struct {
+	// Only requests of this API key: key_<id>, or root
+	Key string
+	// Only requests about this room. At most 256 bytes of UTF-8, no control characters.
+	Room string
+	// Only from then on
+	Since string
+	// Only before then
+	Until string
+	// Only those that ended so
+	Result string
+	// Only the request with this X-Request-Id
+	RequestID string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+}
+
+func (params ListAuditParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "key", params.Key)
+	setString(values, "room", params.Room)
+	setString(values, "since", params.Since)
+	setString(values, "until", params.Until)
+	setString(values, "result", params.Result)
+	setString(values, "requestId", params.RequestID)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	return values
+}
+
+// ListAudit: Read who changed what.
+func (c *Client) ListAudit(ctx context.Context, params ListAuditParams) (AuditList, error) {
+	var response AuditList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/audit", query: params.values()}, &response)
+	return response, err
+}
+
+// AllAudit: Read who changed what, every item of every page. It ends after an error.
+func (c *Client) AllAudit(ctx context.Context, params ListAuditParams) iter.Seq2[AuditEntry, error] {
+	return pages(func(cursor string) ([]AuditEntry, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.ListAudit(ctx, params)
+		return page.Entries, page.NextCursor, err
+	})
 }
 
 // GenerateFiscalCodeParams is the query of GenerateFiscalCode. What is zero is not sent.

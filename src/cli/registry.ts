@@ -101,6 +101,20 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/wait/commands.ts'),
   },
   {
+    noun: 'keys',
+    section: 'Service',
+    summary: 'API keys that may do some things only',
+    verbs: ['create', 'list', 'get', 'revoke'],
+    load: () => import('./commands/keys/commands.ts'),
+  },
+  {
+    noun: 'audit',
+    section: 'Service',
+    summary: 'Who changed what',
+    verbs: ['list'],
+    load: () => import('./commands/audit.ts'),
+  },
+  {
     noun: 'dev',
     section: 'Service',
     summary: 'Bring up everything for development',

@@ -1,11 +1,13 @@
 import type { Health, Readiness } from '../contract/health.ts';
 import type { SelfCheckList } from '../contract/self-check.ts';
+import { Audit } from './audit.ts';
 import { Blocks } from './blocks.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
 import { Deliveries } from './deliveries.ts';
 import { DeprecatedCalls } from './deprecated-calls.ts';
 import { Events } from './events.ts';
 import { Ingress } from './ingress.ts';
+import { Keys } from './keys.ts';
 import { Participants } from './participants.ts';
 import { Recordings } from './recordings.ts';
 import { readinessOf } from './request-parts.ts';
@@ -43,6 +45,8 @@ export class RtcClient extends DeprecatedCalls {
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
   readonly events: Events;
+  readonly keys: Keys;
+  readonly audit: Audit;
   readonly #transport: Transport;
 
   /** @throws TypeError for an address that is no http(s) URL, and for a key that no header can carry */
@@ -62,6 +66,8 @@ export class RtcClient extends DeprecatedCalls {
     this.webhooks = new Webhooks(transport);
     this.deliveries = new Deliveries(transport);
     this.events = new Events(transport);
+    this.keys = new Keys(transport);
+    this.audit = new Audit(transport);
   }
 
   /** GET /v1/health, unsigned. */

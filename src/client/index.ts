@@ -1,3 +1,4 @@
+export type { Audit, ListAuditOptions } from './audit.ts';
 export type { Blocks, ListBlocksOptions } from './blocks.ts';
 export { RtcClient } from './client.ts';
 export type {
@@ -18,6 +19,7 @@ export type { Fetch } from './fetch-exchange.ts';
 export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
 export type { FollowTranscriptionOptions } from './follow-transcription.ts';
 export type { Ingress } from './ingress.ts';
+export type { Keys, ListKeysOptions } from './keys.ts';
 export type {
   Participants,
   ParticipantTarget,

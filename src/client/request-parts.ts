@@ -11,6 +11,10 @@ export function webhookPath(id: string, ...rest: readonly string[]): string {
   return `/v1/webhooks${pathOf(id, ...rest)}`;
 }
 
+export function keyPath(id: string): string {
+  return `/v1/keys${pathOf(id)}`;
+}
+
 export function recordingPath(id: string, ...rest: readonly string[]): string {
   return `/v1/recordings${pathOf(id, ...rest)}`;
 }

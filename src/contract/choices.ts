@@ -54,3 +54,20 @@ export const RECORDING_PRESETS = [
   'PORTRAIT_H264_1080P_60',
 ] as const;
 export type RecordingPreset = (typeof RECORDING_PRESETS)[number];
+
+/** What an API key may do. */
+export const SCOPES = ['read', 'rooms', 'recordings', 'webhooks', 'admin'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What each scope is for. */
+export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
+  read: 'see rooms, participants, sessions, recordings, transcripts, webhooks and events, and download; no stream keys, no audit',
+  rooms: 'open, change and close rooms; tokens, participants, blocks, data, ingress',
+  recordings: 'start, stop, read and delete recordings and transcriptions',
+  webhooks: 'register, change and delete webhooks, their deliveries and replays; so, all events',
+  admin: 'everything that the other four may, the audit log and the self-check; no API keys',
+};
+
+/** How a request that would change something ended: 2xx and 3xx, 4xx, 5xx. */
+export const AUDIT_RESULTS = ['done', 'refused', 'failed'] as const;
+export type AuditResult = (typeof AUDIT_RESULTS)[number];

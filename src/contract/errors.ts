@@ -11,7 +11,10 @@ export const PROBLEMS = {
     meaning: 'A field, parameter or the body itself is malformed; `errors` names each.',
   },
   'missing-credentials': { status: 401, meaning: 'X-Api-Key or one of the signature headers is missing.' },
-  'invalid-api-key': { status: 401, meaning: 'X-Api-Key is not the configured API_KEY.' },
+  'invalid-api-key': {
+    status: 401,
+    meaning: 'X-Api-Key is no API key of this service: unknown, revoked, or past its end.',
+  },
   'timestamp-out-of-window': {
     status: 403,
     meaning:
@@ -20,6 +23,10 @@ export const PROBLEMS = {
   'invalid-signature': {
     status: 403,
     meaning: 'The HMAC does not match the method, path and query, timestamp and body as received.',
+  },
+  'insufficient-scope': {
+    status: 403,
+    meaning: 'The API key lacks the scope; `requiredScopes` names those of which one suffices, or `root`.',
   },
   'participant-blocked': {
     status: 403,
@@ -46,6 +53,7 @@ export const PROBLEMS = {
   },
   'webhook-not-found': { status: 404, meaning: 'No webhook has this id.' },
   'delivery-not-found': { status: 404, meaning: 'The webhook has no delivery of this id.' },
+  'key-not-found': { status: 404, meaning: 'No API key has this id.' },
   'route-not-found': { status: 404, meaning: 'The service has no such path.' },
   'method-not-allowed': { status: 405, meaning: 'The path exists, but not for this method; see Allow.' },
   'request-timeout': { status: 408, meaning: 'The request did not arrive in time.' },
@@ -148,6 +156,10 @@ export type FieldError =
   | { readonly pointer: string; readonly detail: string }
   | { readonly parameter: string; readonly detail: string };
 
+export type ProblemExtensions = Readonly<
+  Record<string, string | number | boolean | null | readonly string[]>
+>;
+
 export type ServiceErrorOptions = {
   readonly cause?: unknown;
   readonly hint?: Hint;
@@ -155,7 +167,7 @@ export type ServiceErrorOptions = {
   readonly retryable?: boolean;
   readonly errors?: readonly FieldError[];
   /** Further members of the problem, such as `serverTime`. */
-  readonly extensions?: Readonly<Record<string, string | number | boolean | null>>;
+  readonly extensions?: ProblemExtensions;
   /** Further headers of the answer, such as Allow. */
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -172,7 +184,7 @@ export class ServiceError extends Error {
   readonly hint: Hint | undefined;
   readonly retryable: boolean;
   readonly errors: readonly FieldError[] | undefined;
-  readonly extensions: Readonly<Record<string, string | number | boolean | null>>;
+  readonly extensions: ProblemExtensions;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: ServiceErrorOptions = {}) {

@@ -1,3 +1,4 @@
+export * from './audit.ts';
 export * from './blocks.ts';
 export * from './canonical-request.ts';
 export * from './choices.ts';
@@ -9,6 +10,7 @@ export * from './events.ts';
 export * from './fiscal-codes.ts';
 export * from './health.ts';
 export * from './ingress.ts';
+export * from './keys.ts';
 export * from './names.ts';
 export * from './participants.ts';
 export * from './places.ts';

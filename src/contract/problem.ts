@@ -43,6 +43,11 @@ export const ProblemSchema = Type.Object(
         description: 'Until when the identity is blocked; null for ever',
       }),
     ),
+    requiredScopes: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Scopes of which the API key needs one; `root` when only the root key may do it',
+      }),
+    ),
     serverTime: Type.Optional(Type.Integer({ description: "The server's clock, Unix seconds" })),
   },
   { $id: 'Problem', description: 'RFC 9457 problem details', additionalProperties: true },

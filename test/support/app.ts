@@ -48,6 +48,7 @@ export function testRoute(
     summary: 'Of a test',
     success: { 200: { description: 'Whatever' } },
     errors: [],
+    ...(route.security === 'signed' ? { scopes: 'any' } : {}),
     ...route,
   } as never);
 }

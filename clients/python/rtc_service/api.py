@@ -1455,6 +1455,116 @@ class EventList(TypedDict):
     nextCursor: str
 
 
+class _KeyCreateRequired(TypedDict):
+    # What the key is for, such as the program that has it. At most 256 bytes of UTF-8, no control characters.
+    name: str
+    # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
+    # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
+    # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
+    # change and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other
+    # four may, the audit log and the self-check; no API keys.
+    scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
+
+
+class KeyCreate(_KeyCreateRequired, total=False):
+    """The API key to make"""
+
+    # Seconds until the key ends; without it, it lasts until it is revoked
+    ttl: int
+
+
+class _KeyRequired(TypedDict):
+    # Form key_<id>: what callers send as X-Api-Key
+    id: str
+    # What it is for
+    name: str
+    # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
+    # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
+    # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
+    # change and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other
+    # four may, the audit log and the self-check; no API keys.
+    scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
+    # Only an active key is accepted
+    status: Literal["active", "expired", "revoked"]
+    # When it was made
+    createdAt: str
+    # When it ends; null for never
+    expiresAt: Optional[str]
+    # When it was revoked; null when it was not
+    revokedAt: Optional[str]
+
+
+class Key(_KeyRequired, total=False):
+    """An API key beside the root key"""
+
+    # The secret that its holder signs with; only in the response to the creation
+    secret: str
+
+
+class KeyList(TypedDict):
+    """A page of API keys"""
+
+    # The keys, oldest first
+    keys: list[Key]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
+class OwnKey(TypedDict):
+    """The key that a request was signed with, and what it may do"""
+
+    # Form key_<id>; `root` for the root key, API_KEY
+    id: str
+    # What it is for; `root` for the root key
+    name: str
+    # Whether it is the root key, which alone makes and revokes others
+    isRoot: bool
+    # What the key may do. `read`: see rooms, participants, sessions, recordings, transcripts, webhooks and events,
+    # and download; no stream keys, no audit. `rooms`: open, change and close rooms; tokens, participants, blocks,
+    # data, ingress. `recordings`: start, stop, read and delete recordings and transcriptions. `webhooks`: register,
+    # change and delete webhooks, their deliveries and replays; so, all events. `admin`: everything that the other
+    # four may, the audit log and the self-check; no API keys.
+    scopes: list[Literal["read", "rooms", "recordings", "webhooks", "admin"]]
+    # When it ends; null for never
+    expiresAt: Optional[str]
+
+
+class AuditEntry(TypedDict):
+    """A request that changed something, or was to"""
+
+    # Form aud_<id>
+    id: str
+    # When the request came
+    occurredAt: str
+    # The API key that signed it; `root` for API_KEY
+    keyId: str
+    # HTTP method
+    method: str
+    # Path with the names of its parameters
+    path: str
+    # The parameters of the path, and the id of what was made
+    ids: dict[str, str]
+    # The caller's network: the address cut to /24, of IPv6 to /48; null where it is not known
+    address: Optional[str]
+    # X-Request-Id of the response
+    requestId: str
+    # HTTP status of the response
+    status: int
+    # How it ended: done (2xx), refused (4xx) or failed (5xx)
+    result: Literal["done", "refused", "failed"]
+    # Slug of the problem type; null when there was none
+    problem: Optional[str]
+
+
+class AuditList(TypedDict):
+    """A page of the audit log"""
+
+    # The entries, newest first
+    entries: list[AuditEntry]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
 class _PersonRequired(TypedDict):
     # First name, or all of them
     name: str
@@ -1800,6 +1910,8 @@ class Problem(_ProblemRequired, total=False):
     hint: ProblemHint
     # Until when the identity is blocked; null for ever
     blockedUntil: Optional[str]
+    # Scopes of which the API key needs one; `root` when only the root key may do it
+    requiredScopes: list[str]
     # The server's clock, Unix seconds
     serverTime: int
 
@@ -2373,6 +2485,81 @@ class Operations:
             None,
         )
         return response
+
+    def list_keys(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> KeyList:
+        """List the API keys."""
+        response: KeyList = self._call("GET", "/v1/keys", {"limit": limit, "cursor": cursor}, None)
+        return response
+
+    def iterate_keys(self, *, limit: Optional[int] = None) -> Iterator[Key]:
+        """List the API keys: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_keys(limit=limit, cursor=cursor)
+            yield from page["keys"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def create_key(self, body: KeyCreate) -> Key:
+        """Make an API key."""
+        response: Key = self._call("POST", "/v1/keys", {}, body)
+        return response
+
+    def get_own_key(self) -> OwnKey:
+        """Say which key signed this request, and what it may do."""
+        response: OwnKey = self._call("GET", "/v1/keys/self", {}, None)
+        return response
+
+    def get_key(self, key_id: str) -> Key:
+        """Read one API key."""
+        response: Key = self._call("GET", self._path("/v1/keys/{}", key_id), {}, None)
+        return response
+
+    def revoke_key(self, key_id: str) -> None:
+        """Revoke an API key."""
+        self._call("DELETE", self._path("/v1/keys/{}", key_id), {}, None)
+
+    def list_audit(
+        self,
+        *,
+        key: Optional[str] = None,
+        room: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        result: Optional[Literal["done", "refused", "failed"]] = None,
+        request_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> AuditList:
+        """Read who changed what."""
+        response: AuditList = self._call(
+            "GET",
+            "/v1/audit",
+            {"key": key, "room": room, "since": since, "until": until, "result": result, "requestId": request_id, "limit": limit, "cursor": cursor},
+            None,
+        )
+        return response
+
+    def iterate_audit(
+        self,
+        *,
+        key: Optional[str] = None,
+        room: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        result: Optional[Literal["done", "refused", "failed"]] = None,
+        request_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[AuditEntry]:
+        """Read who changed what: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_audit(key=key, room=room, since=since, until=until, result=result, request_id=request_id, limit=limit, cursor=cursor)
+            yield from page["entries"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def generate_fiscal_code(self, body: Person, *, details: Optional[bool] = None) -> GeneratedCode:
         """Generate the fiscal code of a person's data."""

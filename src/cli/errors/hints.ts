@@ -71,6 +71,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'timestamp-out-of-window': clockStep,
   'invalid-signature':
     "compare the API secret with the service's API_SECRET; a proxy that rewrites the path has the same effect",
+  'insufficient-scope': 'see what the key may do: rtc keys get; the root key makes others: rtc keys create',
   'participant-blocked': 'see who is blocked: rtc blocks list ROOM',
   'room-not-found': LIST_ROOMS,
   'participant-not-found': inRoom('see who is there', 'rtc participants list'),
@@ -89,6 +90,7 @@ const HINT_OF_ERROR: Readonly<Record<ErrorCode | ClientErrorCode, string | Step>
   'webhook-not-found': 'see which there are: rtc webhooks list',
   'delivery-not-found': (error) =>
     `see which there are: rtc webhooks deliveries ${idOf(error.path, 'webhooks')}`,
+  'key-not-found': 'see which there are: rtc keys list',
   'route-not-found': 'the service may be older than this rtc, or its URL wrong: rtc doctor',
   'method-not-allowed': HELP,
   'request-timeout': retryStep,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type ErrorCode, ServiceError, type ServiceErrorOptions } from '../../contract/errors.ts';
 import { IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER } from '../../contract/idempotency.ts';
+import { ROOT_KEY_ID } from '../../contract/keys.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { KeyedRequest, RunOnce } from '../platform/http/idempotency-key.ts';
 import { toServiceError } from '../platform/http/problem-response.ts';
@@ -36,7 +37,7 @@ export type RunOnceDeps = {
     readonly seal: (text: string, boundTo: string) => string;
     readonly open: (sealed: string, boundTo: string) => string;
   };
-  /** Keys are those of its callers. */
+  /** The root key: Idempotency-Keys are those of an API key, and belong to nobody else. */
   readonly apiKey: string;
 };
 
@@ -59,8 +60,9 @@ export function createRunOnce(deps: RunOnceDeps): RunOnce {
   };
 }
 
-function identify(apiKey: string, { key, method, url, body }: KeyedRequest) {
+function identify(rootKey: string, { key, keyId, method, url, body }: KeyedRequest) {
   const [path = '', query = ''] = url.split('?', 2);
+  const apiKey = keyId === ROOT_KEY_ID ? rootKey : keyId;
   return { id: hash(apiKey, method, path, key), fingerprint: hash(query, body) };
 }
 

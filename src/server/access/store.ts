@@ -1,3 +1,6 @@
+import type { AuditResult, Scope } from '../../contract/choices.ts';
+import type { ErrorCode } from '../../contract/errors.ts';
+
 /*
  * Requests with an Idempotency-Key. A row is the request: while it runs, an owner has a lease on it; when it has ended,
  * the row has the response. One row per API key, method, path and key, so that of several instances one wins.
@@ -32,6 +35,85 @@ export interface IdempotencyStore {
   purge(now: number, limit: number): Promise<number>;
 }
 
+/** An API key beside the root key. Callers send its id as X-Api-Key. */
+export type ApiKey = {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Sealed, and bound to the id; null when it is revoked. */
+  readonly secret: string | null;
+  readonly createdAt: number;
+  /** Null for never. */
+  readonly expiresAt: number | null;
+  readonly revokedAt: number | null;
+};
+
+/** Where a page of keys begins: after the key that was made then, of that id. */
+export type KeyPage = {
+  readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
+  readonly limit: number;
+};
+
+export interface KeyStore {
+  /** Inserts the key unless `limit` others are active then; whether it did. */
+  insertBelow(limit: number, key: ApiKey): Promise<boolean>;
+  find(id: string): Promise<ApiKey | undefined>;
+  /** Oldest first. */
+  list(page: KeyPage): Promise<readonly ApiKey[]>;
+  /** Those that are neither revoked nor past their end. */
+  listActive(now: number): Promise<readonly ApiKey[]>;
+  /** Forgets the secret, and keeps the rest. A key that is revoked already stays as it is; false for an unknown one. */
+  revoke(id: string, now: number): Promise<boolean>;
+  /** Replaces the sealed secret, if it is still the one that `key` has; whether it was. */
+  replaceSecret(key: Pick<ApiKey, 'id' | 'secret'>, secret: string): Promise<boolean>;
+  /** Deletes at most `limit` that ended before; returns how many. */
+  purge(before: number, limit: number): Promise<number>;
+}
+
+/** A request that changed something, or was to. */
+export type AuditRecord = {
+  readonly id: string;
+  readonly occurredAt: number;
+  readonly keyId: string;
+  readonly method: string;
+  /** With the names of its parameters. */
+  readonly path: string;
+  /** The parameters, and the id of what was made. */
+  readonly ids: Readonly<Record<string, string>>;
+  /** Of the ids, to search by. */
+  readonly room: string | null;
+  /** Cut, as a network. */
+  readonly address: string | null;
+  readonly requestId: string;
+  readonly status: number;
+  readonly problem: ErrorCode | null;
+};
+
+export type AuditQuery = {
+  readonly key?: string | undefined;
+  readonly room?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly result?: AuditResult | undefined;
+  /** Then or later. */
+  readonly since?: number | undefined;
+  /** Before then. */
+  readonly until?: number | undefined;
+  /** Position of the last record of the page before. */
+  readonly before?: Pick<AuditRecord, 'occurredAt' | 'id'> | undefined;
+  readonly limit: number;
+};
+
+export interface AuditStore {
+  /** Those that are stored already stay as they are. */
+  append(records: readonly AuditRecord[]): Promise<void>;
+  /** Newest first. */
+  list(query: AuditQuery): Promise<readonly AuditRecord[]>;
+  /** Deletes at most `limit` that are older; returns how many. */
+  purge(before: number, limit: number): Promise<number>;
+}
+
 export interface AccessStores {
+  readonly audit: AuditStore;
+  readonly keys: KeyStore;
   readonly idempotency: IdempotencyStore;
 }

@@ -8,12 +8,12 @@ import {
 } from '../platform/http/authentication/authenticate-request.ts';
 import { checkHost } from '../platform/http/authentication/check-host.ts';
 import type { AuthenticationDeps } from '../platform/http/authentication/credentials.ts';
+import type { Caller } from '../platform/http/caller.ts';
 import { handleClientErrors } from '../platform/http/client-errors.ts';
 import { BROWSER_HEADERS, errorFormatOf, registerPreflights } from '../platform/http/error-format.ts';
-import type { RunOnce } from '../platform/http/idempotency-key.ts';
 import { limitPipelining } from '../platform/http/limits/limit-pipelining.ts';
 import { createRefusalLimit, limitRates, type RateLimits } from '../platform/http/limits/rate-limits.ts';
-import { registerRoute } from '../platform/http/register-route.ts';
+import { type RouteServices, registerRoute } from '../platform/http/register-route.ts';
 import { requestIdOf } from '../platform/http/request-id.ts';
 import type { Route } from '../platform/http/route.ts';
 import { allowedMethods } from '../platform/http/route-table.ts';
@@ -24,25 +24,26 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body exactly as received, of a GET too. */
     rawBody: Buffer;
+    /** The key that signed it; undefined before the signature is checked, and on paths that are not signed. */
+    caller: Caller | undefined;
   }
   interface FastifyContextConfig {
     route?: Route;
   }
 }
 
-export type AppDeps = AccessLogDeps & {
-  readonly routes: readonly Route[];
-  readonly authentication: AuthenticationDeps;
-  readonly rateLimits: RateLimits;
-  readonly bodyLimitBytes: number;
-  /** Memory for all bodies whose signature is not checked yet. Undefined uses the default. */
-  readonly unverifiedBodyBytes?: number | undefined;
-  /** Closes the connection after each response. Undefined: until the app itself closes, connections are kept. */
-  readonly isShuttingDown?: (() => boolean) | undefined;
-  readonly trustProxy: boolean | number | readonly string[];
-  /** Runs a POST once per Idempotency-Key. Undefined: keys are ignored. */
-  readonly runOnce?: RunOnce | undefined;
-};
+export type AppDeps = AccessLogDeps &
+  RouteServices & {
+    readonly routes: readonly Route[];
+    readonly authentication: AuthenticationDeps;
+    readonly rateLimits: RateLimits;
+    readonly bodyLimitBytes: number;
+    /** Memory for all bodies whose signature is not checked yet. Undefined uses the default. */
+    readonly unverifiedBodyBytes?: number | undefined;
+    /** Closes the connection after each response. Undefined: until the app itself closes, connections are kept. */
+    readonly isShuttingDown?: (() => boolean) | undefined;
+    readonly trustProxy: boolean | number | readonly string[];
+  };
 
 /** A request that has not arrived completely by then gets 408. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -93,6 +94,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   limitPipelining(app.server);
   handleClientErrors(app.server, randomUUID);
   app.decorateRequest('rawBody');
+  app.decorateRequest('caller');
   // authenticateRequest reads the raw body of every method, and routes parse it by their schema.
   for (const method of app.supportedMethods) {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
@@ -104,7 +106,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
     throw notFound(deps.routes, request);
   });
   app.setSerializerCompiler(() => JSON.stringify);
-  for (const route of deps.routes) registerRoute(app, route, deps.runOnce);
+  for (const route of deps.routes) registerRoute(app, route, deps);
   registerPreflights(app, deps.routes);
   return app;
 }

@@ -1,5 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
+import { createAuditStore } from '../access/audit/audit.sql.ts';
 import { createIdempotencyStore } from '../access/idempotency.sql.ts';
+import { createKeyStore } from '../access/keys/keys.sql.ts';
 import { createEventStore } from '../events/events.sql.ts';
 import { createFanOutStore } from '../events/fan-outs.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
@@ -42,6 +44,8 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     webhooks: calls.observe('webhooks', stores.webhooks),
     deliveries: calls.observe('deliveries', stores.deliveries),
     blocks: calls.observe('blocks', stores.blocks),
+    audit: calls.observe('audit', stores.audit),
+    keys: calls.observe('keys', stores.keys),
     idempotency: calls.observe('idempotency', stores.idempotency),
     leases: calls.observe('leases', stores.leases),
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
@@ -68,6 +72,8 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     webhooks: createWebhookStore(connection, registrations),
     deliveries: createDeliveryStore(connection),
     blocks: createBlockStore(connection.db),
+    audit: createAuditStore(connection),
+    keys: createKeyStore(connection),
     idempotency: createIdempotencyStore(connection.db),
     leases: createLeaseStore(connection),
     transcriptions: createTranscriptionStore(connection),

@@ -1,3 +1,7 @@
+import { auditRoutes } from '../access/audit/audit-routes.ts';
+import type { AuditDeps } from '../access/audit/list-audit.ts';
+import { keyRoutes } from '../access/keys/key-routes.ts';
+import type { KeyDeps } from '../access/keys/keys.ts';
 import { eventRoutes } from '../events/event-routes.ts';
 import type { ListEventsDeps } from '../events/list-events.ts';
 import { type FiscalCodeDeps, fiscalCodeRoutes } from '../fiscal-api/fiscal-code-routes.ts';
@@ -28,6 +32,8 @@ import { webhookRoutes } from '../webhooks/webhook-routes.ts';
 import type { WebhookDeps } from '../webhooks/webhooks.ts';
 
 export type RouteDeps = HealthDeps &
+  KeyDeps &
+  AuditDeps &
   RoomRouteDeps &
   ParticipantRouteDeps &
   SelfCheckDeps &
@@ -69,6 +75,8 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...webhookRoutes(deps),
     ...deliveryRoutes(deps),
     ...eventRoutes(deps),
+    ...keyRoutes(deps),
+    ...auditRoutes(deps),
     ...mediaEventRoutes(deps),
     ...(deps.isFiscalApiOn ? [...fiscalCodeRoutes(deps), ...placeRoutes()] : []),
     ...(deps.metrics === undefined ? [] : metricsRoutes(deps.metrics)),

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { HintedError } from '../../contract/hint.ts';
+import { AuditWriter } from '../access/audit/audit-writer.ts';
+import { openKeyRing } from '../access/keys/key-ring.ts';
+import { startKeyReencryption } from '../access/keys/re-encrypt-keys.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
 import { startPurge } from '../events/purge.ts';
@@ -86,6 +89,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     closers.add(await serveMetrics(page, config.metrics));
   }
   const work = startWork(config, adapters, closers);
+  const keyRing = openKeyRing(adapters);
   const isShuttingDown = (): boolean => shutdown.aborted;
   const app = await buildApp({
     routes: serviceRoutes({
@@ -107,9 +111,11 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       apiKey: config.apiKey,
       apiSecrets: config.apiSecrets,
       acceptsSingleHeader: config.acceptsSingleHeader,
+      findKey: keyRing.find,
     },
     log: parts.log,
     runOnce: createRunOnce({ ...adapters, apiKey: config.apiKey }),
+    changeRecorder: { clock: adapters.clock, record: (request) => work.auditWriter.record(request) },
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
     bodyLimitBytes: config.values.BODY_LIMIT,
     trustProxy: config.trustProxy,
@@ -117,7 +123,10 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     onResponse: metrics?.observeRequest,
   });
   closers.add(requestCloser(app));
-  closers.add(async () => work.stopWaiting());
+  closers.add(async () => {
+    work.stopWaiting();
+    keyRing.close();
+  });
   const url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw listenError(error, config);
   });
@@ -170,21 +179,31 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     onCompared: (startedAt) => intake.makeUp(startedAt),
   });
   closers.add(() => reconciler.close());
-  const { EVENT_RETENTION, DELIVERY_RETENTION, SESSION_RETENTION } = config.values;
+  const auditWriter = new AuditWriter(adapters);
+  closers.add(() => auditWriter.close());
+  const { EVENT_RETENTION, DELIVERY_RETENTION, SESSION_RETENTION, AUDIT_RETENTION } = config.values;
   const retention = {
     eventsMs: EVENT_RETENTION * DAY_MS,
     deliveriesMs: DELIVERY_RETENTION * DAY_MS,
     sessionsMs: SESSION_RETENTION * DAY_MS,
   };
-  const purgeOthers = [(limit: number) => store.idempotency.purge(adapters.clock.now(), limit)];
+  const auditedSince = (): number => adapters.clock.now() - AUDIT_RETENTION * DAY_MS;
+  const purgeOthers = [
+    (limit: number) => store.idempotency.purge(adapters.clock.now(), limit),
+    (limit: number) => store.audit.purge(auditedSince(), limit),
+    (limit: number) => store.keys.purge(auditedSince(), limit),
+  ];
   const purge = startPurge({ ...adapters, retention, purgeOthers });
   closers.add(() => purge.close());
   const resealing = startReencryption(adapters);
   closers.add(() => resealing.close());
+  const resealingKeys = startKeyReencryption(adapters);
+  closers.add(() => resealingKeys.close());
   const roomNames = createRoomNames(adapters.clock);
   const closing = new AbortController();
   return {
     instanceId,
+    auditWriter,
     dispatcher,
     recentCounts,
     roomNames,

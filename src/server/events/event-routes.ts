@@ -27,6 +27,7 @@ export function eventRoutes(deps: ListEventsDeps): readonly Route[] {
       description:
         'Who goes on by nextCursor misses none, also after the last one: with `wait` the answer comes as soon as there is an event.',
       security: 'signed',
+      scopes: ['read', 'webhooks'],
       query: EventListQuery,
       success: { 200: { description: 'Events, oldest first', schema: EventListSchema } },
       errors: ['storage-unavailable'],

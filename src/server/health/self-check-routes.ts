@@ -13,6 +13,7 @@ export function selfCheckRoutes(deps: SelfCheckDeps): readonly Route[] {
       description:
         'Writes a small file where recordings go, reads it back, fetches it by its pre-signed URL and deletes it. A fault is no error: it is what was asked for.',
       security: 'signed',
+      scopes: ['admin'],
       success: { 200: { description: 'What was found', schema: SelfCheckListSchema } },
       errors: [],
       handle: async () => ({ status: 200, body: { checks: [...(await checkSelf(deps))] } }),

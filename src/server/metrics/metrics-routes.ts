@@ -15,6 +15,7 @@ export function metricsRoutes(deps: MetricsDeps): readonly Route[] {
       description:
         'Signed here, because metrics are not public; METRICS=host:port serves them unsigned on a port of their own.',
       security: 'signed',
+      scopes: ['read'],
       success: {
         200: {
           description: 'Metrics in the Prometheus text format',

@@ -44,6 +44,7 @@ function listRoute(deps: RecordingLibraryDeps): Route {
     description:
       'A page may be shorter than its limit and not be the last one: go on while there is a nextCursor.',
     security: 'signed',
+    scopes: ['read', 'recordings'],
     query: RecordingListQuery,
     success: { 200: { description: 'The recordings', schema: RecordingListSchema } },
     errors: ['storage-unavailable'],
@@ -63,6 +64,7 @@ function getRoute(deps: RecordingLibraryDeps): Route {
     summary: 'Show one recording',
     description: 'While it runs, and after, for as long as it is not deleted.',
     security: 'signed',
+    scopes: ['read', 'recordings'],
     params: RecordingParams,
     success: { 200: { description: 'The recording', schema: RecordingSchema } },
     errors: ERRORS,
@@ -80,6 +82,7 @@ function downloadRoute(deps: RecordingLibraryDeps): Route {
     description:
       'A redirect to a pre-signed URL, good for five minutes, when recordings are in a bucket: follow it without the signature headers. Else the file itself, or one range of it.',
     security: 'signed',
+    scopes: ['read', 'recordings'],
     params: RecordingParams,
     success: DOWNLOADS,
     errors: DOWNLOAD_ERRORS,
@@ -97,6 +100,7 @@ function deleteRoute(deps: RecordingLibraryDeps): Route {
     description:
       'When the file cannot be deleted, the recording stays. A file that is gone already is no failure.',
     security: 'signed',
+    scopes: ['recordings'],
     params: RecordingParams,
     success: { 204: { description: 'The recording and its file are gone' } },
     errors: FILE_ERRORS,

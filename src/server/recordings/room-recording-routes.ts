@@ -27,6 +27,7 @@ function startRoute(deps: RecordingDeps): Route {
     description:
       'At most one recording of a room runs at a time, also under concurrent starts; a second start answers the first one, which keeps its layout and the like. No body is needed.',
     security: 'signed',
+    scopes: ['recordings'],
     params: RoomParams,
     body: RecordingSettingsSchema,
     success: {
@@ -36,7 +37,8 @@ function startRoute(deps: RecordingDeps): Route {
     errors: ['room-not-found', 'conflict', ...RECORDING_ERRORS],
     handle: async ({ params, body }) => {
       const started = await startRecording(deps, params.roomId, body);
-      return { status: started.status === 'recording' ? 201 : 200, body: started };
+      const ids = { recordingId: started.egressId };
+      return { status: started.status === 'recording' ? 201 : 200, body: started, ids };
     },
   });
 }
@@ -51,6 +53,7 @@ function stopRoute(deps: RecordingDeps): Route {
     description:
       'The file is complete a moment later: the event egress_ended has a link to it. A recording that never got media ends as aborted, without a file.',
     security: 'signed',
+    scopes: ['recordings'],
     params: RoomParams,
     success: { 200: { description: 'The recording was stopped', schema: RecordingStopSchema } },
     errors: ['room-not-found', 'no-active-recording', ...RECORDING_ERRORS],
@@ -67,6 +70,7 @@ function statusRoute(deps: RecordingDeps): Route {
     summary: 'Say whether a room is being recorded',
     description: 'A room that is open and not being recorded is no error.',
     security: 'signed',
+    scopes: ['read', 'recordings'],
     params: RoomParams,
     success: { 200: { description: 'Whether the room is being recorded', schema: RecordingStatusSchema } },
     errors: ['room-not-found', ...RECORDING_ERRORS],

@@ -27,14 +27,15 @@ function createRoute(deps: IngressDeps): Route {
     description:
       'The room need not exist yet: the stream creates it. Whoever has the `streamKey` can stream: keep it secret.',
     security: 'signed',
+    scopes: ['rooms'],
     params: RoomParams,
     body: IngressCreateSchema,
     success: { 201: { description: 'The ingress, with its URL and stream key', schema: IngressSchema } },
     errors: INGRESS_ERRORS,
-    handle: async ({ params, body }) => ({
-      status: 201,
-      body: await createIngress(deps, params.roomId, body),
-    }),
+    handle: async ({ params, body }) => {
+      const ingress = await createIngress(deps, params.roomId, body);
+      return { status: 201, body: ingress, ids: { ingressId: ingress.ingressId } };
+    },
   });
 }
 
@@ -47,6 +48,7 @@ function listRoute(deps: IngressDeps): Route {
     summary: 'List the ingress endpoints of a room',
     description: 'With their stream keys: whoever has one can stream. The room need not be open.',
     security: 'signed',
+    scopes: ['rooms'],
     params: RoomParams,
     success: { 200: { description: 'The ingress endpoints', schema: IngressListSchema } },
     errors: INGRESS_ERRORS,
@@ -66,6 +68,7 @@ function deleteRoute(deps: IngressDeps): Route {
     summary: 'Delete an ingress endpoint of a room',
     description: 'It must be an ingress of the room in the path.',
     security: 'signed',
+    scopes: ['rooms'],
     params: IngressParams,
     success: { 204: { description: 'The ingress is deleted; a stream through it ends' } },
     errors: ['ingress-not-found', ...INGRESS_ERRORS],

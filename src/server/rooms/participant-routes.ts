@@ -34,6 +34,7 @@ function listRoute(deps: ParticipantDeps): Route {
     summary: 'List the participants of a room',
     description: 'Recorders and hidden agents are not listed; other agents are.',
     security: 'signed',
+    scopes: ['read', 'rooms'],
     params: RoomParams,
     success: { 200: { description: 'The participants', schema: ParticipantListSchema } },
     errors: ['room-not-found', ...MEDIA_ERRORS],
@@ -54,6 +55,7 @@ function updateRoute(deps: ParticipantDeps): Route {
     description:
       "Everyone in the room is told at once. A role changes what the participant may publish, receive and send, ends the tracks that it may publish no more, and is kept when its client reconnects. It lasts until the participant leaves: a token that you issue later has the role that it is asked for. LiveKit's room administration, which a host has, comes with a token alone: it is neither given nor taken away here.",
     security: 'signed',
+    scopes: ['rooms'],
     params: ParticipantParams,
     body: ParticipantPatchSchema,
     success: { 200: { description: 'The participant after the change', schema: ParticipantSchema } },
@@ -77,6 +79,7 @@ function removeRoute(deps: ParticipantRouteDeps): Route {
     description:
       'Without `block` the participant may come back with a token that is still valid. With it the identity is kept out of the room of this name: it gets no token (403 `participant-blocked`), and who joins with an older token is removed as soon as the media server reports the join. Then nobody by this identity needs to be in the room, and the room need not be open. The block is stored before the removal, and stays when the removal fails; a further one replaces it.',
     security: 'signed',
+    scopes: ['rooms'],
     params: ParticipantParams,
     query: RemoveParticipantQuery,
     success: {
@@ -109,6 +112,7 @@ function muteRoute(deps: ParticipantDeps): Route {
     description:
       'The participant may unmute itself. Unmuting is 409 unless the media server is configured to allow it.',
     security: 'signed',
+    scopes: ['rooms'],
     params: ParticipantParams,
     body: MuteSchema,
     success: { 204: { description: 'The track is muted, or unmuted' } },
@@ -132,6 +136,7 @@ function muteRoomRoute(deps: ParticipantDeps): Route {
     description:
       'Mutes the tracks that are published now. Participants may unmute themselves, and publish others. After an error some are muted: send the same again.',
     security: 'signed',
+    scopes: ['rooms'],
     params: RoomParams,
     body: RoomMuteSchema,
     success: { 200: { description: 'What was muted', schema: RoomMutedSchema } },

@@ -39,6 +39,7 @@ function createRoute(deps: RoomRouteDeps): Route {
     description:
       'An open room keeps its settings, except for the metadata; X-Room-Ignored names the settings that it keeps.',
     security: 'signed',
+    scopes: ['rooms'],
     body: RoomCreateSchema,
     success: {
       201: {
@@ -57,7 +58,8 @@ function createRoute(deps: RoomRouteDeps): Route {
         ...(hasExisted ? { 'x-room-existed': 'true' } : {}),
         ...(ignored.length > 0 ? { 'x-room-ignored': ignored.join(', ') } : {}),
       };
-      return { status: 201, body: deps.recentCounts.correct(room), headers };
+      const ids = { roomId: body.name };
+      return { status: 201, body: deps.recentCounts.correct(room), headers, ids };
     },
   });
 }
@@ -72,6 +74,7 @@ function listRoute(deps: RoomRouteDeps): Route {
     description:
       'A page may be shorter than its limit where rooms closed meanwhile: continue while there is a nextCursor.',
     security: 'signed',
+    scopes: ['read', 'rooms'],
     query: RoomListQuery,
     success: { 200: { description: 'The open rooms, by name when paged', schema: RoomListSchema } },
     errors: MEDIA_ERRORS,
@@ -88,6 +91,7 @@ function getRoute(deps: RoomRouteDeps): Route {
     summary: 'Read a room',
     description: "The media server's own object. A room that nobody opened, or that has been closed, is 404.",
     security: 'signed',
+    scopes: ['read', 'rooms'],
     params: RoomParams,
     success: { 200: { description: 'The room', schema: RoomSchema } },
     errors: ['room-not-found', ...MEDIA_ERRORS],
@@ -108,6 +112,7 @@ function updateRoute(deps: RoomRouteDeps): Route {
     description:
       'Clients in the room get the new metadata at once. Other settings are fixed while a room is open.',
     security: 'signed',
+    scopes: ['rooms'],
     params: RoomParams,
     body: RoomPatchSchema,
     success: { 200: { description: 'The room after the change', schema: RoomSchema } },
@@ -129,6 +134,7 @@ function sendRoute(deps: ParticipantDeps): Route {
     description:
       "Clients get it in LiveKit's `dataReceived`, without a participant. Identities that are not in the room are left out; when none of them is, nothing is sent (404).",
     security: 'signed',
+    scopes: ['rooms'],
     params: RoomParams,
     body: RoomDataSchema,
     success: { 200: { description: 'To whom it was sent', schema: RoomDataSentSchema } },
@@ -147,6 +153,7 @@ function deleteRoute(deps: MediaDeps): Route {
     description:
       'Clients are told that the room was closed. A recording of it is stopped, and a transcription too.',
     security: 'signed',
+    scopes: ['rooms'],
     params: RoomParams,
     success: { 204: { description: 'The room is closed' } },
     errors: ['room-not-found', ...MEDIA_ERRORS],

@@ -23,6 +23,7 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
       description:
         'Rooms that ended, and those that are open, whose figures go up to now. They are computed from stored events, those that the media server could not deliver included.',
       security: 'signed',
+      scopes: ['read'],
       query: SessionListQuery,
       success: { 200: { description: 'The sessions', schema: SessionListSchema } },
       errors: ['storage-unavailable'],
@@ -44,6 +45,7 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
       summary: 'Show one session: who was there when, its recordings and transcriptions',
       description: 'While the room is open, and for SESSION_RETENTION after its end.',
       security: 'signed',
+      scopes: ['read'],
       params: SessionParams,
       success: { 200: { description: 'The session', schema: SessionDetailSchema } },
       errors: ['session-not-found', 'storage-unavailable'],
@@ -58,6 +60,7 @@ export function sessionRoutes(deps: SessionDeps): readonly Route[] {
       description:
         'In the order in which they joined; who joined several times is there several times. Recorders and agents are not.',
       security: 'signed',
+      scopes: ['read'],
       params: SessionParams,
       query: SessionParticipantListQuery,
       success: { 200: { description: 'The participants', schema: SessionParticipantListSchema } },

@@ -38,6 +38,7 @@ function startRoute(deps: TranscriptionDeps): Route {
     description:
       'Needs a running worker of the profile stt-live. A room has one transcription at a time: while one is active, a further start returns it unchanged.',
     security: 'signed',
+    scopes: ['recordings'],
     params: RoomParams,
     body: LiveStartSchema,
     success: {
@@ -53,7 +54,7 @@ function startRoute(deps: TranscriptionDeps): Route {
     handle: async ({ params, body }) => {
       const { started, ignoredLanguage } = await startTranscription(deps, params.roomId, body);
       const headers = ignoredLanguage === undefined ? {} : { [LANGUAGE_IGNORED]: ignoredLanguage };
-      return { status: 201, body: started, headers };
+      return { status: 201, body: started, headers, ids: { transcriptionId: started.transcriptionId } };
     },
   });
 }
@@ -67,6 +68,7 @@ function stopRoute(deps: TranscriptionDeps): Route {
     summary: 'Stop transcribing a room',
     description: 'The segments so far stay, and no further ones are added. The end of a room stops it too.',
     security: 'signed',
+    scopes: ['recordings'],
     params: RoomParams,
     success: { 200: { description: 'The transcription is stopped', schema: LiveStoppedSchema } },
     errors: ERRORS,
@@ -83,6 +85,7 @@ function readRoute(deps: TranscriptionDeps): Route {
     summary: 'Read the live transcription of a room',
     description: 'The active transcription, or the last one: also after the room has ended.',
     security: 'signed',
+    scopes: ['read', 'recordings'],
     params: RoomParams,
     query: LiveTranscriptionQuery,
     success: {
@@ -109,6 +112,7 @@ function speakersRoute(deps: TranscriptionDeps): Route {
     summary: 'Name the speakers of a room',
     description: 'Changes the active transcription, or the last one, including its existing segments.',
     security: 'signed',
+    scopes: ['recordings'],
     params: RoomParams,
     body: SpeakerUpdateSchema,
     success: { 204: { description: 'The names are merged into the map' } },

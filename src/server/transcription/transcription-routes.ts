@@ -44,6 +44,7 @@ function queueRoute(deps: TranscriptionsDeps): Route {
     description:
       'Needs a running worker of the profile stt-post. A recording has one transcription per language: an existing one is returned, unless it failed.',
     security: 'signed',
+    scopes: ['recordings'],
     params: RecordingParams,
     body: PostQueueSchema,
     success: { 202: { description: 'The recording will be transcribed', schema: PostQueuedSchema } },
@@ -56,10 +57,10 @@ function queueRoute(deps: TranscriptionsDeps): Route {
       'storage-unavailable',
       ...MEDIA_ERRORS,
     ],
-    handle: async ({ params, body }) => ({
-      status: 202,
-      body: await queueTranscription(deps, params.recordingId, body),
-    }),
+    handle: async ({ params, body }) => {
+      const queued = await queueTranscription(deps, params.recordingId, body);
+      return { status: 202, body: queued, ids: { transcriptionId: queued.transcriptionId } };
+    },
   });
 }
 
@@ -72,6 +73,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
     summary: 'List the transcriptions of recordings, newest first',
     description: 'Of recordings only: the live one of a room is read at its room.',
     security: 'signed',
+    scopes: ['read', 'recordings'],
     query: TranscriptionListQuery,
     success: {
       200: { description: 'Transcriptions without their segments', schema: PostTranscriptionListSchema },
@@ -93,6 +95,7 @@ function readRoute(deps: TranscriptionsDeps): Route {
     summary: 'Read a transcription with its segments',
     description: 'Returns a post-call transcription, or a live one in the same form as its room does.',
     security: 'signed',
+    scopes: ['read', 'recordings'],
     params: TranscriptionParams,
     query: TranscriptionQuery,
     success: {
@@ -117,6 +120,7 @@ function speakersRoute(deps: TranscriptionsDeps): Route {
     summary: 'Name the speakers of a transcription',
     description: 'Changes a post-call or a live transcription, including its existing segments.',
     security: 'signed',
+    scopes: ['recordings'],
     params: TranscriptionParams,
     body: SpeakerUpdateSchema,
     success: { 204: { description: 'The names are merged into the map' } },
@@ -137,6 +141,7 @@ function deleteRoute(deps: TranscriptionsDeps): Route {
     summary: 'Delete a transcription with all its segments',
     description: 'A live one must be stopped first. A worker that is transcribing the recording gives it up.',
     security: 'signed',
+    scopes: ['recordings'],
     params: TranscriptionParams,
     success: { 204: { description: 'The transcription is deleted' } },
     errors: ['conflict', ...ERRORS],

@@ -36,6 +36,7 @@ function collectionRoutes(deps: WebhookDeps): readonly Route[] {
       summary: 'List the webhooks',
       description: 'Without `limit` and `cursor` the response has all of them.',
       security: 'signed',
+      scopes: ['read', 'webhooks'],
       query: WebhookListQuery,
       success: { 200: { description: 'The webhooks, secrets masked', schema: WebhookListSchema } },
       errors: ['storage-unavailable'],
@@ -49,10 +50,14 @@ function collectionRoutes(deps: WebhookDeps): readonly Route[] {
       summary: 'Register a webhook',
       description: 'Only this response ever holds the secret.',
       security: 'signed',
+      scopes: ['webhooks'],
       body: WebhookCreateSchema,
       success: { 201: { description: 'The webhook with its secret', schema: WebhookSchema } },
       errors: ['webhook-limit-reached', 'storage-unavailable'],
-      handle: async ({ body }) => ({ status: 201, body: await createWebhook(deps, body) }),
+      handle: async ({ body }) => {
+        const webhook = await createWebhook(deps, body);
+        return { status: 201, body: webhook, ids: { webhookId: webhook.id } };
+      },
     }),
   ];
 }
@@ -67,6 +72,7 @@ function singleRoutes(deps: WebhookDeps): readonly Route[] {
       summary: 'Read a webhook',
       description: 'The secret is in the response to the creation alone; change it to get a new one.',
       security: 'signed',
+      scopes: ['read', 'webhooks'],
       params: WebhookParams,
       success: { 200: { description: 'The webhook, its secret masked', schema: WebhookSchema } },
       errors: ERRORS,
@@ -80,6 +86,7 @@ function singleRoutes(deps: WebhookDeps): readonly Route[] {
       summary: 'Delete a webhook with its log',
       description: 'Pending deliveries are cancelled.',
       security: 'signed',
+      scopes: ['webhooks'],
       params: WebhookParams,
       success: { 204: { description: 'The webhook is deleted' } },
       errors: ERRORS,
@@ -103,6 +110,7 @@ function updateRoutes(deps: WebhookDeps): readonly Route[] {
       summary: 'Change the URL or the events of a webhook',
       description: AFTER_UPDATE,
       security: 'signed',
+      scopes: ['webhooks'],
       params: WebhookParams,
       body: WebhookPatchSchema,
       success: { 200: { description: 'The webhook, its secret masked', schema: WebhookSchema } },
@@ -120,6 +128,7 @@ function updateRoutes(deps: WebhookDeps): readonly Route[] {
       summary: 'Change the URL, the events or the secret of a webhook',
       description: `A new secret is a rotation: for 24 h the old one signs the Standard Webhooks header beside it. ${AFTER_UPDATE}`,
       security: 'signed',
+      scopes: ['webhooks'],
       params: WebhookParams,
       body: WebhookPutSchema,
       success: { 200: { description: 'The webhook, its secret masked', schema: WebhookSchema } },
@@ -141,6 +150,7 @@ function testRoute(deps: TestWebhookDeps): Route {
     summary: 'Send a test delivery',
     description: 'One try of the event webhook_test, without retries; it is in the delivery log.',
     security: 'signed',
+    scopes: ['webhooks'],
     params: WebhookParams,
     success: { 200: { description: 'What the receiver answered', schema: WebhookTestSchema } },
     errors: ERRORS,

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => ground.close());
 
-const REQUEST = { key: 'k', method: 'POST', url: '/v1/webhooks', body: Buffer.from('{}') };
+const REQUEST = { key: 'k', keyId: 'root', method: 'POST', url: '/v1/webhooks', body: Buffer.from('{}') };
 const secretBox = { seal: (text: string) => text, open: (text: string) => text };
 
 const instance = () =>

@@ -4,6 +4,7 @@ import { openClient } from '../../connection/connect.ts';
 import { EXIT } from '../../errors/cli-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
+import { checkKey } from './check-key.ts';
 import {
   CHECK_TIMEOUT_MS,
   type Check,
@@ -11,6 +12,7 @@ import {
   failedCheck,
   fault,
   found,
+  isLackOfScope,
   note,
   ok,
   skipped,
@@ -36,6 +38,7 @@ export async function checkService(
     const roomsError = await errorOf(() => client.rooms.list({ limit: 1, ...callOptions(context) }));
     const signature = checkSignature(deps, roomsError);
     if (signature.status === 'fault') return [signature];
+    const key = await checkKey(deps);
     const readiness = await client.ready(callOptions(context)).catch(() => undefined);
     const media = checkMediaServer(deps, roomsError, readiness);
     const database = checkDatabase(readiness);
@@ -43,10 +46,10 @@ export async function checkService(
     if (media.status === 'fault') {
       const why = 'needs the media server';
       const needy = ['ingress', 'events', 'recording'] as const;
-      return [signature, media, database, ...own, ...needy.map((check) => skipped(check, why))];
+      return [signature, key, media, database, ...own, ...needy.map((check) => skipped(check, why))];
     }
     const rest = options.withProbe ? await probe(deps, own) : await checkWithoutProbe(deps);
-    return [signature, media, database, ...own, ...rest, await checkAddons(deps)];
+    return [signature, key, media, database, ...own, ...rest, await checkAddons(deps)];
   } finally {
     await client.close();
   }
@@ -86,7 +89,9 @@ async function errorOf(call: () => Promise<unknown>): Promise<RtcError | undefin
 }
 
 function checkSignature({ context }: Deps, error: RtcError | undefined): Check {
-  if (error === undefined) return ok('signature', 'the service accepts our key and signature');
+  if (error === undefined || isLackOfScope(error)) {
+    return ok('signature', 'the service accepts our key and signature');
+  }
   const nowMs = context.io.clock();
   const isRefused = describeError(error, nowMs).exitCode === EXIT.authentication;
   if (isRefused) return failedCheck('signature', error, nowMs);
@@ -100,7 +105,9 @@ function checkMediaServer(
   error: RtcError | undefined,
   readiness: Readiness | undefined,
 ): Check {
-  if (error !== undefined) return failedCheck('media server', error, context.io.clock());
+  if (error !== undefined && !isLackOfScope(error)) {
+    return failedCheck('media server', error, context.io.clock());
+  }
   if (readiness?.checks.mediaServer === false) {
     return fault('media server', 'the service says that it is not ready', "look at the service's log");
   }

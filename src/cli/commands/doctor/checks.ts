@@ -51,7 +51,13 @@ export function found({ check, status, detail, next }: SelfCheck): Check {
 /** An error of a call as a fault: its own words and next step. */
 export function failedCheck(check: string, error: unknown, nowMs: number): Check {
   const { cause, next } = describeError(error, nowMs);
+  if (isLackOfScope(error)) return skipped(check, cause, next);
   return fault(check, cause, next ?? '');
+}
+
+/** Whether the key is not made for what was tried: it says nothing of the service. */
+export function isLackOfScope(error: unknown): boolean {
+  return error instanceof RtcError && error.code === 'insufficient-scope';
 }
 
 /** Whether there are an address, a key and a secret, and where each comes from. */

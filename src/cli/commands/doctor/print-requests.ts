@@ -8,6 +8,7 @@ import { NO_ROOM } from './check-service.ts';
 const REQUESTS: readonly (readonly [tells: string, send: (client: RtcClient) => Promise<unknown>])[] = [
   ['address, clock, add-ons', (client) => client.health()],
   ['signature, media server', (client) => client.rooms.list({ limit: 1 })],
+  ['API key', (client) => client.keys.self()],
   ['database', (client) => client.ready()],
   ['bucket', (client) => client.checkSelf()],
   ['ingress', (client) => client.ingress.list(NO_ROOM)],

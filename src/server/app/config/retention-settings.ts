@@ -23,4 +23,11 @@ export const RETENTION_SETTINGS = {
     maximum: 3650,
     unit: 'days',
   }),
+  AUDIT_RETENTION: integerSetting({
+    meaning: 'How long audit entries are kept, and API keys that have ended',
+    fallback: 365,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
 } as const;

@@ -6,6 +6,8 @@ import type { Route, RouteResponse } from './route.ts';
 /** A POST with an Idempotency-Key, as received. */
 export type KeyedRequest = {
   readonly key: string;
+  /** The API key that signed it. */
+  readonly keyId: string;
   readonly method: string;
   /** Path and query. */
   readonly url: string;

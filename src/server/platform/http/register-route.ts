@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { parseJsonBody } from './bodies/read-body.ts';
+import { requireCaller, requireScope } from './caller.ts';
+import { type ChangeRecorder, recordingChange } from './changing-request.ts';
 import { idempotencyKeyOf, type RunOnce, takesIdempotencyKey } from './idempotency-key.ts';
 import type { Route, RouteInput, RouteResponse } from './route.ts';
 import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
@@ -14,8 +16,15 @@ type RouteValidators = {
 /** Routes without query parameters refuse unknown ones too, so that a mistyped parameter is reported. */
 const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false };
 
-/** @param runOnce without it keys are ignored */
-export function registerRoute(app: FastifyInstance, route: Route, runOnce?: RunOnce): void {
+export type RouteServices = {
+  /** Runs a POST once per Idempotency-Key. Undefined: keys are ignored. */
+  readonly runOnce?: RunOnce | undefined;
+  /** Gets every request that changes something. */
+  readonly changeRecorder?: ChangeRecorder | undefined;
+};
+
+export function registerRoute(app: FastifyInstance, route: Route, services: RouteServices): void {
+  const { runOnce, changeRecorder } = services;
   const validators: RouteValidators = {
     params: route.params && compileValidator(route.params, 'params'),
     query: compileValidator(route.query ?? NO_PARAMETERS, 'query'),
@@ -27,22 +36,27 @@ export function registerRoute(app: FastifyInstance, route: Route, runOnce?: RunO
     url: route.path,
     config: { route },
     handler: async (request, reply) => {
-      const input = readInput(validators, request);
-      const work = async (): Promise<RouteResponse> => await route.handle(input as never);
-      return send(reply, await (isKeyed ? runKeyed(request, work, runOnce) : work()));
+      const response = await recordingChange(changeRecorder, { route, request }, async () => {
+        requireScope(route.scopes, request.caller);
+        const input = readInput(validators, request);
+        const work = async (): Promise<RouteResponse> => await route.handle(input as never);
+        return await (isKeyed ? runKeyed(request, work, runOnce) : work());
+      });
+      return send(reply, response);
     },
   });
 }
 
 /** Input that is not valid has been refused before: it can be corrected, and sent under the same key. */
 async function runKeyed(
-  { method, raw, headers, rawBody }: FastifyRequest,
+  { method, raw, headers, rawBody, caller }: FastifyRequest,
   work: () => Promise<RouteResponse>,
   runOnce: RunOnce,
 ): Promise<RouteResponse> {
   const key = idempotencyKeyOf(headers);
   if (key === undefined) return await work();
-  return await runOnce({ key, method, url: raw.url ?? '', body: rawBody }, work);
+  const { keyId } = requireCaller(caller);
+  return await runOnce({ key, keyId, method, url: raw.url ?? '', body: rawBody }, work);
 }
 
 function send(reply: FastifyReply, response: RouteResponse): FastifyReply {
@@ -70,6 +84,7 @@ function readInput(
   const input = {
     params: params && read(() => params(request.params)),
     query: read(() => query(request.query)),
+    caller: request.caller,
     raw: { method: request.method, body: request.rawBody, headers: request.headers },
     body: body && read(() => body(parseJsonBody(request.rawBody, request.headers))),
   };

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode, ServiceError } from '../../../contract/errors.ts';
+import type { Caller, RouteScopes } from './caller.ts';
 
 /*
  * A route is data: its name, its input, its responses and its errors. Its handler reads the input, calls one use case
@@ -18,6 +19,8 @@ export type Tag =
   | 'transcription'
   | 'webhooks'
   | 'events'
+  | 'keys'
+  | 'audit'
   | 'fiscal codes'
   | 'places';
 
@@ -54,12 +57,16 @@ export type RouteResponse = {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Ids of what was made, for the audit log. */
+  readonly ids?: Readonly<Record<string, string>> | undefined;
 };
 
 export type RouteInput<P, Q, B> = {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
+  /** The key that signed the request; undefined on routes that are not signed. */
+  readonly caller: Caller | undefined;
   /** The request as received, for signatures over its bytes and for conditional, range and HEAD requests. */
   readonly raw: {
     readonly method: string;
@@ -73,7 +80,13 @@ export type LargeBodies = {
   readonly allowLargeBody: (headers: IncomingHttpHeaders) => Promise<boolean>;
 };
 
-export type Route = {
+type Access =
+  | { readonly security: 'signed'; readonly scopes: RouteScopes }
+  | { readonly security: Exclude<Security, 'signed'>; readonly scopes?: undefined };
+
+export type Route = RouteParts & Access;
+
+type RouteParts = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** In Fastify's notation, such as /v1/rooms/:roomId. */
   readonly path: string;
@@ -81,7 +94,6 @@ export type Route = {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string | undefined;
-  readonly security: Security;
   /** Absent for problems, without CORS. */
   readonly errorFormat?: ErrorFormat | undefined;
   readonly params?: TSchema | undefined;
@@ -107,14 +119,15 @@ type TypedRoute<
   P extends TSchema | undefined,
   Q extends TSchema | undefined,
   B extends TSchema | undefined,
-> = Omit<Route, 'params' | 'query' | 'body' | 'handle'> & {
-  readonly params?: P;
-  readonly query?: Q;
-  readonly body?: B;
-  readonly handle: (
-    input: RouteInput<Shape<P>, Shape<Q>, Shape<B>>,
-  ) => Promise<RouteResponse> | RouteResponse;
-};
+> = Omit<RouteParts, 'params' | 'query' | 'body' | 'handle'> &
+  Access & {
+    readonly params?: P;
+    readonly query?: Q;
+    readonly body?: B;
+    readonly handle: (
+      input: RouteInput<Shape<P>, Shape<Q>, Shape<B>>,
+    ) => Promise<RouteResponse> | RouteResponse;
+  };
 
 /** Derives the type of the handler's input from the route's schemas, which validate it. */
 export function defineRoute<

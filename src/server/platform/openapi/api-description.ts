@@ -10,6 +10,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<Tag, string>> = {
   ingress: 'RTMP and WHIP streams that publish into a room',
   transcription: 'Speech to text, live and after the call',
   webhooks: 'Webhooks, their deliveries and every attempt',
+  keys: 'API keys beside the root key, each with scopes and perhaps an end',
+  audit: 'Who changed what',
   events: 'What happened in rooms, in order',
   'fiscal codes': 'Italian fiscal codes; public, open to pages of any origin, errors of a shape of their own',
   service: 'Whether the service runs and what it can do',

@@ -9,23 +9,24 @@ import {
 } from '../../../contract/errors.ts';
 import { ProblemSchema } from '../../../contract/problem.ts';
 import { takesIdempotencyKey } from '../http/idempotency-key.ts';
-import type { Route, Security, SuccessResponse } from '../http/route.ts';
+import type { Route, SuccessResponse } from '../http/route.ts';
 import { API_DESCRIPTION, TAG_DESCRIPTIONS } from './api-description.ts';
 import { IDEMPOTENCY_KEY, KEYED_ERRORS } from './idempotency-key-parameter.ts';
 import { recordedDelivery, recordedOperation, recordedProblem } from './recorded-examples.ts';
 import { commonHeaders, HEADERS, isLimited, RETRY_AFTER } from './response-headers.ts';
 import { shellSamples } from './samples/code-samples.ts';
 import { type Components, exampleOf, type JsonObject, toReference } from './schema-document.ts';
+import {
+  descriptionOf,
+  SECURITY,
+  SECURITY_SCHEMES,
+  SIGNED_ERRORS,
+  scopesOf,
+  signedErrorsOf,
+} from './security.ts';
 import { shareComponents } from './shared-components.ts';
 import { DELIVERY_TAG, webhookSection } from './webhook-operations.ts';
 
-/** Errors of every signed route, before its handler runs. */
-const SIGNED_ERRORS: readonly ErrorCode[] = [
-  'missing-credentials',
-  'invalid-api-key',
-  'timestamp-out-of-window',
-  'invalid-signature',
-];
 /** Errors of every route: each one refuses unknown query parameters, and any request may have a body. */
 const ANY_ERRORS: readonly ErrorCode[] = [
   'invalid-request',
@@ -81,28 +82,6 @@ function usedTags(routes: readonly Route[]): readonly JsonObject[] {
     .map(([name, description]) => ({ name, description }));
 }
 
-const SECURITY: Readonly<Record<Security, readonly JsonObject[]>> = {
-  signed: [{ apiKey: [], timestamp: [], signature: [] }],
-  'media-server': [],
-  public: [],
-};
-
-const SECURITY_SCHEMES = {
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'The API key (API_KEY)' },
-  timestamp: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'X-Service-Timestamp',
-    description: "Unix time in seconds, at most 300 s off the server's clock",
-  },
-  signature: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'X-Service-Signature',
-    description: 'Hex HMAC-SHA256 of the canonical string, keyed with API_SECRET',
-  },
-};
-
 function operation(route: Route, components: Components): JsonObject & { readonly operationId: string } {
   const parameters = [
     ...parametersOf(route.params, 'path', components),
@@ -113,8 +92,9 @@ function operation(route: Route, components: Components): JsonObject & { readonl
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    ...(route.description === undefined ? {} : { description: route.description }),
+    ...descriptionOf(route),
     security: SECURITY[route.security],
+    ...scopesOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, components),
     responses: { ...successResponses(route, components), ...errorResponses(route, components) },
@@ -213,7 +193,7 @@ function errorCodesOf(route: Route): readonly ErrorCode[] {
       ...(route.params === undefined ? [] : (['uri-too-long'] as const)),
       ...(route.body === undefined ? [] : (['unsupported-media-type'] as const)),
       ...(isLimited(route) ? (['rate-limited'] as const) : []),
-      ...(route.security === 'signed' ? SIGNED_ERRORS : []),
+      ...signedErrorsOf(route),
       ...(takesIdempotencyKey(route) ? KEYED_ERRORS : []),
       ...route.errors,
       ...ANY_ERRORS,

@@ -3,7 +3,12 @@ import { ServiceError } from '../../../../contract/errors.ts';
 import { readBody } from '../bodies/read-body.ts';
 import { type BodyAllowance, createBodyBudget } from '../limits/body-budget.ts';
 import type { Security } from '../route.ts';
-import { type AuthenticationDeps, type Credentials, createAuthenticator } from './credentials.ts';
+import {
+  type AuthenticationDeps,
+  type Authenticator,
+  type Credentials,
+  createAuthenticator,
+} from './credentials.ts';
 
 export type AuthenticateRequestDeps = {
   readonly authentication: AuthenticationDeps;
@@ -12,7 +17,10 @@ export type AuthenticateRequestDeps = {
   readonly unverifiedBodyBytes?: number | undefined;
 };
 
-/** Calls `done` once, with an error when the request is refused. `request.rawBody` is set by then. */
+/**
+ * Calls `done` once, with an error when the request is refused. By then `request.rawBody` is set, and `request.caller`
+ * when the signature is good.
+ */
 export type AuthenticateRequest = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -24,21 +32,40 @@ const UNVERIFIED_BODY_BYTES = 64 * 1024 * 1024;
 /** Reads the body, and checks the signature of requests on signed paths. */
 export function createAuthenticateRequest(deps: AuthenticateRequestDeps): AuthenticateRequest {
   const { readCredentials, checkSignature } = createAuthenticator(deps.authentication);
+  const readAndVerify = createBodyReader(deps, checkSignature);
+  return (request, reply, done) => {
+    if (securityOf(request) !== 'signed') return readAndVerify(request, undefined, done);
+    reply.header('cache-control', 'no-store');
+    let credentials: Credentials | Promise<Credentials>;
+    try {
+      credentials = readCredentials(request.headers);
+    } catch (error) {
+      // Deferred, because the HTTP parser may still reject the request, and that response comes first.
+      queueMicrotask(() => done(error as Error));
+      return;
+    }
+    if (!(credentials instanceof Promise)) return readAndVerify(request, credentials, done);
+    credentials.then((found) => {
+      if (request.raw.destroyed) done(brokenOff());
+      else readAndVerify(request, found, done);
+    }, done);
+  };
+}
+
+type ReadAndVerify = (
+  request: FastifyRequest,
+  credentials: Credentials | undefined,
+  done: (error?: Error) => void,
+) => void;
+
+function createBodyReader(
+  deps: AuthenticateRequestDeps,
+  checkSignature: Authenticator['checkSignature'],
+): ReadAndVerify {
   // A budget below the limit of one body would refuse that body at all times.
   const budgetBytes = deps.unverifiedBodyBytes ?? Math.max(UNVERIFIED_BODY_BYTES, 2 * deps.bodyLimitBytes);
   const createAllowance = createBodyBudget(budgetBytes);
-  return (request, reply, done) => {
-    let credentials: Credentials | undefined;
-    if (securityOf(request) === 'signed') {
-      reply.header('cache-control', 'no-store');
-      try {
-        credentials = readCredentials(request.headers);
-      } catch (error) {
-        // Deferred, because the HTTP parser may still reject the request, and that response comes first.
-        queueMicrotask(() => done(error as Error));
-        return;
-      }
-    }
+  return (request, credentials, done) => {
     const read = (limitBytes: number, allowance?: BodyAllowance): void =>
       readBody(request.raw, { limitBytes, allowance }, (error, body) => {
         request.rawBody = body;
@@ -47,18 +74,23 @@ export function createAuthenticateRequest(deps: AuthenticateRequestDeps): Authen
             ? checkSignature(credentials, { method: request.method, path: request.raw.url ?? '/', body })
             : undefined;
         allowance?.release();
+        if (error === undefined && signatureError === undefined) request.caller = credentials?.caller;
         done(error ?? signatureError);
       });
     const { largeBodies } = request.routeOptions.config.route ?? {};
     if (credentials?.kind === 'single-header') return read(deps.bodyLimitBytes);
     if (largeBodies === undefined) return read(deps.bodyLimitBytes, createAllowance());
     largeBodies.allowLargeBody(request.headers).then((isAllowed) => {
-      // A destroyed request emits no further event that would end the reading of its body.
-      if (request.raw.destroyed) done(new ServiceError('invalid-request', 'The request broke off.'));
+      if (request.raw.destroyed) done(brokenOff());
       else if (isAllowed) read(largeBodies.limitBytes);
       else read(deps.bodyLimitBytes, createAllowance());
     }, done);
   };
+}
+
+/** A destroyed request emits no further event that would end the reading of its body. */
+function brokenOff(): ServiceError {
+  return new ServiceError('invalid-request', 'The request broke off.');
 }
 
 /** Unknown paths under /v1 are signed too, so that an unauthenticated caller cannot find out which paths exist. */

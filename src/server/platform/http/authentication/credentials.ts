@@ -10,13 +10,23 @@ import {
   TIMESTAMP_WINDOW_SECONDS,
 } from '../../../../contract/signing.ts';
 import type { Clock } from '../../clock.ts';
+import { type Caller, ROOT_CALLER } from '../caller.ts';
 
 /*
  * The signed scheme, in the specification's order: key missing or wrong (401), signature headers missing (401),
  * timestamp not an integer or outside its window (403), signature wrong (403). The first three checks need only the
  * headers and run before the body is read. The last one covers the raw bytes and runs before they are parsed.
  * Node joins a header that is sent twice with a comma, so that it matches nothing.
+ *
+ * The root key is known from the configuration, and checked without the database. Other keys are looked up, which may
+ * take a read. A key's id is no secret: the specification tells an unknown one (401) from a wrong signature (403).
  */
+
+/** A key beside the root key, for as long as it is accepted. */
+export type KnownKey = { readonly caller: Caller; readonly secret: string };
+
+/** Rejects with storage-unavailable while the keys cannot be read. */
+export type FindKey = (apiKey: string) => Promise<KnownKey | undefined>;
 
 export type AuthenticationDeps = {
   readonly clock: Clock;
@@ -25,16 +35,28 @@ export type AuthenticationDeps = {
   readonly apiSecrets: readonly string[];
   /** Whether `X-API-Key: <API_SECRET>` alone authenticates a request. */
   readonly acceptsSingleHeader: boolean;
+  /** Finds the keys beside the root key. Absent: there are none. */
+  readonly findKey?: FindKey | undefined;
 };
 
 /** Credentials read from the headers. Their signature has not been checked against the body yet. */
 export type Credentials =
-  | { readonly kind: 'single-header' }
-  | { readonly kind: 'signed'; readonly timestamp: string; readonly signature: string };
+  | { readonly kind: 'single-header'; readonly caller: Caller }
+  | {
+      readonly kind: 'signed';
+      readonly caller: Caller;
+      /** Any of them may have signed. */
+      readonly secrets: readonly string[];
+      readonly timestamp: string;
+      readonly signature: string;
+    };
 
 export type Authenticator = {
-  /** Throws missing-credentials, invalid-api-key or timestamp-out-of-window. */
-  readonly readCredentials: (headers: IncomingHttpHeaders) => Credentials;
+  /**
+   * Throws missing-credentials, invalid-api-key or timestamp-out-of-window. For a key beside the root key it is a
+   * promise, which may also reject with storage-unavailable.
+   */
+  readonly readCredentials: (headers: IncomingHttpHeaders) => Credentials | Promise<Credentials>;
   /** Returns an invalid-signature error when the signature does not match the request. */
   readonly checkSignature: (credentials: Credentials, request: ReceivedRequest) => ServiceError | undefined;
 };
@@ -44,27 +66,27 @@ export type ReceivedRequest = Pick<SignableRequest, 'method' | 'path'> & { reado
 export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
   const isApiKey = equalityWith(deps.apiKey);
   const equalities = deps.apiSecrets.map(equalityWith);
+  const root: Signer = { caller: ROOT_CALLER, secrets: deps.apiSecrets };
   const isApiSecret = (key: string): boolean => equalities.some((isEqual) => isEqual(key));
   return {
     readCredentials: (headers) => {
       const key = headers[API_KEY_HEADER];
-      const timestamp = headers[TIMESTAMP_HEADER];
-      const signature = headers[SIGNATURE_HEADER];
       if (typeof key !== 'string' || key === '') throw missing('X-Api-Key');
-      const isUnsigned = timestamp === undefined && signature === undefined;
-      if (deps.acceptsSingleHeader && isUnsigned && isApiSecret(key)) return { kind: 'single-header' };
-      if (!isApiKey(key)) {
-        throw new ServiceError('invalid-api-key', 'X-Api-Key is not the API key of this service.');
+      const isUnsigned = headers[TIMESTAMP_HEADER] === undefined && headers[SIGNATURE_HEADER] === undefined;
+      if (deps.acceptsSingleHeader && isUnsigned && isApiSecret(key)) {
+        return { kind: 'single-header', caller: ROOT_CALLER };
       }
-      if (typeof timestamp !== 'string' || timestamp === '') throw missing('X-Service-Timestamp');
-      if (typeof signature !== 'string' || signature === '') throw missing('X-Service-Signature');
-      checkTimestamp(deps.clock, timestamp);
-      return { kind: 'signed', timestamp, signature };
+      if (isApiKey(key)) return readSignature(deps.clock, headers, root);
+      if (deps.findKey === undefined) throw unknownKey();
+      return deps.findKey(key).then((known) => {
+        if (known === undefined) throw unknownKey();
+        return readSignature(deps.clock, headers, { caller: known.caller, secrets: [known.secret] });
+      });
     },
     checkSignature: (credentials, { method, path, body }) => {
       if (credentials.kind === 'single-header') return undefined;
       const signed = { method, path, body, timestamp: credentials.timestamp };
-      const isSigned = deps.apiSecrets.some((secret) =>
+      const isSigned = credentials.secrets.some((secret) =>
         isSignatureValid(signed, credentials.signature, secret),
       );
       return isSigned ? undefined : invalidSignature();
@@ -72,10 +94,26 @@ export function createAuthenticator(deps: AuthenticationDeps): Authenticator {
   };
 }
 
+type Signer = { readonly caller: Caller; readonly secrets: readonly string[] };
+
+function readSignature(clock: Clock, headers: IncomingHttpHeaders, signer: Signer): Credentials {
+  const timestamp = headers[TIMESTAMP_HEADER];
+  const signature = headers[SIGNATURE_HEADER];
+  if (typeof timestamp !== 'string' || timestamp === '') throw missing('X-Service-Timestamp');
+  if (typeof signature !== 'string' || signature === '') throw missing('X-Service-Signature');
+  checkTimestamp(clock, timestamp);
+  return { kind: 'signed', ...signer, timestamp, signature };
+}
+
+/** The same for a key that was never there, one that is revoked, and one past its end. */
+function unknownKey(): ServiceError {
+  return new ServiceError('invalid-api-key', 'X-Api-Key is no API key of this service.');
+}
+
 function invalidSignature(): ServiceError {
   return new ServiceError(
     'invalid-signature',
-    'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body, in lower-case hex, exactly as sent, with API_SECRET.',
+    'X-Service-Signature does not match: sign the method, the path with its query, the timestamp and the SHA-256 of the body, in lower-case hex, exactly as sent, with the secret of the key (API_SECRET).',
   );
 }
 

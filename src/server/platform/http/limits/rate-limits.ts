@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../../contract/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { securityOf } from '../authentication/authenticate-request.ts';
+import { requireCaller } from '../caller.ts';
 import type { Security } from '../route.ts';
 import { createRateLimiter, type RateLimiter, type RateLimitState } from './rate-limiter.ts';
 
@@ -9,14 +10,14 @@ import { createRateLimiter, type RateLimiter, type RateLimitState } from './rate
 export type RateLimits = { readonly api: number; readonly public: number };
 
 /**
- * Adds one limit per second for all signed paths together and one per address for all public paths, unknown paths
- * included. Signed requests share one count, because they are authenticated by now and the service has one key.
+ * Adds one limit per second and API key for all signed paths together and one per address for all public paths, unknown
+ * paths included. Signed requests are authenticated by now.
  */
 export function limitRates(app: FastifyInstance, limits: RateLimits, clock: Clock): void {
   const byKey = limiterOf(limits.api, clock);
   const byAddress = limiterOf(limits.public, clock);
   const counters: Readonly<Record<Security, (request: FastifyRequest) => RateLimitState | undefined>> = {
-    signed: () => byKey?.('api'),
+    signed: ({ caller }) => byKey?.(requireCaller(caller).keyId),
     public: ({ ip }) => byAddress?.(ip),
     // The media server does not retry after a 429.
     'media-server': () => undefined,
@@ -38,8 +39,8 @@ export type LimitRefusals = (error: ServiceError, request: FastifyRequest) => Se
  */
 export function createRefusalLimit(limits: RateLimits, clock: Clock): LimitRefusals {
   const byAddress = limiterOf(limits.public, clock);
-  return (error, { ip }) => {
-    if (error.status !== 401 && error.status !== 403) return error;
+  return (error, { ip, caller }) => {
+    if (caller !== undefined || (error.status !== 401 && error.status !== 403)) return error;
     const state = byAddress?.(ip);
     if (state === undefined || !state.isExceeded) return error;
     return rateLimited(state.limit, { connection: 'close' });

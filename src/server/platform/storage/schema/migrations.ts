@@ -24,6 +24,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '010-blocks', up: createBlocks },
   { name: '011-idempotent-requests', up: createIdempotentRequests },
   { name: '012-sessions', up: addSessionColumns },
+  { name: '013-api-keys', up: createApiKeys },
+  { name: '014-audit', up: createAudit },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
@@ -106,4 +108,42 @@ async function createIdempotentRequests(db: Kysely<Tables>, { text, integer }: C
     .on('idempotentRequests')
     .column('expiresAt')
     .execute();
+}
+
+/** API keys beside the root key. */
+async function createApiKeys(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('apiKeys')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('name', text, (column) => column.notNull())
+    .addColumn('scopes', text, (column) => column.notNull())
+    .addColumn('secret', text)
+    .addColumn('createdAt', integer, (column) => column.notNull())
+    .addColumn('expiresAt', integer)
+    .addColumn('revokedAt', integer)
+    .execute();
+  await db.schema.createIndex('apiKeysOldest').on('apiKeys').columns(['createdAt', 'id']).execute();
+}
+
+/** Requests that changed something, or were to. */
+async function createAudit(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('auditEntries')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('occurredAt', integer, (column) => column.notNull())
+    .addColumn('keyId', text, (column) => column.notNull())
+    .addColumn('method', text, (column) => column.notNull())
+    .addColumn('path', text, (column) => column.notNull())
+    .addColumn('ids', text, (column) => column.notNull())
+    .addColumn('room', text)
+    .addColumn('address', text)
+    .addColumn('requestId', text, (column) => column.notNull())
+    .addColumn('status', integer, (column) => column.notNull())
+    .addColumn('problem', text)
+    .execute();
+  const index = (name: string) => db.schema.createIndex(name).on('auditEntries');
+  await index('auditNewest').columns(['occurredAt', 'id']).execute();
+  await index('auditOfKey').columns(['keyId', 'occurredAt', 'id']).execute();
+  await index('auditOfRoom').columns(['room', 'occurredAt', 'id']).execute();
+  await index('auditOfRequest').column('requestId').execute();
 }

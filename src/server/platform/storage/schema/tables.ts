@@ -1,5 +1,5 @@
 import type { GeneratedAlways } from 'kysely';
-import type { IdempotentRequest } from '../../../access/store.ts';
+import type { ApiKey, AuditRecord, IdempotentRequest } from '../../../access/store.ts';
 import type {
   FanOut,
   ParticipantSession,
@@ -29,11 +29,19 @@ export type Tables = {
   readonly leases: LeaseRow;
   readonly blocks: Block;
   readonly idempotentRequests: IdempotentRequest;
+  readonly apiKeys: ApiKeyRow;
+  readonly auditEntries: AuditRow;
   readonly transcriptions: TranscriptionRow;
   readonly segments: SegmentRow;
   readonly interimSegments: InterimSegmentRow;
   readonly speechWorkers: SpeechWorkerRow;
 };
+
+/** `scopes` is a list as JSON text. */
+export type ApiKeyRow = Omit<ApiKey, 'scopes'> & { readonly scopes: string };
+
+/** `ids` is an object as JSON text. */
+export type AuditRow = Omit<AuditRecord, 'ids'> & { readonly ids: string };
 
 type MigrationRow = {
   readonly name: string;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Key } from '../../../../../src/contract/keys.ts';
 import type { Problem } from '../../../../../src/contract/problem.ts';
 import { RawConnection } from '../../../../support/raw-http.ts';
 import { startTestService, type TestService } from '../../../../support/service.ts';
@@ -194,5 +195,32 @@ describe('the limit per key', () => {
       expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
       expect(answers[0]?.headers['ratelimit-limit']).toBeUndefined();
     }
+  });
+});
+
+describe('several API keys', () => {
+  const as = ({ id, secret = '' }: Key) => ({ signing: { apiKey: id, apiSecret: secret } });
+  const make = async (on: TestService): Promise<Key> =>
+    (await on.call('POST', '/v1/keys', { body: { name: 'a program', scopes: ['read'] } })).json;
+
+  it('are counted each by itself', async () => {
+    const on = await start({ RATE_LIMIT_API: `${LIMIT}` });
+    const [one, two] = [await make(on), await make(on)];
+    pass(1000);
+    const statusOf = async (key: Key) => (await on.call('GET', '/v1/keys/self', as(key))).status;
+    const statuses = await Promise.all(Array.from({ length: LIMIT + 1 }, () => statusOf(one)));
+    expect(refused(statuses)).toBe(1);
+    expect(await statusOf(two)).toBe(200);
+    expect((await on.call('GET', '/v1/keys/self')).status).toBe(200);
+  });
+
+  it('that lack a scope do not count as requests that are refused', async () => {
+    const on = await start({ RATE_LIMIT_PUBLIC: `${LIMIT}` });
+    const key = await make(on);
+    for (let n = 0; n < LIMIT + 1; n += 1) {
+      expect((await on.call('DELETE', '/v1/rooms/demo', as(key))).status).toBe(403);
+    }
+    const forged = await on.call('GET', '/v1/rooms', { signing: { apiSecret: 'another' } });
+    expect(forged.status).toBe(403);
   });
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { DeliveryList } from '../../../../../src/contract/deliveries.ts';
 import { EVENT_TYPES, TEST_EVENT } from '../../../../../src/contract/event-names.ts';
 import type { Ingress } from '../../../../../src/contract/ingress.ts';
+import type { Key } from '../../../../../src/contract/keys.ts';
 import type { RecordingStart } from '../../../../../src/contract/recordings.ts';
 import type { SessionList } from '../../../../../src/contract/sessions.ts';
 import type { LiveStarted, PostQueued } from '../../../../../src/contract/transcription.ts';
@@ -81,6 +82,7 @@ async function play(scene: Scene): Promise<void> {
   await transcribe(scene, egressId);
   await stream(scene);
   await administer(scene, all.id);
+  await shareAccess(recorder);
   await endMeeting(scene, egressId);
   await findNothing(recorder);
 }
@@ -247,6 +249,24 @@ async function administer({ recorder, receiver }: Scene, firstId: string): Promi
     path: { webhookId: firstId, deliveryId: 'dlv_none' },
     fails: 'delivery-not-found',
   });
+}
+
+async function shareAccess(recorder: ExchangeRecorder): Promise<void> {
+  const { id: keyId, secret = '' } = await recorder.send<Key>('createKey', {
+    body: { name: 'booking back end', scopes: ['read', 'rooms'], ttl: 7_776_000 },
+  });
+  const options = { signing: { apiKey: keyId, apiSecret: secret } };
+  await recorder.send('getOwnKey', { options });
+  await recorder.send('createWebhook', {
+    body: { url: 'https://example.org/hooks/rtc' },
+    options,
+    fails: 'insufficient-scope',
+  });
+  await recorder.send('listKeys');
+  await recorder.send('getKey', { path: { keyId } });
+  await recorder.send('revokeKey', { path: { keyId } });
+  await recorder.send('getKey', { path: { keyId: 'key_none' }, fails: 'key-not-found' });
+  await recorder.send('listAudit', { query: { limit: '2' } });
 }
 
 async function endMeeting({ recorder, receiver }: Scene, recordingId: string): Promise<void> {

@@ -11,6 +11,7 @@ const STABLE_TEXTS: readonly (readonly [pattern: RegExp, text: string])[] = [
     'eyJhbGciOiJIUzI1NiJ9.eyJ2aWRlbyI6eyJyb29tIjoiZGVtbyJ9fQ.Kx2mW4hT9qYb7cVn3LsR8g',
   ],
   [/whsec_[\w+/=]+/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
+  [/rtcsk_[\w-]+/g, 'rtcsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo'],
   [/urn:uuid:[\w-]+/g, 'urn:uuid:6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51'],
   [
     /http:\/\/127\.0\.0\.1:\d+(\/recordings\/[\w-]+\/file)\?[^"]+/g,
@@ -39,6 +40,8 @@ const INSTANTS: Readonly<Record<string, number>> = {
   mediaStartedAt: 12_600,
   stoppedAt: 71_500,
   endedAt: 73_100,
+  occurredAt: 73_500,
+  revokedAt: 73_600,
   blockedAt: 74_000,
   blockedUntil: 3_674_000,
   queuedAt: 80_000,
@@ -59,6 +62,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   end: 2.75,
   streamKey: 'aYqVPUuvNqVa7sWf',
   version: '0.1.0',
+  requestId: '6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
 };
 
 /** The attempt of a delivery is short, unlike a recording. */
@@ -76,7 +80,7 @@ function withStableIds(text: string): string {
   const known = new Map<string, string>();
   const counts = new Map<string, number>();
   return text.replaceAll(
-    /\b(RM|PA|TR|EG|IN|rec|wh|dlv|evt|tr|seg)_([\w-]+)/g,
+    /\b(RM|PA|TR|EG|IN|rec|wh|dlv|evt|tr|seg|key|aud)_([\w-]+)/g,
     (id, kind: string, rest: string) => {
       const found = known.get(id);
       if (found !== undefined) return found;

@@ -1,0 +1,110 @@
+import type { AuditEntry, AuditList } from '../../contract/audit.ts';
+import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
+import { type Command, defineCommand } from '../framework/command.ts';
+import { WATCH } from '../framework/common-options.ts';
+import { notEmpty, oneOf, option } from '../framework/parameters.ts';
+import { pastMoment } from '../framework/past-moment.ts';
+import { LIMIT, moreNotes, readPages } from '../framework/read-pages.ts';
+import { watchList } from '../framework/watch-list.ts';
+import type { Palette } from '../terminal/colours.ts';
+import { type Column, type ListResult, list } from '../terminal/result.ts';
+
+const FIELDS = [
+  'id',
+  'occurredAt',
+  'keyId',
+  'method',
+  'path',
+  'ids',
+  'address',
+  'requestId',
+  'status',
+  'result',
+  'problem',
+] as const satisfies readonly (keyof AuditEntry)[];
+
+const PAINTS: Readonly<Record<AuditResult, keyof Palette>> = {
+  done: 'good',
+  refused: 'warning',
+  failed: 'bad',
+};
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { heading: 'TIME', value: ({ occurredAt }) => ({ instantMs: Date.parse(occurredAt) }) },
+  { heading: 'KEY', value: ({ keyId }) => keyId },
+  { heading: 'REQUEST', value: ({ method, path, ids }) => `${method} ${filled(path, ids)}`, paint: 'name' },
+  {
+    heading: 'RESULT',
+    value: ({ status, problem }) => (problem === null ? `${status}` : `${status} ${problem}`),
+    paint: ({ result }) => PAINTS[result],
+  },
+  { heading: 'FROM', value: ({ address }) => address ?? undefined },
+  { heading: 'REQUEST-ID', value: ({ requestId }) => requestId },
+];
+
+/** The path as it was, except for what is not in it: the id of what was made follows. */
+function filled(path: string, ids: AuditEntry['ids']): string {
+  const inPath = new Set<string>();
+  const whole = path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    inPath.add(name);
+    return encodeURIComponent(ids[name] ?? '');
+  });
+  const made = Object.entries(ids).filter(([name]) => !inPath.has(name));
+  return [whole, ...made.map(([name, id]) => `${name}=${encodeURIComponent(id)}`)].join(' ');
+}
+
+const listAudit = defineCommand({
+  noun: 'audit',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List who changed what, newest first',
+  description:
+    'Every signed request that changed something or was to, also those that were refused; no tokens. For the root key and keys with the scope admin.',
+  needs: 'service',
+  fields: FIELDS,
+  arguments: {},
+  options: {
+    key: option('--key <id>', 'only requests of this API key: key_…, or root', { parse: notEmpty }),
+    room: option('--room <room>', 'only requests about this room', { parse: notEmpty, completes: 'rooms' }),
+    since: option('--since <when>', 'from then on: 10m, 7d, or an instant', { parse: pastMoment }),
+    until: option('--until <when>', 'before then: 10m, 7d, or an instant', { parse: pastMoment }),
+    result: option('--result <result>', 'only those that ended so', oneOf(AUDIT_RESULTS)),
+    request: option('--request <id>', 'only this request, by the id that its response and errors have', {
+      parse: notEmpty,
+    }),
+    limit: LIMIT,
+    watch: WATCH,
+  },
+  examples: [
+    { line: 'rtc audit list --room demo --since 1h', does: 'Who did what to a room' },
+    {
+      line: 'rtc audit list --result refused --key key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C',
+      does: 'What a key may not do, but tried',
+    },
+    { line: 'rtc audit list --since 7d --limit 10000 --json', does: 'A week, as JSON' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { since, until, request, limit, watch, ...filter }) {
+    const client = await context.client();
+    const { signal, clock } = context.io;
+    const nowMs = clock();
+    const query = { ...filter, since: since?.(nowMs), until: until?.(nowMs), requestId: request };
+    const read = async (): Promise<ListResult> => {
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const response = await client.audit.list({ ...query, ...page, signal });
+        return { records: response.entries, nextCursor: response.nextCursor };
+      });
+      return list({
+        response: { entries: records, nextCursor } satisfies AuditList,
+        records,
+        columns: COLUMNS,
+        identify: ({ id }) => id,
+        empty: 'There is no such entry.',
+        notes: moreNotes(limit, nextCursor),
+      });
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+export const commands: readonly Command[] = [listAudit];

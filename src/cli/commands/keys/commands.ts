@@ -1,0 +1,165 @@
+import { SCOPE_MEANINGS, SCOPES } from '../../../contract/choices.ts';
+import type { KeyList } from '../../../contract/keys.ts';
+import { usageError } from '../../errors/cli-error.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { WATCH, YES } from '../../framework/common-options.ts';
+import { confirmOnService } from '../../framework/confirm-on-service.ts';
+import { forEachTarget } from '../../framework/for-each-target.ts';
+import {
+  argument,
+  listArgument,
+  listOption,
+  oneOf,
+  option,
+  optionalArgument,
+  wholeSeconds,
+} from '../../framework/parameters.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
+import { watchList } from '../../framework/watch-list.ts';
+import { done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
+import { KEY_FIELDS, KEY_LIST, KEY_RECORD, NEW_KEY, OWN_KEY } from './key-view.ts';
+
+/** A century, as the API has it. */
+const MAX_TTL_SECONDS = 3_153_600_000;
+
+const scope = oneOf(SCOPES);
+
+const create = defineCommand({
+  noun: 'keys',
+  verb: 'create',
+  summary: 'Make an API key that may do some things only',
+  description: `For the root key. Prints the secret, this once: nothing shows it again. ${SCOPES.map((each) => `${each}: ${SCOPE_MEANINGS[each]}`).join('. ')}.`,
+  needs: 'service',
+  fields: KEY_FIELDS,
+  arguments: { name: argument('what it is for, such as the program that gets it') },
+  options: {
+    scope: listOption('--scope <scope>', 'what it may do', {
+      choices: SCOPES,
+      checkEach: (text) => void scope.parse(text),
+    }),
+    validFor: option(
+      '--valid-for <duration>',
+      'how long it can be used, such as 90d; default until revoked',
+      {
+        parse: wholeSeconds(1, MAX_TTL_SECONDS),
+      },
+    ),
+  },
+  examples: [
+    { line: 'rtc keys create "booking back end" --scope rooms', does: 'For tokens and rooms' },
+    { line: 'rtc keys create dashboard --scope read --valid-for 90d', does: 'To look only, for 90 days' },
+    {
+      line: 'rtc keys create archive --scope recordings --scope read --json id,secret',
+      does: 'Key and secret as JSON',
+    },
+  ],
+  async run(context, { name, scope: given, validFor }) {
+    if (given.length === 0) {
+      throw usageError('missing --scope', `say what the key may do: --scope ${SCOPES.join('|')}`);
+    }
+    const scopes = [...new Set(given.map((each) => scope.parse(each)))];
+    const client = await context.client();
+    const key = await client.keys.create(
+      { name, scopes, ...(validFor === undefined ? {} : { ttl: validFor }) },
+      { signal: context.io.signal },
+    );
+    return record({
+      response: key,
+      record: key,
+      columns: NEW_KEY,
+      notes: [
+        'Keep the secret now: it is not shown again.',
+        `Use it here: rtc profile add NAME --api-key ${key.id}`,
+      ],
+    });
+  },
+});
+
+const listKeys = defineCommand({
+  noun: 'keys',
+  verb: 'list',
+  aliases: ['ls'],
+  summary: 'List the API keys',
+  description:
+    'Oldest first, without their secrets; those that have ended too. The root key is not among them.',
+  needs: 'service',
+  fields: KEY_FIELDS,
+  arguments: {},
+  options: { limit: LIMIT, watch: WATCH },
+  examples: [
+    { line: 'rtc keys list', does: 'What each may do, and until when' },
+    { line: 'rtc keys list --json id,scopes,status', does: 'As JSON' },
+  ],
+  isStream: (input) => input.watch,
+  async run(context, { limit, watch }) {
+    const client = await context.client();
+    const { signal } = context.io;
+    const read = async (): Promise<ListResult> => {
+      const { records, nextCursor } = await readPages(limit, async (page) => {
+        const response = await client.keys.list({ ...page, signal });
+        return { records: response.keys, nextCursor: response.nextCursor };
+      });
+      return list({
+        response: { keys: records, nextCursor } satisfies KeyList,
+        records,
+        columns: KEY_LIST,
+        identify: ({ id }) => id,
+        empty: 'There is only the root key. Make another one: rtc keys create NAME --scope SCOPE',
+        notes: moreNotes(limit, nextCursor),
+      });
+    };
+    return watch ? watchList(context, read) : read();
+  },
+});
+
+const get = defineCommand({
+  noun: 'keys',
+  verb: 'get',
+  summary: 'Show one API key, or the one in use and what it may do',
+  description: 'Without an id, any key may ask; with one, only the root key.',
+  needs: 'service',
+  fields: [...KEY_FIELDS, 'isRoot'],
+  arguments: { id: optionalArgument('key_…; default the key that rtc signs with') },
+  options: {},
+  examples: [
+    { line: 'rtc keys get', does: 'Who am I, and what may I do?' },
+    { line: 'rtc keys get key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'All about one but its secret' },
+  ],
+  async run(context, { id }) {
+    const client = await context.client();
+    const { signal } = context.io;
+    if (id === undefined) {
+      const own = await client.keys.self({ signal });
+      return record({ response: own, record: own, columns: OWN_KEY });
+    }
+    const key = await client.keys.get(id, { signal });
+    return record({ response: key, record: key, columns: KEY_RECORD });
+  },
+});
+
+const revoke = defineCommand({
+  noun: 'keys',
+  verb: 'revoke',
+  aliases: ['rm'],
+  summary: 'Revoke API keys: they are accepted no more',
+  needs: 'service',
+  arguments: { ids: listArgument('key_…, or several') },
+  options: { yes: YES },
+  examples: [{ line: 'rtc keys revoke key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first' }],
+  async run(context, { ids, yes }) {
+    const client = await context.client();
+    const { signal } = context.io;
+    await confirmOnService(context, {
+      isSure: yes,
+      what: 'revoking a key',
+      question: async () => `Revoke ${ids.join(', ')}? Whoever signs with it is refused at once.`,
+    });
+    const { exitCode, succeeded } = await forEachTarget(context, ids, (id) =>
+      client.keys.revoke(id, { signal }),
+    );
+    if (succeeded.length === 0) return nothing({ exitCode });
+    return done(`Revoked ${succeeded.join(', ')}.`, { exitCode });
+  },
+});
+
+export const commands: readonly Command[] = [create, listKeys, get, revoke];

@@ -1,0 +1,74 @@
+import { type Static, Type } from 'typebox';
+import { AUDIT_RESULTS } from './choices.ts';
+import { instantSchema, nameSchema } from './names.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+
+export const AuditEntrySchema = Type.Object(
+  {
+    id: Type.String({ description: 'Form aud_<id>', examples: ['aud_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    occurredAt: instantSchema('When the request came'),
+    keyId: Type.String({
+      description: 'The API key that signed it; `root` for API_KEY',
+      examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+    }),
+    method: Type.String({ description: 'HTTP method', examples: ['DELETE'] }),
+    path: Type.String({
+      description: 'Path with the names of its parameters',
+      examples: ['/v1/rooms/:roomId'],
+    }),
+    ids: Type.Record(Type.String(), Type.String(), {
+      description: 'The parameters of the path, and the id of what was made',
+      examples: [{ roomId: 'demo' }],
+    }),
+    address: Type.Union([Type.String(), Type.Null()], {
+      description: "The caller's network: the address cut to /24, of IPv6 to /48; null where it is not known",
+      examples: ['203.0.113.0/24'],
+    }),
+    requestId: Type.String({
+      description: 'X-Request-Id of the response',
+      examples: ['6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51'],
+    }),
+    status: Type.Integer({ description: 'HTTP status of the response', examples: [204] }),
+    result: Type.Enum(AUDIT_RESULTS, {
+      description: 'How it ended: done (2xx), refused (4xx) or failed (5xx)',
+    }),
+    problem: Type.Union([Type.String(), Type.Null()], {
+      description: 'Slug of the problem type; null when there was none',
+      examples: ['insufficient-scope'],
+    }),
+  },
+  { $id: 'AuditEntry', description: 'A request that changed something, or was to' },
+);
+export type AuditEntry = Static<typeof AuditEntrySchema>;
+
+/** A cursor holds an instant and an id. */
+const MAX_CURSOR_LENGTH = 512;
+
+export const AuditListQuery = Type.Object(
+  {
+    key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'Only requests of this API key: key_<id>, or root',
+      }),
+    ),
+    room: Type.Optional(nameSchema('Only requests about this room', 'demo')),
+    since: Type.Optional(Type.String({ format: 'date-time', description: 'Only from then on' })),
+    until: Type.Optional(Type.String({ format: 'date-time', description: 'Only before then' })),
+    result: Type.Optional(Type.Enum(AUDIT_RESULTS, { description: 'Only those that ended so' })),
+    requestId: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Only the request with this X-Request-Id' }),
+    ),
+    limit: pageLimit(200, 'default 50'),
+    cursor: pageCursor(MAX_CURSOR_LENGTH),
+  },
+  { additionalProperties: false },
+);
+export type AuditListQuery = Static<typeof AuditListQuery>;
+
+export const AuditListSchema = Type.Object(
+  { entries: Type.Array(AuditEntrySchema, { description: 'The entries, newest first' }), nextCursor },
+  { $id: 'AuditList', description: 'A page of the audit log' },
+);
+export type AuditList = Static<typeof AuditListSchema>;

@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox';
+import { SCOPE_MEANINGS, SCOPES } from './choices.ts';
+import { idParameter } from './ids.ts';
+import { instantSchema, nameSchema } from './names.ts';
+import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+
+/** Id of the root key, API_KEY, which is in no database. */
+export const ROOT_KEY_ID = 'root';
+
+/** A century, so that a date remains one that calendars know. */
+export const MAX_KEY_TTL_SECONDS = 3_153_600_000;
+
+const keyId = {
+  description: 'Form key_<id>: what callers send as X-Api-Key',
+  examples: ['key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+};
+
+const scopes = Type.Array(Type.Enum(SCOPES), {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  uniqueItems: true,
+  description: `What the key may do. ${SCOPES.map((scope) => `\`${scope}\`: ${SCOPE_MEANINGS[scope]}`).join('. ')}.`,
+  examples: [['read', 'rooms']],
+});
+
+export const KeyParams = Type.Object({
+  keyId: idParameter('Form key_<id>', 'key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'),
+});
+
+export const KeyCreateSchema = Type.Object(
+  {
+    name: nameSchema('What the key is for, such as the program that has it', 'booking back end'),
+    scopes,
+    ttl: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_KEY_TTL_SECONDS,
+        description: 'Seconds until the key ends; without it, it lasts until it is revoked',
+        examples: [7_776_000],
+      }),
+    ),
+  },
+  { $id: 'KeyCreate', description: 'The API key to make', additionalProperties: false },
+);
+export type KeyCreate = Static<typeof KeyCreateSchema>;
+
+const STATUSES = ['active', 'expired', 'revoked'] as const;
+
+export const KeySchema = Type.Object(
+  {
+    id: Type.String(keyId),
+    name: Type.String({ description: 'What it is for', examples: ['booking back end'] }),
+    scopes,
+    status: Type.Enum(STATUSES, { description: 'Only an active key is accepted' }),
+    createdAt: instantSchema('When it was made'),
+    expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
+      description: 'When it ends; null for never',
+    }),
+    revokedAt: Type.Union([instantSchema('When it was revoked'), Type.Null()], {
+      description: 'When it was revoked; null when it was not',
+    }),
+    secret: Type.Optional(
+      Type.String({
+        description: 'The secret that its holder signs with; only in the response to the creation',
+        examples: ['rtcsk_…'],
+      }),
+    ),
+  },
+  { $id: 'Key', description: 'An API key beside the root key' },
+);
+export type Key = Static<typeof KeySchema>;
+
+export const KeyListQuery = Type.Object(
+  { limit: pageLimit(200, 'default 50'), cursor: pageCursor(512) },
+  { additionalProperties: false },
+);
+export type KeyListQuery = Static<typeof KeyListQuery>;
+
+export const KeyListSchema = Type.Object(
+  { keys: Type.Array(KeySchema, { description: 'The keys, oldest first' }), nextCursor },
+  { $id: 'KeyList', description: 'A page of API keys' },
+);
+export type KeyList = Static<typeof KeyListSchema>;
+
+export const OwnKeySchema = Type.Object(
+  {
+    id: Type.String({ ...keyId, description: `Form key_<id>; \`${ROOT_KEY_ID}\` for the root key, API_KEY` }),
+    name: Type.String({ description: `What it is for; \`${ROOT_KEY_ID}\` for the root key` }),
+    isRoot: Type.Boolean({ description: 'Whether it is the root key, which alone makes and revokes others' }),
+    scopes,
+    expiresAt: Type.Union([instantSchema('When it ends'), Type.Null()], {
+      description: 'When it ends; null for never',
+    }),
+  },
+  { $id: 'OwnKey', description: 'The key that a request was signed with, and what it may do' },
+);
+export type OwnKey = Static<typeof OwnKeySchema>;

@@ -1,0 +1,78 @@
+import { type Kysely, sql } from 'kysely';
+import type { AuditResult } from '../../../contract/choices.ts';
+import type { Connection } from '../../platform/storage/engine.ts';
+import type { AuditRow, Tables } from '../../platform/storage/schema/tables.ts';
+import type { AuditQuery, AuditRecord, AuditStore } from '../store.ts';
+
+export function createAuditStore({ db, dialect }: Pick<Connection, 'db' | 'dialect'>): AuditStore {
+  const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
+  return {
+    append: async (records) => {
+      // A batch that was stored though its answer was lost is sent again.
+      await sql`
+        insert into ${sql.table('auditEntries')} (${columns})
+        select ${columns} from ${dialect.rows(records.map(toRow), COLUMNS)} as listed where true
+        on conflict (id) do nothing`.execute(db);
+    },
+    list: (query) => listAudit(db, query),
+    purge: async (before, limit) => {
+      const old = db
+        .selectFrom('auditEntries')
+        .select('id')
+        .where('occurredAt', '<', before)
+        .orderBy('occurredAt')
+        .limit(limit);
+      const { numDeletedRows } = await db
+        .deleteFrom('auditEntries')
+        .where('id', 'in', old)
+        .executeTakeFirst();
+      return Number(numDeletedRows);
+    },
+  };
+}
+
+const COLUMNS = {
+  id: 'text',
+  occurredAt: 'integer',
+  keyId: 'text',
+  method: 'text',
+  path: 'text',
+  ids: 'text',
+  room: 'text',
+  address: 'text',
+  requestId: 'text',
+  status: 'integer',
+  problem: 'text',
+} as const satisfies Record<keyof AuditRow, 'text' | 'integer'>;
+
+/** Statuses of a result, the last one excluded. */
+const STATUSES: Readonly<Record<AuditResult, readonly [from: number, below: number]>> = {
+  done: [0, 400],
+  refused: [400, 500],
+  failed: [500, 1000],
+};
+
+async function listAudit(db: Kysely<Tables>, query: AuditQuery): Promise<readonly AuditRecord[]> {
+  const { key, room, requestId, since, until, result, before, limit } = query;
+  let select = db.selectFrom('auditEntries').selectAll();
+  if (key !== undefined) select = select.where('keyId', '=', key);
+  if (room !== undefined) select = select.where('room', '=', room);
+  if (requestId !== undefined) select = select.where('requestId', '=', requestId);
+  if (since !== undefined) select = select.where('occurredAt', '>=', since);
+  if (until !== undefined) select = select.where('occurredAt', '<', until);
+  if (result !== undefined) {
+    const [from, below] = STATUSES[result];
+    select = select.where('status', '>=', from).where('status', '<', below);
+  }
+  if (before !== undefined) {
+    select = select.where((row) =>
+      row(row.refTuple('occurredAt', 'id'), '<', row.tuple(before.occurredAt, before.id)),
+    );
+  }
+  const rows = await select.orderBy('occurredAt', 'desc').orderBy('id', 'desc').limit(limit).execute();
+  return rows.map((row) => ({ ...row, ids: JSON.parse(row.ids) as AuditRecord['ids'] }));
+}
+
+function toRow(record: AuditRecord): AuditRow {
+  return { ...record, ids: JSON.stringify(record.ids) };
+}

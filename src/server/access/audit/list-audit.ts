@@ -1,0 +1,58 @@
+import type { AuditEntry, AuditList, AuditListQuery } from '../../../contract/audit.ts';
+import type { AuditResult } from '../../../contract/choices.ts';
+import { cursorOf } from '../../platform/http/cursor.ts';
+import type { AccessStores, AuditRecord } from '../store.ts';
+import type { AuditWriter } from './audit-writer.ts';
+
+export type AuditDeps = {
+  readonly store: Pick<AccessStores, 'audit'>;
+  readonly auditWriter: Pick<AuditWriter, 'flush'>;
+};
+
+const DEFAULT_LIMIT = 50;
+const POSITION = cursorOf('audit', 'number', 'string');
+
+/** Newest first. What this instance has answered is in it already. */
+export async function listAudit(
+  { store, auditWriter }: AuditDeps,
+  query: AuditListQuery,
+): Promise<AuditList> {
+  const { cursor, limit = DEFAULT_LIMIT, since, until, ...filter } = query;
+  const before = cursor === undefined ? undefined : positionOf(cursor);
+  await auditWriter.flush();
+  const found = await store.audit.list({
+    ...filter,
+    since: since === undefined ? undefined : Date.parse(since),
+    until: until === undefined ? undefined : Date.parse(until),
+    before,
+    // One more, to know whether there is a next page.
+    limit: limit + 1,
+  });
+  const records = found.slice(0, limit);
+  const last = records.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return {
+    entries: records.map(toEntry),
+    nextCursor: hasMore ? POSITION.encode(last.occurredAt, last.id) : null,
+  };
+}
+
+function positionOf(cursor: string): Pick<AuditRecord, 'occurredAt' | 'id'> {
+  const [occurredAt, id] = POSITION.decode(cursor);
+  return { occurredAt, id };
+}
+
+function toEntry({ room: _room, occurredAt, status, ids, ...rest }: AuditRecord): AuditEntry {
+  return {
+    ...rest,
+    ids: { ...ids },
+    occurredAt: new Date(occurredAt).toISOString(),
+    status,
+    result: resultOf(status),
+  };
+}
+
+function resultOf(status: number): AuditResult {
+  if (status >= 500) return 'failed';
+  return status >= 400 ? 'refused' : 'done';
+}

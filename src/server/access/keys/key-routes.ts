@@ -1,0 +1,94 @@
+import {
+  KeyCreateSchema,
+  KeyListQuery,
+  KeyListSchema,
+  KeyParams,
+  KeySchema,
+  OwnKeySchema,
+} from '../../../contract/keys.ts';
+import { requireCaller } from '../../platform/http/caller.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { createKey, getKey, getOwnKey, type KeyDeps, listKeys, revokeKey } from './keys.ts';
+
+const COLLECTION = '/v1/keys';
+const BY_ID = '/v1/keys/:keyId';
+
+export function keyRoutes(deps: KeyDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: COLLECTION,
+      operationId: 'createKey',
+      tag: 'keys',
+      summary: 'Make an API key',
+      description:
+        'Its id is what callers send as X-Api-Key, its secret what they sign with. Only this response ever has the secret.',
+      security: 'signed',
+      scopes: 'root',
+      body: KeyCreateSchema,
+      success: { 201: { description: 'The key, with its secret', schema: KeySchema } },
+      errors: ['conflict', 'storage-unavailable'],
+      handle: async ({ body }) => {
+        const key = await createKey(deps, body);
+        return { status: 201, body: key, ids: { keyId: key.id } };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: COLLECTION,
+      operationId: 'listKeys',
+      tag: 'keys',
+      summary: 'List the API keys',
+      description: 'Without their secrets; those that have ended too, until the audit log forgets them.',
+      security: 'signed',
+      scopes: 'root',
+      query: KeyListQuery,
+      success: { 200: { description: 'The keys', schema: KeyListSchema } },
+      errors: ['storage-unavailable'],
+      handle: async ({ query }) => ({ status: 200, body: await listKeys(deps, query) }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/v1/keys/self',
+      operationId: 'getOwnKey',
+      tag: 'keys',
+      summary: 'Say which key signed this request, and what it may do',
+      security: 'signed',
+      scopes: 'any',
+      success: { 200: { description: 'The key of this request', schema: OwnKeySchema } },
+      errors: ['key-not-found', 'storage-unavailable'],
+      handle: async ({ caller }) => ({ status: 200, body: await getOwnKey(deps, requireCaller(caller)) }),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: BY_ID,
+      operationId: 'getKey',
+      tag: 'keys',
+      summary: 'Read one API key',
+      security: 'signed',
+      scopes: 'root',
+      params: KeyParams,
+      success: { 200: { description: 'The key, without its secret', schema: KeySchema } },
+      errors: ['key-not-found', 'storage-unavailable'],
+      handle: async ({ params }) => ({ status: 200, body: await getKey(deps, params.keyId) }),
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: BY_ID,
+      operationId: 'revokeKey',
+      tag: 'keys',
+      summary: 'Revoke an API key',
+      description:
+        'It is accepted no more: by this instance at once, by others as soon as the database has told them, within 5 s at most. It stays in the list, without its secret.',
+      security: 'signed',
+      scopes: 'root',
+      params: KeyParams,
+      success: { 204: { description: 'The key is revoked' } },
+      errors: ['key-not-found', 'storage-unavailable'],
+      handle: async ({ params }) => {
+        await revokeKey(deps, params.keyId);
+        return { status: 204 };
+      },
+    }),
+  ];
+}

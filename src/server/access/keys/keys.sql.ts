@@ -1,0 +1,99 @@
+import { type ExpressionBuilder, sql } from 'kysely';
+import type { Scope } from '../../../contract/choices.ts';
+import type { Connection } from '../../platform/storage/engine.ts';
+import type { ApiKeyRow, Tables } from '../../platform/storage/schema/tables.ts';
+import type { ApiKey, KeyPage, KeyStore } from '../store.ts';
+
+export function createKeyStore(connection: Connection): KeyStore {
+  const { db, changes } = connection;
+  /** Instances forget what they know of the keys. */
+  const noteIf = (isChanged: boolean): boolean => {
+    if (isChanged) changes.note(db, 'keys');
+    return isChanged;
+  };
+  return {
+    insertBelow: async (limit, key) => noteIf(await insertBelow(connection, limit, toRow(key))),
+    find: async (id) => {
+      const row = await db.selectFrom('apiKeys').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && toKey(row);
+    },
+    list: (page) => listKeys(connection, page),
+    listActive: async (now) => {
+      const rows = await db.selectFrom('apiKeys').selectAll().where(isActiveAt(now)).execute();
+      return rows.map(toKey);
+    },
+    revoke: async (id, now) => {
+      const { numUpdatedRows } = await db
+        .updateTable('apiKeys')
+        .set({ secret: null, revokedAt: sql`coalesce("revokedAt", ${now})` })
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return noteIf(numUpdatedRows > 0n);
+    },
+    replaceSecret: async ({ id, secret: current }, secret) => {
+      const { numUpdatedRows } = await db
+        .updateTable('apiKeys')
+        .set({ secret })
+        .where('id', '=', id)
+        .where('secret', '=', current)
+        .executeTakeFirst();
+      return noteIf(numUpdatedRows > 0n);
+    },
+    purge: async (before, limit) => {
+      const ended = db
+        .selectFrom('apiKeys')
+        .select('id')
+        .where((row) => row.or([row('revokedAt', '<', before), row('expiresAt', '<', before)]))
+        .limit(limit);
+      const { numDeletedRows } = await db.deleteFrom('apiKeys').where('id', 'in', ended).executeTakeFirst();
+      return Number(numDeletedRows);
+    },
+  };
+}
+
+const COLUMNS = {
+  id: 'text',
+  name: 'text',
+  scopes: 'text',
+  secret: 'text',
+  createdAt: 'integer',
+  expiresAt: 'integer',
+  revokedAt: 'integer',
+} as const satisfies Record<keyof ApiKeyRow, 'text' | 'integer'>;
+
+/** The limit keeps the list short that instances hold in memory: two that insert at once may exceed it by one. */
+async function insertBelow({ db, dialect }: Connection, limit: number, row: ApiKeyRow): Promise<boolean> {
+  const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
+  const inserted = await sql`
+    insert into ${sql.table('apiKeys')} (${columns})
+    select ${columns} from ${dialect.rows([row], COLUMNS)} as listed
+    where (
+      select count(*) from ${sql.table('apiKeys')}
+      where "revokedAt" is null and ("expiresAt" is null or "expiresAt" > ${row.createdAt})
+    ) < ${limit} returning id`.execute(db);
+  return inserted.rows.length > 0;
+}
+
+function isActiveAt(now: number) {
+  return (row: ExpressionBuilder<Tables, 'apiKeys'>) =>
+    row.and([
+      row('revokedAt', 'is', null),
+      row.or([row('expiresAt', 'is', null), row('expiresAt', '>', now)]),
+    ]);
+}
+
+async function listKeys({ db }: Connection, { after, limit }: KeyPage): Promise<readonly ApiKey[]> {
+  let query = db.selectFrom('apiKeys').selectAll().orderBy('createdAt').orderBy('id');
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`("createdAt", id) > (${after.createdAt}, ${after.id})`);
+  }
+  return (await query.limit(limit).execute()).map(toKey);
+}
+
+function toKey(row: ApiKeyRow): ApiKey {
+  return { ...row, scopes: JSON.parse(row.scopes) as readonly Scope[] };
+}
+
+function toRow(key: ApiKey): ApiKeyRow {
+  return { ...key, scopes: JSON.stringify(key.scopes) };
+}

@@ -1,0 +1,110 @@
+import { SCOPES } from '../../../contract/choices.ts';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Key, KeyCreate, KeyList, KeyListQuery, OwnKey } from '../../../contract/keys.ts';
+import { ROOT_KEY_ID } from '../../../contract/keys.ts';
+import type { Clock, IdGenerator } from '../../platform/clock.ts';
+import type { Caller } from '../../platform/http/caller.ts';
+import { pageReader } from '../../platform/http/read-page.ts';
+import type { AccessStores, ApiKey } from '../store.ts';
+
+/** Encrypts secrets at rest, each bound to the id of its row. */
+export type SecretBox = {
+  readonly seal: (secret: string, boundTo: string) => string;
+  /** Whether it was sealed with the current key. */
+  readonly isCurrent: (sealed: string) => boolean;
+  /** Throws when no key opens it. */
+  readonly open: (sealed: string, boundTo: string) => string;
+};
+
+export type KeyDeps = {
+  readonly store: Pick<AccessStores, 'keys'>;
+  /** The store's clock, so that a key ends for all instances at once. */
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: IdGenerator;
+  readonly secretBox: Pick<SecretBox, 'seal'>;
+  readonly randomBytes: (count: number) => Uint8Array;
+};
+
+/** A prefix by which scanners of leaked secrets know it. */
+const SECRET_PREFIX = 'rtcsk_';
+const SECRET_BYTES = 32;
+/** Every instance holds all active keys in memory. */
+const MAX_ACTIVE_KEYS = 1000;
+const DEFAULT_LIMIT = 50;
+
+/** Only this response ever holds the secret. Throws conflict when there are too many keys. */
+export async function createKey(deps: KeyDeps, { name, scopes, ttl }: KeyCreate): Promise<Key> {
+  const secret = SECRET_PREFIX + Buffer.from(deps.randomBytes(SECRET_BYTES)).toString('base64url');
+  const id = `key_${deps.ids.next()}`;
+  const now = deps.clock.now();
+  const key: ApiKey = {
+    id,
+    name,
+    scopes: inOrder(scopes),
+    secret: deps.secretBox.seal(secret, id),
+    createdAt: now,
+    expiresAt: ttl === undefined ? null : now + ttl * 1000,
+    revokedAt: null,
+  };
+  if (await deps.store.keys.insertBelow(MAX_ACTIVE_KEYS, key)) return { ...toRecord(key, now), secret };
+  throw new ServiceError('conflict', `There are ${MAX_ACTIVE_KEYS} active API keys already.`, {
+    hint: { text: 'revoke those that are not needed', command: 'rtc keys revoke ID' },
+  });
+}
+
+const readPage = pageReader('keys');
+
+/** Those that have ended too. */
+export async function listKeys({ store, clock }: KeyDeps, query: KeyListQuery): Promise<KeyList> {
+  const { limit = DEFAULT_LIMIT, cursor } = query;
+  const { rows, nextCursor } = await readPage({ cursor, limit }, store.keys.list);
+  const now = clock.now();
+  return { keys: rows.map((key) => toRecord(key, now)), nextCursor };
+}
+
+/** Throws key-not-found. */
+export async function getKey({ store, clock }: KeyDeps, id: string): Promise<Key> {
+  const key = await store.keys.find(id);
+  if (key === undefined) throw keyNotFound(id);
+  return toRecord(key, clock.now());
+}
+
+/** The key that the request was signed with. */
+export async function getOwnKey({ store }: KeyDeps, { keyId, scopes }: Caller): Promise<OwnKey> {
+  if (scopes === undefined) {
+    return { id: ROOT_KEY_ID, name: ROOT_KEY_ID, isRoot: true, scopes: [...SCOPES], expiresAt: null };
+  }
+  const key = await store.keys.find(keyId);
+  if (key === undefined) throw keyNotFound(keyId);
+  const { id, name, expiresAt } = key;
+  return { id, name, isRoot: false, scopes: [...scopes], expiresAt: instantOf(expiresAt) };
+}
+
+/** Accepted no more from now on. A second call changes nothing. Throws key-not-found. */
+export async function revokeKey({ store, clock }: KeyDeps, id: string): Promise<void> {
+  if (!(await store.keys.revoke(id, clock.now()))) throw keyNotFound(id);
+}
+
+function toRecord({ id, name, scopes, createdAt, expiresAt, revokedAt }: ApiKey, now: number): Key {
+  return {
+    id,
+    name,
+    scopes: [...scopes],
+    status: revokedAt !== null ? 'revoked' : expiresAt !== null && expiresAt <= now ? 'expired' : 'active',
+    createdAt: new Date(createdAt).toISOString(),
+    expiresAt: instantOf(expiresAt),
+    revokedAt: instantOf(revokedAt),
+  };
+}
+
+function inOrder(scopes: KeyCreate['scopes']): KeyCreate['scopes'] {
+  return SCOPES.filter((scope) => scopes.includes(scope));
+}
+
+function instantOf(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+function keyNotFound(id: string): ServiceError {
+  return new ServiceError('key-not-found', `No API key has the id ${JSON.stringify(id)}.`);
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { AuditWriter } from '../../../../src/server/access/audit/audit-writer.ts';
+import type { AuditRecord, AuditStore } from '../../../../src/server/access/store.ts';
+import type { ChangingRequest } from '../../../../src/server/platform/http/changing-request.ts';
+import { keepingLog, type LogLine } from '../../../support/app.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+const request = (changes: Partial<ChangingRequest> = {}): ChangingRequest => ({
+  occurredAt: 1000,
+  keyId: 'root',
+  method: 'DELETE',
+  path: '/v1/rooms/:roomId',
+  ids: { roomId: 'demo' },
+  address: '203.0.113.0/24',
+  requestId: 'one',
+  status: 204,
+  problem: undefined,
+  ...changes,
+});
+
+/** A store in memory, which can be away, and keeps the sizes of its batches. */
+function ground() {
+  const logLines: LogLine[] = [];
+  const clock = new ManualClock(1000);
+  const state = { records: [] as AuditRecord[], batches: [] as number[], isAway: false };
+  const append: AuditStore['append'] = async (batch) => {
+    await Promise.resolve();
+    if (state.isAway) throw new Error('the database is away');
+    state.batches.push(batch.length);
+    state.records.push(...batch);
+  };
+  let count = 0;
+  const next = (): string => {
+    count += 1;
+    return `${count}`;
+  };
+  const ids = { next };
+  const store = { audit: { append } as AuditStore };
+  return {
+    state,
+    clock,
+    logLines,
+    writer: new AuditWriter({ store, clock, ids, log: keepingLog(logLines) }),
+  };
+}
+
+describe('the audit writer', () => {
+  it('stores entries without being asked to, those that come meanwhile together', async () => {
+    const { state, writer } = ground();
+    for (let n = 0; n < 100; n += 1) writer.record(request());
+    await expect.poll(() => state.records).toHaveLength(100);
+    expect(state.batches.length).toBeLessThan(10);
+    expect(state.records[0]).toEqual({
+      ...request(),
+      id: 'aud_1',
+      room: 'demo',
+      problem: null,
+    });
+    await writer.close();
+  });
+
+  it('has stored everything that was recorded before, once flush has resolved', async () => {
+    const { state, writer } = ground();
+    for (let n = 0; n < 1200; n += 1) writer.record(request());
+    await writer.flush();
+    expect(state.records).toHaveLength(1200);
+    expect(Math.max(...state.batches)).toBe(500);
+    await writer.close();
+  });
+
+  it('keeps entries while the database is away, and stores each once when it is back', async () => {
+    const { state, writer, clock } = ground();
+    state.isAway = true;
+    writer.record(request({ requestId: 'early' }));
+    await expect(writer.flush()).rejects.toThrow('away');
+    await expect.poll(() => clock.sleeping).toBe(1);
+    state.isAway = false;
+    clock.advance(60_000);
+    await expect.poll(() => state.records.map(({ requestId }) => requestId)).toEqual(['early']);
+    await writer.close();
+    expect(state.records).toHaveLength(1);
+  });
+
+  it('loses what comes beyond 10,000 waiting ones, and says how many', async () => {
+    const { state, writer, logLines } = ground();
+    state.isAway = true;
+    for (let n = 0; n < 10_003; n += 1) writer.record(request());
+    state.isAway = false;
+    await writer.flush();
+    expect(state.records).toHaveLength(10_000);
+    expect(logLines).toContainEqual(expect.objectContaining({ level: 'error', fields: { entries: 3 } }));
+    await writer.close();
+  });
+
+  it('stores what waits when it closes, or says how many entries were lost', async () => {
+    const kept = ground();
+    kept.writer.record(request());
+    await kept.writer.close();
+    expect(kept.state.records).toHaveLength(1);
+    const lost = ground();
+    lost.state.isAway = true;
+    lost.writer.record(request());
+    await lost.writer.close();
+    expect(lost.logLines.filter(({ level }) => level === 'error')).toMatchObject([
+      { fields: { entries: 1 } },
+    ]);
+  });
+
+  it('replaces what no database stores, and cuts what is too long', async () => {
+    const { state, writer } = ground();
+    writer.record(request({ ids: { roomId: `a\0b${'x'.repeat(1000)}` } }));
+    await writer.close();
+    const { room = '', ids } = state.records[0] ?? {};
+    expect(room).toBe(`a\uFFFDb${'x'.repeat(253)}`);
+    expect(ids).toEqual({ roomId: room });
+  });
+});

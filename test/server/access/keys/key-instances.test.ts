@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Key } from '../../../../src/contract/keys.ts';
+import { createDatabase } from '../../../support/parts/postgres.ts';
+import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { startTestService, type TestService } from '../../../support/service.ts';
+import { startNetwork } from '../../platform/storage/network.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+const start = async (environment: Readonly<Record<string, string>>): Promise<TestService> => {
+  const service = await startTestService({ environment });
+  closers.push(() => service.close());
+  return service;
+};
+const folder = async (): Promise<string> => {
+  const path = await mkdtemp(join(tmpdir(), 'rtc-key-instances-'));
+  closers.push(() => rm(path, { recursive: true, force: true }));
+  return path;
+};
+const database = async (): Promise<string> => {
+  const made = await createDatabase(await sharedPostgres());
+  closers.push(() => made.close());
+  return made.url;
+};
+const encryptionKey = () => randomBytes(32).toString('base64');
+
+const make = async (service: TestService): Promise<Key> =>
+  (await service.call('POST', '/v1/keys', { body: { name: 'a program', scopes: ['read'] } })).json as Key;
+const statusOf = async (service: TestService, { id, secret = '' }: Key): Promise<number> =>
+  (await service.call('GET', '/v1/keys/self', { signing: { apiKey: id, apiSecret: secret } })).status;
+
+describe.each(['SQLite', 'PostgreSQL'])('an API key at two instances on %s', (engine) => {
+  it('is accepted by both when one has made it, and refused by both when one has revoked it', async () => {
+    const environment = {
+      DATA_DIR: await folder(),
+      API_KEY: 'key',
+      API_SECRET: 'secret-of-both-0123456789',
+      ENCRYPTION_KEY: encryptionKey(),
+      ...(engine === 'SQLite' ? {} : { DATABASE_URL: await database() }),
+    };
+    const [one, two] = [await start(environment), await start(environment)];
+    // The other instance knows of no key, and has to be told.
+    const earlier = await make(one);
+    await expect.poll(() => statusOf(two, earlier)).toBe(200);
+    const key = await make(one);
+    expect(await statusOf(one, key)).toBe(200);
+    await expect.poll(() => statusOf(two, key)).toBe(200);
+    await two.call('DELETE', `/v1/keys/${key.id}`);
+    expect(await statusOf(two, key)).toBe(401);
+    await expect.poll(() => statusOf(one, key)).toBe(401);
+    expect(await statusOf(one, earlier)).toBe(200);
+  });
+});
+
+describe('while the database is away', () => {
+  it('the root key gets in, and other keys get 503, known or not', async () => {
+    const url = await database();
+    const network = await startNetwork(new URL(url));
+    closers.push(() => network.close());
+    const service = await start({ DATABASE_URL: network.url(url), ENCRYPTION_KEY: encryptionKey() });
+    const key = await make(service);
+    await network.cut();
+    const answer = await service.call('GET', '/v1/keys/self', {
+      signing: { apiKey: key.id, apiSecret: key.secret ?? '' },
+    });
+    expect([answer.status, answer.json]).toMatchObject([
+      503,
+      { type: 'urn:problem-type:rtc:storage-unavailable' },
+    ]);
+    expect(await statusOf(service, { ...key, id: 'key_unknown' })).toBe(503);
+    expect(await statusOf(service, { ...key, id: 'no key of ours' })).toBe(401);
+    expect((await service.call('GET', '/v1/keys/self')).status).toBe(200);
+    await network.mend();
+    await expect.poll(() => statusOf(service, key)).toBe(200);
+  });
+});
+
+describe('a new ENCRYPTION_KEY', () => {
+  it('seals the secrets anew, so that the old one can be dropped', async () => {
+    const [dataDir, before, after] = [await folder(), encryptionKey(), encryptionKey()];
+    const first = await startTestService({ environment: { DATA_DIR: dataDir, ENCRYPTION_KEY: before } });
+    const key = await make(first);
+    await first.close();
+    const second = await startTestService({
+      environment: { DATA_DIR: dataDir, ENCRYPTION_KEY: `${after},${before}` },
+    });
+    await expect
+      .poll(() => second.logLines.map(({ message }) => message))
+      .toContain('sealed API keys with the current ENCRYPTION_KEY');
+    expect(await statusOf(second, key)).toBe(200);
+    await second.close();
+    const third = await start({ DATA_DIR: dataDir, ENCRYPTION_KEY: after });
+    expect(await statusOf(third, key)).toBe(200);
+  });
+
+  it('without the old one has its keys refused, and named in the log', async () => {
+    const dataDir = await folder();
+    const first = await startTestService({
+      environment: { DATA_DIR: dataDir, ENCRYPTION_KEY: encryptionKey() },
+    });
+    const key = await make(first);
+    await first.close();
+    const second = await start({ DATA_DIR: dataDir, ENCRYPTION_KEY: encryptionKey() });
+    expect(await statusOf(second, key)).toBe(401);
+    await expect
+      .poll(() => second.logLines.filter(({ level }) => level === 'error').map(({ fields }) => fields))
+      .toContainEqual({ apiKeyIds: [key.id] });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_AGE_MS, openKeyRing } from '../../../../src/server/access/keys/key-ring.ts';
+import type { ApiKey, KeyStore } from '../../../../src/server/access/store.ts';
+import { ChangeHub } from '../../../../src/server/platform/storage/changes.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+
+const NOW = 1_000_000;
+
+const keyOf = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
+  id,
+  name: id,
+  scopes: ['read'],
+  secret: `sealed ${id}`,
+  createdAt: NOW,
+  expiresAt: null,
+  revokedAt: null,
+  ...changes,
+});
+
+/** Keys in memory, which can be away, and counts how often they are read. */
+function ground(...keys: ApiKey[]) {
+  const changes = new ChangeHub();
+  const clock = new ManualClock(NOW);
+  const state = { keys, reads: 0, isAway: false, gate: Promise.resolve() };
+  const listActive: KeyStore['listActive'] = async () => {
+    state.reads += 1;
+    const read = state.keys;
+    await state.gate;
+    if (state.isAway) throw new Error('the database is away');
+    return read;
+  };
+  const store = { changes, keys: { listActive } as KeyStore };
+  const open = (sealed: string, id: string): string => {
+    if (sealed !== `sealed ${id}`) throw new Error('no key opens it');
+    return `secret of ${id}`;
+  };
+  return { state, changes, clock, ring: openKeyRing({ store, clock, secretBox: { open } }) };
+}
+
+describe('the keys in memory', () => {
+  it('are read once, also for many that are unknown', async () => {
+    const { ring, state } = ground(keyOf('key_one'));
+    const found = await Promise.all(
+      Array.from({ length: 100 }, (_, n) => ring.find(n === 0 ? 'key_one' : `key_${n}`)),
+    );
+    expect(found.filter((key) => key !== undefined)).toHaveLength(1);
+    expect(await ring.find('key_one')).toMatchObject({
+      secret: 'secret of key_one',
+      caller: { keyId: 'key_one', scopes: ['read'] },
+    });
+    expect(state.reads).toBe(1);
+  });
+
+  it('are not read for what has not the form of a key', async () => {
+    const { ring, state } = ground();
+    for (const text of ['another', 'key_', 'key_a b', `key_${'x'.repeat(65)}`, 'KEY_one', ' key_one'])
+      expect(await ring.find(text)).toBeUndefined();
+    expect(state.reads).toBe(0);
+  });
+
+  it('are read anew after a change, and when they are of age', async () => {
+    const { ring, state, changes, clock } = ground(keyOf('key_one'));
+    await ring.find('key_one');
+    state.keys = [];
+    clock.advance(MAX_AGE_MS - 1);
+    expect(await ring.find('key_one')).toBeDefined();
+    clock.advance(1);
+    expect(await ring.find('key_one')).toBeUndefined();
+    state.keys = [keyOf('key_two')];
+    expect(await ring.find('key_two')).toBeUndefined();
+    changes.publish('keys', 'elsewhere');
+    expect(await ring.find('key_two')).toBeDefined();
+    expect(state.reads).toBe(3);
+  });
+
+  it('are read anew for who comes after a change that was told during a read', async () => {
+    const { ring, state, changes } = ground(keyOf('key_one'));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    state.gate = promise;
+    const early = ring.find('key_one');
+    state.keys = [];
+    changes.publish('keys', 'here');
+    const late = ring.find('key_one');
+    resolve();
+    expect([await early, await late]).toEqual([expect.anything(), undefined]);
+    expect(await ring.find('key_one')).toBeUndefined();
+  });
+
+  it('go on for five seconds while the database is away, and then are refused until it is back', async () => {
+    const { ring, state, clock } = ground(keyOf('key_one'));
+    await ring.find('key_one');
+    state.isAway = true;
+    clock.advance(MAX_AGE_MS - 1);
+    expect(await ring.find('key_one')).toBeDefined();
+    clock.advance(1);
+    await expect(ring.find('key_one')).rejects.toThrow('the database is away');
+    state.isAway = false;
+    expect(await ring.find('key_one')).toBeDefined();
+  });
+
+  it('end at their time, without a read', async () => {
+    const { ring, state, clock } = ground(keyOf('key_one', { expiresAt: NOW + 100 }));
+    expect(await ring.find('key_one')).toBeDefined();
+    clock.advance(100);
+    expect(await ring.find('key_one')).toBeUndefined();
+    expect(state.reads).toBe(1);
+  });
+
+  it('leave out one whose secret cannot be opened', async () => {
+    const { ring } = ground(keyOf('key_lost', { secret: 'sealed key_one' }), keyOf('key_one'));
+    expect(await ring.find('key_lost')).toBeUndefined();
+    expect(await ring.find('key_one')).toBeDefined();
+  });
+});

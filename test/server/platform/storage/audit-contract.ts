@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { AuditQuery, AuditRecord } from '../../../../src/server/access/store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { Ground } from './store-contract.ts';
+
+/** What every engine keeps of the audit log. */
+export function describeAudit(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`the audit log on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    const entry = (id: string, changes: Partial<AuditRecord> = {}): AuditRecord => ({
+      id,
+      occurredAt: 1000,
+      keyId: 'root',
+      method: 'DELETE',
+      path: '/v1/rooms/:roomId',
+      ids: { roomId: 'demo' },
+      room: 'demo',
+      address: '203.0.113.0/24',
+      requestId: `request ${id}`,
+      status: 204,
+      problem: null,
+      ...changes,
+    });
+    const idsOf = async (query: Partial<AuditQuery>): Promise<string[]> =>
+      (await store.audit.list({ limit: 10, ...query })).map(({ id }) => id);
+
+    it('has entries as they were stored, each once', async () => {
+      const refused = entry('b', { room: null, address: null, status: 403, problem: 'insufficient-scope' });
+      await store.audit.append([entry('a'), refused]);
+      await store.audit.append([entry('a', { status: 500 }), entry('c')]);
+      expect(await store.audit.list({ limit: 10 })).toEqual([entry('c'), refused, entry('a')]);
+    });
+
+    it('comes newest first, page by page', async () => {
+      await store.audit.append([entry('a'), entry('b'), entry('late', { occurredAt: 2000 }), entry('c')]);
+      expect(await idsOf({ limit: 2 })).toEqual(['late', 'c']);
+      expect(await idsOf({ before: { occurredAt: 1000, id: 'c' } })).toEqual(['b', 'a']);
+    });
+
+    it('is read by key, room, request, time and result, also together', async () => {
+      await store.audit.append([
+        entry('root'),
+        entry('other', { keyId: 'key_1', room: 'lobby', occurredAt: 2000 }),
+        entry('refused', { keyId: 'key_1', status: 404, problem: 'room-not-found' }),
+        entry('failed', { status: 503, problem: 'storage-unavailable', occurredAt: 3000 }),
+      ]);
+      expect(await idsOf({ key: 'key_1' })).toEqual(['other', 'refused']);
+      expect(await idsOf({ room: 'lobby' })).toEqual(['other']);
+      expect(await idsOf({ requestId: 'request failed' })).toEqual(['failed']);
+      expect(await idsOf({ since: 2000 })).toEqual(['failed', 'other']);
+      expect(await idsOf({ until: 2000 })).toEqual(['root', 'refused']);
+      expect(await idsOf({ result: 'done' })).toEqual(['other', 'root']);
+      expect(await idsOf({ result: 'refused' })).toEqual(['refused']);
+      expect(await idsOf({ result: 'failed' })).toEqual(['failed']);
+      expect(await idsOf({ key: 'key_1', result: 'done', since: 1500 })).toEqual(['other']);
+    });
+
+    it('is purged from its oldest entry on', async () => {
+      await store.audit.append([
+        entry('a'),
+        entry('b', { occurredAt: 1500 }),
+        entry('c', { occurredAt: 2000 }),
+      ]);
+      expect(await store.audit.purge(2000, 1)).toBe(1);
+      expect(await idsOf({})).toEqual(['c', 'b']);
+      expect(await store.audit.purge(2000, 10)).toBe(1);
+      expect(await store.audit.purge(2000, 10)).toBe(0);
+      expect(await idsOf({})).toEqual(['c']);
+    });
+  });
+}

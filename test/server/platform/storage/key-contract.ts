@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ApiKey } from '../../../../src/server/access/store.ts';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { Ground } from './store-contract.ts';
+
+/** What every engine keeps of API keys. */
+export function describeKeys(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`API keys on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+    });
+    afterEach(() => ground.close());
+
+    const key = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
+      id,
+      name: 'a program',
+      scopes: ['read', 'rooms'],
+      secret: `sealed ${id}`,
+      createdAt: 1000,
+      expiresAt: null,
+      revokedAt: null,
+      ...changes,
+    });
+    const insert = (id: string, changes: Partial<ApiKey> = {}) =>
+      store.keys.insertBelow(10, key(id, changes));
+    const idsOf = (keys: readonly ApiKey[]): string[] => keys.map(({ id }) => id);
+
+    it('are found as they were inserted', async () => {
+      await insert('one', { expiresAt: 9000 });
+      expect(await store.keys.find('one')).toEqual(key('one', { expiresAt: 9000 }));
+      expect(await store.keys.find('two')).toBeUndefined();
+    });
+
+    it('are listed by age and id, page by page', async () => {
+      await insert('late', { createdAt: 2000 });
+      for (const id of ['b', 'a']) await insert(id);
+      expect(idsOf(await store.keys.list({ limit: 10 }))).toEqual(['a', 'b', 'late']);
+      const after = { createdAt: 1000, id: 'a' };
+      expect(idsOf(await store.keys.list({ after, limit: 1 }))).toEqual(['b']);
+    });
+
+    it('are active until their end, or until they are revoked', async () => {
+      await insert('lasting');
+      await insert('ending', { expiresAt: 2000 });
+      await insert('revoked');
+      await store.keys.revoke('revoked', 1500);
+      expect(idsOf(await store.keys.listActive(1999)).sort()).toEqual(['ending', 'lasting']);
+      expect(idsOf(await store.keys.listActive(2000))).toEqual(['lasting']);
+    });
+
+    it('lose their secret when they are revoked, and the time of the first revocation stays', async () => {
+      await insert('one');
+      expect(await store.keys.revoke('one', 2000)).toBe(true);
+      expect(await store.keys.revoke('one', 3000)).toBe(true);
+      expect(await store.keys.find('one')).toEqual(key('one', { secret: null, revokedAt: 2000 }));
+      expect(await store.keys.revoke('two', 2000)).toBe(false);
+    });
+
+    it('are no more than the limit, those that have ended not counted', async () => {
+      await insert('ended', { expiresAt: 999, createdAt: 500 });
+      await insert('revoked');
+      await store.keys.revoke('revoked', 1000);
+      expect(await store.keys.insertBelow(2, key('one'))).toBe(true);
+      expect(await store.keys.insertBelow(2, key('two'))).toBe(true);
+      expect(await store.keys.insertBelow(2, key('three'))).toBe(false);
+      expect(await store.keys.find('three')).toBeUndefined();
+    });
+
+    it('are sealed anew only where the secret is still the old one', async () => {
+      await insert('one');
+      expect(await store.keys.replaceSecret({ id: 'one', secret: 'sealed one' }, 'new')).toBe(true);
+      expect(await store.keys.replaceSecret({ id: 'one', secret: 'sealed one' }, 'other')).toBe(false);
+      expect((await store.keys.find('one'))?.secret).toBe('new');
+      await store.keys.revoke('one', 2000);
+      expect(await store.keys.replaceSecret({ id: 'one', secret: 'new' }, 'other')).toBe(false);
+    });
+
+    it('are purged when they ended before, and no sooner', async () => {
+      await insert('lasting');
+      await insert('ended', { expiresAt: 2000 });
+      await insert('revoked', { expiresAt: 9000 });
+      await store.keys.revoke('revoked', 1500);
+      expect(await store.keys.purge(1500, 10)).toBe(0);
+      expect(await store.keys.purge(1501, 10)).toBe(1);
+      expect(await store.keys.purge(2001, 10)).toBe(1);
+      expect(idsOf(await store.keys.list({ limit: 10 }))).toEqual(['lasting']);
+    });
+
+    it('report each change, and nothing that changed nothing', async () => {
+      let changes = 0;
+      store.changes.subscribe('keys', (origin) => {
+        if (origin === 'here') changes += 1;
+      });
+      await insert('one');
+      await store.keys.insertBelow(0, key('two'));
+      await store.keys.revoke('none', 2000);
+      await store.keys.revoke('one', 2000);
+      expect(changes).toBe(2);
+    });
+  });
+}
