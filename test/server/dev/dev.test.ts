@@ -29,7 +29,7 @@ type Options = {
 };
 
 const STT_POST = ['--with', 'stt-post', '--without', 'stt-live,recorder'];
-const FAKE_EGRESS = join(import.meta.dirname, 'add-ons', 'fake-egress.mjs');
+const FAKE_EGRESS = join(import.meta.dirname, 'add-ons/fake/egress');
 
 const startDev = async (dataDir: string, options: Options = {}): Promise<Started> => {
   const env = {

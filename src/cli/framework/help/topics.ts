@@ -54,9 +54,9 @@ export const TOPICS: Readonly<Record<string, string>> = {
   Recordings need a LiveKit egress worker, streams (RTMP, WHIP) an ingress
   worker. Both are connected to the Redis of the media server.
 
-  rtc dev starts a recorder by itself where it finds one: livekit-egress or
-  egress on PATH, the path in EGRESS_PROGRAM, or, on Linux, the image that
-  Docker or Podman has. This fetches it, once:
+  rtc dev starts a recorder by itself where it finds one: egress on PATH, the
+  path in EGRESS_PROGRAM, or, on Linux, the image that Docker or Podman has.
+  This fetches it, once:
 
     docker pull livekit/egress:v1.12.0
 

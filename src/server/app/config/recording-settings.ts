@@ -32,8 +32,7 @@ export const RECORDING_SETTINGS = {
     fallback: undefined as string | undefined,
   }),
   EGRESS_PROGRAM: textSetting({
-    meaning:
-      "LiveKit's egress worker, which rtc dev starts; default livekit-egress or egress on PATH, or its image in Docker",
+    meaning: "LiveKit's egress worker, which rtc dev starts; default egress on PATH, or its image in Docker",
     fallback: undefined as string | undefined,
   }),
   RECORDER_PATIENCE: integerSetting({

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { HintedError } from '../../../contract/hint.ts';
 import type { Environment } from '../../app/config/config.ts';
@@ -13,19 +13,23 @@ export const RECORDER_IMAGE = 'livekit/egress:v1.12.0';
 export type RecorderProgram = Program &
   ({ readonly kind: 'program' } | { readonly kind: 'container'; readonly image: string });
 
+/** It starts itself again, for each recording, by this name on its PATH. */
+const NAME = 'egress';
+
 /**
- * Finds EGRESS_PROGRAM, `livekit-egress` or `egress` on PATH, or the image in Docker or Podman, in this order. It
+ * Finds EGRESS_PROGRAM, `egress` on PATH, or the image in Docker or Podman, in this order. It
  * downloads nothing: the image has more than a gigabyte. Rejects with what is missing.
  */
 export async function findRecorderProgram(environment: Environment): Promise<RecorderProgram> {
   const { EGRESS_PROGRAM: set, PATH } = environment;
   if (set) {
-    if (await isExecutable(set)) return { kind: 'program', name: basename(set), path: set };
-    throw new HintedError(`EGRESS_PROGRAM is ${JSON.stringify(set)}, which cannot be run`, {
+    const path = resolve(set);
+    if (basename(path) === NAME && (await isExecutable(path))) return { kind: 'program', name: NAME, path };
+    throw new HintedError(`EGRESS_PROGRAM is ${JSON.stringify(set)}, which is no program called ${NAME}`, {
       text: "set it to the path of LiveKit's egress worker",
     });
   }
-  const found = await findOnPath(['livekit-egress', 'egress'], PATH);
+  const found = await findOnPath([NAME], PATH);
   if (found !== undefined) return { kind: 'program', ...found };
   return await findContainer(await findOnPath(['docker', 'podman'], PATH), process.platform);
 }

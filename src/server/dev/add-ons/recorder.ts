@@ -1,5 +1,5 @@
 import { chmod } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { HintedError } from '../../../contract/hint.ts';
 import type { Environment } from '../../app/config/config.ts';
 import { createMediaWorkers } from '../../platform/livekit/count-media-workers.ts';
@@ -93,7 +93,10 @@ function command(
     return value === undefined ? [] : [[variable, value]];
   });
   const env = { ...Object.fromEntries(given), EGRESS_CONFIG_BODY: body };
-  if (program.kind === 'program') return { name, program: path, args: [], env, stop: STOP };
+  if (program.kind === 'program') {
+    const PATH = [dirname(path), environment.PATH ?? ''].join(delimiter);
+    return { name, program: path, args: [], env: { ...env, PATH }, stop: STOP };
+  }
   const args = ['run', '--rm', '--network', 'host', '--env', 'EGRESS_CONFIG_BODY'];
   return {
     ...{ name, program: path, env, stop: STOP },

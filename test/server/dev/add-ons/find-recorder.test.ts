@@ -22,15 +22,22 @@ const find = (set: Readonly<Record<string, string>> = {}) => findRecorderProgram
 
 describe('the recorder of rtc dev', () => {
   it('is EGRESS_PROGRAM, whatever is on PATH', async () => {
-    await install('egress');
+    const path = await install('egress');
+    const program = { kind: 'program', name: 'egress', path };
+    expect(await find({ EGRESS_PROGRAM: path, PATH: '/nowhere' })).toEqual(program);
+  });
+
+  it('has the name by which it starts itself again for each recording', async () => {
     const path = await install('my-egress');
-    expect(await find({ EGRESS_PROGRAM: path })).toEqual({ kind: 'program', name: 'my-egress', path });
+    await expect(find({ EGRESS_PROGRAM: path })).rejects.toMatchObject({
+      reason: expect.stringContaining('is no program called egress'),
+    });
   });
 
   it('is not looked for elsewhere when EGRESS_PROGRAM cannot be run', async () => {
     await install('egress');
     await expect(find({ EGRESS_PROGRAM: '/nowhere/egress' })).rejects.toMatchObject({
-      reason: 'EGRESS_PROGRAM is "/nowhere/egress", which cannot be run',
+      reason: 'EGRESS_PROGRAM is "/nowhere/egress", which is no program called egress',
     });
   });
 

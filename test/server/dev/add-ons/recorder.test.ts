@@ -62,8 +62,9 @@ describe('the recorder of rtc dev', () => {
       ws_url: 'ws://127.0.0.1:7880',
       redis: { address: '127.0.0.1:6380', password: 'pass', db: 2 },
     });
-    expect(Object.keys(env ?? {}).toSorted()).toEqual(['EGRESS_CONFIG_BODY', 'XDG_RUNTIME_DIR']);
+    expect(Object.keys(env ?? {}).toSorted()).toEqual(['EGRESS_CONFIG_BODY', 'PATH', 'XDG_RUNTIME_DIR']);
     expect(args).toEqual([]);
+    expect(env?.PATH, 'it starts itself again by its name').toMatch(new RegExp(`^${folder}:`));
     expect(stop?.signal, 'running recordings get their file').toBe('SIGINT');
   });
 
