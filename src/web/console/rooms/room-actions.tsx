@@ -6,16 +6,21 @@ import { openRoom } from '../api/console-calls.ts';
 import { ChangeButton } from '../parts/changes.tsx';
 import { commandOf } from '../parts/command-line.tsx';
 
-type Props = { readonly room: Room; readonly participants: number; readonly isTranscribed: boolean };
+type Props = {
+  readonly room: Room;
+  readonly participants: number;
+  readonly isRecorded: boolean;
+  readonly isTranscribed: boolean;
+};
 
 /** The actions on an open room. */
-export function RoomActions({ room, participants, isTranscribed }: Props) {
+export function RoomActions({ room, participants, isRecorded, isTranscribed }: Props) {
   return (
     <>
       <JoinButton room={room.name} />
-      <RecordButton room={room} />
+      <RecordButton room={room.name} isRecorded={isRecorded} />
       <TranscribeButton room={room.name} isTranscribed={isTranscribed} />
-      <CloseButton room={room} participants={participants} />
+      <CloseButton room={room} participants={participants} isRecorded={isRecorded} />
     </>
   );
 }
@@ -49,8 +54,10 @@ function JoinButton({ room }: { readonly room: string }) {
   );
 }
 
-function RecordButton({ room: { name, activeRecording } }: { readonly room: Room }) {
-  if (activeRecording) {
+type RecordProps = { readonly room: string; readonly isRecorded: boolean };
+
+function RecordButton({ room: name, isRecorded }: RecordProps) {
+  if (isRecorded) {
     return (
       <ChangeButton
         change={() => ({
@@ -120,10 +127,10 @@ function TranscribeButton({ room, isTranscribed }: TranscribeProps) {
   );
 }
 
-function CloseButton({ room, participants }: Pick<Props, 'room' | 'participants'>) {
+function CloseButton({ room, participants, isRecorded }: Omit<Props, 'isTranscribed'>) {
   const [, navigate] = useLocation();
   const people = participants === 1 ? '1 participant' : `${participants} participants`;
-  const recording = room.activeRecording ? ', and the recording ends' : '';
+  const recording = isRecorded ? ', and the recording ends' : '';
   const loss = participants === 0 ? 'Nobody is in it' : `${people} will be disconnected`;
   return (
     <ChangeButton

@@ -1,5 +1,6 @@
 import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
+import type { LiveFacts } from '../api/live-facts.ts';
 
 /** The attribute in which the service signs a participant's role. */
 const ROLE_ATTRIBUTE = 'rtc.role';
@@ -14,8 +15,13 @@ export function createdAtMs(room: Room): number {
 }
 
 /** The count of the room's newest event if there was one: the media server's own count is seconds late. */
-export function participantsOf(room: Room, counts: ReadonlyMap<string, number>): number {
-  return counts.get(room.sid) ?? room.numParticipants;
+export function participantsOf(room: Room, { participants }: LiveFacts): number {
+  return participants.get(room.sid) ?? room.numParticipants;
+}
+
+/** By the newest event too: the media server reports the recorder once it has joined. */
+export function isRecorded(room: Room, { recordings }: LiveFacts): boolean {
+  return recordings.get(room.sid) ?? room.activeRecording;
 }
 
 export function roleOf({ attributes }: Participant): string | undefined {

@@ -8,14 +8,16 @@ import { Problem } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, describeDuration } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { useConsole } from '../shell/console-state.tsx';
 import { Blocks } from './blocks.tsx';
 import { Participants } from './participants.tsx';
 import { RoomActions } from './room-actions.tsx';
-import { createdAtMs } from './room-facts.ts';
+import { createdAtMs, isRecorded } from './room-facts.ts';
 import { MetadataButton } from './tell-room.tsx';
 
 /** One room: who is in it, and what can be done with it. */
 export function RoomView({ room: name }: { readonly room: string }) {
+  const { facts } = useConsole();
   const room = useQuery({
     queryKey: [...KEYS.rooms(), name],
     queryFn: () => client.rooms.get(name),
@@ -52,6 +54,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
           <RoomActions
             room={data}
             participants={participants.data?.participants.length ?? data.numParticipants}
+            isRecorded={isRecorded(data, facts)}
             isTranscribed={isTranscribed}
           />
         )
@@ -63,7 +66,7 @@ export function RoomView({ room: name }: { readonly room: string }) {
           <Fact name="Opened">
             <Ago at={createdAtMs(data)} />
           </Fact>
-          <Fact name="Recording">{data.activeRecording ? <Status tone="active">On</Status> : 'Off'}</Fact>
+          <Fact name="Recording">{isRecorded(data, facts) ? <Status tone="active">On</Status> : 'Off'}</Fact>
           <Fact name="Transcription">
             {isTranscribed ? <Status tone="active">On</Status> : 'Off'}{' '}
             {transcription.data !== null && transcription.data !== undefined && (

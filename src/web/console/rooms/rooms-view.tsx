@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Room } from '../../../contract/rooms.ts';
 import { client } from '../api/client.ts';
+import type { LiveFacts } from '../api/live-facts.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -11,18 +12,18 @@ import { Ago } from '../parts/time.tsx';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { useConsole } from '../shell/console-state.tsx';
 import { CreateRoom } from './create-room.tsx';
-import { createdAtMs, participantsOf, roomLink } from './room-facts.ts';
+import { createdAtMs, isRecorded, participantsOf, roomLink } from './room-facts.ts';
 
 const NONE: readonly Room[] = [];
 
 /** The open rooms, as they are at the moment. */
 export function Rooms() {
-  const { counts } = useConsole();
+  const { facts } = useConsole();
   const [, navigate] = useLocation();
   const [wanted, setWanted] = useState('');
   const { data, error, refetch } = useQuery({ queryKey: KEYS.rooms(), queryFn: () => client.rooms.list() });
   const rooms = data?.rooms ?? NONE;
-  const columns = useMemo(() => columnsOf(counts), [counts]);
+  const columns = useMemo(() => columnsOf(facts), [facts]);
   const shown = useMemo(() => {
     const text = wanted.trim().toLowerCase();
     const found = text === '' ? rooms : rooms.filter(({ name }) => name.toLowerCase().includes(text));
@@ -67,7 +68,7 @@ export function Rooms() {
   );
 }
 
-function columnsOf(counts: ReadonlyMap<string, number>): readonly TableColumn<Room>[] {
+function columnsOf(facts: LiveFacts): readonly TableColumn<Room>[] {
   return [
     {
       id: 'name',
@@ -84,9 +85,9 @@ function columnsOf(counts: ReadonlyMap<string, number>): readonly TableColumn<Ro
       id: 'participants',
       heading: 'Participants',
       width: 'minmax(5.5rem, 1fr)',
-      sortBy: (room) => participantsOf(room, counts),
+      sortBy: (room) => participantsOf(room, facts),
       cell: (room) => {
-        const count = participantsOf(room, counts);
+        const count = participantsOf(room, facts);
         return room.maxParticipants === 0 ? count : `${count} of ${room.maxParticipants}`;
       },
     },
@@ -94,9 +95,9 @@ function columnsOf(counts: ReadonlyMap<string, number>): readonly TableColumn<Ro
       id: 'recording',
       heading: 'Recording',
       width: 'minmax(6.5rem, 1fr)',
-      sortBy: ({ activeRecording }) => (activeRecording ? 1 : 0),
-      cell: ({ activeRecording }) =>
-        activeRecording ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,
+      sortBy: (room) => (isRecorded(room, facts) ? 1 : 0),
+      cell: (room) =>
+        isRecorded(room, facts) ? <Status tone="active">Recording</Status> : <span className="faint">—</span>,
     },
     {
       id: 'created',

@@ -4,6 +4,7 @@ import type { RtcError } from '../../../client/rtc-error.ts';
 import type { Event } from '../../../contract/events.ts';
 import type { ConsoleInfo } from '../api/console-calls.ts';
 import { type Connection, followEvents } from '../api/live-events.ts';
+import { factsAfter, type LiveFacts, NO_FACTS } from '../api/live-facts.ts';
 import { keysOfEvent } from '../api/query-keys.ts';
 
 type ConsoleState = {
@@ -11,8 +12,7 @@ type ConsoleState = {
   readonly connection: Connection;
   /** Why the service is away. */
   readonly error: RtcError | undefined;
-  /** Participants of a room by the newest event, which the list of rooms lags behind. */
-  readonly counts: ReadonlyMap<string, number>;
+  readonly facts: LiveFacts;
 };
 
 const Context = createContext<ConsoleState | undefined>(undefined);
@@ -33,7 +33,7 @@ export function ConsoleProvider({ info, children }: Props) {
   const queries = useQueryClient();
   const [connection, setConnection] = useState<Connection>('connecting');
   const [error, setError] = useState<RtcError>();
-  const [counts, setCounts] = useState<ReadonlyMap<string, number>>(new Map());
+  const [facts, setFacts] = useState(NO_FACTS);
   const outdated = useRef(new Set<string>());
   useEffect(() => {
     let timer: number | undefined;
@@ -46,8 +46,7 @@ export function ConsoleProvider({ info, children }: Props) {
     const onEvent = (event: Event): void => {
       for (const key of keysOfEvent(event)) outdated.current.add(JSON.stringify(key));
       timer ??= window.setTimeout(refresh, BURST_MS);
-      const { room } = event;
-      if (room !== null) setCounts((before) => new Map(before).set(room.id, room.numParticipants));
+      setFacts((before) => factsAfter(before, event));
     };
     let before: Connection = 'connecting';
     const stop = followEvents({
@@ -64,6 +63,6 @@ export function ConsoleProvider({ info, children }: Props) {
       window.clearTimeout(timer);
     };
   }, [queries]);
-  const state = useMemo(() => ({ info, connection, error, counts }), [info, connection, error, counts]);
+  const state = useMemo(() => ({ info, connection, error, facts }), [info, connection, error, facts]);
   return <Context value={state}>{children}</Context>;
 }
