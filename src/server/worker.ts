@@ -9,6 +9,8 @@ import { openStore } from './app/open-store.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
 import type { Store } from './app/store.ts';
 import { defaultCacheDir } from './dev/binaries/go-binary.ts';
+import { serveMetrics } from './metrics/metrics-port.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './metrics/worker-metrics.ts';
 import { createTokenSigner } from './platform/livekit/create-token-signer.ts';
 import { createLivekitMediaServer } from './platform/livekit/livekit-media-server.ts';
 import { createRoomAudioSubscriber } from './platform/livekit/room-audio-subscriber.ts';
@@ -86,22 +88,54 @@ export async function startWorker(config: Config, parts: WorkerParts): Promise<R
   }
 }
 
-type RunningTranscriber = Pick<RunningWorker, 'close'> & { readonly wake: () => void };
+type RunningTranscriber = Pick<RunningWorker, 'close'> & {
+  readonly wake: () => void;
+  readonly waitingSeconds?: () => number;
+};
 
-type OpenParts = WorkerParts & { readonly store: Store; readonly instanceId: string };
+type OpenParts = WorkerParts & {
+  readonly store: Store;
+  readonly instanceId: string;
+  readonly metrics?: WorkerMetrics | undefined;
+};
 
 async function start(config: Config, parts: OpenParts, closers: Closers): Promise<void> {
   const { kind, speech, instanceId: workerId } = parts;
-  const transcriber = kind === 'stt-post' ? await startPost(config, parts) : await startLive(config, parts);
+  let waitingSeconds = (): number => 0;
+  const version = packageVersion(findPackageRoot(import.meta.dirname));
+  const metrics = createWorkerMetrics({ version, waitingSeconds: () => waitingSeconds() });
+  const opened = { ...parts, metrics };
+  const transcriber = kind === 'stt-post' ? await startPost(config, opened) : await startLive(config, opened);
+  waitingSeconds = transcriber.waitingSeconds ?? waitingSeconds;
   closers.add(() => transcriber.close());
   const languages = () => speech.engine.languages;
   const heartbeat = await startHeartbeat({ ...parts, ...speech, kind, workerId, languages });
   closers.add(() => heartbeat.close());
+  await openMetricsPort(config, { ...parts, metrics, isHealthy: heartbeat.isCurrent }, closers);
   speech.onModelsChecked(() => {
     parts.log.info({ kind, languages: languages() }, 'a model was tried');
     heartbeat.wake();
     transcriber.wake();
   });
+}
+
+type MetricsParts = Pick<WorkerParts, 'log'> & {
+  readonly metrics: WorkerMetrics;
+  readonly isHealthy: () => boolean;
+};
+
+/** A service on the same machine may have the port, from the same settings: the worker works without it. */
+async function openMetricsPort(
+  config: Config,
+  { log, metrics, isHealthy }: MetricsParts,
+  closers: Closers,
+): Promise<void> {
+  if (typeof config.metrics !== 'object') return;
+  try {
+    closers.add(await serveMetrics(metrics, { ...config.metrics, isHealthy }));
+  } catch (err) {
+    log.warn({ err }, 'the port of the metrics cannot be opened; set another METRICS_PORT for this worker');
+  }
 }
 
 /** Latency does not matter for recordings, and shorter pauses give shorter captions. */
@@ -146,6 +180,7 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
     changes: parts.store.changes,
     dispatcher: NO_DISPATCHER,
     onRoomLeft: memory.release,
+    onTakeover: parts.metrics?.countTakeover,
     workerId,
     subscriber,
     mediaServer,
@@ -156,6 +191,7 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
   });
   return {
     wake: transcriber.wake,
+    waitingSeconds: transcriber.waitingSeconds,
     close: async () => {
       await transcriber.close();
       await memory.close();

@@ -1,12 +1,21 @@
 import { createServer } from 'node:http';
 import type { MetricsDeps } from './metrics-routes.ts';
 
-/** Serves /metrics unsigned on its own address, which only the scraper should reach. Returns a function that closes it. */
+/**
+ * Serves /metrics unsigned on its own address, which only the scraper should reach; with `isHealthy`, /health too, for a
+ * program that serves nothing else. Returns a function that closes it.
+ */
 export async function serveMetrics(
   metrics: MetricsDeps,
-  address: { readonly host: string; readonly port: number },
+  address: { readonly host: string; readonly port: number; readonly isHealthy?: () => boolean },
 ): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/health' && address.isHealthy !== undefined) {
+      const isHealthy = address.isHealthy();
+      const body = JSON.stringify({ status: isHealthy ? 'ok' : 'failing' });
+      response.writeHead(isHealthy ? 200 : 503, { 'content-type': 'application/json' }).end(body);
+      return;
+    }
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;

@@ -154,7 +154,7 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
 }
 
 /** The library's types leave out what it is told of a metric when that is made. */
-function describeMetric(metric: object): readonly MetricDescription[] {
+export function describeMetric(metric: object): readonly MetricDescription[] {
   if (!('name' in metric && typeof metric.name === 'string' && metric.name.startsWith('rtc_'))) return [];
   const help = 'help' in metric && typeof metric.help === 'string' ? metric.help : '';
   const labels =

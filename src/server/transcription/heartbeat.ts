@@ -20,6 +20,8 @@ export type HeartbeatDeps = {
 export type Heartbeat = {
   /** Stores the current languages now. */
   readonly wake: () => void;
+  /** Whether the database has been told in time that the worker is alive. */
+  readonly isCurrent: () => boolean;
   readonly close: () => Promise<void>;
 };
 
@@ -27,6 +29,7 @@ export type Heartbeat = {
 export async function startHeartbeat(deps: HeartbeatDeps): Promise<Heartbeat> {
   const { clock, log } = deps;
   await beat(deps);
+  let beatAt = clock.monotonic();
   let isFirst = true;
   const loop = startLoop({
     clock,
@@ -34,13 +37,18 @@ export async function startHeartbeat(deps: HeartbeatDeps): Promise<Heartbeat> {
     failureMessage: 'storing the heartbeat failed; trying again',
     backoff: { firstMs: EVERY_MS, maxMs: EVERY_MS },
     round: async () => {
-      if (!isFirst) await beat(deps);
+      if (!isFirst) {
+        const startedAt = clock.monotonic();
+        await beat(deps);
+        beatAt = startedAt;
+      }
       isFirst = false;
       return EVERY_MS;
     },
   });
   return {
     wake: loop.wake,
+    isCurrent: () => clock.monotonic() - beatAt < ALIVE_MS,
     close: async () => {
       await loop.close();
       await deps.store.transcriptions.retire(deps.workerId);

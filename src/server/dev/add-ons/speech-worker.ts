@@ -18,7 +18,8 @@ export function speechWorker(kind: WorkerKind, settings: SpeechWorkerSettings): 
   const { supervisor, environment, dataDir, launcher } = settings;
   const logFile = join(dataDir, `${kind}.log`);
   const given = Object.entries(environment).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
+    // The port of the metrics is the service's.
+    (entry): entry is [string, string] => entry[1] !== undefined && !entry[0].startsWith('METRICS'),
   );
   return {
     name: kind,

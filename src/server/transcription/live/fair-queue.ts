@@ -10,8 +10,8 @@ export type FairQueueSettings = {
 };
 
 export type TrackQueue = {
-  /** `work` must not reject. */
-  readonly addFinal: (work: Work) => void;
+  /** `work` must not reject. `seconds` is the length of the speech. */
+  readonly addFinal: (work: Work, seconds?: number) => void;
   /** Replaces an interim result that has not started. Ignored while finals wait, since they are newer. */
   readonly setInterim: (work: Work) => void;
   /** Resolves when all finals in the queue are done. */
@@ -22,8 +22,10 @@ export type TrackQueue = {
 
 type Work = () => Promise<void>;
 
+type Final = { readonly work: Work; readonly seconds: number };
+
 type QueueState = {
-  finals: Work[];
+  finals: Final[];
   interim: Work | undefined;
   isBusy: boolean;
   readonly waiting: (() => void)[];
@@ -45,12 +47,18 @@ export class FairQueue {
     return this.#queues.reduce((sum, { finals }) => sum + finals.length, 0);
   }
 
+  /** Seconds of speech that wait for their turn. */
+  get waitingSeconds(): number {
+    const finals = this.#queues.flatMap((queue) => queue.finals);
+    return finals.reduce((sum, { seconds }) => sum + seconds, 0);
+  }
+
   open(): TrackQueue {
     const queue: QueueState = { finals: [], interim: undefined, isBusy: false, waiting: [] };
     this.#queues.push(queue);
     return {
-      addFinal: (work) => {
-        queue.finals.push(work);
+      addFinal: (work, seconds = 0) => {
+        queue.finals.push({ work, seconds });
         queue.interim = undefined;
         this.#startNext();
       },
@@ -87,7 +95,7 @@ export class FairQueue {
 
   async #run(queue: QueueState): Promise<void> {
     const final = queue.finals.shift();
-    const work = final ?? queue.interim;
+    const work = final?.work ?? queue.interim;
     if (final === undefined) queue.interim = undefined;
     queue.isBusy = true;
     this.#running += 1;

@@ -50,6 +50,8 @@ export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
     readonly changes: ChangeFeed;
     /** Called when the worker has left a room. */
     readonly onRoomLeft: () => void;
+    /** Called when a transcription is continued whose worker died. */
+    readonly onTakeover?: (() => void) | undefined;
     /** Lease owner. */
     readonly workerId: string;
     /** Maximum number of recognitions at once. */
@@ -59,13 +61,19 @@ export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
 export type LiveTranscriber = {
   /** Looks for transcriptions to claim: the engine has one more language. */
   readonly wake: () => void;
+  /** Seconds of speech that wait for recognition. */
+  readonly waitingSeconds: () => number;
   /** Stores everything said so far and releases the leases. */
   readonly close: () => Promise<void>;
 };
 
 export function startLiveTranscriber(deps: LiveTranscriberDeps): LiveTranscriber {
   const worker = new LiveWorker(deps);
-  return { wake: () => worker.wakeSoon(), close: () => worker.close() };
+  return {
+    wake: () => worker.wakeSoon(),
+    waitingSeconds: () => worker.waitingSeconds,
+    close: () => worker.close(),
+  };
 }
 
 /** Times by the monotonic clock; those of the rows are times of day. */
@@ -110,6 +118,10 @@ class LiveWorker {
     await this.#loop.close();
     await Promise.all([...this.#rooms].map(([id, held]) => this.#release(id, held)));
     await Promise.all(this.#leaving);
+  }
+
+  get waitingSeconds(): number {
+    return this.#queue.waitingSeconds;
   }
 
   wakeSoon(): void {
@@ -210,6 +222,7 @@ class LiveWorker {
     engine
       .prepare(language)
       .catch((error: unknown) => log.error({ transcriptionId: id, err: error }, 'a model cannot be loaded'));
+    if (attempts > 0) this.#deps.onTakeover?.();
     const lease: Lease = { renewedAt: at, isRefused: false, losses: attempts };
     const room = startRoomTranscriber(
       { ...this.#deps, queue: this.#queue },

@@ -137,7 +137,8 @@ export class TrackTranscriber {
       this.#current = undefined;
       const startedAt = this.#streamClock.at(segment.start);
       const held = this.#hold(segment);
-      this.#queue.addFinal(() => this.#recogniseHeld(held, { segmentId, startedAt }));
+      const seconds = segment.samples.length / SAMPLE_RATE;
+      this.#queue.addFinal(() => this.#recogniseHeld(held, { segmentId, startedAt }), seconds);
     }
   }
 
