@@ -21,6 +21,7 @@ type Details = { readonly cause?: unknown; readonly details?: readonly string[] 
 
 /** The hint where there is no better one. The command's own name is put in when it is printed. */
 export const SEE_HELP = 'see: rtc COMMAND --help';
+export const SEE_HELP_IN_ITALIAN = 'vedere: rtc COMANDO --help';
 /** The hint where no command was understood. */
 export const SEE_ROOT_HELP = 'see: rtc --help';
 

@@ -8,6 +8,7 @@ import {
   type ExitCode,
   exitCodeOfStatus,
   SEE_HELP,
+  SEE_HELP_IN_ITALIAN,
 } from './cli-error.ts';
 import { fileError, isFileError } from './file-error.ts';
 import { hintFor } from './hints.ts';
@@ -24,9 +25,11 @@ export type ErrorDescription = {
 /** @param command such as `rooms create`: whose help is the next step where there is none other */
 export function describeError(error: unknown, nowMs: number, command?: string): ErrorDescription {
   const description = describeAny(error, nowMs);
-  if (description.next !== SEE_HELP || command === undefined) return description;
-  const next = `see: rtc ${command} --help`;
-  return { ...description, next };
+  if (command === undefined) return description;
+  if (description.next === SEE_HELP) return { ...description, next: `see: rtc ${command} --help` };
+  if (description.next === SEE_HELP_IN_ITALIAN)
+    return { ...description, next: `vedere: rtc ${command} --help` };
+  return description;
 }
 
 function describeAny(error: unknown, nowMs: number): ErrorDescription {

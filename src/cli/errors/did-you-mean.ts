@@ -1,8 +1,18 @@
 /** `, did you mean rooms?`; empty where nothing is near. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
-  // 1700 is no slip of 1800.
-  const near = /\p{L}/u.test(word) ? nearest(word, candidates) : undefined;
+  const near = nearWord(word, candidates);
   return near === undefined ? '' : `, did you mean ${near}?`;
+}
+
+/** The same in Italian. */
+export function forseIntendeva(word: string, candidates: readonly string[]): string {
+  const near = nearWord(word, candidates);
+  return near === undefined ? '' : `; forse si intendeva ${near}`;
+}
+
+/** 1700 is no slip of 1800: only words with letters are compared. */
+function nearWord(word: string, candidates: readonly string[]): string | undefined {
+  return /\p{L}/u.test(word) ? nearest(word, candidates) : undefined;
 }
 
 /** The candidate that was most likely meant, whatever its case; undefined when none is near. */

@@ -1,35 +1,22 @@
 import { inLanguage } from '../errors/bilingual-error.ts';
-import type { Command } from './command.ts';
+import type { CommandGroup } from './command-group.ts';
 import { oneOf, option } from './parameters.ts';
 
 /** In which language reasons and hints are told; an option of every command about codes and places. */
 export const LANG = option('--lang <language>', 'language of reasons and hints', oneOf(['en', 'it']));
 
-/** The command, whose errors are told in the language that its option --lang asks for. */
-export function withLanguage(command: Command): Command {
-  const { fields } = command;
-  return {
-    ...command,
-    run: (context, input) =>
-      command.run(context, input).catch((error: unknown) => {
-        throw inLanguage(error, languageOf(input));
-      }),
-    ...(typeof fields === 'function' ? { fields: inAskedLanguage(fields) } : {}),
-  };
-}
-
-type AnyInput = Parameters<Command['run']>[1];
-
-function inAskedLanguage<T>(work: (input: AnyInput) => T): (input: AnyInput) => T {
-  return (input) => {
-    try {
-      return work(input);
-    } catch (error) {
-      throw inLanguage(error, languageOf(input));
-    }
-  };
-}
-
-function languageOf(input: object): unknown {
-  return 'lang' in input ? input.lang : undefined;
+/**
+ * The error in the language that the words ask for with --lang, where the group's commands have that option. The words
+ * themselves are read, since an error may be that they could not be parsed.
+ */
+export async function inAskedLanguage(
+  error: unknown,
+  { load }: CommandGroup,
+  argv: readonly string[],
+): Promise<unknown> {
+  const { commands } = await load();
+  if (!commands.some(({ options }) => 'lang' in options)) return error;
+  const at = argv.lastIndexOf('--lang');
+  const asked = at < 0 ? argv.findLast((word) => word.startsWith('--lang='))?.slice(7) : argv[at + 1];
+  return inLanguage(error, asked);
 }

@@ -1,6 +1,7 @@
+import { bilingualError } from '../errors/bilingual-error.ts';
 import { usageError } from '../errors/cli-error.ts';
-import { didYouMean } from '../errors/did-you-mean.ts';
-import { parseDuration } from '../terminal/time.ts';
+import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
+import { isCalendarDay, parseDuration } from '../terminal/time.ts';
 
 /** What the service lists; participants, blocks, ingress and deliveries by the first argument, which they belong to. */
 export type Listed =
@@ -144,7 +145,7 @@ export function asText(text: string): string {
 }
 
 export function notEmpty(text: string): string {
-  if (text === '') throw usageError('must not be empty');
+  if (text === '') throw bilingualError(['must not be empty'], ['non può essere vuoto']);
   return text;
 }
 
@@ -152,8 +153,20 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= minimum && value <= maximum) return value;
-    throw usageError(`${JSON.stringify(text)} is not a whole number from ${minimum} to ${maximum}`);
+    throw bilingualError(
+      [`${JSON.stringify(text)} is not a whole number from ${minimum} to ${maximum}`],
+      [`${JSON.stringify(text)} non è un numero intero da ${minimum} a ${maximum}`],
+    );
   };
+}
+
+/** A day of the calendar, `2026-01-31`. */
+export function calendarDay(text: string): string {
+  if (isCalendarDay(text)) return text;
+  throw bilingualError(
+    [`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31'],
+    [`${JSON.stringify(text)} non è una data`, 'scriverla come 2026-01-31'],
+  );
 }
 
 /** Whole seconds, from `90`, `90s`, `10m` or `1h30m`. */
@@ -176,8 +189,10 @@ export function oneOf<const T extends string>(choices: readonly T[]): OptionExtr
     parse: (text) => {
       const choice = choices.find((candidate) => candidate === text);
       if (choice !== undefined) return choice;
-      throw usageError(
-        `${JSON.stringify(text)} is not one of ${choices.join(', ')}${didYouMean(text, choices)}`,
+      const [typed, all] = [JSON.stringify(text), choices.join(', ')];
+      throw bilingualError(
+        [`${typed} is not one of ${all}${didYouMean(text, choices)}`],
+        [`${typed} non è tra i valori ammessi: ${all}${forseIntendeva(text, choices)}`],
       );
     },
   };

@@ -1,5 +1,5 @@
-import { usageError } from '../errors/cli-error.ts';
-import { didYouMean } from '../errors/did-you-mean.ts';
+import { bilingualError } from '../errors/bilingual-error.ts';
+import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import { plural } from '../terminal/time.ts';
 import { type Command, commandName } from './command.ts';
 import { splitLeadingOptions } from './leading-options.ts';
@@ -22,27 +22,41 @@ export function parseError({ commands, command, argv, problem }: Refused): Error
     return verbError(noun, verbs, splitLeadingOptions(argv).noun);
   }
   const name = commandName(command);
-  const help = `see: rtc ${name} --help`;
+  const [help, aiuto] = seeHelp(name);
   switch (problem.kind) {
     case 'unknown-option':
-      return usageError(`unknown option '${problem.option}'${suggestion(command, problem.option)}`, help);
+      return unknownOption(command, problem.option);
     case 'missing-value':
-      return usageError(`${longName(command, problem.option)} needs a value`, help);
+      return bilingualError(
+        [`${longName(command, problem.option)} needs a value`, help],
+        [`${longName(command, problem.option)} richiede un valore`, aiuto],
+      );
     case 'excess-arguments':
       return excessArguments(command, problem.count, argv);
     case 'other':
-      return usageError(problem.message, help);
+      return bilingualError([problem.message, help], [problem.message, aiuto]);
     case 'help':
-      return usageError('the words are no command', help);
+      return bilingualError(['the words are no command', help], ['le parole non sono un comando', aiuto]);
   }
 }
 
 function verbError(noun: string, verbs: readonly string[], word: string | undefined): Error {
   const isNone = word === undefined || word.startsWith('-');
-  const message = isNone
-    ? `rtc ${noun} needs a verb first: ${verbs.join(', ')}`
-    : `unknown command '${noun} ${word}'${didYouMean(word, verbs)}`;
-  return usageError(message, `see: rtc ${noun} --help`);
+  const [help, aiuto] = seeHelp(noun);
+  const all = verbs.join(', ');
+  return isNone
+    ? bilingualError(
+        [`rtc ${noun} needs a verb first: ${all}`, help],
+        [`rtc ${noun} richiede prima un verbo: ${all}`, aiuto],
+      )
+    : bilingualError(
+        [`unknown command '${noun} ${word}'${didYouMean(word, verbs)}`, help],
+        [`comando sconosciuto '${noun} ${word}'${forseIntendeva(word, verbs)}`, aiuto],
+      );
+}
+
+function seeHelp(name: string): readonly [english: string, italian: string] {
+  return [`see: rtc ${name} --help`, `vedere: rtc ${name} --help`];
 }
 
 /** `rtc dev jion`: dev is a command itself, and takes no argument. */
@@ -54,17 +68,28 @@ function isVerbExpected({ kind }: ParseProblem, { verb }: Command, verbs: readon
 function excessArguments(command: Command, count: number, argv: readonly string[]): Error {
   const name = commandName(command);
   const most = Object.keys(command.arguments).length;
-  const help = `see: rtc ${name} --help`;
-  return usageError(
-    `rtc ${name} takes ${most === 0 ? 'no argument' : plural(most, 'argument')}, but got ${count}`,
-    most === 0 || argv.includes('--') ? help : `quote what holds a space, 'like this'; ${help}`,
+  const [help, aiuto] = seeHelp(name);
+  const isHelpEnough = most === 0 || argv.includes('--');
+  return bilingualError(
+    [
+      `rtc ${name} takes ${most === 0 ? 'no argument' : plural(most, 'argument')}, but got ${count}`,
+      isHelpEnough ? help : `quote what holds a space, 'like this'; ${help}`,
+    ],
+    [
+      `rtc ${name} ${most === 0 ? 'non prende argomenti' : `prende al massimo ${most} argoment${most === 1 ? 'o' : 'i'}`}, ne ha ricevuti ${count}`,
+      isHelpEnough ? aiuto : `mettere tra virgolette ciò che contiene uno spazio, 'così'; ${aiuto}`,
+    ],
   );
 }
 
-function suggestion(command: Command, option: string): string {
-  if (!option.startsWith('--')) return '';
-  const known = allFlags(command).flat();
-  return didYouMean(option.split('=', 1)[0] ?? '', [...known, '--help']);
+function unknownOption(command: Command, option: string): Error {
+  const [help, aiuto] = seeHelp(commandName(command));
+  const [typed = ''] = option.split('=', 1);
+  const known = option.startsWith('--') ? [...allFlags(command).flat(), '--help'] : [];
+  return bilingualError(
+    [`unknown option '${option}'${didYouMean(typed, known)}`, help],
+    [`opzione sconosciuta '${option}'${forseIntendeva(typed, known)}`, aiuto],
+  );
 }
 
 /** `--data` for `-d`. */

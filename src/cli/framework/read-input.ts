@@ -1,4 +1,5 @@
-import { CliError, usageError } from '../errors/cli-error.ts';
+import { bilingualError, errorOfParameter } from '../errors/bilingual-error.ts';
+import { CliError } from '../errors/cli-error.ts';
 import type { Io } from '../terminal/io.ts';
 import type { Parameters } from './command.ts';
 import type { Context } from './context.ts';
@@ -47,7 +48,8 @@ function refuseMissing(parameters: Parameters, invocation: Invocation, prompter:
     if (parameter.isRequired && isMissing) missing.push(labelOf(name, parameter));
   }
   if (missing.length === 0 || prompter.isInteractive) return;
-  throw usageError(`missing ${missing.join(', ')}`);
+  const names = missing.join(', ');
+  throw bilingualError([`missing ${names}`], [`${missing.length === 1 ? 'manca' : 'mancano'} ${names}`]);
 }
 
 /** The second would find nothing, and be told that it is empty. */
@@ -58,7 +60,10 @@ function refuseSecondReader(parameters: Parameters, { words, common }: Invocatio
   }
   if (common.apiSecretFile === '-') readers.push('--api-secret-file');
   if (readers.length < 2) return;
-  throw usageError(`${readers.join(' and ')} cannot both read stdin`, 'give one of them in another way');
+  throw bilingualError(
+    [`${readers.join(' and ')} cannot both read stdin`, 'give one of them in another way'],
+    [`${readers.join(' e ')} non possono leggere entrambi da stdin`, 'indicarne uno in un altro modo'],
+  );
 }
 
 async function readList(
@@ -94,7 +99,7 @@ export function checked(
   try {
     return parse?.(value);
   } catch (error) {
-    if (error instanceof CliError) throw usageError(`${label} ${error.message}`, error.next);
+    if (error instanceof CliError) throw errorOfParameter(label, error);
     throw error;
   }
 }

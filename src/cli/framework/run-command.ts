@@ -1,6 +1,7 @@
 import type { CommonFlags } from '../connection/connect.ts';
 import type { SeenResponses } from '../connection/seen-responses.ts';
-import { EXIT, isProgrammingError, usageError } from '../errors/cli-error.ts';
+import { bilingualError } from '../errors/bilingual-error.ts';
+import { EXIT, isProgrammingError } from '../errors/cli-error.ts';
 import { colourLevel } from '../terminal/colours.ts';
 import { helpWidth, type Io } from '../terminal/io.ts';
 import { checkFields, fieldsOf, printResult } from '../terminal/output.ts';
@@ -40,7 +41,8 @@ export async function runCommand(call: CommandCall, io: Io): Promise<number> {
     return await runInvocation(parsed.invocation, call, io);
   } catch (error) {
     const { reportError } = await import('./report-error.ts');
-    return reportError(io, { error, argv, command });
+    const { inAskedLanguage } = await import('./language.ts');
+    return reportError(io, { error: await inAskedLanguage(error, group, argv), argv, command });
   }
 }
 
@@ -114,7 +116,10 @@ function jsonChoice(given: unknown): JsonChoice {
   if (typeof given !== 'string') return 'everything';
   const fields = given.split(',').map((field) => field.trim());
   if (fields.some((field) => field === '')) {
-    throw usageError('--json: a field name is empty', 'such as --json name,numParticipants');
+    throw bilingualError(
+      ['--json: a field name is empty', 'such as --json name,numParticipants'],
+      ['--json: il nome di un campo è vuoto', 'ad esempio --json name,province'],
+    );
   }
   return fields;
 }
@@ -129,7 +134,8 @@ function requestTimeout(text: string | undefined): number | undefined {
 function commonFlags(common: Readonly<Record<string, unknown>>): CommonFlags {
   const textOf = (name: string): string | undefined => {
     const value = common[name];
-    if (value === '') throw usageError(`--${kebab(name)} must not be empty`);
+    if (value === '')
+      throw bilingualError([`--${kebab(name)} must not be empty`], [`--${kebab(name)} non può essere vuoto`]);
     return typeof value === 'string' ? value : undefined;
   };
   return {

@@ -1,4 +1,4 @@
-import { usageError } from '../errors/cli-error.ts';
+import { bilingualError } from '../errors/bilingual-error.ts';
 import {
   escapeCell,
   escapeForTerminal,
@@ -57,9 +57,18 @@ export function checkFields(json: JsonChoice, known: readonly string[]): void {
   if (json === undefined || json === 'everything') return;
   const unknown = json.filter((field) => !known.includes(field));
   if (unknown.length === 0) return;
-  throw usageError(
-    `--json has the unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.map(quoted).join(', ')}`,
-    known.length === 0 ? 'it has no fields to choose of: --json alone' : `known fields: ${known.join(', ')}`,
+  const names = unknown.map(quoted).join(', ');
+  throw bilingualError(
+    [
+      `--json has the unknown ${unknown.length === 1 ? 'field' : 'fields'} ${names}`,
+      known.length === 0
+        ? 'it has no fields to choose of: --json alone'
+        : `known fields: ${known.join(', ')}`,
+    ],
+    [
+      `--json: ${unknown.length === 1 ? 'campo sconosciuto' : 'campi sconosciuti'} ${names}`,
+      known.length === 0 ? 'non ci sono campi da scegliere: solo --json' : `campi noti: ${known.join(', ')}`,
+    ],
   );
 }
 

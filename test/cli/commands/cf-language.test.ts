@@ -19,13 +19,34 @@ describe('the language of usage errors', () => {
     ['it caps RM Xyz --lang it', /nessun luogo di RM si chiama "Xyz"/],
     ['it caps ZZ Roma --lang it', /nessuna provincia ha la sigla/],
     ['it find roma --province ZZ --lang it', /nessuna provincia ha la sigla/],
+    [
+      'cf chek X --lang it',
+      /comando sconosciuto 'cf chek'; forse si intendeva check\n.*vedere: rtc cf --help/,
+    ],
+    ['cf --strict --lang it', /rtc cf richiede prima un verbo: generate, decode,/],
+    [
+      'cf check X --strikt --lang it',
+      /opzione sconosciuta '--strikt'; forse si intendeva --strict\n.*vedere: rtc cf check/,
+    ],
+    ['cf decode X --lang it --century', /--century richiede un valore/],
+    ['cf check X --century 1700 --lang it', /--century "1700" non è tra i valori ammessi: 1800, 1900, 2000/],
+    ['cf check X --as-of ieri --lang it', /--as-of "ieri" non è una data\n.*scriverla come 2026-01-31/],
+    ['cf check X --json foo --lang it', /--json: campo sconosciuto .*"next":"campi noti: /],
+    ['it cities --lang it', /manca PROVINCE\n.*vedere: rtc it cities --help/],
+    ['it regions Lazio --lang it', /rtc it regions non prende argomenti, ne ha ricevuti 1/],
+    ['it find roma --limit 0 --lang it', /--limit "0" non è un numero intero da 1 a 100/],
+    ['it find roma --date ieri --lang=it', /--date "ieri" non è una data/],
   ])('is Italian where it is asked for: rtc %s', async (line, expected) => {
     const { stderr, code } = await rtc(line);
     expect(stderr).toMatch(expected);
     expect(code).not.toBe(0);
-    const english = await rtc(line.replace(' --lang it', ''));
+    const english = await rtc(line.replace(/ --lang[ =]it/, ''));
     expect(english.stderr).not.toMatch(expected);
     expect(english.code).toBe(code);
+  });
+
+  it('stays English where a command has no such option', async () => {
+    expect((await rtc('rooms list --lang it')).stderr).toContain("unknown option '--lang'");
   });
 
   it('is Italian for tables that cannot be read', async () => {

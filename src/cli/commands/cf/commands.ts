@@ -1,6 +1,6 @@
 import { bilingualError } from '../../errors/bilingual-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
-import { LANG, withLanguage } from '../../framework/language.ts';
+import { LANG } from '../../framework/language.ts';
 import { asText, flag, option, optionalArgument } from '../../framework/parameters.ts';
 import { CHECK_FIELDS, checkCodes } from './codes/check-codes.ts';
 import {
@@ -230,4 +230,4 @@ const match = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [generate, decode, check, match, omocodie].map(withLanguage);
+export const commands: readonly Command[] = [generate, decode, check, match, omocodie];

@@ -13,13 +13,13 @@ import {
   regions,
 } from '../../../fiscal/index.ts';
 import { bilingualError } from '../../errors/bilingual-error.ts';
-import { type CliError, EXIT, SEE_HELP } from '../../errors/cli-error.ts';
+import { type CliError, EXIT } from '../../errors/cli-error.ts';
 import { nearest } from '../../errors/did-you-mean.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
-import { LANG, withLanguage } from '../../framework/language.ts';
-import { argument, flag, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
+import { LANG } from '../../framework/language.ts';
+import { argument, calendarDay, flag, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { type Column, list, type Result, record, text } from '../../terminal/result.ts';
-import { calendarDay, findPlaces, unknownProvince } from './find.ts';
+import { findPlaces, unknownProvince } from './find.ts';
 
 const PLACE_FIELDS = [
   'code',
@@ -53,8 +53,8 @@ const sources = defineCommand({
   async run(_context, input) {
     if (!input.sources) {
       throw bilingualError(
-        ['missing a verb: regions, provinces, cities, find or caps', SEE_HELP],
-        ['manca un verbo: regions, provinces, cities, find o caps', SEE_HELP],
+        ['missing a verb: regions, provinces, cities, find or caps'],
+        ['manca un verbo: regions, provinces, cities, find o caps'],
       );
     }
     return sourcesResult();
@@ -219,7 +219,7 @@ export const commands: readonly Command[] = [
   listCities,
   findPlaces,
   listCaps,
-].map(withLanguage);
+];
 
 function sourcesResult(): Result {
   const response = dataSources();

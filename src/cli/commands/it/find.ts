@@ -1,11 +1,10 @@
 import { cities, type Place, type PlaceWithHistory, searchPlaces } from '../../../fiscal/index.ts';
 import { bilingualError } from '../../errors/bilingual-error.ts';
-import { type CliError, EXIT, usageError } from '../../errors/cli-error.ts';
+import { type CliError, EXIT } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import { LANG } from '../../framework/language.ts';
-import { listArgument, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
+import { calendarDay, listArgument, notEmpty, option, wholeNumber } from '../../framework/parameters.ts';
 import { type Column, list } from '../../terminal/result.ts';
-import { isCalendarDay } from '../../terminal/time.ts';
 
 const FOUND_COLUMNS: readonly Column<PlaceWithHistory>[] = [
   { heading: 'CODE', value: ({ place }) => place.codiceCatastale, paint: 'name' },
@@ -54,11 +53,6 @@ export const findPlaces = defineCommand({
 
 function otherNames(place: Place, history: readonly Place[]): readonly string[] {
   return [...new Set(history.map(({ name }) => name))].filter((name) => name !== place.name);
-}
-
-export function calendarDay(text: string): string {
-  if (isCalendarDay(text)) return text;
-  throw usageError(`${JSON.stringify(text)} is no date`, 'write it such as 2026-01-31');
 }
 
 export function unknownProvince(province: string): CliError {

@@ -1,6 +1,6 @@
 import type { DecodedCode as DecodedResponse } from '../../../../contract/fiscal-codes.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
-import { type CliError, usageError } from '../../../errors/cli-error.ts';
+import type { CliError } from '../../../errors/cli-error.ts';
 import type { Fields } from '../../../framework/command.ts';
 import type { Context } from '../../../framework/context.ts';
 import { flag, listArgument, notEmpty, option, type Parameter } from '../../../framework/parameters.ts';
@@ -121,5 +121,8 @@ export async function codesOf(context: Context, codes: readonly string[]): Promi
 function delimiterOf(text: string): string {
   const character = text === '\\t' || text === 'tab' ? '\t' : text;
   if (character.length === 1 && !/["\r\n]/.test(character)) return character;
-  throw usageError('must be one character', "such as --delimiter ';', or tab");
+  throw bilingualError(
+    ['must be one character', "such as --delimiter ';', or tab"],
+    ['deve essere un solo carattere', "ad esempio --delimiter ';', o tab"],
+  );
 }

@@ -1,7 +1,6 @@
 import { type PersonRecord, recordOfJson } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import { bilingualError } from '../../../errors/bilingual-error.ts';
-import { SEE_HELP } from '../../../errors/cli-error.ts';
 import type { Context } from '../../../framework/context.ts';
 import { outWithoutAppend } from '../codes/code-options.ts';
 import type { BatchOptions } from '../files/batch.ts';
@@ -34,8 +33,8 @@ export const MAX_PERSON_BYTES = 1024 * 1024;
 export function isManyPeople(input: PeopleInput): boolean {
   if (input.input !== undefined && input.input !== '-') {
     throw bilingualError(
-      ['people come by options, or from stdin with -', SEE_HELP],
-      ['le persone si indicano con le opzioni, o si leggono da stdin con -', SEE_HELP],
+      ['people come by options, or from stdin with -'],
+      ['le persone si indicano con le opzioni, o si leggono da stdin con -'],
     );
   }
   const isStreamed = input.input === '-' || input.file !== undefined;
@@ -46,8 +45,8 @@ export function isManyPeople(input: PeopleInput): boolean {
     );
   if (isStreamed && (input.noName || input.noSurname || FLAGS.some((flag) => input[flag] !== undefined))) {
     throw bilingualError(
-      ['people come by options or from a stream, not both', SEE_HELP],
-      ['le persone si indicano con le opzioni o si leggono da un file, non entrambe le cose', SEE_HELP],
+      ['people come by options or from a stream, not both'],
+      ['le persone si indicano con le opzioni o si leggono da un file, non entrambe le cose'],
     );
   }
   if (input.input === '-' && input.file !== undefined) {
