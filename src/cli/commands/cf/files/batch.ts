@@ -9,8 +9,8 @@ import { type BadLine, type BatchOutputs, openOutputs } from './batch-outputs.ts
 import type { ByteOutput } from './byte-output.ts';
 import { createProgressBar, grouped, type ProgressBar, rate } from './progress.ts';
 import { openRowOutput, type RowOutput } from './row-output.ts';
+import { keepHeapSmall } from './small-heap.ts';
 import { openSource, type StreamSource } from './stream-source.ts';
-import { keepYoungSpaceSmall } from './young-objects.ts';
 
 /*
  * A run over many: reads a stream, writes a line of result for each good line, in order, and goes on after bad ones.
@@ -48,7 +48,7 @@ export async function runBatch(
   work: (batch: Batch, source: StreamSource) => Promise<void>,
 ): Promise<Result> {
   const { terminal, io } = context;
-  keepYoungSpaceSmall();
+  keepHeapSmall();
   const bar = createProgressBar(terminal);
   const source = await openSource(io, options.file);
   const outputs = await openOutputs(io, options, bar.clear).catch(async (error: unknown) => {
