@@ -98,6 +98,7 @@ const listAudit = defineCommand({
         response: { entries: records, nextCursor } satisfies AuditList,
         records,
         columns: COLUMNS,
+        isWrapped: true,
         identify: ({ id }) => id,
         empty: 'There is no such entry.',
         notes: moreNotes(limit, nextCursor),
