@@ -52,6 +52,12 @@ async function runHere() {
       runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
       signal: interruption.signal,
       clock: Date.now,
+      processControl: {
+        onSignal: (signal, listener) => listen(signal, listener),
+        onExit: (listener) => listen('exit', listener),
+        // The whole group, as Ctrl-Z at a terminal does: a shell waits for its first process.
+        stop: () => process.kill(0, 'SIGSTOP'),
+      },
       loaders: {
         serve: () => import('../dist/server/main.js'),
         dev: () => import('../dist/server/dev.js'),
@@ -68,6 +74,11 @@ async function runHere() {
     exitCode = 1;
   }
   endProcess(exitCode);
+}
+
+function listen(event, listener) {
+  process.on(event, listener);
+  return () => process.off(event, listener);
 }
 
 async function readBillOfMaterials() {

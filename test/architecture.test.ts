@@ -22,6 +22,8 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/cli/commands/rooms/',
     'src/cli/commands/console/',
   ],
+  // `rtc top` opens a room in the browser, as `rtc rooms open` does.
+  'src/cli/commands/top/': ['src/cli/commands/rooms/'],
   // The console opens rooms, and runs the checks of `rtc doctor`.
   'src/cli/commands/console/': ['src/cli/commands/rooms/', 'src/cli/commands/doctor/'],
   // Live transcripts and those of recordings are shown alike.

@@ -16,6 +16,7 @@ process.exitCode = await main(process.argv.slice(2), {
   runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
   signal: new AbortController().signal,
   clock: Date.now,
+  processControl: { onSignal: () => () => {}, onExit: () => () => {}, stop: () => {} },
   loaders: {
     serve: absent,
     dev: absent,

@@ -101,6 +101,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/wait/commands.ts'),
   },
   {
+    noun: 'top',
+    section: 'Rooms',
+    summary: 'Watch rooms, people and deliveries, and act on them',
+    verbs: [],
+    load: () => import('./commands/top/commands.ts'),
+  },
+  {
     noun: 'keys',
     section: 'Service',
     summary: 'API keys that may do some things only',

@@ -20,8 +20,19 @@ export type Io = {
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** What a command that draws on the whole terminal needs of the process. */
+  readonly processControl: ProcessControl;
   /** The server's parts, which the CLI never imports: the launcher knows where they are. */
   readonly loaders: ServiceLoaders;
+};
+
+export type ProcessControl = {
+  /** Returns the function that takes the listener away. */
+  onSignal(signal: 'SIGTSTP' | 'SIGCONT', listener: () => void): () => void;
+  /** Called when the process ends, however it does but by SIGKILL. */
+  onExit(listener: () => void): () => void;
+  /** Stops the process, and what a shell started with it, until it is continued. */
+  stop(): void;
 };
 
 export type Environment = Readonly<Record<string, string | undefined>>;

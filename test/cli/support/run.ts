@@ -44,6 +44,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
     signal: options.signal ?? new AbortController().signal,
     clock: options.clock ?? Date.now,
+    processControl: { onSignal: () => () => {}, onExit: () => () => {}, stop: () => {} },
     loaders: {
       serve: options.loaders?.serve ?? notHere,
       dev: options.loaders?.dev ?? notHere,

@@ -1,0 +1,160 @@
+import type { RtcClient } from '../../../client/client.ts';
+import type { TopState } from './state.ts';
+import type { Focus } from './view.ts';
+
+/** What a key does: a question where something is lost, and the change. */
+export type Act = {
+  /** Undefined where nothing is lost, so that nothing is asked. */
+  readonly question: string | undefined;
+  /** The outcome, for the user. */
+  readonly run: () => Promise<string>;
+  /** The room that has changed. */
+  readonly room: string | undefined;
+};
+
+export type Chosen = {
+  readonly client: RtcClient;
+  readonly state: TopState;
+  readonly focus: Focus;
+  readonly selected: Readonly<Record<Focus, number>>;
+  readonly signal: AbortSignal;
+};
+
+/** The act of a key on what is selected; a text says why there is none. */
+export function actOf(key: string, chosen: Chosen): Act | string | undefined {
+  switch (key) {
+    case 'm':
+      return chosen.focus === 'people' ? mutePerson(chosen) : muteRoom(chosen);
+    case 'x':
+      return chosen.focus === 'people' ? removePerson(chosen) : closeRoom(chosen);
+    case 'r':
+      return record(chosen);
+    case 's':
+      return stopRecording(chosen);
+    case 'p':
+      return replay(chosen);
+    default:
+      return undefined;
+  }
+}
+
+const NO_ROOM = 'choose a room first';
+const NOBODY = 'nobody is selected: Tab leads to the people of the room';
+
+function roomOf({ state, selected }: Chosen) {
+  return state.rooms[selected.rooms];
+}
+
+function personOf(chosen: Chosen) {
+  return roomOf(chosen)?.people[chosen.selected.people];
+}
+
+function mutePerson(chosen: Chosen): Act | string {
+  const { client, signal } = chosen;
+  const room = roomOf(chosen)?.room.name;
+  const person = personOf(chosen);
+  if (room === undefined || person === undefined) return NOBODY;
+  const tracks = person.tracks.filter(({ muted, type }) => !muted && type === 'AUDIO');
+  if (tracks.length === 0) return `${person.identity} has no sound that is not muted`;
+  return {
+    question: undefined,
+    room,
+    run: async () => {
+      for (const { sid } of tracks) {
+        await client.participants.mute({ room, identity: person.identity, trackSid: sid }, { signal });
+      }
+      return `${person.identity} is muted.`;
+    },
+  };
+}
+
+function muteRoom(chosen: Chosen): Act | string {
+  const { client, signal } = chosen;
+  const room = roomOf(chosen)?.room.name;
+  if (room === undefined) return NO_ROOM;
+  return {
+    question: `Mute everybody in ${room}?`,
+    room,
+    run: async () => {
+      const { muted } = await client.rooms.mute(room, { sources: ['microphone'] }, { signal });
+      return `${muted.length} muted in ${room}.`;
+    },
+  };
+}
+
+function removePerson(chosen: Chosen): Act | string {
+  const { client, signal } = chosen;
+  const room = roomOf(chosen)?.room.name;
+  const person = personOf(chosen);
+  if (room === undefined || person === undefined) return NOBODY;
+  return {
+    question: `Remove ${person.identity} from ${room}?`,
+    room,
+    run: async () => {
+      await client.participants.remove(room, person.identity, { signal });
+      return `${person.identity} was removed from ${room}.`;
+    },
+  };
+}
+
+function closeRoom(chosen: Chosen): Act | string {
+  const { client, signal, focus } = chosen;
+  const found = roomOf(chosen);
+  if (found === undefined || focus !== 'rooms') return NO_ROOM;
+  const { name } = found.room;
+  return {
+    question: `Delete room ${name}, with ${found.people.length} people in it?`,
+    room: name,
+    run: async () => {
+      await client.rooms.delete(name, { signal });
+      return `Room ${name} was deleted.`;
+    },
+  };
+}
+
+function record(chosen: Chosen): Act | string {
+  const { client, signal } = chosen;
+  const found = roomOf(chosen);
+  if (found === undefined) return NO_ROOM;
+  const { name, activeRecording } = found.room;
+  if (activeRecording) return `${name} is being recorded already: s stops it`;
+  return {
+    question: undefined,
+    room: name,
+    run: async () => {
+      const { egressId } = await client.recordings.start(name, { signal });
+      return `Recording ${name}: ${egressId}.`;
+    },
+  };
+}
+
+function stopRecording(chosen: Chosen): Act | string {
+  const { client, signal } = chosen;
+  const found = roomOf(chosen);
+  if (found === undefined) return NO_ROOM;
+  const { name, activeRecording } = found.room;
+  if (!activeRecording) return `${name} is not being recorded`;
+  return {
+    question: `Stop the recording of ${name}?`,
+    room: name,
+    run: async () => {
+      const { egressId } = await client.recordings.stop(name, { signal });
+      return `The recording ${egressId} of ${name} was stopped.`;
+    },
+  };
+}
+
+function replay({ client, signal, state, selected, focus }: Chosen): Act | string {
+  const found = state.deliveries[selected.deliveries];
+  if (focus !== 'deliveries' || found === undefined) return 'choose a delivery first: Tab leads there';
+  const { id, webhookId, status } = found.delivery;
+  if (status === 'pending') return 'it is being tried already';
+  return {
+    question: undefined,
+    room: undefined,
+    run: async () => {
+      await client.deliveries.replay(webhookId, id, { signal });
+      return `${id} is sent again.`;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { RtcClient } from '../../../client/client.ts';
+import { RtcError } from '../../../client/rtc-error.ts';
+import type { Segment } from '../../../contract/transcription.ts';
+import { type RoomFacts, sortDeliveries, type TopDelivery } from './state.ts';
+
+/** Agents and recorders are no people. */
+const PEOPLE: readonly string[] = ['STANDARD', 'SIP', 'INGRESS'];
+const CAPTION_WINDOW_MS = 60_000;
+/** Whoever spoke this recently still speaks. */
+const SPEAKING_MS = 3_000;
+const DELIVERIES = 20;
+const MOST_WEBHOOKS = 20;
+
+export type Reading = { readonly client: RtcClient; readonly signal: AbortSignal; readonly nowMs: number };
+
+/** Undefined where the room is closed. */
+export async function readRoomFacts(
+  { client, signal, nowMs }: Reading,
+  name: string,
+): Promise<RoomFacts | undefined> {
+  try {
+    const [room, { participants }, segments] = await Promise.all([
+      client.rooms.get(name, { signal }),
+      client.participants.list(name, { signal }),
+      readSegments({ client, signal, nowMs }, name),
+    ]);
+    const last = segments?.at(-1);
+    const isSpoken = last !== undefined && nowMs - Date.parse(last.endedAt) < SPEAKING_MS;
+    return {
+      room,
+      people: participants.filter(({ kind }) => PEOPLE.includes(kind)),
+      isTranscribed: segments !== undefined,
+      caption:
+        last === undefined
+          ? undefined
+          : {
+              speaker: last.speaker ?? last.participantIdentity ?? '',
+              identity: last.participantIdentity,
+              text: last.text,
+            },
+      speaking: isSpoken ? (last.participantIdentity ?? undefined) : undefined,
+    };
+  } catch (error) {
+    if (error instanceof RtcError && error.code === 'room-not-found') return undefined;
+    throw error;
+  }
+}
+
+/** What was said just now, by when it was said; undefined where no transcription runs. */
+async function readSegments(
+  { client, signal, nowMs }: Reading,
+  name: string,
+): Promise<readonly Segment[] | undefined> {
+  try {
+    const since = new Date(nowMs - CAPTION_WINDOW_MS).toISOString();
+    const { status, segments } = await client.transcription.get(name, { since, signal });
+    if (status !== 'active') return undefined;
+    return segments.toSorted((one, other) => one.endedAt.localeCompare(other.endedAt));
+  } catch (error) {
+    // Most rooms have none, and a service without the add-on says so.
+    if (error instanceof RtcError && ABSENT.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+const ABSENT: readonly string[] = ['transcription-not-found', 'addon-unavailable', 'room-not-found'];
+
+/** The newest deliveries of each webhook, and the newest that have failed. */
+export async function readDeliveries({ client, signal }: Reading): Promise<readonly TopDelivery[]> {
+  const { webhooks } = await client.webhooks.list({ signal, limit: MOST_WEBHOOKS });
+  const lists = await Promise.all(
+    webhooks.map(async ({ id, url }) => {
+      const failed = await client.deliveries.list(id, { signal, status: 'failed', limit: DELIVERIES });
+      const newest = await client.deliveries.list(id, { signal, limit: DELIVERIES });
+      const known = new Set(failed.deliveries.map((delivery) => delivery.id));
+      const others = newest.deliveries.filter((delivery) => !known.has(delivery.id));
+      return [...failed.deliveries, ...others].map((delivery) => ({ delivery, url }));
+    }),
+  );
+  return sortDeliveries(lists.flat());
+}

@@ -1,0 +1,24 @@
+import type { Palette } from '../../terminal/colours.ts';
+import type { Glyphs } from './draw-text.ts';
+
+export type Focus = 'rooms' | 'people' | 'deliveries';
+export const FOCI: readonly Focus[] = ['rooms', 'people', 'deliveries'];
+
+/** What is selected, and what is asked. */
+export type View = {
+  readonly focus: Focus;
+  readonly selected: Readonly<Record<Focus, number>>;
+  /** A question, an outcome or an error; in the last line but one. */
+  readonly message: { readonly text: string; readonly paint: keyof Palette } | undefined;
+};
+
+export type Drawing = {
+  readonly columns: number;
+  readonly rows: number;
+  readonly palette: Palette;
+  readonly glyphs: Glyphs;
+  readonly nowMs: number;
+  /** Which service, and whether it is protected or only read. */
+  readonly title: string;
+  readonly isReadOnly: boolean;
+};

@@ -1,0 +1,121 @@
+import type { Io } from './io.ts';
+
+/*
+ * The whole terminal, for as long as a command draws on it: a screen of its own, no cursor, and keys as they are typed.
+ * Whatever ends the command gives the terminal back as it was: its own end, an exception, a signal, Ctrl-Z and what
+ * continues it.
+ */
+
+export type FullScreen = {
+  readonly columns: number;
+  readonly rows: number;
+  /** Writes the lines that differ from those on the screen; each is as wide as the screen at most. */
+  draw(lines: readonly string[]): void;
+  close(): void;
+};
+
+type Surroundings = Pick<Io, 'stdin' | 'stdout' | 'runtime' | 'processControl'>;
+
+export type FullScreenEvents = {
+  /** A character, or `up`, `down`, `enter`, `escape`, `tab`, `backspace`, `ctrl-c`. */
+  readonly onKey: (key: string) => void;
+  /** The size has changed, or somebody has come back from elsewhere: all has to be drawn. */
+  readonly onRedraw: () => void;
+};
+
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
+const CLEAR = '\u001b[2J';
+
+export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreenEvents): FullScreen {
+  const { stdin, stdout, processControl, runtime } = io;
+  let shown: readonly string[] = [];
+  let isOpen = false;
+  const enter = (): void => {
+    isOpen = true;
+    shown = [];
+    stdin.setRawMode?.(true);
+    stdout.write(ENTER + CLEAR);
+  };
+  const leave = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    stdin.setRawMode?.(false);
+    stdout.write(LEAVE);
+  };
+  const suspend = (): void => {
+    leave();
+    processControl.stop();
+  };
+  const onData = (data: Buffer): void => {
+    for (const key of keysOf(data.toString())) {
+      if (key === 'ctrl-z') suspend();
+      else onKey(key);
+    }
+  };
+  const onResize = (): void => {
+    shown = [];
+    stdout.write(CLEAR);
+    onRedraw();
+  };
+  const onContinue = (): void => {
+    leave();
+    enter();
+    onRedraw();
+  };
+  const stops = [processControl.onExit(leave)];
+  if (runtime.platform !== 'win32') {
+    stops.push(processControl.onSignal('SIGTSTP', suspend), processControl.onSignal('SIGCONT', onContinue));
+  }
+  enter();
+  stdin.on('data', onData);
+  stdout.on('resize', onResize);
+  return {
+    get columns() {
+      return stdout.columns || 80;
+    },
+    get rows() {
+      return stdout.rows || 24;
+    },
+    draw: (lines) => {
+      if (!isOpen) return;
+      const changed = lines.flatMap((line, index) =>
+        line === shown[index] ? [] : [`\u001b[${index + 1};1H\u001b[2K${line}`],
+      );
+      shown = lines;
+      if (changed.length > 0) stdout.write(changed.join(''));
+    },
+    close: () => {
+      for (const stop of stops) stop();
+      stdin.off('data', onData);
+      stdout.off('resize', onResize);
+      leave();
+      stdin.pause();
+    },
+  };
+}
+
+const NAMED: Readonly<Record<string, string>> = {
+  '\u001b[A': 'up',
+  '\u001bOA': 'up',
+  '\u001b[B': 'down',
+  '\u001bOB': 'down',
+  '\r': 'enter',
+  '\n': 'enter',
+  '\t': 'tab',
+  '\u001b': 'escape',
+  '\u007f': 'backspace',
+  '\b': 'backspace',
+  '\u0003': 'ctrl-c',
+  '\u001a': 'ctrl-z',
+};
+
+/** Escape sequences are one key each; those that nobody has named, such as a function key's, are left out. */
+function keysOf(typed: string): readonly string[] {
+  const sequences = typed.match(/\u001b[[O][\d;]*[A-Za-z~]|[\s\S]/gu) ?? [];
+  return sequences.flatMap((sequence) => {
+    const named = NAMED[sequence];
+    if (named !== undefined) return [named];
+    return /^[\p{L}\p{M}\p{N}\p{P}\p{S}\p{Zs}]$/u.test(sequence) ? [sequence] : [];
+  });
+}

@@ -1,0 +1,243 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { type IPty, spawn } from '@lydell/node-pty';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type EventStack, startEventStack } from '../support/event-stack.ts';
+import { LAUNCHER } from '../support/process.ts';
+import { run } from '../support/run.ts';
+
+let stack: EventStack;
+let home: string;
+let top: Top | undefined;
+beforeAll(async () => {
+  stack = await startEventStack();
+  home = await mkdtemp(join(tmpdir(), 'rtc-top-'));
+});
+afterAll(async () => {
+  await stack.close();
+  await rm(home, { recursive: true, force: true });
+});
+afterEach(async () => {
+  top?.pty.kill('SIGKILL');
+  top = undefined;
+  const rooms = (await stack.rtc('rooms list')).stdout
+    .split('\n')
+    .map((line) => line.split('\t', 1)[0] ?? '');
+  for (const room of rooms.filter((name) => name !== '')) await stack.rtc(`rooms delete ${room} --yes`);
+});
+
+const LEAVE = '\u001b[?1049l';
+
+/** rtc top in a pseudo-terminal, and what its screen shows. */
+class Top {
+  readonly pty: IPty;
+  readonly ended: Promise<number>;
+  #raw = '';
+
+  constructor(words: readonly string[], { env = stack.environment, columns = 80, rows = 24 }: TopOptions) {
+    this.pty = spawn(process.execPath, [LAUNCHER, 'top', ...words], {
+      cols: columns,
+      rows,
+      env: {
+        ...{ PATH: process.env.PATH ?? '', TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+        ...{ XDG_CONFIG_HOME: home, HOME: home, ...env },
+      },
+    });
+    this.pty.onData((data) => {
+      this.#raw += data;
+    });
+    this.ended = new Promise((resolve) => this.pty.onExit(({ exitCode }) => resolve(exitCode)));
+  }
+
+  get raw(): string {
+    return this.#raw;
+  }
+
+  /** Lines as a terminal shows them: each is written at its place, after what was there was erased. */
+  screen(): string {
+    const last = this.#raw.slice(this.#raw.lastIndexOf('\u001b[2J') + 4);
+    const lines: string[] = [];
+    for (const [, row, text] of last.matchAll(/\u001b\[(\d+);1H\u001b\[2K([\s\S]*?)(?=\u001b\[\d+;1H|$)/g)) {
+      lines[Number(row) - 1] = stripVTControlCharacters(text ?? '');
+    }
+    return lines.join('\n');
+  }
+
+  async shows(pattern: RegExp): Promise<void> {
+    await expect.poll(() => this.screen()).toMatch(pattern);
+  }
+
+  type(keys: string): void {
+    this.pty.write(keys);
+  }
+}
+
+type TopOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly columns?: number;
+  readonly rows?: number;
+};
+
+function open(words: readonly string[] = [], options: TopOptions = {}): Top {
+  top = new Top(words, options);
+  return top;
+}
+
+describe('rtc top', () => {
+  it('shows rooms and people, and follows them by events', async () => {
+    await stack.join('demo', 'ada');
+    const shown = open();
+    await shown.shows(/> demo +1/);
+    await shown.shows(/PEOPLE 1 in demo[\s\S]*ada +ada/);
+    await stack.join('demo', 'bob');
+    await stack.join('second', 'eve');
+    await shown.shows(/> demo +2[\s\S]*second +1/);
+    await shown.shows(/bob +bob/);
+    await stack.leave('demo', 'bob');
+    await shown.shows(/> demo +1/);
+    for (const line of shown.screen().split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    shown.type('q');
+    expect(await shown.ended).toBe(0);
+    expect(shown.raw.trimEnd().endsWith(LEAVE)).toBe(true);
+  });
+
+  it('mutes whoever is selected, and removes after a yes alone', async () => {
+    await stack.join('demo', 'ada');
+    stack.media.control.publish('demo', 'ada');
+    const shown = open();
+    await shown.shows(/ada +ada +on/);
+    shown.type('\tm');
+    await shown.shows(/ada is muted/);
+    await shown.shows(/ada +ada +muted/);
+    shown.type('x');
+    await shown.shows(/Remove ada from demo\? y\/n/);
+    shown.type('n');
+    await shown.shows(/nothing was changed/);
+    expect((await stack.rtc('participants list demo')).stdout).toContain('ada');
+    shown.type('x');
+    await shown.shows(/Remove ada/);
+    shown.type('y');
+    await shown.shows(/ada was removed from demo/);
+    expect((await stack.rtc('participants list demo')).stdout).toBe('');
+  });
+
+  it('records and stops', async () => {
+    await stack.join('demo', 'ada');
+    const shown = open();
+    await shown.shows(/> demo/);
+    shown.type('r');
+    await shown.shows(/Recording demo: EG_/);
+    await shown.shows(/● rec/);
+    shown.type('s');
+    await shown.shows(/Stop the recording of demo\? y\/n/);
+    shown.type('y');
+    await shown.shows(/of demo was stopped/);
+  });
+
+  it('changes nothing with --read-only', async () => {
+    await stack.join('demo', 'ada');
+    const shown = open(['--read-only']);
+    await shown.shows(/ada +ada/);
+    shown.type('x');
+    await shown.shows(/nothing is changed: rtc top was started with --read-only/);
+    expect((await stack.rtc('rooms get demo')).code).toBe(0);
+  });
+
+  it('wants the name of a protected profile before it destroys', async () => {
+    await stack.join('demo', 'ada');
+    const { RTC_URL = '', RTC_API_KEY = '', RTC_API_SECRET = '' } = stack.environment;
+    const words = [
+      'profile',
+      'add',
+      'prod',
+      '--url',
+      RTC_URL,
+      '--api-key',
+      RTC_API_KEY,
+      '--secret-stdin',
+      '--protected',
+      '--yes',
+    ];
+    expect((await run(words, { env: { XDG_CONFIG_HOME: home }, stdin: RTC_API_SECRET })).code).toBe(0);
+    const shown = open(['--profile', 'prod'], { env: {} });
+    await shown.shows(/\(protected\)[\s\S]*> demo/);
+    shown.type('x');
+    await shown.shows(/Delete room demo, with 1 people in it\? Type prod and Enter:/);
+    shown.type('y\r');
+    await shown.shows(/nothing was changed/);
+    shown.type('xprod\r');
+    await shown.shows(/Room demo was deleted/);
+    expect((await stack.rtc('rooms get demo')).code).toBe(3);
+  });
+
+  it('draws anew when the size changes, with events where there is room, and says when there is too little', async () => {
+    await stack.join('demo', 'ada');
+    const shown = open();
+    await shown.shows(/> demo/);
+    expect(shown.screen()).not.toContain('EVENTS');
+    shown.pty.resize(200, 60);
+    await shown.shows(/EVENTS, newest first/);
+    await stack.join('demo', 'bob');
+    await shown.shows(/participant_joined +demo +bob/);
+    shown.pty.resize(30, 8);
+    await shown.shows(/^too small/);
+  });
+
+  it('is stopped by Ctrl-Z and continued as other programs are', async () => {
+    await stack.join('demo', 'ada');
+    const shown = open();
+    await shown.shows(/> demo/);
+    shown.type('\u001a');
+    const stateOf = async () => (await readFile(`/proc/${shown.pty.pid}/stat`, 'utf8')).split(') ')[1]?.[0];
+    await expect.poll(stateOf).toBe('T');
+    await expect.poll(() => shown.raw.endsWith(LEAVE)).toBe(true);
+    await stack.join('demo', 'bob');
+    process.kill(shown.pty.pid, 'SIGCONT');
+    await shown.shows(/> demo +2/);
+    shown.type('q');
+    expect(await shown.ended).toBe(0);
+  });
+
+  it('gives the terminal back at SIGTERM', async () => {
+    const shown = open();
+    await shown.shows(/ROOMS 0/);
+    process.kill(shown.pty.pid, 'SIGTERM');
+    expect(await shown.ended).toBe(0);
+    expect(shown.raw.trimEnd().endsWith(LEAVE)).toBe(true);
+  });
+
+  it('waits for a service that goes away, and says so', async () => {
+    await stack.join('demo', 'ada');
+    const shown = open();
+    await shown.shows(/> demo/);
+    await stack.stopService();
+    await shown.shows(/waiting for the service/);
+    await stack.startService();
+    await stack.join('demo', 'bob');
+    await shown.shows(/> demo +2/);
+  });
+
+  it('has no colours with NO_COLOR, and plain characters where the locale has no others', async () => {
+    await stack.join('demo', 'ada');
+    const shown = open([], { env: { ...stack.environment, NO_COLOR: '1', LANG: 'C' } });
+    await shown.shows(/> demo/);
+    expect(shown.raw).not.toMatch(/\u001b\[[\d;]*m/);
+    expect(shown.screen()).toMatch(/^[ -~\n]*$/);
+  });
+
+  it('shows hostile names as text', async () => {
+    stack.media.control.join('demo', { identity: 'ada', name: 'a\u202eb\u001b[2Jc\u0007' });
+    await stack.media.control.webhooksSettled();
+    const shown = open();
+    await shown.shows(/ada +a\\u202eb\\u001b\[2Jc/);
+    expect(shown.raw).not.toContain('\u202e');
+    expect(shown.raw).not.toContain('b\u001b[2Jc');
+  });
+
+  it('refuses to draw where there is no terminal', async () => {
+    const { code, stderr } = await stack.rtc('top');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('rtc events tail')]);
+  });
+});
