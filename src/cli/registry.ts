@@ -122,6 +122,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/audit.ts'),
   },
   {
+    noun: 'explain',
+    section: 'Rooms',
+    summary: 'Tell what happened to something, and what to do',
+    verbs: [],
+    load: () => import('./commands/explain/commands.ts'),
+  },
+  {
     noun: 'dev',
     section: 'Service',
     summary: 'Bring up everything for development',

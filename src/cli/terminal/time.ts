@@ -81,3 +81,15 @@ export function clockTime(atMs: number): string {
     .map((part) => String(part).padStart(2, '0'))
     .join(':');
 }
+
+/** The time of day, with the day where that is not today: `2026-01-30 09:30:04`. */
+export function pastTime(atMs: number, nowMs: number): string {
+  const [day, today] = [localDay(atMs), localDay(nowMs)];
+  return day === today ? clockTime(atMs) : `${day} ${clockTime(atMs)}`;
+}
+
+function localDay(atMs: number): string {
+  const at = new Date(atMs);
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0'));
+  return `${at.getFullYear()}-${month}-${day}`;
+}

@@ -54,6 +54,7 @@ describe('sessions', () => {
       columns: 80,
       env: { NO_COLOR: '1' },
     });
+    expect(stdout).toMatch(/^SESSION-ID +ROOM +STATUS +OPENED +DURATION +PEOPLE\n/);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 

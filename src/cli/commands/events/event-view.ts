@@ -3,7 +3,7 @@ import type { Event } from '../../../contract/events.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Column } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { clockTime, formatDuration } from '../../terminal/time.ts';
+import { formatDuration, pastTime } from '../../terminal/time.ts';
 
 export const EVENT_FIELDS = [
   'event',
@@ -97,16 +97,4 @@ export function withId(terminal: Terminal, parts: readonly string[], id: string)
   const whole = `${line}  ${terminal.palette.faint(escapeForTerminal(id))}`;
   const { width = Number.POSITIVE_INFINITY } = terminal;
   return stripVTControlCharacters(whole).length <= width ? whole : line;
-}
-
-/** The same, with the day where that is not today: `2026-01-30 09:30:04`. */
-function pastTime(atMs: number, nowMs: number): string {
-  const [day, today] = [localDay(atMs), localDay(nowMs)];
-  return day === today ? clockTime(atMs) : `${day} ${clockTime(atMs)}`;
-}
-
-function localDay(atMs: number): string {
-  const at = new Date(atMs);
-  const [month, day] = [at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0'));
-  return `${at.getFullYear()}-${month}-${day}`;
 }

@@ -13,8 +13,8 @@ import {
   participantCsv,
   SESSION_CSV,
   SESSION_FIELDS,
-  SESSION_LIST,
   SESSION_RECORD,
+  sessionColumns,
 } from './session-view.ts';
 
 const ID = argument('id of the session, which events have as room.id (RM_…)');
@@ -62,7 +62,7 @@ const listSessions = defineCommand({
     return list({
       response: { sessions: records, nextCursor } satisfies SessionList,
       records,
-      columns: csv ? SESSION_CSV : SESSION_LIST,
+      columns: csv ? SESSION_CSV : sessionColumns(context.terminal),
       isCsv: csv,
       identify: ({ sessionId }) => sessionId,
       empty: 'No sessions.',

@@ -1,5 +1,6 @@
 import type { Session, SessionDetail, SessionParticipant } from '../../../contract/sessions.ts';
 import type { Column } from '../../terminal/result.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 
 export const SESSION_FIELDS = [
   'sessionId',
@@ -50,16 +51,23 @@ const MINUTES: Column<Session> = {
   value: ({ participantMinutes }) => participantMinutes,
 };
 
-export const SESSION_LIST: readonly Column<Session>[] = [
+const WIDE: readonly Column<Session>[] = [
   ID,
   ROOM,
   STATUS,
-  { ...OPENED, heading: 'OPENED' },
+  OPENED,
   DURATION,
   PEOPLE,
   PEAK,
   { ...MINUTES, heading: 'MINUTES' },
 ];
+
+const NARROW = [ID, ROOM, STATUS, OPENED, DURATION, PEOPLE];
+const WIDE_COLUMNS = 96;
+
+export function sessionColumns({ width = WIDE_COLUMNS }: Terminal): readonly Column<Session>[] {
+  return width < WIDE_COLUMNS ? NARROW : WIDE;
+}
 
 export const SESSION_CSV: readonly Column<Session>[] = [
   ID,

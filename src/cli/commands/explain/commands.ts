@@ -1,0 +1,103 @@
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import type { Context } from '../../framework/context.ts';
+import { argument, oneOf, option, wholeNumber } from '../../framework/parameters.ts';
+import { text } from '../../terminal/result.ts';
+import type { Reading } from './explain-deliveries.ts';
+import { explainDelivery, findDelivery } from './explain-delivery.ts';
+import { explainRecording } from './explain-recording.ts';
+import { explainRequest } from './explain-request.ts';
+import { explainRoom } from './explain-room.ts';
+import { EXPLANATION_FIELDS, type Explanation, SUBJECT_KINDS, type SubjectKind } from './explanation.ts';
+import { ifFound } from './if-found.ts';
+import { readAudit } from './read-audit.ts';
+import { renderExplanation, SHOWN_MOMENTS } from './render.ts';
+
+const explain = defineCommand({
+  noun: 'explain',
+  verb: '',
+  summary: 'Tell what happened to a room, recording, delivery or request, and what to do',
+  description:
+    'One timeline of events, deliveries, recordings and requests, with what the media server says now. It only reads. A recording is EG_… or rec_…, a delivery dlv_…, a request the id that an error names; anything else is a room.',
+  needs: 'service',
+  fields: EXPLANATION_FIELDS,
+  arguments: { subject: argument('room, or id of a recording, delivery or request', { completes: 'rooms' }) },
+  options: {
+    as: option('--as <kind>', 'what it is, where its name looks like something else', oneOf(SUBJECT_KINDS)),
+    limit: option('--limit <n>', `moments to show, the last ones; default ${SHOWN_MOMENTS}`, {
+      parse: wholeNumber(1, 100_000),
+    }),
+  },
+  examples: [
+    { line: 'rtc explain demo', does: 'What happened in the room since it was opened, and how it is' },
+    { line: 'rtc explain EG_tH8vdkRoTDWY', does: 'Why a recording failed, or where its file is' },
+    { line: 'rtc explain dlv_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Why a webhook did not get an event' },
+    {
+      line: 'rtc explain 6f1c1f0a-3f0c-4d8e-9c59-0f6b0e0d9a51',
+      does: 'The request that an error named',
+    },
+  ],
+  async run(context, { subject, as, limit }) {
+    const kind = as ?? kindOf(subject);
+    const explanation = await EXPLAIN[kind](context, subject);
+    return text(renderExplanation(context.terminal, explanation, limit ?? SHOWN_MOMENTS), {
+      response: explanation,
+    });
+  },
+});
+
+export const commands: readonly Command[] = [explain];
+
+/** By the form of the id; a room may have any name. */
+function kindOf(subject: string): SubjectKind {
+  if (/^(EG|rec)_[\w-]+$/.test(subject)) return 'recording';
+  if (/^dlv_[\w-]+$/.test(subject)) return 'delivery';
+  const isUuid = /^(urn:uuid:)?[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(subject);
+  return isUuid ? 'request' : 'room';
+}
+
+const EXPLAIN: Readonly<Record<SubjectKind, (context: Context, id: string) => Promise<Explanation>>> = {
+  room: async (context, name) => {
+    const found = await explainRoom(await readingOf(context), name, context.io.clock());
+    return found ?? missing(`no room ${name} is open, and nothing is stored of one`, 'rtc sessions list');
+  },
+  recording: async (context, id) => {
+    const reading = await readingOf(context);
+    const { client, signal } = reading;
+    const found = await ifFound(client.recordings.get(id, { signal }));
+    if (found === undefined) return missing(`there is no recording ${id}`, 'rtc recordings list');
+    return await explainRecording(reading, found);
+  },
+  delivery: async (context, id) => {
+    const reading = await readingOf(context);
+    const found = await findDelivery(reading, id);
+    if (found === undefined) return missing(`no webhook has a delivery ${id}`, 'rtc webhooks list');
+    return await explainDelivery(reading, found);
+  },
+  request: async (context, given) => {
+    const id = given.replace(/^urn:uuid:/i, '');
+    const entries = await readAudit(await readingOf(context), { requestId: id });
+    if (entries === undefined) {
+      throw new CliError(
+        EXIT.notFound,
+        `the service keeps no audit log that this key may read, and so cannot say what request ${id} was`,
+        `look for ${id} in the service's log, which has every request`,
+      );
+    }
+    const found = explainRequest(id, entries);
+    if (found !== undefined) return found;
+    throw new CliError(
+      EXIT.notFound,
+      `the audit log has no request ${id}: it keeps those that change something`,
+      `look for ${id} in the service's log, which has every request`,
+    );
+  },
+};
+
+async function readingOf(context: Context): Promise<Reading> {
+  return { client: await context.readOnlyClient(), signal: context.io.signal };
+}
+
+function missing(what: string, listing: string): never {
+  throw new CliError(EXIT.notFound, what, `see which there are: ${listing}`);
+}

@@ -1,0 +1,133 @@
+import type { RtcClient } from '../../../client/client.ts';
+import type { Delivery } from '../../../contract/deliveries.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
+import { plural } from '../../terminal/time.ts';
+import type { Moment, Part } from './explanation.ts';
+
+/** Webhooks that are looked at; each takes two requests. */
+const MAX_WEBHOOKS = 50;
+const PAGE = 200;
+
+export type Reading = { readonly client: RtcClient; readonly signal: AbortSignal };
+
+/**
+ * The deliveries of these events that have failed, or that were tried and are still pending. One moment for each webhook
+ * says when it began: a receiver that is down fails them all.
+ */
+export async function explainDeliveries(
+  { client, signal }: Reading,
+  eventIds: ReadonlySet<string>,
+): Promise<Part> {
+  if (eventIds.size === 0) return {};
+  const { webhooks, nextCursor } = await client.webhooks.list({ limit: MAX_WEBHOOKS, signal });
+  const parts: Part[] = [];
+  for (const webhook of webhooks) {
+    const pages = await Promise.all(
+      (['failed', 'pending'] as const).map((status) =>
+        client.deliveries.list(webhook.id, { status, limit: PAGE, signal }),
+      ),
+    );
+    const stuck = pages
+      .flatMap(({ deliveries }) => deliveries)
+      .filter(({ eventId, attempts }) => eventIds.has(eventId) && attempts.length > 0);
+    if (stuck.length > 0) parts.push(tellStuck(webhook, stuck));
+  }
+  const isCut = typeof nextCursor === 'string';
+  return {
+    timeline: parts.flatMap((part) => part.timeline ?? []),
+    troubles: parts.flatMap((part) => part.troubles ?? []),
+    next: [
+      ...parts.flatMap((part) => part.next ?? []),
+      ...(isCut
+        ? [
+            {
+              text: `only ${MAX_WEBHOOKS} webhooks were looked at; see the others`,
+              command: 'rtc webhooks list',
+            },
+          ]
+        : []),
+    ],
+  };
+}
+
+function tellStuck(webhook: Webhook, stuck: readonly Delivery[]): Part {
+  const failed = stuck.filter(({ status }) => status === 'failed').length;
+  const attempts = stuck.flatMap((delivery) =>
+    delivery.attempts.map((attempt) => ({ delivery, attempt, atMs: Date.parse(attempt.startedAt) })),
+  );
+  const inOrder = attempts.toSorted((one, other) => one.atMs - other.atMs);
+  const [first, last] = [inOrder[0], inOrder.at(-1)];
+  if (first === undefined || last === undefined) return {};
+  const pending = stuck.length - failed;
+  const counts = [
+    ...(failed === 0 ? [] : [`${plural(failed, 'delivery', 'deliveries')} failed`]),
+    ...(pending === 0 ? [] : [`${plural(pending, 'delivery is', 'deliveries are')} being tried again`]),
+  ];
+  const moment = ({ delivery, attempt }: typeof first): Moment => ({
+    at: attempt.startedAt,
+    text: `webhook ${webhook.id} did not take ${delivery.event}: ${reasonOf(attempt)}`,
+    source: 'delivery',
+    id: delivery.id,
+    isTrouble: true,
+  });
+  return {
+    timeline: first === last ? [moment(first)] : [moment(first), moment(last)],
+    troubles: [
+      `webhook ${webhook.id} (${webhook.url}) does not take events: ${counts.join(', ')}. At the last attempt ${reasonOf(last.attempt)}`,
+    ],
+    next: [
+      mend(webhook.id, last.attempt),
+      ...(failed === 0
+        ? []
+        : [
+            {
+              text: 'when it works, send what has failed again',
+              command: `rtc webhooks replay ${webhook.id} --since ${earliest(stuck)}`,
+            },
+          ]),
+    ],
+  };
+}
+
+function earliest(deliveries: readonly Delivery[]): string {
+  return deliveries.map(({ createdAt }) => createdAt).toSorted()[0] ?? '';
+}
+
+export type Attempt = Delivery['attempts'][number];
+
+/** Why an attempt counts as failed, in a few words. */
+export function reasonOf({ statusCode, error }: Attempt): string {
+  if (statusCode === null) return error ?? 'nobody answered';
+  return `it answered ${statusCode}`;
+}
+
+/** What to do so that the next attempt succeeds, by what the last one met. */
+export function mend(webhookId: string, { statusCode, error }: Attempt) {
+  const test = `rtc webhooks test ${webhookId}`;
+  if (statusCode === null) {
+    const isSlow = /time|abort/i.test(error ?? '');
+    const text = isSlow
+      ? 'let the receiver answer within 10 s and work afterwards, then try it'
+      : 'start the receiver, or correct its address, then try it';
+    return { text, command: test };
+  }
+  if (statusCode === 401 || statusCode === 403) {
+    return {
+      text: 'the receiver refuses the signature: give it the current secret, then try it',
+      command: test,
+    };
+  }
+  if (statusCode >= 300 && statusCode < 400) {
+    return {
+      text: 'redirects are not followed: register the address that they lead to',
+      command: `rtc webhooks update ${webhookId} --url URL`,
+    };
+  }
+  if (statusCode === 404 || statusCode === 410 || statusCode === 405) {
+    return {
+      text: 'nothing takes POSTs at this path: correct the address',
+      command: `rtc webhooks update ${webhookId} --url URL`,
+    };
+  }
+  return { text: "see the receiver's own log, mend it, then try it", command: test };
+}

@@ -1,0 +1,97 @@
+import type { Delivery } from '../../../contract/deliveries.ts';
+import type { Webhook } from '../../../contract/webhooks.ts';
+import { plural } from '../../terminal/time.ts';
+import { type Attempt, mend, type Reading, reasonOf } from './explain-deliveries.ts';
+import type { Explanation, Moment, NextStep } from './explanation.ts';
+import { ifFound } from './if-found.ts';
+import { readEvents } from './read-events.ts';
+import { tellEvent } from './tell-event.ts';
+
+/** Looks through the webhooks, as an id of a delivery does not name its own. Undefined where none has it. */
+export async function findDelivery(
+  { client, signal }: Reading,
+  id: string,
+): Promise<{ readonly delivery: Delivery; readonly webhook: Webhook } | undefined> {
+  for await (const webhook of client.webhooks.all({ signal })) {
+    const delivery = await ifFound(client.deliveries.get(webhook.id, id, { signal }));
+    if (delivery !== undefined) return { delivery, webhook };
+  }
+  return undefined;
+}
+
+type Found = { readonly delivery: Delivery; readonly webhook: Webhook };
+
+/** What happened to a delivery: its event, every attempt, and why it has not come through. */
+export async function explainDelivery(reading: Reading, { delivery, webhook }: Found): Promise<Explanation> {
+  const { id, eventId, attempts, status, createdAt } = delivery;
+  const events = await readEvents(reading, { sinceMs: Date.parse(createdAt) });
+  const event = events.find((one) => one.id === eventId);
+  const told = event === undefined ? undefined : tellEvent(event);
+  const room = event?.room == null ? '' : ` in room ${event.room.name}`;
+  const stored: Moment = {
+    at: createdAt,
+    text: `${delivery.event}${room}${told === undefined ? '' : `: ${told.text}`}`,
+    source: 'event',
+    id: eventId,
+    isTrouble: false,
+  };
+  const last = attempts.at(-1);
+  const isThrough = status === 'delivered';
+  return {
+    subject: { kind: 'delivery', id },
+    headline: headlineOf(delivery, webhook),
+    timeline: [stored, ...attempts.map((attempt) => tellAttempt(id, attempt))],
+    troubles: isThrough || last === undefined ? [] : [`the receiver did not take it: ${detailOf(last)}`],
+    next: isThrough ? [] : nextOf(delivery, last),
+  };
+}
+
+function headlineOf(
+  { id, event, status, attempts, nextAttemptAt }: Delivery,
+  { id: webhookId, url }: Webhook,
+): string {
+  const what = `Delivery ${id} of ${event} to webhook ${webhookId} (${url})`;
+  const tries = plural(attempts.length, 'attempt');
+  if (status === 'delivered') return `${what} was taken by the receiver at attempt ${attempts.length}.`;
+  if (status === 'failed') return `${what} failed after ${tries}; it is not tried again by itself.`;
+  if (status === 'cancelled') return `${what} was cancelled: its webhook was deleted.`;
+  const due = nextAttemptAt === null ? '' : `; the next one is due at ${nextAttemptAt}`;
+  return `${what} has not come through yet, after ${tries}${due}.`;
+}
+
+function tellAttempt(id: string, attempt: Attempt): Moment {
+  const isTaken = attempt.error === null && attempt.statusCode !== null && attempt.statusCode < 300;
+  const answer = isTaken ? `the receiver answered ${attempt.statusCode}` : detailOf(attempt);
+  return {
+    at: attempt.startedAt,
+    text: `attempt ${attempt.number}: ${answer}, after ${attempt.durationMs} ms`,
+    source: 'delivery',
+    id,
+    isTrouble: !isTaken,
+  };
+}
+
+const SHOWN_BODY = 120;
+
+/** With the beginning of what the receiver answered, which mostly says why. */
+function detailOf(attempt: Attempt): string {
+  const body = attempt.responseBody?.trim() ?? '';
+  if (body === '') return reasonOf(attempt);
+  const shown = body.length > SHOWN_BODY ? `${body.slice(0, SHOWN_BODY)}…` : body;
+  return `${reasonOf(attempt)} "${shown}"`;
+}
+
+function nextOf({ id, webhookId, status }: Delivery, last: Attempt | undefined): readonly NextStep[] {
+  const mending = last === undefined ? [] : [mend(webhookId, last)];
+  if (status === 'pending') {
+    return [
+      ...mending,
+      { text: 'or wait until it is over', command: `rtc wait delivery ${webhookId} ${id}` },
+    ];
+  }
+  if (status === 'cancelled') return [];
+  return [
+    ...mending,
+    { text: 'when it works, send it again', command: `rtc webhooks replay ${webhookId} ${id}` },
+  ];
+}

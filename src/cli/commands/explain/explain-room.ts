@@ -1,0 +1,170 @@
+import type { Block } from '../../../contract/blocks.ts';
+import type { Event } from '../../../contract/events.ts';
+import type { Room } from '../../../contract/rooms.ts';
+import type { Session, SessionDetail } from '../../../contract/sessions.ts';
+import { shellQuote } from '../../../contract/shell-quote.ts';
+import { formatDuration, plural } from '../../terminal/time.ts';
+import { explainDeliveries, type Reading } from './explain-deliveries.ts';
+import { combine, type Explanation, type Moment, type NextStep, type Part } from './explanation.ts';
+import { ifFound } from './if-found.ts';
+import { readAudit } from './read-audit.ts';
+import { readEvents } from './read-events.ts';
+import { tellEvent } from './tell-event.ts';
+import { tellRequest } from './tell-request.ts';
+
+/** Of a room that nothing is stored of, which the media server has all the same. */
+const LOOKED_BACK_MS = 86_400_000;
+
+/**
+ * What happened in a room since it was last opened, and what the media server says of it now. Undefined where neither
+ * knows it.
+ */
+export async function explainRoom(
+  reading: Reading,
+  name: string,
+  nowMs: number,
+): Promise<Explanation | undefined> {
+  const { client, signal } = reading;
+  const room = await ifFound(client.rooms.get(name, { signal }));
+  const [newest] = (await client.sessions.list({ roomId: name, limit: 1, signal })).sessions;
+  const blocks = (await client.blocks.list(name, { signal })).blocks;
+  if (room === undefined && newest === undefined && blocks.length === 0) return undefined;
+  const session =
+    newest === undefined ? undefined : await ifFound(client.sessions.get(newest.sessionId, { signal }));
+  const sinceMs = session === undefined ? nowMs - LOOKED_BACK_MS : Date.parse(session.createdAt);
+  const events = await readEvents(reading, { room: name, sinceMs });
+  const requests = await readAudit(reading, { room: name, since: new Date(sinceMs).toISOString() });
+  const people = room === undefined ? undefined : await ifFound(client.participants.list(name, { signal }));
+  const parts = [
+    { timeline: events.flatMap((event) => tellEvent(event) ?? []) },
+    { timeline: (requests ?? []).map(tellRequest) },
+    compare(room, session),
+    ...(session === undefined ? [] : [tellMade(session)]),
+    await explainDeliveries(reading, new Set(events.map(({ id }) => id))),
+    tellBlocks(name, blocks, events),
+  ];
+  const present = people?.participants.map(({ identity }) => identity);
+  const { next, ...combined } = combine(parts);
+  const looking =
+    room === undefined ? lastSteps(newest) : [step('watch it', `rtc events tail --room ${shellQuote(name)}`)];
+  return {
+    subject: { kind: 'room', id: name },
+    headline: headlineOf(name, { room, session, present, nowMs }),
+    ...combined,
+    next: [...next, ...looking],
+  };
+}
+
+type Known = {
+  readonly room: Room | undefined;
+  readonly session: SessionDetail | undefined;
+  readonly present: readonly string[] | undefined;
+  readonly nowMs: number;
+};
+
+const NAMED = 10;
+
+function headlineOf(name: string, { room, session, present, nowMs }: Known): string {
+  if (room === undefined) {
+    if (session === undefined)
+      return `Room ${name} is not open, and nothing is stored of it but who is blocked.`;
+    if (session.endedAt === null) return `Room ${name} is not open any more.`;
+    const { endedAt, durationMs, totalParticipants, peakParticipants } = session;
+    const ago = formatDuration(Math.max(0, nowMs - Date.parse(endedAt)) / 1000);
+    if (totalParticipants === 0) return `Room ${name} was closed ${ago} ago; nobody had joined.`;
+    const lasted = formatDuration(durationMs / 1000);
+    const people = `${plural(totalParticipants, 'person', 'people')}, at most ${peakParticipants} at once`;
+    return `Room ${name} was closed ${ago} ago, after ${lasted} with ${people}.`;
+  }
+  const who = present ?? [];
+  const named = who.slice(0, NAMED).join(', ');
+  const more = who.length > NAMED ? ` and ${who.length - NAMED} more` : '';
+  const recorded = session?.recordings.some(({ status }) => status === 'recording')
+    ? ', and is being recorded'
+    : '';
+  const inside =
+    who.length === 0
+      ? 'nobody is in it'
+      : `${plural(who.length, 'person is', 'people are')} in it: ${named}${more}`;
+  return `Room ${name} is open${recorded}; ${inside}.`;
+}
+
+/** Where the media server and what is stored do not agree, the comparison will tell within a minute. */
+function compare(room: Room | undefined, session: Session | undefined): Part {
+  const isOpen = session !== undefined && session.endedAt === null;
+  if (room === undefined && isOpen) {
+    return {
+      troubles: ['the media server does not have the room any more, and no event has told of its end'],
+      next: [
+        step('its end is found by comparison within a minute; if not, check the chain', 'rtc doctor --probe'),
+      ],
+    };
+  }
+  if (room === undefined || isOpen) return {};
+  return {
+    troubles: ['the room is open on the media server, but no event has told of it'],
+    next: [step("see whether the media server's events reach the service", 'rtc doctor --probe')],
+  };
+}
+
+/** Who is kept out, and how often somebody was put out again that had an older token. */
+function tellBlocks(room: string, blocks: readonly Block[], events: readonly Event[]): Part {
+  const until = ({ blockedUntil }: Block) => (blockedUntil === null ? 'for ever' : `until ${blockedUntil}`);
+  return {
+    timeline: blocks.map(
+      (block): Moment => ({
+        at: block.blockedAt,
+        text: `${block.identity} was blocked ${until(block)}`,
+        source: 'block',
+        id: block.identity,
+        isTrouble: false,
+      }),
+    ),
+    next: blocks.map((block) => {
+      const { identity } = block;
+      const tries = events.filter(
+        ({ event, participant, timestamp }) =>
+          event === 'participant_joined' && participant?.identity === identity && timestamp > block.blockedAt,
+      ).length;
+      const came =
+        tries === 0 ? '' : `; it came back ${plural(tries, 'time')} with an older token and was put out`;
+      return step(
+        `${identity} gets no token for this room ${until(block)}${came}; let it in again`,
+        `rtc blocks remove ${shellQuote(room)} ${shellQuote(identity)}`,
+      );
+    }),
+  };
+}
+
+/** Recordings and transcriptions that went wrong, and those whose story is longer. */
+function tellMade({ recordings, transcriptions }: SessionDetail): Part {
+  const bad = recordings.filter(({ status }) => status === 'failed' || status === 'aborted');
+  const failed = transcriptions.filter(({ status }) => status === 'failed');
+  return {
+    troubles: [
+      ...bad.map(({ recordingId, status, error }) =>
+        status === 'aborted'
+          ? `recording ${recordingId} was aborted: no media came`
+          : `recording ${recordingId} failed: ${error ?? 'no reason is known'}`,
+      ),
+      ...failed.map(({ transcriptionId }) => `transcription ${transcriptionId} failed`),
+    ],
+    next: [
+      ...bad.map(({ recordingId }) =>
+        step('see why the recording has no file', `rtc explain ${recordingId}`),
+      ),
+      ...failed.map(({ transcriptionId }) =>
+        step('see why the transcription failed', `rtc transcriptions get ${transcriptionId}`),
+      ),
+    ],
+  };
+}
+
+function lastSteps(session: Session | undefined): readonly NextStep[] {
+  if (session === undefined) return [];
+  return [step('see who was there when', `rtc sessions participants ${session.sessionId}`)];
+}
+
+function step(text: string, command: string | null): NextStep {
+  return { text, command };
+}

@@ -1,0 +1,58 @@
+/*
+ * What `rtc explain` says of a thing, as data: --json prints it, and render.ts makes text of it.
+ *
+ *   headline   how it is now, in one sentence
+ *   timeline   what happened, oldest first
+ *   troubles   what is wrong, the gravest first; none where all is well
+ *   next       what to do, the most urgent first
+ */
+export type Explanation = {
+  readonly subject: { readonly kind: SubjectKind; readonly id: string };
+  readonly headline: string;
+  readonly timeline: readonly Moment[];
+  readonly troubles: readonly string[];
+  readonly next: readonly NextStep[];
+};
+
+export const SUBJECT_KINDS = ['room', 'recording', 'delivery', 'request'] as const;
+export type SubjectKind = (typeof SUBJECT_KINDS)[number];
+
+export type Moment = {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly text: string;
+  readonly source: 'event' | 'delivery' | 'recording' | 'transcription' | 'block' | 'request';
+  /** Id of the event, delivery, recording, transcription or request; the identity of a block. */
+  readonly id: string;
+  readonly isTrouble: boolean;
+};
+
+export type NextStep = { readonly text: string; readonly command: string | null };
+
+export const EXPLANATION_FIELDS = [
+  'subject',
+  'headline',
+  'timeline',
+  'troubles',
+  'next',
+] as const satisfies readonly (keyof Explanation)[];
+
+/** What a part of the explanation adds to the others. */
+export type Part = Partial<Pick<Explanation, 'timeline' | 'troubles' | 'next'>>;
+
+/** The parts in one: their moments in the order of time, a step that several propose once. */
+export function combine(parts: readonly Part[]): Pick<Explanation, 'timeline' | 'troubles' | 'next'> {
+  const next = new Map<string, NextStep>();
+  for (const step of parts.flatMap((part) => part.next ?? [])) {
+    const key = step.command ?? step.text;
+    if (!next.has(key)) next.set(key, step);
+  }
+  return {
+    // Sorting is stable: moments of one instant stay as their part has them.
+    timeline: parts
+      .flatMap((part) => part.timeline ?? [])
+      .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)),
+    troubles: [...new Set(parts.flatMap((part) => part.troubles ?? []))],
+    next: [...next.values()],
+  };
+}

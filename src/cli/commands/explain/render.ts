@@ -1,0 +1,43 @@
+import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { formatInstant, pastTime, plural } from '../../terminal/time.ts';
+import { wrapWords } from '../../terminal/wrap-text.ts';
+import type { Explanation, Moment } from './explanation.ts';
+
+/** The moments that are shown unless more are asked for: they fit a screen with what stands around them. */
+export const SHOWN_MOMENTS = 30;
+
+/**
+ * The explanation as text: how it is, what happened, and at the end, where a terminal shows it, what is wrong and what to
+ * do. Elsewhere nothing is wrapped, and times are RFC 3339. Characters that would act on a terminal, or begin a line of
+ * their own, are shown as escapes in both.
+ */
+export function renderExplanation(terminal: Terminal, explanation: Explanation, shown: number): string {
+  const { headline, timeline, troubles, next } = explanation;
+  const width = terminal.width ?? Number.POSITIVE_INFINITY;
+  const line = (label: string, text: string): string =>
+    label + wrapWords(escapeForTerminal(text), { width, start: label.length, indent: label.length });
+  const left = timeline.slice(Math.max(0, timeline.length - shown));
+  const hidden = timeline.length - left.length;
+  const sections = [
+    [line('', headline)],
+    left.length === 0
+      ? []
+      : [
+          ...(hidden === 0 ? [] : [`  … ${plural(hidden, 'earlier moment')}: --limit ${timeline.length}`]),
+          ...left.map((moment) => line(label(terminal, moment), moment.text)),
+        ],
+    troubles.map((trouble) => line('Wrong: ', trouble)),
+    next.map(({ text, command }) => line('Next:  ', command === null ? text : `${text}: ${command}`)),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n');
+}
+
+function label({ isTerminal, io }: Terminal, { at, isTrouble }: Moment): string {
+  const atMs = Date.parse(at);
+  const time = isTerminal ? pastTime(atMs, io.clock()) : formatInstant(atMs);
+  return `  ${time} ${isTrouble ? '!' : ' '} `;
+}
