@@ -41,7 +41,7 @@ export const toIsoDate = (date: number): string => {
   return year > 999 ? `${year}${text}` : `${String(year).padStart(4, '0')}${text}`;
 };
 
-/** By month * 100 + day, made when first asked for. As long as it will be: engines hash the indices of sparse arrays. */
+/** Texts by month * 100 + day, made when first asked for. The array is full: engines hash the indices of sparse ones. */
 const monthDayTexts: string[] = new Array<string>(1232).fill('');
 
 const monthDayText = (monthDay: number): string => {

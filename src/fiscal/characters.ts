@@ -1,5 +1,5 @@
 /**
- * What each character of a codice fiscale may be, as tables by character code, in either case. A value of the tables
+ * Tells what a character of a codice fiscale may be, as tables by character code, in either case. A value of the tables
  * {@link AT_ODD} and {@link AT_EVEN} tells everything at once, so that an inspection reads each character once.
  */
 import { EVEN_VALUES, ODD_VALUES } from './check-character.ts';
@@ -18,7 +18,7 @@ export const NO_DIGIT = 1 << 21;
 export const NO_LETTER = 1 << 22;
 /** 0 for A to 25 for Z. */
 export const LETTER_SHIFT = 23;
-/** For the letters of a name: 0 vowel, 1 consonant, 2 the X that also fills up. */
+/** The kind of a letter in a name: 0 vowel, 1 consonant, 2 the X that also fills up. */
 export const KIND_SHIFT = 28;
 
 /** The letters that omocodia puts for 0 to 9, DM 23 December 1976, art. 6. */
@@ -28,11 +28,11 @@ export const MONTH_LETTERS = 'ABCDEHLMPRST';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** Of the characters at odd positions (the first, the third...), and at even ones. */
+/** The values of characters at odd positions (the first, the third...), and at even ones. */
 export const AT_ODD: Int32Array = characterTable(ODD_VALUES);
 export const AT_EVEN: Int32Array = characterTable(EVEN_VALUES);
 
-/** By the index of a letter: 1 to 12, 0 for a letter of no month. */
+/** Indexed by letter, A is 0: the month from 1 to 12, 0 for a letter of no month. */
 export const MONTHS: Uint8Array = (() => {
   const months = new Uint8Array(LETTERS.length);
   for (let month = 1; month <= MONTH_LETTERS.length; month++)

@@ -7,7 +7,7 @@
 const ODD = [1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23];
 const EVEN = Array.from(ODD.keys());
 
-/** By character code, in either case; a character that no code holds counts 0. */
+/** Indexed by character code, in either case; a character that no code holds counts 0. */
 export const ODD_VALUES: Uint8Array = byCharacterCode(ODD);
 
 export const EVEN_VALUES: Uint8Array = byCharacterCode(EVEN);

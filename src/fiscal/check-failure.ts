@@ -17,13 +17,13 @@ export type CheckFault = {
   readonly end: number;
   /** For people, in English; holds nothing of the code. `messages` has it in other languages. */
   readonly message: string;
-  /** For a wrong check character: the right one. */
+  /** The right check character, where that is what is wrong. */
   readonly expected?: string;
 };
 
 export type CheckFailure = {
   readonly ok: false;
-  /** Of the first fault; so are `start`, `end` and `message`. */
+  /** The reason of the first fault; `start`, `end` and `message` are its own too. */
   readonly reason: CheckReason;
   readonly start: number;
   readonly end: number;

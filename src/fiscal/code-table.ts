@@ -18,7 +18,7 @@ export const SLOT_COUNT = 12_000;
 /** No end, and later than any date. */
 export const OPEN_END = 99_999_999;
 
-/** What a slot is. */
+/** The kinds of slots. */
 const NOT_UNPACKED = 0;
 const UNKNOWN_CODE = 1;
 export const UNDATED_CODE = 2;
@@ -29,7 +29,7 @@ const kinds = new Uint8Array(SLOT_COUNT);
 /** First and last day in force; an undated code has neither. */
 const starts = new Int32Array(SLOT_COUNT);
 const ends = new Int32Array(SLOT_COUNT);
-/** Of codes with several spans: start, end, start, end... */
+/** Maps the slot of a code with several spans to its start, end, start, end... */
 const spans = new Map<number, Int32Array>();
 
 /** {@link UNKNOWN_CODE} for what no place ever had, and for -1. */
@@ -68,7 +68,7 @@ export const codeOfSlot = (slot: number): string => {
   return codeTexts[slot] || codeText(slot, codeTexts);
 };
 
-/** By slot, made when first asked for. */
+/** Codes indexed by slot, each made when first asked for. */
 let codeTexts: string[] | undefined;
 
 const codeText = (slot: number, texts: string[]): string => {

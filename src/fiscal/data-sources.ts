@@ -12,7 +12,7 @@ export type DataSources = {
   readonly sources: readonly DataSource[];
 };
 
-/** Where the place data come from and under which terms. */
+/** The sources of the place data, and their terms. */
 export const dataSources = (): DataSources => ({
   version: DATA_VERSION,
   fingerprint: DATA_FINGERPRINT,

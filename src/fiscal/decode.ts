@@ -6,7 +6,7 @@ import { inspectText, parts, upperCaseText } from './inspect-code.ts';
 import { baseCodeOf, type OmocodiaDetail, omocodiaDetail } from './omocodia.ts';
 import { type Birthplace, birthplaceAt } from './place.ts';
 
-/** What a codice fiscale tells. */
+/** The facts that a codice fiscale tells of its person. */
 export type DecodedCode = {
   readonly ok: true;
   /** The code, upper case. */

@@ -28,7 +28,7 @@ export type PlaceNotFound = {
   /** `ambiguous`: `candidates` fit equally well. `province`: no province ever had this abbreviation. */
   readonly reason: 'missing' | 'unknown' | 'ambiguous' | 'province';
   /**
-   * What the suggestions for an unknown name are: `other-province`: places of that very name elsewhere; `foreign-city`:
+   * The kind of suggestions for an unknown name: `other-province`: places of that very name elsewhere; `foreign-city`:
    * the state that a foreign city is in, which codes take in its stead; `similar`: places with a similar name.
    */
   readonly hint: 'other-province' | 'foreign-city' | 'similar' | null;
@@ -67,7 +67,7 @@ const readDate = (input: DateInput | undefined): number => {
   return date;
 };
 
-/** What was asked for, to build the answer for a negative slot of {@link lookUpPlace}. */
+/** The question that was asked, to build the answer for a negative slot of {@link lookUpPlace}. */
 export type PlaceQuery = { readonly name: string; readonly province: string; readonly date: number };
 
 export const notFound = (answer: number, query: PlaceQuery): PlaceNotFound => {

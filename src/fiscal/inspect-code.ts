@@ -141,7 +141,7 @@ export const inspectBytes = (code: Uint8Array, start: number, settings: Settings
   return placeStatus(settings);
 };
 
-/** Of a character's value: its digit, its kind of letter, and whether it is a substitute, as a bit of the mask. */
+/** Fields of a character's value: its digit, its kind of letter, and, as a bit of the mask, whether it is a substitute. */
 const digit = (value: number): number => (value >> DIGIT_SHIFT) & 15;
 const kind = (value: number): number => value >> KIND_SHIFT;
 const bit = (value: number, at: number): number => ((value & SUBSTITUTED) === 0 ? 0 : 1 << at);
@@ -162,7 +162,7 @@ export const otherLengthStatus = (length: number, characterAt: (at: number) => n
 
 const NO_PLACE = 255;
 
-/** By the index of a letter: its index among the letters that begin a place code. */
+/** Indexed by letter, A is 0: its index among the letters that begin a place code. */
 const PLACE_LETTER_SLOTS: Uint8Array = (() => {
   const slots = new Uint8Array(26).fill(NO_PLACE);
   for (let index = 0; index < PLACE_LETTERS.length; index++)
@@ -241,7 +241,7 @@ const placeStatus = (settings: Settings): CheckStatus => {
 };
 
 /**
- * By three letter kinds (0 vowel, 1 consonant, 2 X), whether a name can give them: consonants, then vowels, then X to
+ * Tells whether a name can give three letter kinds (0 vowel, 1 consonant, 2 X): consonants, then vowels, then X to
  * fill up. No consonant comes, and no vowel after X, once a vowel was seen. Codes of other letters are valid all the
  * same, since only the tax office can tell.
  */

@@ -85,7 +85,7 @@ export const personFaults = (data: Person | null | undefined, options: FaultOpti
   return faults;
 };
 
-/** What is odd about the person inspected last; the same array for the same oddities. */
+/** The warnings about the person inspected last; the same array for the same oddities. */
 export const personWarnings = (): readonly PersonWarning[] =>
   WARNINGS[
     (inspected.wasInForce ? 0 : inspected.isSuccessor ? 2 : 1) + (inspected.hasNamesAfterComma ? 3 : 0)

@@ -13,11 +13,11 @@ import { byteAt } from './typed-access.ts';
 
 export type MatchPartName = 'surname' | 'givenName' | 'sex' | 'day' | 'month' | 'year' | 'birthplace';
 
-/** What a part of the code says, beside what the person's data say. */
+/** A part of the code beside what the person's data ask for. */
 export type MatchPart = {
   readonly part: MatchPartName;
   readonly matches: boolean;
-  /** By the person's data: three letters of a name, F or M, a number of the date, a Belfiore code. */
+  /** Made of the person's data: three letters of a name, F or M, a number of the date, a Belfiore code. */
   readonly expected: string | number;
   /** In the code. */
   readonly found: string | number;

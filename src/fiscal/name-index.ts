@@ -9,10 +9,10 @@ import { PERIOD_FLAGS, placeParts } from './place-records.ts';
 import { shortAt } from './typed-access.ts';
 
 export type NameIndex = {
-  /** By bucket of hashes: its first entry, from 1; 0 for none. By entry: the next one of its bucket. */
+  /** Indexed by bucket of hashes: its first entry, from 1; 0 for none. Indexed by entry: the next one of its bucket. */
   readonly heads: Uint16Array;
   readonly next: Uint16Array;
-  /** By entry: the whole hash, and the place. */
+  /** Indexed by entry: the whole hash, and the place. */
   readonly hashes: Int32Array;
   readonly slots: Uint16Array;
 };

@@ -14,7 +14,7 @@ import { provinceNumber } from './place-records.ts';
 
 export const UNKNOWN_PROVINCE = -3;
 
-/** What the last look-up found: the slot, whether its code was given, and the ended place that it took over, or -1. */
+/** The result of the last look-up: the slot, whether its code was given, and the ended place that it took over, or -1. */
 export const found = { slot: -1, isCode: false, ended: -1 };
 
 export const lookUpName = (name: string, province: number, date: number): number => {
@@ -41,7 +41,7 @@ export const provinceOf = (province: unknown): number => {
   return knownProvinces[number] === 1 ? number : UNKNOWN_PROVINCE;
 };
 
-/** By province number: 1 for those that any place was ever in. Read at the first use, since a check of codes has none. */
+/** Holds 1 for the number of each province that any place was ever in. Made at the first use: a check needs none. */
 let knownProvinces: Uint8Array | undefined;
 
 function readKnownProvinces(): Uint8Array {

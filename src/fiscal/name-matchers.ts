@@ -35,7 +35,7 @@ export const foldWords = (typed: string): void => {
   fold(typed);
 };
 
-/** Where each word that was typed ends in the folded text. */
+/** The end of each word that was typed, in the folded text. */
 export const typedWordEnds = (): readonly number[] => wordEnds;
 
 const wordEnds: number[] = [];
@@ -123,7 +123,7 @@ export const eachSlip = (allowance: Allowance, visit: VisitEntry): void => {
   }
 };
 
-/** By adding up neighbouring bits, then pairs, then groups of four. */
+/** Adds up neighbouring bits, then pairs, then groups of four. */
 const countBits = (bits: number): number => {
   const pairs = bits - ((bits >>> 1) & 0x5555_5555);
   const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);

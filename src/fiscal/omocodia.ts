@@ -18,7 +18,7 @@ export type OmocodieResult = {
   readonly omocodie: readonly string[];
 };
 
-/** What omocodia did to a code. */
+/** The digits of a code that omocodia replaced. */
 export type OmocodiaDetail = {
   /** How many digits are replaced: 0 for a base code, up to 7. */
   readonly level: number;
@@ -51,13 +51,13 @@ export const baseCodeOf = (codiceFiscale: string): string => {
 
 export const omocodiaDetail = (mask: number): OmocodiaDetail => details[mask] ?? makeDetail(mask);
 
-/** Where the seven digits are, the rightmost first: index n is bit n of a mask. */
+/** The positions of the seven digits, the rightmost first: index n is bit n of a mask. */
 const DIGIT_POSITIONS = Uint8Array.of(14, 13, 12, 10, 9, 7, 6);
 const FORMS = 128;
 
 const NO_OMOCODIA: OmocodiaDetail = Object.freeze({ level: 0, positions: Object.freeze([]) });
 
-/** By mask, made when first asked for. */
+/** Details indexed by mask, each made when first asked for. */
 const details: (OmocodiaDetail | undefined)[] = [NO_OMOCODIA];
 
 const makeDetail = (mask: number): OmocodiaDetail => {
@@ -108,7 +108,7 @@ const allForms = (): string[] => {
   return codes;
 };
 
-/** Of the code in hand, by bit of the mask: the digit, its substitute, and what that adds to the sum. */
+/** The present code's digits, their substitutes, and what each of these adds to the sum, indexed by bit of the mask. */
 const digits = new Uint8Array(DIGIT_POSITIONS.length);
 const letters = new Uint8Array(DIGIT_POSITIONS.length);
 const gains = new Int32Array(DIGIT_POSITIONS.length);

@@ -1,4 +1,4 @@
-/** What can be wrong with a person's data. */
+/** A fault of a person's data. */
 import type { PlaceNotFound } from './find-place.ts';
 import type { Place } from './place.ts';
 
@@ -11,15 +11,15 @@ export type PersonFault = PersonFaultFacts & {
   readonly message: string;
 };
 
-/** What a message tells in words. */
+/** The facts that a message puts into words. */
 export type PersonFaultFacts = {
   readonly field: PersonField;
   readonly reason: PersonFaultReason;
-  /** For an unknown birthplace: what the suggestions are, as in {@link PlaceNotFound}. */
+  /** The kind of the suggestions for an unknown birthplace, as in {@link PlaceNotFound}. */
   readonly hint?: PlaceNotFound['hint'];
-  /** For an ambiguous birthplace: the places that fit. */
+  /** The places that fit an ambiguous birthplace. */
   readonly candidates?: readonly Place[];
-  /** For an unknown birthplace: places that may be meant. */
+  /** Places that an unknown birthplace may mean. */
   readonly suggestions?: readonly Place[];
 };
 

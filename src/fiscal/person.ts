@@ -41,7 +41,7 @@ export const nameFault = (field: NameField, reason: NameFault | 'missing' | 'con
 export const sexFault = (sex: unknown): PersonFault =>
   fault({ field: 'sex', reason: sex === undefined || sex === null || sex === '' ? 'missing' : 'unknown' });
 
-/** What is wrong with a date of birth, which is given as it was put and as a date number. */
+/** The fault of a date of birth, which is given as it was put and as a date number. */
 export const dateFault = (input: unknown, date: number, today: number): PersonFault => {
   const field = 'birthDate';
   if (input === undefined || input === null || input === '') return fault({ field, reason: 'missing' });

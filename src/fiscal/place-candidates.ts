@@ -46,10 +46,10 @@ export const UNKNOWN_PLACE = -1;
 export const AMBIGUOUS_PLACE = -2;
 
 export const ANY_PROVINCE = -1;
-/** What cannot be an abbreviation; beyond the numbers of those that can. */
+/** Stands for text that cannot be an abbreviation: it is beyond the numbers of those that can. */
 const NO_PROVINCE = 26 * 26;
 
-/** What a name is looked up with. */
+/** The conditions of a look-up by name. */
 export type Search = { readonly province: number; readonly date: number };
 
 const pool: Candidate[] = [];
@@ -157,7 +157,7 @@ export const readProvince = (province: unknown): number => {
   return text === '' ? ANY_PROVINCE : numberOfLetters(text);
 };
 
-/** By character codes, since changing a text's case takes longer than all the rest. */
+/** Compares character codes, since changing a text's case takes longer than all the rest. */
 const numberOfLetters = (text: string): number => {
   if (text.length !== 2) return NO_PROVINCE;
   const [first, second] = [text.charCodeAt(0), text.charCodeAt(1)];

@@ -5,11 +5,11 @@ import { byteAt, intAt, shortAt } from './typed-access.ts';
 
 export type PlaceIndex = {
   readonly count: number;
-  /** By entry. A record has one entry, or two when it has an umlaut, which some write as AE, OE or UE. */
+  /** Indexed by entry. A record has one entry, or two when it has an umlaut, which some write as AE, OE or UE. */
   readonly record: Uint16Array;
   readonly start: Int32Array;
   readonly end: Int32Array;
-  /** By entry: bit n is set when the name has the nth letter of the alphabet. Rules most names out at once. */
+  /** Indexed by entry: bit n is set when the name has the nth letter of the alphabet. Rules most names out at once. */
   readonly letters: Int32Array;
   /** Folded names; {@link WORD_START} is set on the first letter of each word. */
   readonly pool: Uint8Array;
@@ -18,9 +18,9 @@ export type PlaceIndex = {
 
 /** The beginnings of words, sorted by their first two letters, and then in the order of entries. */
 export type WordIndex = {
-  /** By {@link pairKey}: the first of its words; the words of the next key follow. */
+  /** Indexed by {@link pairKey}: the first of its words; the words of the next key follow. */
   readonly firsts: Int32Array;
-  /** By word: where it is in the pool, and in which entry. */
+  /** Indexed by word: its place in the pool, and its entry. */
   readonly at: Int32Array;
   readonly entry: Uint16Array;
 };

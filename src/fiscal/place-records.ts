@@ -33,30 +33,30 @@ import { placeBlocks } from './data/places.ts';
 
 export type PlaceRecords = {
   readonly count: number;
-  /** By letter of codes: its part of the block, and, once used, its lines. */
+  /** The blocks, and the lines of those that were used, indexed by the letter of codes. */
   readonly parts: readonly string[];
   readonly lines: (readonly string[] | undefined)[];
-  /** By record. Provinces are `first letter * 26 + second`, letters from 0. */
+  /** Indexed by record. Provinces are `first letter * 26 + second`, letters from 0. */
   readonly slot: Uint16Array;
   readonly province: Uint16Array;
   readonly from: Int32Array;
   readonly to: Int32Array;
-  /** By record: where its name is in the line of its slot. */
+  /** Indexed by record: the stretch of its slot's line that is its name. */
   readonly nameStart: Uint16Array;
   readonly nameEnd: Uint16Array;
-  /** By record: {@link DATED}, {@link UNDATED} or {@link ALIAS}. */
+  /** Indexed by record: {@link DATED}, {@link UNDATED} or {@link ALIAS}. */
   readonly kind: Uint8Array;
-  /** By slot: its first record, how many it has, and how many of them are no aliases, which come last. */
+  /** Indexed by slot: its first record, how many it has, and how many of them are no aliases, which come last. */
   readonly first: Uint16Array;
   readonly length: Uint8Array;
   readonly periods: Uint8Array;
-  /** By slot: the slot that took the ended place over; 0 where none is known. */
+  /** Indexed by slot: the slot that took the ended place over; 0 where none is known. */
   readonly successor: Uint16Array;
-  /** By slot: the letter, as a character code, of the evidence for the successor; 0 where none is known. */
+  /** Indexed by slot: the letter, as a character code, of the evidence for the successor; 0 where none is known. */
   readonly evidence: Uint8Array;
-  /** By slot of an undated place: the first day on which it was no more; 0 where nobody recorded it. */
+  /** Indexed by the slot of an undated place: the first day on which it was no more; 0 where nobody recorded it. */
   readonly goneFrom: Int32Array;
-  /** By slot of a divided place: the slots of the comuni that hold its parts today. */
+  /** Maps the slot of a divided place to the slots of the comuni that hold its parts today. */
   readonly heirs: Map<number, readonly number[]>;
 };
 

@@ -22,7 +22,7 @@ export const writtenOut = (name: string): readonly string[] => {
     .filter((text) => text !== typed || typed !== name.toUpperCase().trim());
 };
 
-/** What may be the name proper of a state: `Ex Jugoslavia`, `Repubblica di Cuba`, `Marshall (Isole)`. */
+/** Names that may be the name proper of a state: `Ex Jugoslavia`, `Repubblica di Cuba`, `Marshall (Isole)`. */
 export const stateNames = (name: string): readonly string[] => {
   const text = name.trim().toUpperCase().replace(/\s+/g, ' ');
   for (const pattern of STATE_FORMS) {

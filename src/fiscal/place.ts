@@ -70,7 +70,7 @@ export const birthplaceAt = (slot: number, date: number): Birthplace => {
   const record = recordAt(records, slot, date);
   const wasInForce = isInForce(slot, date);
   const key = record * 2 + (wasInForce ? 1 : 0);
-  // As long as it will be: engines hash the indices of sparse arrays.
+  // The array has its full length at once: engines hash the indices of sparse arrays.
   birthplaces ??= new Array<Birthplace | undefined>(RECORD_CAPACITY * 2).fill(undefined);
   const known = birthplaces[key];
   if (known !== undefined) return known;

@@ -4,11 +4,11 @@ import { recordAt, recordsOf } from './place-records.ts';
 import { type SuggestOptions, suggestPlaces } from './suggest-places.ts';
 import { placesOfCap } from './territory.ts';
 
-/** Where a name and its dates come from: the registry of the Ministero dell'Interno, or a list without dates. */
+/** The source of a name and its dates: the registry of the Ministero dell'Interno, or a list without dates. */
 export type NameSource = 'ministero-interno' | 'codice-fiscale-js';
 
 /**
- * What tells of a successor: ISTAT's list of suppressed comuni; the same list, where the code of ISTAT goes on; where one
+ * The source of a successor: ISTAT's list of suppressed comuni; the same list, where the code of ISTAT goes on; where one
  * of several heirs has the seat; where the comune was divided among all of them; or general knowledge, by hand.
  */
 export type SuccessorSource = 'istat' | 'istat-same-code' | 'istat-seat' | 'istat-divided' | 'by-hand';
@@ -67,7 +67,7 @@ const successorsOf = (slot: number): Successor[] => {
   return chain;
 };
 
-/** By the letters of the place block. */
+/** Sources by their letters in the place blocks. */
 const SOURCES: Readonly<Record<string, SuccessorSource>> = {
   i: 'istat',
   c: 'istat-same-code',
@@ -75,7 +75,7 @@ const SOURCES: Readonly<Record<string, SuccessorSource>> = {
   t: 'by-hand',
 };
 
-/** By its last name. */
+/** Describes a successor by its last name. */
 const successor = (slot: number, source: SuccessorSource): Successor => {
   const records = recordsOf(slot);
   const { name, province } = placeOfRecord(records, recordAt(records, slot, LAST_DAY));

@@ -10,7 +10,7 @@ export const areOneState = (first: number, second: number, date: number): boolea
 const isPartOf = (whole: number, part: number, date: number): boolean =>
   isInForce(whole, date) && (PARTS[codeOfSlot(whole)] ?? []).some((code) => slotOfCode(code) === part);
 
-/** By the code of the whole: its parts. Of the Soviet republics with two codes, both. */
+/** The parts of a state, by the code of the whole. Soviet republics with two codes are there with both. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   Z105: ['Z155', 'Z156'],
   Z118: ['Z148', 'Z149', 'Z150', 'Z153', 'Z157', 'Z158', 'Z159', 'Z160'],

@@ -66,7 +66,7 @@ const placeOfCode = (slot: number, { province, date }: Search): Place[] => {
 const DEFAULT_LIMIT = 10;
 const FAR_DATE = 99_991_231;
 
-/** By slot: the rank of its best name so far (the lower, the better) and the record of that name. */
+/** Indexed by slot: the rank of its best name so far (the lower, the better) and the record of that name. */
 const bestRank = new Float64Array(SLOT_COUNT);
 const bestRecord = new Uint16Array(SLOT_COUNT);
 const ranked: number[] = [];
@@ -91,7 +91,7 @@ const rankFor = (search: Search): VisitEntry => {
     const length = intAt(index.end, entry) - intAt(index.start, entry);
     const rank = rankOf(record, { match, length }, search.date);
     const known = bestRank[slot] ?? 0;
-    // Of equals, the name that was recorded first.
+    // Among equals the name that was recorded first comes first.
     if (known !== 0 && (rank > known || (rank === known && record >= shortAt(bestRecord, slot)))) return;
     if (known === 0) ranked.push(slot);
     bestRank[slot] = rank;
