@@ -152,7 +152,11 @@ async function serviceEnvironment({ host, port, progress }: DevOptions): Promise
   const asked = port === undefined ? environment.PORT : String(port);
   const HOST = host ?? environment.HOST ?? '127.0.0.1';
   // Webhook receivers in development run on this machine.
-  const defaults = { LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' };
+  const defaults = {
+    // Who watches a terminal wants to see the requests; a pipe gets what needs attention.
+    LOG_LEVEL: process.stderr.isTTY ? 'info' : 'warn',
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+  };
   const isFixed = asked !== undefined && asked !== '' && asked !== '0';
   if (isFixed) {
     return { environment: { ...defaults, ...environment, PORT: asked, HOST }, releasePort: async () => {} };
