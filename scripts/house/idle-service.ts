@@ -27,6 +27,8 @@ export async function countIdleStatements(seconds: number): Promise<readonly Fig
     cwd: folder,
     env: {
       ...{ PATH: process.env.PATH, HOME: folder, STATEMENT_COUNTS: countsFile },
+      // Nothing listens there: a media server of this machine would be asked.
+      LIVEKIT_URL: 'ws://127.0.0.1:9',
       ...{ API_KEY: 'house', API_SECRET: 'house-secret-of-32-characters-ok', PORT: '0', DATA_DIR: folder },
     },
     stdio: ['ignore', 'ignore', 'pipe'],
