@@ -20,11 +20,12 @@ const KEY_ID = /^key_[\w-]{1,64}$/;
 
 export type KeyRingDeps = {
   readonly store: Pick<AccessStores, 'keys'> & { readonly changes: ChangeFeed };
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly secretBox: Pick<SecretBox, 'open'>;
 };
 
 type ActiveKey = KnownKey & { readonly expiresAt: number | null };
+/** `startedAt` by the monotonic clock: a revoked key must not live on because the time of day was set back. */
 type Reading = { readonly startedAt: number; readonly keys: Promise<ReadonlyMap<string, ActiveKey>> };
 
 export type KeyRing = { readonly find: FindKey; readonly close: () => void };
@@ -38,9 +39,9 @@ export function openKeyRing(deps: KeyRingDeps): KeyRing {
   const unsubscribe = store.changes.subscribe('keys', forget);
   /** Requests that come while a read runs share it, unless a change was told meanwhile. */
   const read = (): Promise<ReadonlyMap<string, ActiveKey>> => {
-    const now = clock.now();
-    if (latest !== undefined && now - latest.startedAt < MAX_AGE_MS) return latest.keys;
-    const reading: Reading = { startedAt: now, keys: readActive(deps, now) };
+    const startedAt = clock.monotonic();
+    if (latest !== undefined && startedAt - latest.startedAt < MAX_AGE_MS) return latest.keys;
+    const reading: Reading = { startedAt, keys: readActive(deps, clock.now()) };
     latest = reading;
     reading.keys.catch(() => {
       if (latest === reading) forget();

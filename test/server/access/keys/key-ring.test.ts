@@ -51,6 +51,15 @@ describe('the keys in memory', () => {
     expect(state.reads).toBe(1);
   });
 
+  it('are read again in time though the time of day is set back', async () => {
+    const { ring, state, clock } = ground(keyOf('key_one'));
+    await ring.find('key_one');
+    state.keys = [];
+    clock.setBack(3_600_000);
+    clock.advance(MAX_AGE_MS);
+    expect(await ring.find('key_one')).toBeUndefined();
+  });
+
   it('are not read for what has not the form of a key', async () => {
     const { ring, state } = ground();
     for (const text of ['another', 'key_', 'key_a b', `key_${'x'.repeat(65)}`, 'KEY_one', ' key_one'])
