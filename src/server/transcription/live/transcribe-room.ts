@@ -1,8 +1,8 @@
-import type { MediaServer } from '../../platform/livekit/media-server.ts';
-import type { AudioTrack, RoomAudioSubscriber, RoomConnection } from '../../platform/livekit/room-audio.ts';
+import type { AudioTrack, RoomConnection } from '../../platform/livekit/room-audio.ts';
 import type { Transcription } from '../store.ts';
 import { InterimWriter, type InterimWriterDeps } from './interim-writer.ts';
 import { SegmentWriter, type SegmentWriterDeps } from './segment-writer.ts';
+import { checkForGaps, type StayDeps, stayInRoom } from './stay-in-room.ts';
 import { TrackTranscriber, type TranscribeTrackDeps, type Utterance } from './transcribe-track.ts';
 
 /*
@@ -10,12 +10,7 @@ import { TrackTranscriber, type TranscribeTrackDeps, type Utterance } from './tr
  * as the room is open. It ends when the service stops the transcription, when the room ends, or when the lease is lost.
  */
 
-export type RoomTranscriberDeps = SegmentWriterDeps &
-  InterimWriterDeps &
-  TranscribeTrackDeps & {
-    readonly subscriber: RoomAudioSubscriber;
-    readonly mediaServer: Pick<MediaServer, 'listRooms'>;
-  };
+export type RoomTranscriberDeps = SegmentWriterDeps & InterimWriterDeps & TranscribeTrackDeps & StayDeps;
 
 export type RoomTranscriberSettings = {
   readonly transcription: Transcription;
@@ -33,21 +28,15 @@ export type RoomTranscription = {
   readonly finish: () => Promise<void>;
 };
 
-const FIRST_RETRY_MS = 500;
-const MAX_RETRY_MS = 5_000;
-/** How often tracks are checked for missing samples. */
-const GAP_CHECK_MS = 100;
-/** A check that runs later than this proves nothing: the event loop was blocked, and samples are queued behind it. */
-const LATE_GAP_CHECK_MS = GAP_CHECK_MS + 50;
-
 export function startRoomTranscriber(
   deps: RoomTranscriberDeps,
   settings: RoomTranscriberSettings,
 ): RoomTranscription {
   const room = new RoomTranscriber(deps, settings);
   const ending = new AbortController();
-  const staying = room.stayConnected(ending.signal);
-  const checkingGaps = room.checkForGaps(ending.signal);
+  const { signal } = ending;
+  const staying = room.stay(signal);
+  const checkingGaps = checkForGaps({ clock: deps.clock, check: () => room.checkForGaps(), signal });
   const leave = async (): Promise<void> => {
     ending.abort();
     await Promise.all([staying, checkingGaps]);
@@ -90,32 +79,20 @@ class RoomTranscriber {
   }
 
   /** Never rejects; resolves after the signal is aborted and the room is left. */
-  async stayConnected(signal: AbortSignal): Promise<void> {
-    const { clock, log } = this.#deps;
-    for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(retryMs * 2, MAX_RETRY_MS)) {
-      try {
-        if (this.#isHeld() && (await this.#isRoomOpen())) {
-          await this.#connectOnce(signal);
-          retryMs = FIRST_RETRY_MS;
-        }
-      } catch (error) {
-        log.warn(
-          { transcriptionId: this.#transcription.id, err: error },
-          'joining a room failed; trying again',
-        );
-      }
-      await clock.sleep(retryMs, signal).catch(() => {});
-    }
+  async stay(signal: AbortSignal): Promise<void> {
+    const { id: transcriptionId, room } = this.#transcription;
+    await stayInRoom(this.#deps, {
+      ...{ room, identity: agentIdentity(transcriptionId), isHeld: this.#isHeld, signal },
+      fields: { transcriptionId },
+      onTrack: (track) => void this.#transcribeTrack(track),
+      onConnection: (connection) => {
+        this.#connection = connection;
+      },
+    });
   }
 
-  async checkForGaps(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#deps;
-    while (!signal.aborted) {
-      const before = clock.monotonic();
-      await clock.sleep(GAP_CHECK_MS, signal).catch(() => {});
-      if (clock.monotonic() - before > LATE_GAP_CHECK_MS) continue;
-      for (const track of this.#tracks) track.checkForGap();
-    }
+  checkForGaps(): void {
+    for (const track of this.#tracks) track.checkForGap();
   }
 
   async finish(): Promise<void> {
@@ -132,29 +109,6 @@ class RoomTranscriber {
     void this.#interims.close();
     for (const track of this.#tracks) track.close();
     this.#tracks.clear();
-  }
-
-  /** LiveKit creates a room when somebody joins it, so we ask first. */
-  async #isRoomOpen(): Promise<boolean> {
-    return (await this.#deps.mediaServer.listRooms([this.#transcription.room])).length > 0;
-  }
-
-  async #connectOnce(signal: AbortSignal): Promise<void> {
-    const { promise: closed, resolve } = Promise.withResolvers<void>();
-    const { id: transcriptionId, room } = this.#transcription;
-    const connection = await this.#deps.subscriber.join({
-      room,
-      identity: agentIdentity(transcriptionId),
-      onTrack: (track) => void this.#transcribeTrack(track),
-      onClosed: resolve,
-    });
-    this.#connection = connection;
-    this.#deps.log.info({ transcriptionId }, 'listening');
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    if (!signal.aborted) await closed;
-    this.#connection = undefined;
-    await connection.leave();
-    this.#deps.log.info({ transcriptionId, isOver: signal.aborted }, 'left the room');
   }
 
   /** Never rejects. */
@@ -198,7 +152,8 @@ class RoomTranscriber {
     const { trackId, identity } = track;
     const { language, options } = this.#transcription;
     const name = track.name() || null;
-    const segment = { id, trackId, identity, name, text, language, startedAt, endedAt, confidence };
+    const about = { id, trackId, identity, name, text, language, confidence };
+    const segment = { ...about, startedAt, endedAt, overlapMs: null };
     if (isFinal) {
       this.#interims.discard(trackId);
       this.#writer.add(segment);

@@ -13,15 +13,12 @@ import type { LiveOptions } from '../store.ts';
 import { applyOptions } from './caption-text.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { InterimText } from './interim-text.ts';
-import { StreamClock } from './stream-clock.ts';
+import { VoicedStream } from './voiced-stream.ts';
 
 /*
  * Transcribes one audio track of a room: voice activity detection cuts the samples into a segment at each pause, and
  * the segments are recognised in turns with those of the other tracks. Accepting samples never waits for recognition.
- *
- *   gap      No samples arrive (muted, lost or delayed): the current utterance ends, and the stream clock restarts
- *            at the next sample.
- *   interim  The text of the current utterance so far, with the id that its final segment will have.
+ * An interim result is the text of the current utterance so far, with the id that its final segment will have.
  */
 
 export type TranscribeTrackDeps = {
@@ -59,11 +56,6 @@ export type Utterance = {
 const INTERIM_INTERVAL_MS = 700;
 /** Shorter speech holds no word yet. */
 const MIN_INTERIM_SAMPLES = SAMPLE_RATE * 0.4;
-/** A muted track is exactly silent, as no microphone is. After this many such samples the track is taken for muted. */
-const MUTED_AFTER_SAMPLES = SAMPLE_RATE;
-/** Two steps of 16-bit samples: resampled silence may deviate by this much. */
-const SILENCE_LEVEL = 2 / 32_768;
-
 /** Further waiting segments are spilled to disk. One segment takes up to half a megabyte. */
 const MAX_WAITING_IN_MEMORY = 40;
 
@@ -72,10 +64,9 @@ export class TrackTranscriber {
   readonly #request: TrackRequest;
   readonly #detector: VoiceActivityDetector;
   readonly #queue: TrackQueue;
-  readonly #streamClock = new StreamClock();
+  readonly #stream: VoicedStream;
   /** Segments on disk that have not been recognised yet. */
   readonly #spilled = new Set<Promise<SpilledBuffer>>();
-  #silentSamples = MUTED_AFTER_SAMPLES;
   /** The current utterance, once an interim result needed its id. */
   #current: CurrentUtterance | undefined;
   #interimAt = 0;
@@ -85,39 +76,28 @@ export class TrackTranscriber {
     this.#request = request;
     this.#detector = deps.createDetector(request.language);
     this.#queue = deps.queue.open();
+    this.#stream = new VoicedStream({
+      clock: deps.clock,
+      detector: this.#detector,
+      onVoiced: (segment, startedAt) => this.#add(segment, startedAt),
+      onRestart: () => {
+        this.#current = undefined;
+      },
+    });
   }
 
   push(samples: Float32Array): void {
-    const now = this.#deps.clock.now();
-    this.#silentSamples = isDigitalSilence(samples) ? this.#silentSamples + samples.length : 0;
-    if (this.#silentSamples >= MUTED_AFTER_SAMPLES) {
-      this.flush();
-      return;
-    }
-    if (!this.#streamClock.append(samples.length, now)) {
-      this.flush();
-      this.#streamClock.append(samples.length, now);
-    }
-    this.#add(this.#detector.push(samples));
-    if (this.#request.options.partialResults) this.#interim(now);
+    if (this.#stream.push(samples) && this.#request.options.partialResults) this.#interim();
   }
 
   /** Ends the current utterance when samples stopped arriving. Call it several times a second. */
   checkForGap(): void {
-    if (this.#streamClock.isInterrupted(this.#deps.clock.now())) this.flush();
-  }
-
-  /** Ends the current utterance. */
-  flush(): void {
-    if (!this.#streamClock.isRunning) return;
-    this.#add(this.#detector.flush());
-    this.#streamClock.restart();
-    this.#current = undefined;
+    this.#stream.checkForGap();
   }
 
   /** Ends the current utterance; resolves when all utterances have been emitted. */
   async finish(): Promise<void> {
-    this.flush();
+    this.#stream.flush();
     await this.#queue.drained();
     this.close();
   }
@@ -131,15 +111,12 @@ export class TrackTranscriber {
   }
 
   /** A long utterance is cut into several segments: the first one gets the id that its interim results had. */
-  #add(segments: readonly VoicedSegment[]): void {
-    for (const segment of segments) {
-      const segmentId = this.#current?.segmentId ?? this.#newId();
-      this.#current = undefined;
-      const startedAt = this.#streamClock.at(segment.start);
-      const held = this.#hold(segment);
-      const seconds = segment.samples.length / SAMPLE_RATE;
-      this.#queue.addFinal(() => this.#recogniseHeld(held, { segmentId, startedAt }), seconds);
-    }
+  #add(segment: VoicedSegment, startedAt: number): void {
+    const segmentId = this.#current?.segmentId ?? this.#newId();
+    this.#current = undefined;
+    const held = this.#hold(segment);
+    const seconds = segment.samples.length / SAMPLE_RATE;
+    this.#queue.addFinal(() => this.#recogniseHeld(held, { segmentId, startedAt }), seconds);
   }
 
   /** Holds the samples in memory, or on disk when many segments wait: no final segment is ever dropped. */
@@ -186,7 +163,8 @@ export class TrackTranscriber {
     }
   }
 
-  #interim(now: number): void {
+  #interim(): void {
+    const now = this.#deps.clock.now();
     const voiced = this.#detector.current();
     if (voiced === undefined || voiced.samples.length < MIN_INTERIM_SAMPLES) return;
     if (now - this.#interimAt < INTERIM_INTERVAL_MS) return;
@@ -197,7 +175,7 @@ export class TrackTranscriber {
       interim: new InterimText(engine, this.#request.language),
     };
     const current = this.#current;
-    const startedAt = this.#streamClock.at(voiced.start);
+    const startedAt = this.#stream.at(voiced.start);
     this.#queue.setInterim(() => this.#recogniseInterim(current, voiced, startedAt));
   }
 
@@ -252,10 +230,6 @@ async function spillToDisk(
     log.warn({ err: error }, 'recognition is behind, and waiting samples cannot be written to disk');
     return { read: async () => samples, discard: () => {} };
   }
-}
-
-function isDigitalSilence(samples: Float32Array): boolean {
-  return samples.every((sample) => Math.abs(sample) <= SILENCE_LEVEL);
 }
 
 function toMs(samples: number): number {
