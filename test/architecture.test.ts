@@ -39,9 +39,15 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The interfaces of the capabilities' stores, which hold no code. */
-const STORE_INTERFACES = ['access', 'events', 'recordings', 'rooms', 'transcription', 'webhooks'].map(
-  (capability) => `src/server/${capability}/store.ts`,
-);
+const STORE_INTERFACES = [
+  'access',
+  'events',
+  'recordings',
+  'rooms',
+  'transcription',
+  'transcription/turns',
+  'webhooks',
+].map((capability) => `src/server/${capability}/store.ts`);
 
 /** A room and the rooms that it may import, besides itself. The first one whose path begins a file's is its room. */
 const ARROWS: readonly (readonly [room: string, mayImport: readonly string[]])[] = [

@@ -607,9 +607,10 @@ type Segment struct {
 	ID string `json:"id"`
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
-	// The track that was heard; null for a recording, which is one mixed track
+	// The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or none
+	// of them had speech
 	TrackID *string `json:"trackId"`
-	// Who was heard; null for a recording
+	// Who was heard; null where trackId is null
 	ParticipantIdentity *string `json:"participantIdentity"`
 	// Name of the speaker, as it is when this is read; null where it is not known
 	Speaker *string `json:"speaker"`
@@ -630,13 +631,15 @@ type Segment struct {
 	// 0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its
 	// sound
 	Confidence *float64 `json:"confidence"`
+	// Somebody else spoke at the same time; only in transcriptions of recordings
+	Overlap *bool `json:"overlap,omitempty"`
 }
 
 // TranscriptionWarning: Something odd about the text of a transcription.
 type TranscriptionWarning struct {
 	// language-doubtful: the speech is probably in another language than the transcription. One of language-doubtful.
 	Code string `json:"code"`
-	// Whose speech it is; null for a recording
+	// Whose speech it is; null where it is not known, as in a recording to which no worker listened
 	ParticipantIdentity *string `json:"participantIdentity"`
 	// What is odd
 	Detail string `json:"detail"`

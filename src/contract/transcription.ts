@@ -104,10 +104,11 @@ export const SegmentSchema = Type.Object(
     id: Type.String({ description: 'Form seg_<id>', examples: ['seg_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
     transcriptionId,
     trackId: Type.Union([Type.String(), Type.Null()], {
-      description: 'The track that was heard; null for a recording, which is one mixed track',
+      description:
+        'The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or none of them had speech',
     }),
     participantIdentity: Type.Union([Type.String(), Type.Null()], {
-      description: 'Who was heard; null for a recording',
+      description: 'Who was heard; null where trackId is null',
     }),
     speaker: Type.Union([Type.String(), Type.Null()], {
       description: 'Name of the speaker, as it is when this is read; null where it is not known',
@@ -125,6 +126,11 @@ export const SegmentSchema = Type.Object(
       description:
         '0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its sound',
     }),
+    overlap: Type.Optional(
+      Type.Literal(true, {
+        description: 'Somebody else spoke at the same time; only in transcriptions of recordings',
+      }),
+    ),
   },
   { $id: 'Segment', description: 'A piece of speech of one speaker' },
 );
@@ -136,7 +142,8 @@ const TranscriptionWarningSchema = Type.Object(
       description: 'language-doubtful: the speech is probably in another language than the transcription',
     }),
     participantIdentity: Type.Union([Type.String(), Type.Null()], {
-      description: 'Whose speech it is; null for a recording',
+      description:
+        'Whose speech it is; null where it is not known, as in a recording to which no worker listened',
     }),
     detail: Type.String({ description: 'What is odd' }),
   },

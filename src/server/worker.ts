@@ -25,6 +25,7 @@ import { startLiveTranscriber } from './transcription/live/live-transcriber.ts';
 import { startMemoryRelease } from './transcription/live/release-native-memory.ts';
 import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
 import type { WorkerKind } from './transcription/store.ts';
+import { startTurnListener } from './transcription/turns/turn-listener.ts';
 import { NO_DISPATCHER } from './webhooks/dispatcher/no-dispatcher.ts';
 
 export type WorkerOptions = {
@@ -175,25 +176,29 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
   const mediaServer = createLivekitMediaServer({ ...config.livekit, log });
   const spillFile = createAudioSpillFile();
   const memory = startMemoryRelease(parts);
+  const rooms = { subscriber, mediaServer, changes: parts.store.changes, onRoomLeft: memory.release };
   const transcriber = startLiveTranscriber({
     ...parts,
-    changes: parts.store.changes,
+    ...rooms,
     dispatcher: NO_DISPATCHER,
-    onRoomLeft: memory.release,
     onTakeover: parts.metrics?.countTakeover,
     workerId,
-    subscriber,
-    mediaServer,
     engine: speech.engine,
     createDetector: (language) => speech.createDetector(LIVE_PAUSE_SECONDS, language),
     concurrency: recognitionsAtOnce(config),
     spillFile,
   });
+  const listener = startTurnListener({
+    ...parts,
+    ...rooms,
+    workerId,
+    createDetector: speech.createTurnDetector,
+  });
   return {
     wake: transcriber.wake,
     waitingSeconds: transcriber.waitingSeconds,
     close: async () => {
-      await transcriber.close();
+      await Promise.all([transcriber.close(), listener.close()]);
       await memory.close();
       await spillFile.close();
       await mediaServer.close();

@@ -46,6 +46,7 @@ export function testSpeech({
     failedModels: () => failedModels,
     onModelsChecked: () => {},
     createDetector: (minSilenceSeconds) => loudnessDetector(minSilenceSeconds * SAMPLE_RATE),
+    createTurnDetector: () => loudnessDetector(0.3 * SAMPLE_RATE),
   };
 }
 

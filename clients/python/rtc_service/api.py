@@ -661,16 +661,15 @@ class TranscriptionStopped(TypedDict):
     segmentCount: int
 
 
-class Segment(TypedDict):
-    """A piece of speech of one speaker"""
-
+class _SegmentRequired(TypedDict):
     # Form seg_<id>
     id: str
     # Form tr_<id>
     transcriptionId: str
-    # The track that was heard; null for a recording, which is one mixed track
+    # The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or
+    # none of them had speech
     trackId: Optional[str]
-    # Who was heard; null for a recording
+    # Who was heard; null where trackId is null
     participantIdentity: Optional[str]
     # Name of the speaker, as it is when this is read; null where it is not known
     speaker: Optional[str]
@@ -693,12 +692,19 @@ class Segment(TypedDict):
     confidence: Optional[float]
 
 
+class Segment(_SegmentRequired, total=False):
+    """A piece of speech of one speaker"""
+
+    # Somebody else spoke at the same time; only in transcriptions of recordings
+    overlap: bool
+
+
 class TranscriptionWarning(TypedDict):
     """Something odd about the text of a transcription"""
 
     # language-doubtful: the speech is probably in another language than the transcription
     code: Literal["language-doubtful"]
-    # Whose speech it is; null for a recording
+    # Whose speech it is; null where it is not known, as in a recording to which no worker listened
     participantIdentity: Optional[str]
     # What is odd
     detail: str

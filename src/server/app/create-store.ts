@@ -15,6 +15,7 @@ import { createRecordingStore } from '../recordings/store.sql.ts';
 import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
 import { createSessionStore } from '../sessions/sessions.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
+import { createTurnStore } from '../transcription/turns/turns.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { RegistrationCache } from '../webhooks/registration-cache.ts';
 import { createWebhookStore } from '../webhooks/webhooks.sql.ts';
@@ -49,6 +50,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     idempotency: calls.observe('idempotency', stores.idempotency),
     leases: calls.observe('leases', stores.leases),
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
+    turns: calls.observe('turns', stores.turns),
     figures: calls.observe('figures', stores.figures),
     transaction: (work) =>
       calls.run({ store: 'all', method: 'transaction' }, () =>
@@ -64,7 +66,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
 
 function createStores(connection: Connection, registrations: RegistrationCache) {
   return {
-    recordings: createRecordingStore(connection.db),
+    recordings: createRecordingStore(connection),
     events: createEventStore(connection),
     fanOuts: createFanOutStore(connection),
     presence: createPresenceStore(connection),
@@ -77,6 +79,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     idempotency: createIdempotencyStore(connection.db),
     leases: createLeaseStore(connection),
     transcriptions: createTranscriptionStore(connection),
+    turns: createTurnStore(connection),
     figures: createFigureStore(connection),
   };
 }

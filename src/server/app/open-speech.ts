@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type Hint, HintedError } from '../../contract/hint.ts';
 import type { Log } from '../platform/log.ts';
-import { createDetectorFactory } from '../transcription/audio/voice-activity.ts';
+import { createDetectorFactory, NO_MARGINS } from '../transcription/audio/voice-activity.ts';
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
 import { createMixedEngine } from '../transcription/engines/mixed-engine.ts';
 import { installedModels, modelsFolder, vadModelPath } from '../transcription/engines/model-store.ts';
@@ -18,11 +18,19 @@ export type Speech = {
   readonly engine: SpeechEngine;
   /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
   readonly createDetector: (minSilenceSeconds: number, language: string) => VoiceActivityDetector;
+  /** Creates a detector that tells when somebody speaks: its segments have no margins and are not recognised. */
+  readonly createTurnDetector: () => VoiceActivityDetector;
   /** Models that cannot be used, as far as is known by now. */
   readonly failedModels: () => readonly FailedModel[];
   /** Calls the listener when the engine has one more language, or one more model has failed. */
   readonly onModelsChecked: (listener: () => void) => void;
 };
+
+/**
+ * The same pause as in the transcription of a recording, whose segments are compared with the turns. A longer turn is
+ * reported in pieces, so that little is lost when the worker dies.
+ */
+const TURNS = { minSilenceSeconds: 0.3, maxSegmentSeconds: 8, margins: NO_MARGINS } as const;
 
 const INSTALL: Hint = { text: 'install the small English one', command: 'rtc stt install moonshine-tiny-en' };
 
@@ -88,6 +96,7 @@ function withDetector(engine: SpeechEngine, sherpa: Sherpa, cacheDir: string) {
     engine,
     createDetector: (minSilenceSeconds: number, language: string) =>
       createDetector({ minSilenceSeconds, maxSegmentSeconds: engine.maxSegmentSecondsFor(language) }),
+    createTurnDetector: () => createDetector(TURNS),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
+import type { Connection } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
 import type { NewRecording, Recording, RecordingClaim, RecordingQuery, RecordingStore } from './store.ts';
 
@@ -12,11 +13,20 @@ const isEnded = sql<boolean>`status not in ('starting', 'recording')`;
 /** A room whose recording ends or is taken over between two looks at it is looked at again. */
 const CLAIM_ROUNDS = 5;
 
-export function createRecordingStore(db: Database): RecordingStore {
+export function createRecordingStore(connection: Connection): RecordingStore {
+  const { db } = connection;
   return {
     claim: (recording, now) => claimRoom(db, recording, now),
-    update: (recording, change) =>
-      db.updateTable('recordings').set(change).where(isAsRead(recording)).returningAll().executeTakeFirst(),
+    update: async (recording, change) => {
+      const updated = await db
+        .updateTable('recordings')
+        .set(change)
+        .where(isAsRead(recording))
+        .returningAll()
+        .executeTakeFirst();
+      if (updated !== undefined) connection.changes.note(db, 'recordings');
+      return updated;
+    },
     release: async (recording) => {
       const result = await db
         .deleteFrom('recordings')
@@ -47,10 +57,7 @@ export function createRecordingStore(db: Database): RecordingStore {
         .executeTakeFirst();
       return found !== undefined;
     },
-    delete: async (id) => {
-      const result = await db.deleteFrom('recordings').where('id', '=', id).where(isEnded).executeTakeFirst();
-      return result.numDeletedRows === 1n;
-    },
+    delete: (id) => deleteRecording(connection, id),
   };
 }
 
@@ -129,6 +136,17 @@ function isAsRead(recording: Recording) {
         return row(column, value === null ? 'is' : '=', value);
       }),
     ]);
+}
+
+/** Who spoke when belongs to the recording. The lease goes first: a worker that holds it may be adding turns. */
+function deleteRecording({ atomically }: Connection, id: string): Promise<boolean> {
+  return atomically(async (db) => {
+    const result = await db.deleteFrom('recordings').where('id', '=', id).where(isEnded).executeTakeFirst();
+    if (result.numDeletedRows !== 1n) return false;
+    await db.deleteFrom('turnListeners').where('recordingId', '=', id).execute();
+    await db.deleteFrom('turns').where('recordingId', '=', id).execute();
+    return true;
+  });
 }
 
 function findActive(db: Database, room: string): Promise<Recording | undefined> {

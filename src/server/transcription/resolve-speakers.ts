@@ -7,7 +7,7 @@ export function toSegments(
   stored: readonly StoredSegment[],
   interims: readonly StoredSegment[] = [],
 ): Segment[] {
-  const speakerOf = speakers(transcription);
+  const speakerOf = speakers(transcription, stored);
   const finals = new Set(stored.map(({ id }) => id));
   // A segment may become final between the two reads.
   const current = interims.filter(({ id }) => !finals.has(id));
@@ -25,16 +25,27 @@ export function toSegments(
     endedAt: new Date(segment.endedAt).toISOString(),
     final: index < stored.length,
     confidence: segment.confidence,
+    ...(isOverlap(segment) ? { overlap: true as const } : {}),
   }));
 }
 
+/** At the end of a turn, detectors of speech are not exact: less than this is no overlap. */
+const OVERLAP_MS = 300;
+
+function isOverlap({ overlapMs }: StoredSegment): boolean {
+  return overlapMs !== null && overlapMs >= OVERLAP_MS;
+}
+
 /**
- * Resolves the speaker of a segment. Live: the map's name for the track, else for the identity, else the participant's
- * own name, else the identity. A recording is one mixed track, so its speaker is known only when the map has exactly
- * one name.
+ * Resolves the speaker of a segment: the map's name for the track, else for the identity, else the participant's own
+ * name, else the identity. A recording to which no worker listened is one mixed track, whose speaker is known only when
+ * the map has exactly one name.
  */
-function speakers({ kind, speakers: map }: Transcription): (segment: StoredSegment) => string | null {
-  if (kind === 'post') {
+function speakers(
+  { kind, speakers: map }: Transcription,
+  stored: readonly StoredSegment[],
+): (segment: StoredSegment) => string | null {
+  if (kind === 'post' && stored.every(({ trackId }) => trackId === null)) {
     const [only, ...others] = new Set(Object.values(map));
     return () => (others.length === 0 ? (only ?? null) : null);
   }

@@ -23,6 +23,7 @@ const SEGMENT_COLUMNS = [
   'startedAt',
   'endedAt',
   'confidence',
+  'overlapMs',
 ] as const;
 
 type SegmentMethods = Pick<

@@ -232,6 +232,8 @@ export type StoredSegment = {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly confidence: number | null;
+  /** How long others spoke meanwhile, in milliseconds; null where that is not known. */
+  readonly overlapMs: number | null;
 };
 
 /** How many final segments a participant has; of a recording, all together. */

@@ -3,12 +3,13 @@ import type { Segment } from '../../contract/transcription.ts';
 /*
  * Writes a transcript as text. Each segment is a line or a cue, so line breaks in names and texts become spaces: they
  * must not create further lines or cues.
+ * Where somebody else spoke at the same time, [overlap] follows the text.
  *   text  [HH:MM:SS] Speaker: text
  *   vtt   WebVTT (https://www.w3.org/TR/webvtt1/), speakers as voice spans
  *   srt   SubRip, as players read it: a number, times with a comma, `Speaker: text`
  */
 
-type TranscriptLine = Pick<Segment, 'speaker' | 'text' | 'start' | 'end'>;
+type TranscriptLine = Pick<Segment, 'speaker' | 'text' | 'start' | 'end' | 'overlap'>;
 
 export function toText(segments: readonly TranscriptLine[]): string {
   return segments
@@ -18,7 +19,7 @@ export function toText(segments: readonly TranscriptLine[]): string {
 
 export function toVtt(segments: readonly TranscriptLine[]): string {
   const cues = segments.map((segment) => {
-    const text = escapeVtt(oneLine(segment.text));
+    const text = escapeVtt(spokenText(segment));
     const voice = segment.speaker === null ? '' : `<v ${escapeVtt(oneLine(segment.speaker))}>`;
     return `\n${formatTimes(segment, '.')}\n${voice}${text}\n`;
   });
@@ -31,8 +32,13 @@ export function toSrt(segments: readonly TranscriptLine[]): string {
     .join('\n');
 }
 
-function formatLine({ speaker, text }: TranscriptLine): string {
-  return speaker === null ? oneLine(text) : `${oneLine(speaker)}: ${oneLine(text)}`;
+function formatLine(line: TranscriptLine): string {
+  const text = spokenText(line);
+  return line.speaker === null ? text : `${oneLine(line.speaker)}: ${text}`;
+}
+
+function spokenText({ text, overlap }: TranscriptLine): string {
+  return overlap === true ? `${oneLine(text)} [overlap]` : oneLine(text);
 }
 
 function oneLine(text: string): string {

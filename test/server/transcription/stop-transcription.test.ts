@@ -32,6 +32,7 @@ async function say(id: string): Promise<void> {
   const segment: StoredSegment = {
     ...{ id: `seg of ${id}`, trackId: null, identity: 'ada', name: 'Ada', text: 'Hello.', language: 'en-US' },
     ...{ startedAt: NOW - 500, endedAt: NOW - 100, confidence: null },
+    overlapMs: null,
   };
   await transcriptions.addSegments(id, 'a', [segment]);
 }

@@ -9,7 +9,11 @@ import { type Column, type ListResult, list, type RecordResult, record } from '.
 const SEGMENT_COLUMNS: readonly Column<Segment>[] = [
   { heading: 'START', value: ({ start }) => start, display: ({ start }) => clockOf(start) },
   { heading: 'SPEAKER', value: ({ speaker }) => speaker ?? undefined, paint: 'name' },
-  { heading: 'TEXT', value: ({ text }) => text },
+  {
+    heading: 'TEXT',
+    value: ({ text }) => text,
+    display: ({ text, overlap }) => (overlap === true ? `${text} [overlap]` : text),
+  },
 ];
 
 /** One row for each segment; --json prints the whole response. */
@@ -42,6 +46,7 @@ export const SEGMENT_FIELDS = [
   'endedAt',
   'final',
   'confidence',
+  'overlap',
 ] as const satisfies readonly (keyof Segment)[];
 
 /** `1:02:03`, or `2:03`. */

@@ -4,8 +4,16 @@ export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 /**
  * events: events or deliveries were stored. fanOuts: deliveries of an event are still to be stored. deliveries: some
  * have ended. transcriptions: a transcription or its segments changed. keys: an API key was made, revoked or sealed anew.
+ * recordings: a recording changed its state, or the worker that listens to its room.
  */
-export const CHANGE_TOPICS = ['events', 'fanOuts', 'deliveries', 'transcriptions', 'keys'] as const;
+export const CHANGE_TOPICS = [
+  'events',
+  'fanOuts',
+  'deliveries',
+  'transcriptions',
+  'keys',
+  'recordings',
+] as const;
 
 /** Whether this process committed the change, or another one (or perhaps nobody: after a lost connection). */
 export type ChangeOrigin = 'here' | 'elsewhere';

@@ -21,8 +21,8 @@ export function splitSegment(segment: VoicedSegment, maxSamples: number): readon
   return [...pieces, { start, samples }];
 }
 
-/** Returns the middle of the quietest window between `from` and `to`. */
-function quietestPoint(samples: Float32Array, from: number, to: number): number {
+/** Returns the middle of the quietest tenth of a second between `from` and `to`; `to` when they are nearer. */
+export function quietestPoint(samples: Float32Array, from: number, to: number): number {
   let quietest = to;
   let least = Number.POSITIVE_INFINITY;
   for (let start = from; start + WINDOW <= to; start += WINDOW / 2) {

@@ -7,9 +7,9 @@ import { splitSegment } from './split-segment.ts';
 const WINDOW = 512;
 /** Longer than any segment before it is cut. The detector's own buffer grows when it has to. */
 const BUFFER_SECONDS = 30;
-/** The detector misses voiceless consonants at either end of speech, so segments are extended by these. */
-const LEAD_SAMPLES = SAMPLE_RATE * 0.25;
-const TAIL_SAMPLES = SAMPLE_RATE * 0.1;
+/** The detector misses voiceless consonants at either end of speech, so segments for recognition are extended by these. */
+export const SPEECH_MARGINS = { leadSeconds: 0.25, tailSeconds: 0.1 } as const;
+export const NO_MARGINS = { leadSeconds: 0, tailSeconds: 0 } as const;
 /** The detector reports speech this long after it began. */
 const REPORT_SAMPLES = SAMPLE_RATE * 0.2;
 
@@ -24,7 +24,11 @@ export type VoiceActivitySettings = {
   readonly maxSegmentSeconds: number;
   /** A pause of this length ends a segment. */
   readonly minSilenceSeconds: number;
+  /** Segments are extended by these; default SPEECH_MARGINS. */
+  readonly margins?: Margins;
 };
+
+type Margins = { readonly leadSeconds: number; readonly tailSeconds: number };
 
 /**
  * Creates detectors, and reuses the native detector of one that was closed. Native memory is freed only when
@@ -70,6 +74,8 @@ class SileroDetector implements VoiceActivityDetector {
   readonly #vad: Vad;
   readonly #maxSamples: number;
   readonly #pauseSamples: number;
+  readonly #leadSamples: number;
+  readonly #tailSamples: number;
   readonly #history = new SampleRingBuffer(SAMPLE_RATE * BUFFER_SECONDS);
   /** Samples that do not fill a window yet. */
   #rest = new Float32Array(0);
@@ -82,11 +88,14 @@ class SileroDetector implements VoiceActivityDetector {
   /** A closed detector must not touch its native detector, which another track may use by then. */
   #isClosed = false;
 
-  constructor(vad: Vad, { maxSegmentSeconds, minSilenceSeconds, onClosed }: DetectorSettings) {
+  constructor(vad: Vad, settings: DetectorSettings) {
+    const { leadSeconds, tailSeconds } = settings.margins ?? SPEECH_MARGINS;
     this.#vad = vad;
-    this.#onClosed = onClosed;
-    this.#maxSamples = maxSegmentSeconds * SAMPLE_RATE;
-    this.#pauseSamples = minSilenceSeconds * SAMPLE_RATE;
+    this.#onClosed = settings.onClosed;
+    this.#maxSamples = settings.maxSegmentSeconds * SAMPLE_RATE;
+    this.#pauseSamples = settings.minSilenceSeconds * SAMPLE_RATE;
+    this.#leadSamples = leadSeconds * SAMPLE_RATE;
+    this.#tailSamples = tailSeconds * SAMPLE_RATE;
   }
 
   push(samples: Float32Array): readonly VoicedSegment[] {
@@ -140,8 +149,8 @@ class SileroDetector implements VoiceActivityDetector {
     const segments: VoicedSegment[] = [];
     for (; !this.#vad.isEmpty(); this.#vad.pop()) {
       const { start, samples } = this.#vad.front(false);
-      const from = Math.max(this.#lastEnd, start - LEAD_SAMPLES);
-      const end = Math.min(this.#history.length, start + samples.length + TAIL_SAMPLES);
+      const from = Math.max(this.#lastEnd, start - this.#leadSamples);
+      const end = Math.min(this.#history.length, start + samples.length + this.#tailSamples);
       segments.push(...splitSegment(this.#history.read(from, end), this.#maxSamples));
       this.#lastEnd = end;
     }
@@ -149,8 +158,9 @@ class SileroDetector implements VoiceActivityDetector {
   }
 
   #noteVoiced(): void {
+    const spoken = this.#history.length - REPORT_SAMPLES - this.#leadSamples;
     if (!this.#vad.isDetected()) this.#voicedFrom = undefined;
-    else this.#voicedFrom ??= Math.max(this.#lastEnd, this.#history.length - REPORT_SAMPLES - LEAD_SAMPLES);
+    else this.#voicedFrom ??= Math.max(this.#lastEnd, spoken);
   }
 }
 

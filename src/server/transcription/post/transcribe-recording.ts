@@ -1,6 +1,6 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import type { Recording, RecordingStores } from '../../recordings/store.ts';
+import type { Recording } from '../../recordings/store.ts';
 import { type RecordingAudio, TranscriptionError } from '../audio/recording-audio.ts';
 import { halvesOf, type RecognisedSegment } from '../engines/recognise-speech.ts';
 import { recogniseWithRetry } from '../engines/recognise-with-retry.ts';
@@ -11,9 +11,12 @@ import {
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
+import { readTurns } from '../turns/read-turns.ts';
+import type { TurnStores } from '../turns/store.ts';
+import { type SpokenSegment, TurnCutter } from '../turns/turn-cutter.ts';
 
 export type TranscribeDeps = {
-  readonly store: Pick<TranscriptionStores & RecordingStores, 'transcriptions' | 'recordings'>;
+  readonly store: Pick<TranscriptionStores & TurnStores, 'transcriptions' | 'recordings' | 'turns'>;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly log: Log;
@@ -54,20 +57,29 @@ export async function transcribeRecording(deps: TranscribeDeps, lease: JobLease)
       'The recording was deleted before it was transcribed.',
     );
   }
+  const turns = await readTurns(deps, recording.id, lease.signal);
   const detector = deps.createDetector(job.language);
   try {
-    return await transcribeAudio(deps, lease, { recording, detector });
+    const cutter = new TurnCutter(turns, job.originAt);
+    const durationMs = await transcribeAudio(deps, lease, { recording, detector, cutter });
+    const fields = { transcriptionId: job.id, turns: turns.length, offsetMs: cutter.offsetMs };
+    deps.log.debug(fields, 'laid the turns on the recording');
+    return durationMs;
   } finally {
     detector.close();
   }
 }
 
-type Source = { readonly recording: Recording; readonly detector: VoiceActivityDetector };
+type Source = {
+  readonly recording: Recording;
+  readonly detector: VoiceActivityDetector;
+  readonly cutter: TurnCutter;
+};
 
 async function transcribeAudio(
   deps: TranscribeDeps,
   lease: JobLease,
-  { recording, detector }: Source,
+  { recording, detector, cutter }: Source,
 ): Promise<number> {
   const writer = new RecordingWriter(deps, lease, recording.durationMs);
   const pipeline = new RecognitionPipeline(deps, lease, writer);
@@ -76,14 +88,15 @@ async function transcribeAudio(
   try {
     for await (const chunk of deps.audio.decode(recording, lease.signal)) {
       samples += chunk.samples.length;
-      await pipeline.add(detector.push(chunk.samples));
+      await pipeline.add(cutter.push(detector.push(chunk.samples)));
       await writer.advance(shareOf(chunk.share, toMs(samples), recording.durationMs));
     }
   } catch (error) {
     if (!(error instanceof TranscriptionError) || error.code !== 'recording-damaged') throw error;
     damage = error;
   }
-  await pipeline.add(detector.flush());
+  await pipeline.add(cutter.push(detector.flush()));
+  await pipeline.add(cutter.flush());
   await pipeline.finish();
   if (!writer.hasText && writer.inaudible !== undefined) throw noWords(deps.engine, writer.inaudible);
   await writer.store();
@@ -100,12 +113,18 @@ function shareOf(read: number, decodedMs: number, durationMs: number | null): nu
 /** Requests to a speech server at once. A local engine uses all processors for a single segment. */
 const REMOTE_RECOGNITIONS = 4;
 
+type Voice = Omit<SpokenSegment, 'segment'>;
+type RunningRecognition = {
+  readonly recognition: Promise<readonly RecognisedSegment[]>;
+  readonly voice: Voice;
+};
+
 /** Recognises segments, several at once where a server does the work, and adds them to the writer in their order. */
 class RecognitionPipeline {
   readonly #deps: TranscribeDeps;
   readonly #lease: JobLease;
   readonly #writer: RecordingWriter;
-  readonly #running: Promise<readonly RecognisedSegment[]>[] = [];
+  readonly #running: RunningRecognition[] = [];
 
   constructor(deps: TranscribeDeps, lease: JobLease, writer: RecordingWriter) {
     this.#deps = deps;
@@ -113,15 +132,15 @@ class RecognitionPipeline {
     this.#writer = writer;
   }
 
-  async add(segments: readonly VoicedSegment[]): Promise<void> {
+  async add(spoken: readonly SpokenSegment[]): Promise<void> {
     const isRemote = this.#deps.engine.isRemoteFor(this.#lease.job.language);
     const atOnce = isRemote ? REMOTE_RECOGNITIONS : 1;
-    for (const segment of segments) {
+    for (const { segment, ...voice } of spoken) {
       this.#lease.signal.throwIfAborted();
       const recognition = recognise(this.#deps, this.#lease, segment);
       // Awaited later: a failure before that must not count as unhandled.
       recognition.catch(() => undefined);
-      this.#running.push(recognition);
+      this.#running.push({ recognition, voice });
       while (this.#running.length >= atOnce) await this.#finishFirst();
     }
   }
@@ -131,7 +150,9 @@ class RecognitionPipeline {
   }
 
   async #finishFirst(): Promise<void> {
-    for (const recognised of (await this.#running.shift()) ?? []) this.#writer.add(recognised);
+    const first = this.#running.shift();
+    if (first === undefined) return;
+    for (const recognised of await first.recognition) this.#writer.add(recognised, first.voice);
   }
 }
 
@@ -218,20 +239,21 @@ class RecordingWriter {
     return this.#inaudible;
   }
 
-  add({ start, samples, text, confidence }: RecognisedSegment): void {
+  add({ start, samples, text, confidence }: RecognisedSegment, { speaker, overlapMs }: Voice): void {
     if (text === INAUDIBLE) this.#inaudible ??= { start, samples };
     else this.#hasText = true;
     const { originAt, language } = this.#lease.job;
     this.#unstored.push({
       id: `seg_${this.#deps.ids.next()}`,
-      trackId: null,
-      identity: null,
-      name: null,
+      trackId: speaker?.trackId ?? null,
+      identity: speaker?.identity ?? null,
+      name: speaker?.name ?? null,
       text,
       language,
       startedAt: originAt + toMs(start),
       endedAt: originAt + toMs(start + samples.length),
       confidence,
+      overlapMs,
     });
   }
 

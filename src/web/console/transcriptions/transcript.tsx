@@ -28,13 +28,14 @@ export function Transcript({ segments, position, onSeek, onRename }: Props) {
   return (
     <ol className="transcript" ref={list} aria-live={position === undefined ? 'polite' : undefined}>
       {segments.map((segment) => {
-        const { id, start, text, language } = segment;
+        const { id, start, text, language, overlap } = segment;
         const isCurrent = id === current?.id;
         return (
           <li key={id} data-id={id} className={isCurrent ? 'segment segment-current' : 'segment'}>
             <span className="segment-head">
               <SpeakerName segment={segment} onRename={onRename} />
               <span className="faint">{describePosition(start)}</span>
+              {overlap === true && <span className="faint">somebody else spoke too</span>}
             </span>
             {onSeek === undefined ? (
               <p lang={language}>{text}</p>

@@ -706,6 +706,7 @@ function segment(id: string, changes: Partial<StoredSegment> = {}): StoredSegmen
     startedAt: 1500,
     endedAt: 2500,
     confidence: null,
+    overlapMs: null,
     ...changes,
   };
 }

@@ -67,6 +67,7 @@ afterEach(async () => {
 const segment = (index: number): StoredSegment => ({
   ...{ id: `seg_${index}`, trackId: 'TR_1', identity: 'ada', name: 'Ada', text: `${index}`, language: 'en' },
   ...{ startedAt: NOW + index * 1000, endedAt: NOW + index * 1000 + 900, confidence: null },
+  overlapMs: null,
 });
 const storedIds = async () => (await store.transcriptions.listSegments(ID)).map(({ id }) => id);
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

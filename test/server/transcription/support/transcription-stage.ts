@@ -78,6 +78,7 @@ export function segment(id: string, changes: Partial<StoredSegment> = {}): Store
     startedAt: now,
     endedAt: now + 1000,
     confidence: null,
+    overlapMs: null,
     ...changes,
   };
 }

@@ -4,6 +4,7 @@ import { createEventTables, createFanOuts, createPublishedTracks } from './event
 import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
+import { createTurnTables } from './turn-tables.ts';
 
 export type Migration = {
   readonly name: string;
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '012-sessions', up: addSessionColumns },
   { name: '013-api-keys', up: createApiKeys },
   { name: '014-audit', up: createAudit },
+  { name: '015-turns', up: createTurnTables },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

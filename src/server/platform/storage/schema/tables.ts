@@ -10,6 +10,7 @@ import type {
 import type { Recording } from '../../../recordings/store.ts';
 import type { Block } from '../../../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../../../transcription/store.ts';
+import type { TurnListenerRow, TurnRow } from '../../../transcription/turns/store.ts';
 import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
 
 /** Every table for the query layer. Columns have the names of the records' fields, so that rows need no mapping. */
@@ -35,6 +36,8 @@ export type Tables = {
   readonly segments: SegmentRow;
   readonly interimSegments: InterimSegmentRow;
   readonly speechWorkers: SpeechWorkerRow;
+  readonly turns: TurnRow;
+  readonly turnListeners: TurnListenerRow;
 };
 
 /** `scopes` is a list as JSON text. */

@@ -1,0 +1,25 @@
+import type { Kysely } from 'kysely';
+import type { ColumnTypes } from '../engine.ts';
+import type { Tables } from './tables.ts';
+
+/** Who spoke when in a recording, which worker listens, and how long others spoke during a segment. */
+export async function createTurnTables(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('turns')
+    .addColumn('recordingId', text, (column) => column.notNull())
+    .addColumn('trackId', text, (column) => column.notNull())
+    .addColumn('identity', text, (column) => column.notNull())
+    .addColumn('name', text)
+    .addColumn('startedAt', integer, (column) => column.notNull())
+    .addColumn('endedAt', integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('turnsKey', ['recordingId', 'startedAt', 'trackId'])
+    .execute();
+  await db.schema
+    .createTable('turnListeners')
+    .addColumn('recordingId', text, (column) => column.primaryKey().notNull())
+    .addColumn('owner', text, (column) => column.notNull())
+    .addColumn('leaseUntil', integer, (column) => column.notNull())
+    .execute();
+  await db.schema.alterTable('segments').addColumn('overlapMs', integer).execute();
+  await db.schema.alterTable('interimSegments').addColumn('overlapMs', integer).execute();
+}

@@ -1,0 +1,118 @@
+import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
+import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
+import { checkForGaps, type StayDeps, stayInRoom } from '../live/stay-in-room.ts';
+import { VoicedStream } from '../live/voiced-stream.ts';
+import type { ListenedRecording } from './store.ts';
+import { TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
+
+/*
+ * Listens to one room that is recorded, as a hidden agent: the voice activity detector alone says when each track has
+ * speech. No sound is kept and nothing is recognised.
+ */
+
+export type ListenDeps = StayDeps &
+  TurnWriterDeps & {
+    /** Creates the detector of one track. Its segments have no margins: see Speech. */
+    readonly createDetector: () => VoiceActivityDetector;
+  };
+
+export type ListenSettings = {
+  readonly recording: Pick<ListenedRecording, 'recordingId' | 'room'>;
+  readonly owner: string;
+  /** Whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it. */
+  readonly isHeld: () => boolean;
+  readonly onRefused: () => void;
+};
+
+export type Listening = {
+  /** Leaves the room at once and drops turns that are not stored yet. */
+  readonly end: () => Promise<void>;
+  /** Stores who spoke so far, then leaves the room. */
+  readonly finish: () => Promise<void>;
+};
+
+export function listenToRoom(deps: ListenDeps, settings: ListenSettings): Listening {
+  const { recordingId, room } = settings.recording;
+  const writer = new TurnWriter(deps, { ...settings, recordingId });
+  const tracks = new TrackListeners(deps, writer);
+  const ending = new AbortController();
+  const { signal } = ending;
+  const staying = stayInRoom(deps, {
+    ...{ room, identity: `stt-turns-${recordingId}`, isHeld: settings.isHeld, signal },
+    fields: { recordingId },
+    onTrack: (track) => void tracks.listen(track),
+  });
+  const checking = checkForGaps({ clock: deps.clock, check: () => tracks.checkForGaps(), signal });
+  const leave = async (): Promise<void> => {
+    ending.abort();
+    await Promise.all([staying, checking]);
+  };
+  return {
+    end: async () => {
+      writer.close();
+      tracks.end();
+      await leave();
+    },
+    finish: async () => {
+      tracks.end();
+      await writer.flush();
+      await leave();
+    },
+  };
+}
+
+class TrackListeners {
+  readonly #deps: ListenDeps;
+  readonly #writer: TurnWriter;
+  readonly #streams = new Set<VoicedStream>();
+  #isEnded = false;
+
+  constructor(deps: ListenDeps, writer: TurnWriter) {
+    this.#deps = deps;
+    this.#writer = writer;
+  }
+
+  checkForGaps(): void {
+    for (const stream of this.#streams) stream.checkForGap();
+  }
+
+  /** Ends the turns of all tracks. Later sound is ignored. */
+  end(): void {
+    for (const stream of this.#streams) stream.flush();
+    this.#isEnded = true;
+  }
+
+  /** Resolves when the track has ended. Never rejects. */
+  async listen(track: AudioTrack): Promise<void> {
+    if (this.#isEnded) return;
+    const { log } = this.#deps;
+    try {
+      await this.#listenToEnd(track);
+    } catch (error) {
+      log.error({ trackId: track.trackId, err: error }, 'listening to a track failed');
+    }
+  }
+
+  async #listenToEnd(track: AudioTrack): Promise<void> {
+    const { clock, createDetector } = this.#deps;
+    const detector = createDetector();
+    const onVoiced = (segment: VoicedSegment, startedAt: number): void =>
+      this.#add(track, segment, startedAt);
+    const stream = new VoicedStream({ clock, detector, onVoiced });
+    this.#streams.add(stream);
+    try {
+      for await (const samples of track.audio) {
+        if (!this.#isEnded) stream.push(samples);
+      }
+      if (!this.#isEnded) stream.flush();
+    } finally {
+      this.#streams.delete(stream);
+      detector.close();
+    }
+  }
+
+  #add({ trackId, identity, name }: AudioTrack, { samples }: VoicedSegment, startedAt: number): void {
+    const endedAt = startedAt + Math.round((samples.length / SAMPLE_RATE) * 1000);
+    this.#writer.add({ trackId, identity, name: name() || null, startedAt, endedAt });
+  }
+}

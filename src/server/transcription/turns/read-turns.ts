@@ -1,0 +1,21 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Turn, TurnStores } from './store.ts';
+
+export type ReadTurnsDeps = { readonly store: Pick<TurnStores, 'turns'>; readonly clock: Clock };
+
+const LOOK_AGAIN_MS = 250;
+
+/**
+ * Reads who spoke when in a recording that has ended. Waits while a worker still stores the last turns: for the end of
+ * its lease at most, when it has died. Rejects when the signal is aborted.
+ */
+export async function readTurns(
+  { store, clock }: ReadTurnsDeps,
+  recordingId: string,
+  signal: AbortSignal,
+): Promise<readonly Turn[]> {
+  while (await store.turns.isListening(recordingId, clock.now())) {
+    await clock.sleep(LOOK_AGAIN_MS, signal);
+  }
+  return await store.turns.listTurns(recordingId);
+}

@@ -1,0 +1,64 @@
+import type { Recording, RecordingStores } from '../../recordings/store.ts';
+
+/*
+ * Who spoke when, while a room was recorded. One stt-live worker at a time listens for a recording, by a lease: a row
+ * that exists while somebody listens. A turn is one participant's speech without a longer pause. Turns are deleted with
+ * their recording.
+ */
+
+export type Turn = {
+  readonly trackId: string;
+  readonly identity: string;
+  /** The participant's name at that time. */
+  readonly name: string | null;
+  /** Unix milliseconds by the clock of the database. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+};
+
+/** A recording that should be listened to, and who does. */
+export type ListenedRecording = {
+  readonly recordingId: string;
+  readonly room: string;
+  /** Lease owner; null when nobody has listened yet. */
+  readonly owner: string | null;
+  readonly leaseUntil: number | null;
+};
+
+export type ListeningClaim = {
+  readonly recordingId: string;
+  readonly owner: string;
+  readonly now: number;
+  readonly leaseUntil: number;
+};
+
+export interface TurnStore {
+  /**
+   * Lists running recordings, oldest first, and those that a worker listens to, were stopped after `stoppedAfter` and
+   * have not ended.
+   */
+  listListened(stoppedAfter: number): Promise<readonly ListenedRecording[]>;
+  /** True when `owner` now holds the lease: nobody did, or its lease had expired. */
+  claimListening(claim: ListeningClaim): Promise<boolean>;
+  /** Extends all leases of a worker. */
+  renewListening(owner: string, leaseUntil: number): Promise<void>;
+  releaseListening(recordingId: string, owner: string): Promise<void>;
+  /** Whether a worker listens, or may have turns that are not stored yet. */
+  isListening(recordingId: string, now: number): Promise<boolean>;
+  /** Adds turns and skips known ones. False when `owner` does not hold the lease. */
+  addTurns(recordingId: string, owner: string, turns: readonly Turn[]): Promise<boolean>;
+  /** Lists turns by start, then track. */
+  listTurns(recordingId: string): Promise<readonly Turn[]>;
+}
+
+export interface TurnStores extends RecordingStores {
+  readonly turns: TurnStore;
+}
+
+export type TurnListenerRow = {
+  readonly recordingId: Recording['id'];
+  readonly owner: string;
+  readonly leaseUntil: number;
+};
+
+export type TurnRow = Turn & { readonly recordingId: Recording['id'] };

@@ -1,0 +1,137 @@
+import { quietestPoint } from '../audio/split-segment.ts';
+import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
+import { SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
+import { alignTurns, type Span } from './align-turns.ts';
+import { cutAtTurns, overlapOf, type SpokenPart, type TurnSpan } from './cut-at-turns.ts';
+import type { Turn } from './store.ts';
+
+/** Speech of a recording with its speaker. */
+export type SpokenSegment = {
+  readonly segment: VoicedSegment;
+  /** Undefined where no worker listened, or nobody was heard. */
+  readonly speaker: Pick<Turn, 'trackId' | 'identity' | 'name'> | undefined;
+  /** Null where nobody was heard. */
+  readonly overlapMs: number | null;
+};
+
+/** So much speech is held before the turns are laid on it: 4 MB of samples. */
+const HELD_MS = 60_000;
+/** A cut is looked for this far beyond the end of a turn, since the detectors do not agree exactly. */
+const CUT_MARGIN_MS = 100;
+/** Shorter parts have no word. */
+const MIN_PART_SAMPLES = SAMPLE_RATE * 0.2;
+/** Speech that ends so long before the first turn was not listened to, however far the turns are moved. */
+const UNHEARD_MS = 5_000;
+const LEAD_MS = SPEECH_MARGINS.leadSeconds * 1000;
+const TAIL_MS = SPEECH_MARGINS.tailSeconds * 1000;
+
+/**
+ * Cuts the speech of a recording where the speaker changes, and says who speaks. The sound is cut and not the text, since
+ * few recognisers say when each word was spoken, and every part is recognised as the speech of one person.
+ */
+export class TurnCutter {
+  readonly #turns: readonly Turn[];
+  readonly #speakers: ReadonlyMap<string, Turn>;
+  readonly #originAt: number;
+  /** Of the first turn, as far as it is known. */
+  readonly #firstMs: number;
+  /** The turns by the clock of the recording; undefined before they were aligned. */
+  #spans: readonly TurnSpan[] | undefined;
+  #held: VoicedSegment[] = [];
+  #offsetMs = 0;
+
+  /** `originAt`: the beginning of the recording by the clock of the turns, as far as it is known. */
+  constructor(turns: readonly Turn[], originAt: number) {
+    this.#turns = turns;
+    this.#speakers = new Map(turns.map((turn) => [turn.trackId, turn]));
+    this.#originAt = originAt;
+    this.#firstMs = Math.min(...turns.map(({ startedAt }) => startedAt - originAt));
+    if (turns.length === 0) this.#spans = [];
+  }
+
+  /** By how many milliseconds the turns were moved; 0 before. */
+  get offsetMs(): number {
+    return this.#offsetMs;
+  }
+
+  /** Returns what can be told by now: the beginning of a recording is held until the turns can be aligned. */
+  push(segments: readonly VoicedSegment[]): readonly SpokenSegment[] {
+    if (this.#spans === undefined) {
+      const unheard = segments.filter((segment) => spanOf(segment).to < this.#firstMs - UNHEARD_MS);
+      this.#held.push(...segments.slice(unheard.length));
+      const unnamed = unheard.map((segment) => ({ segment, speaker: undefined, overlapMs: null }));
+      return this.#heldMs() < HELD_MS ? unnamed : [...unnamed, ...this.flush()];
+    }
+    const spans = this.#spans;
+    return segments.flatMap((segment) => this.#cut(segment, spans));
+  }
+
+  /** Returns the rest. */
+  flush(): readonly SpokenSegment[] {
+    const held = this.#held;
+    this.#held = [];
+    this.#spans ??= this.#align(held);
+    const spans = this.#spans;
+    return held.flatMap((segment) => this.#cut(segment, spans));
+  }
+
+  #heldMs(): number {
+    return this.#held.map(spanOf).reduce((sum, { from, to }) => sum + to - from, 0);
+  }
+
+  #align(speech: readonly VoicedSegment[]): readonly TurnSpan[] {
+    const spans = this.#turns.map(({ trackId, startedAt, endedAt }) => ({
+      ...{ trackId, from: startedAt - this.#originAt, to: endedAt - this.#originAt },
+    }));
+    const withoutMargins = speech
+      .map(spanOf)
+      .map(({ from, to }) => ({ from: from + LEAD_MS, to: to - TAIL_MS }));
+    this.#offsetMs = alignTurns(spans, withoutMargins);
+    return spans.map(({ trackId, from, to }) => ({
+      ...{ trackId, from: from + this.#offsetMs, to: to + this.#offsetMs },
+    }));
+  }
+
+  #cut(segment: VoicedSegment, turns: readonly TurnSpan[]): readonly SpokenSegment[] {
+    return partsOf(segment, cutAtTurns(spanOf(segment), turns)).map(({ from, to, trackId }) => {
+      const piece = { start: segment.start + from, samples: segment.samples.subarray(from, to) };
+      const speaker = trackId === undefined ? undefined : this.#speakers.get(trackId);
+      const overlapMs = speaker === undefined ? null : overlapOf(spanOf(piece), turns);
+      return { segment: piece, speaker, overlapMs };
+    });
+  }
+}
+
+/** Indices of samples in a segment. */
+type SamplePart = Span & { readonly trackId: string | undefined };
+
+/** A part that is too short joins the one before it, or the one after it where it is the first. */
+function partsOf(segment: VoicedSegment, parts: readonly SpokenPart[]): readonly SamplePart[] {
+  const found: SamplePart[] = [];
+  let from = 0;
+  for (const [index, { cut, trackId }] of parts.entries()) {
+    const isLast = index === parts.length - 1;
+    const to = isLast ? segment.samples.length : quietestIn(segment, cut);
+    const before = found.at(-1);
+    if (to - from >= MIN_PART_SAMPLES || (isLast && before === undefined)) found.push({ from, to, trackId });
+    else if (before !== undefined) found[found.length - 1] = { ...before, to };
+    else continue;
+    from = to;
+  }
+  return found;
+}
+
+function quietestIn({ start, samples }: VoicedSegment, cut: Span): number {
+  const indexOf = (ms: number): number =>
+    Math.min(samples.length, Math.max(0, Math.round((ms / 1000) * SAMPLE_RATE) - start));
+  return quietestPoint(samples, indexOf(cut.from - CUT_MARGIN_MS), indexOf(cut.to + CUT_MARGIN_MS));
+}
+
+/** Milliseconds from the beginning of the recording. */
+function spanOf({ start, samples }: VoicedSegment): Span {
+  return { from: toMs(start), to: toMs(start + samples.length) };
+}
+
+function toMs(samples: number): number {
+  return Math.round((samples / SAMPLE_RATE) * 1000);
+}

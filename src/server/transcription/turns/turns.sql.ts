@@ -1,0 +1,120 @@
+import { sql } from 'kysely';
+import type { Connection } from '../../platform/storage/engine.ts';
+import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import type { ListenedRecording, ListeningClaim, Turn, TurnStore } from './store.ts';
+
+/** A literal, not a parameter: both engines use the partial index only when the query repeats its predicate literally. */
+const isActive = sql<boolean>`status in ('starting', 'recording')`;
+/** Limits the number of parameters of one statement. */
+const INSERTED_AT_ONCE = 100;
+/** A lease that expired so long ago belongs to a worker that died when the recording had just ended. */
+const FORGOTTEN_MS = 3_600_000;
+
+export function createTurnStore(connection: Connection): TurnStore {
+  const { db } = connection;
+  return {
+    listListened: async (stoppedAfter) => [
+      ...(await listRunning(connection)),
+      ...(await listEnding(connection, stoppedAfter)),
+    ],
+    claimListening: (claim) => claimListening(connection, claim),
+    renewListening: async (owner, leaseUntil) => {
+      await db.updateTable('turnListeners').set({ leaseUntil }).where('owner', '=', owner).execute();
+    },
+    releaseListening: async (recordingId, owner) => {
+      await db
+        .deleteFrom('turnListeners')
+        .where('recordingId', '=', recordingId)
+        .where('owner', '=', owner)
+        .execute();
+      connection.changes.note(db, 'recordings');
+    },
+    isListening: async (recordingId, now) => {
+      const held = db
+        .selectFrom('turnListeners')
+        .select('recordingId')
+        .where('recordingId', '=', recordingId)
+        .where('leaseUntil', '>', now);
+      return (await held.executeTakeFirst()) !== undefined;
+    },
+    addTurns: (recordingId, owner, turns) => addTurns(connection, { recordingId, owner }, turns),
+    listTurns: (recordingId) =>
+      db
+        .selectFrom('turns')
+        .select(['trackId', 'identity', 'name', 'startedAt', 'endedAt'])
+        .where('recordingId', '=', recordingId)
+        .orderBy('startedAt')
+        .orderBy('trackId')
+        .execute(),
+  };
+}
+
+function listRunning({ db }: Connection): Promise<readonly ListenedRecording[]> {
+  return db
+    .selectFrom('recordings')
+    .leftJoin('turnListeners', 'turnListeners.recordingId', 'recordings.id')
+    .select(['recordings.id as recordingId', 'room', 'owner', 'leaseUntil'])
+    .where(isActive)
+    .where('status', '=', 'recording')
+    .orderBy('createdAt')
+    .orderBy('recordings.id')
+    .execute();
+}
+
+function listEnding({ db }: Connection, stoppedAfter: number): Promise<readonly ListenedRecording[]> {
+  return db
+    .selectFrom('turnListeners')
+    .innerJoin('recordings', 'recordings.id', 'turnListeners.recordingId')
+    .select(['recordings.id as recordingId', 'room', 'owner', 'leaseUntil'])
+    .where('status', '=', 'stopped')
+    .where('endedAt', 'is', null)
+    .where('stoppedAt', '>', stoppedAfter)
+    .execute();
+}
+
+async function claimListening(
+  { db }: Connection,
+  { recordingId, owner, now, leaseUntil }: ListeningClaim,
+): Promise<boolean> {
+  await db
+    .deleteFrom('turnListeners')
+    .where('leaseUntil', '<', now - FORGOTTEN_MS)
+    .execute();
+  const claimed = await sql`
+    insert into "turnListeners" ("recordingId", owner, "leaseUntil")
+    select id, cast(${owner} as text), cast(${leaseUntil} as bigint) from recordings
+    where id = ${recordingId} and "endedAt" is null
+    on conflict ("recordingId") do update set owner = excluded.owner, "leaseUntil" = excluded."leaseUntil"
+    where "turnListeners"."leaseUntil" <= ${now}
+    returning "recordingId"`.execute(db);
+  return claimed.rows.length === 1;
+}
+
+type Holder = { readonly recordingId: string; readonly owner: string };
+
+/** Locks the lease, so that a takeover or the deletion of the recording waits until the turns are stored. */
+function addTurns(
+  { atomically, dialect }: Connection,
+  { recordingId, owner }: Holder,
+  turns: readonly Turn[],
+): Promise<boolean> {
+  const rows = turns.map(({ identity, name, trackId, startedAt, endedAt }) => ({
+    ...{ recordingId, trackId, startedAt, endedAt },
+    identity: sanitizeText(identity),
+    name: name && sanitizeText(name),
+  }));
+  return atomically(async (db) => {
+    const held = await sql`
+      select owner from "turnListeners" where "recordingId" = ${recordingId} and owner = ${owner}
+      ${dialect.lockRows}`.execute(db);
+    if (held.rows.length === 0) return false;
+    for (let start = 0; start < rows.length; start += INSERTED_AT_ONCE) {
+      await db
+        .insertInto('turns')
+        .values(rows.slice(start, start + INSERTED_AT_ONCE))
+        .onConflict((conflict) => conflict.columns(['recordingId', 'startedAt', 'trackId']).doNothing())
+        .execute();
+    }
+    return true;
+  });
+}

@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { Turn, TurnStore } from '../../../../src/server/transcription/turns/store.ts';
+import { observeRecording } from '../../../support/observe-recording.ts';
+import type { Ground } from './store-contract.ts';
+
+/** What every engine of the store has to keep of who spoke when. */
+export function describeTurns(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`turns on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+    let turns: TurnStore;
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+      turns = store.turns;
+    });
+    afterEach(() => ground.close());
+
+    async function record(id: string, at = 1_000): Promise<void> {
+      const recording = { id, room: `room of ${id}`, filepath: `${id}.mp4`, bucket: null };
+      await store.recordings.claim({ ...recording, owner: 'maker', claimUntil: at + 500 }, at);
+      const created = { owner: 'maker', egressId: `EG_${id}`, at: at + 1 };
+      await observeRecording(store, id, { type: 'egress-created', ...created });
+    }
+    const stop = (id: string, at: number) => observeRecording(store, id, { type: 'stop-accepted', at });
+    const end = (id: string, at: number) =>
+      observeRecording(store, id, { type: 'recorder-gone', reason: 'gone', file: undefined, at });
+    const claim = (recordingId: string, owner: string, now = 2_000): Promise<boolean> =>
+      turns.claimListening({ recordingId, owner, now, leaseUntil: now + 1_000 });
+    const listed = async (stoppedAfter = 0) =>
+      (await turns.listListened(stoppedAfter)).map(({ recordingId }) => recordingId);
+
+    it('are wanted of running recordings, the oldest first', async () => {
+      await record('two', 1_200);
+      await record('one', 1_000);
+      expect(await turns.listListened(0)).toEqual([
+        { recordingId: 'one', room: 'room of one', owner: null, leaseUntil: null },
+        { recordingId: 'two', room: 'room of two', owner: null, leaseUntil: null },
+      ]);
+      await claim('two', 'a');
+      expect((await turns.listListened(0))[1]).toMatchObject({ owner: 'a', leaseUntil: 3_000 });
+    });
+
+    it('are wanted for a while after the stop from the worker that listens, until the recording has ended', async () => {
+      await record('one');
+      await record('two');
+      await claim('one', 'a');
+      await stop('one', 5_000);
+      await stop('two', 5_000);
+      expect(await listed(4_999)).toEqual(['one']);
+      expect(await listed(5_000)).toEqual([]);
+      await end('one', 6_000);
+      expect(await listed(4_999)).toEqual([]);
+    });
+
+    it('are listened to by one worker at a time, until its lease has expired or is released', async () => {
+      await record('one');
+      expect(await claim('one', 'a', 2_000)).toBe(true);
+      expect(await claim('one', 'b', 2_999)).toBe(false);
+      expect(await turns.isListening('one', 2_999)).toBe(true);
+      expect(await turns.isListening('one', 3_000)).toBe(false);
+      await turns.renewListening('a', 4_000);
+      expect(await claim('one', 'b', 3_999)).toBe(false);
+      expect(await claim('one', 'b', 4_000)).toBe(true);
+      await turns.releaseListening('one', 'a');
+      expect(await turns.isListening('one', 4_500)).toBe(true);
+      await turns.releaseListening('one', 'b');
+      expect(await turns.isListening('one', 4_500)).toBe(false);
+      expect(await claim('one', 'a', 4_500)).toBe(true);
+    });
+
+    it('are listened to by one of 20 workers that claim at once over five instances', async () => {
+      await record('one');
+      const stores = await Promise.all(Array.from({ length: 5 }, () => ground.open()));
+      const claimed = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (stores[index % 5] ?? store).turns.claimListening({
+            ...{ recordingId: 'one', owner: `worker ${index}`, now: 2_000, leaseUntil: 3_000 },
+          }),
+        ),
+      );
+      expect(claimed.filter(Boolean)).toHaveLength(1);
+    });
+
+    it('are not listened to once the recording has ended, or is unknown', async () => {
+      await record('one');
+      await end('one', 2_000);
+      expect(await claim('one', 'a')).toBe(false);
+      expect(await claim('unknown', 'a')).toBe(false);
+    });
+
+    it('are stored by the worker that listens, once each, and are listed by their start', async () => {
+      await record('one');
+      await claim('one', 'a');
+      const [first, second] = [turn('ada', 10), turn('bob', 5, { name: null })];
+      expect(await turns.addTurns('one', 'a', [first, second])).toBe(true);
+      expect(await turns.addTurns('one', 'a', [first])).toBe(true);
+      expect(await turns.addTurns('one', 'b', [turn('eve', 20)])).toBe(false);
+      expect(await turns.addTurns('two', 'a', [turn('eve', 20)])).toBe(false);
+      expect(await turns.listTurns('one')).toEqual([second, first]);
+      expect(await turns.listTurns('two')).toEqual([]);
+    });
+
+    it('have names without the characters that a database refuses', async () => {
+      await record('one');
+      await claim('one', 'a');
+      await turns.addTurns('one', 'a', [turn('a\u0000da', 1, { name: 'A\u0000da' })]);
+      expect(await turns.listTurns('one')).toMatchObject([
+        { identity: expect.not.stringContaining('\u0000'), name: expect.not.stringContaining('\u0000') },
+      ]);
+    });
+
+    it('are many in one go', async () => {
+      await record('one');
+      await claim('one', 'a');
+      const many = Array.from({ length: 350 }, (_, index) => turn('ada', index));
+      expect(await turns.addTurns('one', 'a', many)).toBe(true);
+      expect(await turns.listTurns('one')).toEqual(many);
+    });
+
+    it('are deleted with their recording, whose worker can add none afterwards', async () => {
+      await record('one');
+      await claim('one', 'a');
+      await turns.addTurns('one', 'a', [turn('ada', 1)]);
+      expect(await store.recordings.delete('one')).toBe(false);
+      expect(await turns.listTurns('one')).toHaveLength(1);
+      await end('one', 3_000);
+      expect(await store.recordings.delete('one')).toBe(true);
+      expect(await turns.listTurns('one')).toEqual([]);
+      expect(await turns.addTurns('one', 'a', [turn('ada', 2)])).toBe(false);
+      expect(await turns.isListening('one', 0)).toBe(false);
+    });
+  });
+}
+
+function turn(identity: string, startedAt: number, changes: Partial<Turn> = {}): Turn {
+  return {
+    trackId: `TR_${identity}`,
+    identity,
+    name: 'A name',
+    startedAt,
+    endedAt: startedAt + 1,
+    ...changes,
+  };
+}

@@ -1,0 +1,133 @@
+import { copyFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Recording } from '../../../../src/contract/recordings.ts';
+import type { PostQueued, PostTranscriptionDetail } from '../../../../src/contract/transcription.ts';
+import { loadConfig } from '../../../../src/server/app/config/config.ts';
+import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
+import type { Turn } from '../../../../src/server/transcription/turns/store.ts';
+import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
+import { keepingLog } from '../../../support/app.ts';
+import { testSpeech } from '../../../support/test-speech.ts';
+import { type MediaFiles, makeMediaFiles } from '../audio/media-files.ts';
+import { startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
+
+let stage: TranscriptionStage;
+let media: MediaFiles;
+let worker: RunningWorker;
+let call: string;
+beforeAll(async () => {
+  media = await makeMediaFiles();
+  stage = await startTranscriptionStage();
+  const settings = {
+    API_KEY: 'k',
+    API_SECRET: 's',
+    DATA_DIR: stage.dataDir,
+    RECORDING_DIR: stage.recordingDir,
+  };
+  const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
+  worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech: testSpeech() });
+  // It is loud from 1 to 3 s, from 3.1 to 5 s, and from 6 to 9 s.
+  const isLoud = 'between(t,1,3)+between(t,3.1,5)+between(t,6,9)';
+  const sound = `aevalsrc='0.5*sin(440*2*PI*t)*(${isLoud})':s=16000:d=10`;
+  call = await media.make('call.mp4', ['-f', 'lavfi', '-i', sound, '-c:a', 'aac']);
+});
+afterAll(async () => {
+  await worker?.close();
+  await stage?.close();
+  await media?.remove();
+});
+
+type Spoken = readonly [identity: string, fromMs: number, toMs: number];
+
+/** A recording of that sound, to which a worker listened whose clock is `lateMs` behind the recorder's. */
+async function record(spoken: readonly Spoken[], lateMs = 0): Promise<Recording> {
+  const { turns } = stage.store;
+  const { egressId } = await stage.record();
+  const stored = await stage.store.recordings.findByEgressId(egressId);
+  const recordingId = stored?.id ?? '';
+  const now = Date.now();
+  await turns.claimListening({ recordingId, owner: 'test', now, leaseUntil: now + 60_000 });
+  await stage.service.call('POST', `/v1/rooms/${stored?.room}/recording/stop`);
+  const ended = async () => {
+    const recording = await stage.get(egressId);
+    return recording.endedAt !== null && recording;
+  };
+  const recording = await vi.waitUntil(ended, { timeout: 20_000, interval: 50 });
+  await copyFile(call, recording.file?.path ?? '');
+  const origin = Date.parse(recording.mediaStartedAt ?? '') - lateMs;
+  const found = spoken.map(([identity, from, to]): Turn => {
+    const times = { startedAt: origin + from, endedAt: origin + to };
+    return { trackId: `TR_${identity}`, identity, name: identity.toUpperCase(), ...times };
+  });
+  expect(await turns.addTurns(recordingId, 'test', found)).toBe(true);
+  await turns.releaseListening(recordingId, 'test');
+  return recording;
+}
+
+async function queue({ recordingId }: Recording, participants: Record<string, string>): Promise<string> {
+  const path = `/v1/recordings/${recordingId}/transcribe`;
+  const queued = await stage.service.call('POST', path, { body: { participants } });
+  expect(queued.status, queued.text).toBe(202);
+  return (queued.json as PostQueued).transcriptionId;
+}
+
+async function transcribe(recording: Recording, participants = {}): Promise<PostTranscriptionDetail> {
+  const id = await queue(recording, participants);
+  return await vi.waitUntil(
+    async () => {
+      const one: PostTranscriptionDetail = (await stage.service.call('GET', `/v1/transcriptions/${id}`)).json;
+      return ['completed', 'failed'].includes(one.status) && one;
+    },
+    { timeout: 30_000, interval: 100 },
+  );
+}
+
+const CALL: readonly Spoken[] = [
+  ['ada', 1_000, 3_000],
+  ['bob', 3_100, 5_000],
+  ['ada', 6_000, 9_000],
+  ['eve', 6_500, 7_500],
+];
+const spans = ({ segments }: PostTranscriptionDetail) =>
+  segments.map(({ participantIdentity, start, end }) => [participantIdentity, start, end]);
+const near = (seconds: number) => expect.closeTo(seconds, 0);
+
+describe('the transcript of a recording to which a worker listened', { timeout: 60_000 }, () => {
+  it('is cut where the speaker changes, names each of them, and marks overlap', async () => {
+    const done = await transcribe(await record(CALL), { TR_bob: 'Bob Bee' });
+    expect(spans(done)).toEqual([
+      ['ada', near(1), near(3)],
+      ['bob', near(3), near(5)],
+      ['ada', near(6), near(9)],
+    ]);
+    expect(done.segments.map(({ trackId, speaker, overlap }) => [trackId, speaker, overlap])).toEqual([
+      ['TR_ada', 'ADA', undefined],
+      ['TR_bob', 'Bob Bee', undefined],
+      ['TR_ada', 'ADA', true],
+    ]);
+    const read = async (format: string): Promise<string> =>
+      (await stage.service.call('GET', `/v1/transcriptions/${done.transcriptionId}?format=${format}`)).text;
+    expect(await read('text')).toMatch(
+      /^\[00:00:0\d\] ADA: 2\.\d seconds\n\[00:00:0\d\] Bob Bee: \d\.\d seconds\n\[00:00:0\d\] ADA: \d\.\d seconds \[overlap\]\n$/,
+    );
+    expect(await read('srt')).toMatch(/ADA: \d\.\d seconds \[overlap\]\n$/);
+    expect(await read('vtt')).toMatch(/<v ADA>\d\.\d seconds \[overlap\]\n$/);
+  });
+
+  it('is named rightly when the clocks are more than a second apart', async () => {
+    expect(spans(await transcribe(await record(CALL, 1_300)))).toEqual([
+      ['ada', near(1), near(3)],
+      ['bob', near(3), near(5)],
+      ['ada', near(6), near(9)],
+    ]);
+  });
+
+  it('names nobody where nobody was heard, even if only one name is known', async () => {
+    const recording = await record([['ada', 6_000, 9_000]]);
+    const done = await transcribe(recording, { ada: 'Ada' });
+    expect(done.segments.map(({ speaker, trackId }) => [speaker, trackId])).toEqual([
+      [null, null],
+      ['Ada', 'TR_ada'],
+    ]);
+  });
+});
