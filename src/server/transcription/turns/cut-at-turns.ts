@@ -12,7 +12,7 @@ export type SpokenPart = {
 };
 
 /** Less than this of another voice is not worth a cut: the two detectors do not agree to the last syllable. */
-const SWITCH_MS = 150;
+const SWITCH_MS = 80;
 /** Speech that lies beside a turn belongs to it when it is this near. */
 const NEAR_MS = 500;
 
