@@ -18,7 +18,7 @@ const NEAR_MS = 500;
 
 /**
  * Cuts a stretch of speech where the speaker changes. Each part gets the track that leaves the least of it unexplained:
- * somebody who is interrupted by a word keeps the floor, and where two speak at once the one who spoke first does.
+ * somebody who is interrupted by a word while speaking on keeps the floor.
  */
 export function cutAtTurns(speech: Span, turns: readonly TurnSpan[]): readonly SpokenPart[] {
   const near = turns.filter(({ from, to }) => from < speech.to + NEAR_MS && to > speech.from - NEAR_MS);
