@@ -2,7 +2,7 @@ import { watch } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type Hint, HintedError } from '../../contract/hint.ts';
 import type { Log } from '../platform/log.ts';
-import { createDetectorFactory, NO_MARGINS } from '../transcription/audio/voice-activity.ts';
+import { createDetectorFactory, TURN_MARGINS } from '../transcription/audio/voice-activity.ts';
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
 import { createMixedEngine } from '../transcription/engines/mixed-engine.ts';
 import { installedModels, modelsFolder, vadModelPath } from '../transcription/engines/model-store.ts';
@@ -18,7 +18,7 @@ export type Speech = {
   readonly engine: SpeechEngine;
   /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
   readonly createDetector: (minSilenceSeconds: number, language: string) => VoiceActivityDetector;
-  /** Creates a detector that tells when somebody speaks: its segments have no margins and are not recognised. */
+  /** Creates a detector that tells when somebody speaks: its segments have no margins, and nobody recognises them. */
   readonly createTurnDetector: () => VoiceActivityDetector;
   /** Models that cannot be used, as far as is known by now. */
   readonly failedModels: () => readonly FailedModel[];
@@ -30,7 +30,7 @@ export type Speech = {
  * The same pause as in the transcription of a recording, whose segments are compared with the turns. A longer turn is
  * reported in pieces, so that little is lost when the worker dies.
  */
-const TURNS = { minSilenceSeconds: 0.3, maxSegmentSeconds: 8, margins: NO_MARGINS } as const;
+const TURNS = { minSilenceSeconds: 0.3, maxSegmentSeconds: 8, margins: TURN_MARGINS } as const;
 
 const INSTALL: Hint = { text: 'install the small English one', command: 'rtc stt install moonshine-tiny-en' };
 

@@ -9,7 +9,8 @@ const WINDOW = 512;
 const BUFFER_SECONDS = 30;
 /** The detector misses voiceless consonants at either end of speech, so segments for recognition are extended by these. */
 export const SPEECH_MARGINS = { leadSeconds: 0.25, tailSeconds: 0.1 } as const;
-export const NO_MARGINS = { leadSeconds: 0, tailSeconds: 0 } as const;
+/** For who speaks when: the detector reports the end of speech about this much late. */
+export const TURN_MARGINS = { leadSeconds: 0, tailSeconds: -0.1 } as const;
 /** The detector reports speech this long after it began. */
 const REPORT_SAMPLES = SAMPLE_RATE * 0.2;
 

@@ -17,7 +17,7 @@ export type SpokenSegment = {
 /** So much speech is held before the turns are laid on it: 4 MB of samples. */
 const HELD_MS = 60_000;
 /** A cut is looked for this far beyond the end of a turn, since the detectors do not agree exactly. */
-const CUT_MARGIN_MS = 100;
+const CUT_MARGIN_MS = 50;
 /** Shorter parts have no word. */
 const MIN_PART_SAMPLES = SAMPLE_RATE * 0.2;
 /** Speech that ends so long before the first turn was not listened to, however far the turns are moved. */
