@@ -30,7 +30,7 @@ export function toSegments(
 }
 
 /** At the end of a turn, detectors of speech are not exact: less than this is no overlap. */
-const OVERLAP_MS = 300;
+export const OVERLAP_MS = 200;
 
 function isOverlap({ overlapMs }: StoredSegment): boolean {
   return overlapMs !== null && overlapMs >= OVERLAP_MS;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { VoicedStream } from '../../../../src/server/transcription/live/voiced-stream.ts';
+import { OVERLAP_MS } from '../../../../src/server/transcription/resolve-speakers.ts';
 import type { Turn } from '../../../../src/server/transcription/turns/store.ts';
 import { type SpokenSegment, TurnCutter } from '../../../../src/server/transcription/turns/turn-cutter.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -51,7 +52,7 @@ function cut({ mixed }: ScriptedCall, turns: readonly Turn[]): { found: FoundSeg
     identity: speaker?.identity ?? null,
     from: (segment.start / SAMPLE_RATE) * 1000,
     to: ((segment.start + segment.samples.length) / SAMPLE_RATE) * 1000,
-    isOverlap: (overlapMs ?? 0) >= 300,
+    isOverlap: (overlapMs ?? 0) >= OVERLAP_MS,
   }));
   return { found, offsetMs: cutter.offsetMs };
 }
