@@ -73,7 +73,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     sessions: createSessionStore(connection),
     webhooks: createWebhookStore(connection, registrations),
     deliveries: createDeliveryStore(connection),
-    blocks: createBlockStore(connection.db),
+    blocks: createBlockStore(connection),
     audit: createAuditStore(connection),
     keys: createKeyStore(connection),
     idempotency: createIdempotencyStore(connection.db),

@@ -18,6 +18,7 @@ import type { RecordingEnd } from '../recordings/apply-observation.ts';
 import { removeUnusedFolder } from '../recordings/files/remove-unused-folder.ts';
 import { storeRecordingEnd } from '../recordings/recording-events.ts';
 import type { Recording } from '../recordings/store.ts';
+import { openKnownBlocks } from '../rooms/blocks/known-blocks.ts';
 import { removeWhenBlocked } from '../rooms/blocks/remove-blocked.ts';
 import { createRoomNames } from '../rooms/list-rooms.ts';
 import { createRecentCounts } from '../rooms/recent-counts.ts';
@@ -90,6 +91,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   }
   const work = startWork(config, adapters, closers);
   const keyRing = openKeyRing(adapters);
+  const knownBlocks = openKnownBlocks(adapters);
   const isShuttingDown = (): boolean => shutdown.aborted;
   const app = await buildApp({
     routes: serviceRoutes({
@@ -99,6 +101,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       version,
       isShuttingDown,
       randomBytes,
+      findBlock: knownBlocks.find,
       recordings: {
         ...recordingSettings(config),
         webhookUrl: () => `${ownUrl()}/livekit/webhook`,
@@ -126,6 +129,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   closers.add(async () => {
     work.stopWaiting();
     keyRing.close();
+    knownBlocks.close();
   });
   const url = await app.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     throw listenError(error, config);

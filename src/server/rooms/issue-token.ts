@@ -3,11 +3,13 @@ import type { Hint } from '../../contract/hint.ts';
 import type { Token, TokenRequest } from '../../contract/tokens.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ParticipantGrants, TokenSigner } from '../platform/livekit/token-signer.ts';
-import { type BlockDeps, ensureNotBlocked } from './blocks/blocks.ts';
+import { ensureNotBlocked } from './blocks/blocks.ts';
+import type { FindBlock } from './blocks/known-blocks.ts';
 import { metadataText } from './metadata-text.ts';
 import { attributesOf, ROLE_GRANTS } from './role-grants.ts';
 
-export type IssueTokenDeps = BlockDeps & {
+export type IssueTokenDeps = {
+  readonly findBlock: FindBlock;
   readonly clock: Clock;
   readonly tokenSigner: TokenSigner;
   readonly tokenTtlSeconds: number;
@@ -22,7 +24,7 @@ export type IssueTokenDeps = BlockDeps & {
  * LiveKit's limit, a lifetime over ours, and sources of a role that does not publish.
  */
 export async function issueToken(deps: IssueTokenDeps, request: TokenRequest): Promise<Token> {
-  await ensureNotBlocked(deps, { room: request.roomId, identity: request.userId });
+  await ensureNotBlocked(deps.findBlock, { room: request.roomId, identity: request.userId });
   const { metadata, role } = request;
   const issuedAt = Math.floor(deps.clock.now() / 1000);
   const expiresAt = issuedAt + lifetime(deps, request);

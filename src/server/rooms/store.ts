@@ -12,6 +12,8 @@ export interface BlockStore {
   save(block: Block): Promise<void>;
   /** Undefined for an identity that is not blocked at `now`. */
   find(subject: BlockSubject, now: number): Promise<Block | undefined>;
+  /** At most `limit` of all rooms' blocks that last at `now`. */
+  listLasting(now: number, limit: number): Promise<readonly Block[]>;
   /** By identity, after `after`. */
   list(query: BlockQuery): Promise<readonly Block[]>;
   /** False when the identity is not blocked at `now`. */

@@ -1,10 +1,11 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import type { Connection } from '../../platform/storage/engine.ts';
 import type { Tables } from '../../platform/storage/schema/tables.ts';
 import type { Block, BlockQuery, BlockStore, BlockSubject } from '../store.ts';
 
 type Database = Kysely<Tables>;
 
-export function createBlockStore(db: Database): BlockStore {
+export function createBlockStore({ db, changes }: Pick<Connection, 'db' | 'changes'>): BlockStore {
   return {
     save: async (block) => {
       const { createdAt, blockedUntil } = block;
@@ -15,6 +16,7 @@ export function createBlockStore(db: Database): BlockStore {
           conflict.columns(['room', 'identity']).doUpdateSet({ createdAt, blockedUntil }),
         )
         .execute();
+      changes.note(db, 'blocks');
     },
     find: (subject, now) =>
       db
@@ -24,6 +26,8 @@ export function createBlockStore(db: Database): BlockStore {
         .where('identity', '=', subject.identity)
         .where(lastsAt(now))
         .executeTakeFirst(),
+    listLasting: (now, limit) =>
+      db.selectFrom('blocks').selectAll().where(lastsAt(now)).limit(limit).execute(),
     list: (query) => listBlocks(db, query),
     delete: async (subject, now) => {
       const { numDeletedRows } = await db
@@ -32,6 +36,7 @@ export function createBlockStore(db: Database): BlockStore {
         .where('identity', '=', subject.identity)
         .where(lastsAt(now))
         .executeTakeFirst();
+      if (numDeletedRows > 0n) changes.note(db, 'blocks');
       return numDeletedRows > 0n;
     },
     listPresent: (now) => listPresent(db, now),

@@ -4,6 +4,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { cursorOf } from '../../platform/http/cursor.ts';
 import type { Block, BlockSubject, RoomStores } from '../store.ts';
+import type { FindBlock } from './known-blocks.ts';
 
 /*
  * A block keeps an identity out of a room, by name: it gets no token from us, and is removed when it joins with an older
@@ -29,8 +30,8 @@ export async function blockIdentity(
 }
 
 /** Throws participant-blocked, which says until when. */
-export async function ensureNotBlocked({ store, clock }: BlockDeps, subject: BlockSubject): Promise<void> {
-  const block = await store.blocks.find(subject, clock.now());
+export async function ensureNotBlocked(findBlock: FindBlock, subject: BlockSubject): Promise<void> {
+  const block = await findBlock(subject);
   if (block === undefined) return;
   const { room, identity } = subject;
   const { blockedUntil } = toWireBlock(block);

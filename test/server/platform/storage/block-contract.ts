@@ -66,6 +66,31 @@ export function describeBlocks(engine: string, prepare: () => Promise<Ground>): 
       expect(await list('é', 2)).toEqual([]);
     });
 
+    it('of all rooms are listed while they last, up to a limit', async () => {
+      await store.blocks.save(block());
+      await store.blocks.save(block({ room: 'other', blockedUntil: null }));
+      await store.blocks.save(block({ identity: 'bruno', blockedUntil: 1500 }));
+      const lasting = await store.blocks.listLasting(1500, 10);
+      expect(lasting.map(({ room, identity }) => [room, identity]).sort()).toEqual([
+        ['demo', 'ada'],
+        ['other', 'ada'],
+      ]);
+      expect(await store.blocks.listLasting(1500, 1)).toHaveLength(1);
+    });
+
+    it('are told to those who listen when they are made and lifted', async () => {
+      const other = await ground.open();
+      let notices = 0;
+      other.changes.subscribe('blocks', () => {
+        notices += 1;
+      });
+      await store.blocks.save(block({ blockedUntil: null }));
+      await expect.poll(() => notices).toBeGreaterThan(0);
+      const before = notices;
+      expect(await store.blocks.delete({ room: 'demo', identity: 'ada' }, 1500)).toBe(true);
+      await expect.poll(() => notices).toBeGreaterThan(before);
+    });
+
     it('are deleted once, and not after their end', async () => {
       const subject = { room: 'demo', identity: 'ada' };
       await store.blocks.save(block());

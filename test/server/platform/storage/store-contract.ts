@@ -52,6 +52,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         const recording = {
           id: 'one',
           room: 'demo',
+          roomSid: null,
           egressId: null,
           status: 'starting',
           filepath: 'one.mp4',

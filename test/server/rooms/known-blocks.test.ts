@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { ChangeHub } from '../../../src/server/platform/storage/changes.ts';
+import {
+  MAX_AGE_MS,
+  MAX_KNOWN_BLOCKS,
+  MAX_WAIT_MS,
+  openKnownBlocks,
+} from '../../../src/server/rooms/blocks/known-blocks.ts';
+import type { Block, BlockStore } from '../../../src/server/rooms/store.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+
+const NOW = 1_000_000;
+const ADA = { room: 'demo', identity: 'ada' };
+
+const blockOf = (identity: string, changes: Partial<Block> = {}): Block => ({
+  room: 'demo',
+  identity,
+  createdAt: NOW,
+  blockedUntil: null,
+  ...changes,
+});
+
+/** Blocks in memory, whose database can be away or hang, and counts how often it is read. */
+function ground(...blocks: Block[]) {
+  const changes = new ChangeHub();
+  const clock = new ManualClock(NOW);
+  const state = { blocks, reads: 0, singleReads: 0, isAway: false, gate: Promise.resolve() };
+  const listLasting: BlockStore['listLasting'] = async () => {
+    state.reads += 1;
+    const read = state.blocks;
+    await state.gate;
+    if (state.isAway) throw new Error('the database is away');
+    return read;
+  };
+  const find: BlockStore['find'] = async ({ identity }) => {
+    state.singleReads += 1;
+    return state.blocks.find((block) => block.identity === identity);
+  };
+  const store = { changes, blocks: { listLasting, find } as BlockStore };
+  return { state, changes, clock, ...openKnownBlocks({ store, clock }) };
+}
+
+describe('the blocks in memory', () => {
+  it('are read once for many tokens', async () => {
+    const { find, state } = ground(blockOf('ada'));
+    const found = await Promise.all(
+      ['ada', 'bruno', 'ada'].map((identity) => find({ room: 'demo', identity })),
+    );
+    expect(found.map((block) => block?.identity)).toEqual(['ada', undefined, 'ada']);
+    expect(await find({ room: 'other', identity: 'ada' })).toBeUndefined();
+    expect(state.reads).toBe(1);
+  });
+
+  it('do not take one room and identity for another of the same letters', async () => {
+    const { find } = ground(blockOf('ada'));
+    expect(await find({ room: 'dem', identity: 'oada' })).toBeUndefined();
+  });
+
+  it('end in time', async () => {
+    const { find, clock } = ground(blockOf('ada', { blockedUntil: NOW + 100 }));
+    expect(await find(ADA)).toBeDefined();
+    clock.advance(100);
+    expect(await find(ADA)).toBeUndefined();
+  });
+
+  it.each(['here', 'elsewhere'] as const)('are read again when one was changed %s', async (origin) => {
+    const { find, state, changes } = ground();
+    expect(await find(ADA)).toBeUndefined();
+    state.blocks = [blockOf('ada')];
+    changes.publish('blocks', origin);
+    expect(await find(ADA)).toBeDefined();
+  });
+
+  it('are read again after a while without a notice, also when the time of day was set back', async () => {
+    const { find, state, clock } = ground();
+    await find(ADA);
+    state.blocks = [blockOf('ada')];
+    clock.setBack(3_600_000);
+    clock.advance(MAX_AGE_MS - 1);
+    expect(await find(ADA)).toBeUndefined();
+    clock.advance(1);
+    expect(await find(ADA)).toBeDefined();
+  });
+
+  it('do not keep what was read before a change that came meanwhile', async () => {
+    const { find, state, changes } = ground();
+    let open = (): void => {};
+    state.gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    const early = find(ADA);
+    state.blocks = [blockOf('ada')];
+    changes.publish('blocks', 'here');
+    const late = find(ADA);
+    open();
+    expect(await early).toBeUndefined();
+    expect(await late).toBeDefined();
+    expect(await find(ADA)).toBeDefined();
+    expect(state.reads).toBe(2);
+  });
+
+  it('are read one by one where there are too many to hold', async () => {
+    const many = Array.from({ length: MAX_KNOWN_BLOCKS + 1 }, (_, index) => blockOf(`person-${index}`));
+    const { find, state } = ground(...many);
+    expect(await find({ room: 'demo', identity: 'person-7' })).toBeDefined();
+    expect(await find(ADA)).toBeUndefined();
+    expect([state.reads, state.singleReads]).toEqual([1, 2]);
+  });
+});
+
+describe('while the database is away', () => {
+  it('the blocks that were read last are gone by, and the database is asked once a second', async () => {
+    const { find, state, clock, changes } = ground(blockOf('ada'));
+    await find(ADA);
+    state.isAway = true;
+    changes.publishAll('elsewhere');
+    for (const _ of [1, 2, 3]) expect(await find(ADA)).toBeDefined();
+    expect(state.reads).toBe(2);
+    clock.advance(MAX_WAIT_MS);
+    expect(await find({ room: 'demo', identity: 'bruno' })).toBeUndefined();
+    expect(state.reads).toBe(3);
+    state.isAway = false;
+    state.blocks = [];
+    clock.advance(MAX_WAIT_MS);
+    expect(await find(ADA)).toBeUndefined();
+  });
+
+  it('a token waits no longer than a second for a database that hangs', async () => {
+    const { find, state, clock } = ground(blockOf('ada'));
+    await find(ADA);
+    state.gate = new Promise(() => {});
+    clock.advance(MAX_AGE_MS);
+    const found = find(ADA);
+    clock.advance(MAX_WAIT_MS);
+    expect(await found).toBeDefined();
+    expect(await find(ADA)).toBeDefined();
+  });
+
+  it('is an error where no blocks are known, or this process has changed them since', async () => {
+    const { find, state, changes } = ground();
+    state.isAway = true;
+    await expect(find(ADA)).rejects.toThrow('the database is away');
+    state.isAway = false;
+    await find(ADA);
+    changes.publish('blocks', 'here');
+    state.isAway = true;
+    await expect(find(ADA)).rejects.toThrow('the database is away');
+  });
+});
