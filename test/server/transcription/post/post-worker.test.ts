@@ -4,6 +4,7 @@ import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Health } from '../../../../src/contract/health.ts';
 import type { Recording } from '../../../../src/contract/recordings.ts';
 import type {
   PostQueued,
@@ -615,6 +616,10 @@ describe('a worker', () => {
 
   it('is seen by the service while it lives, with its languages', async () => {
     await stage.die('stt-post');
+    const isThere = async (): Promise<boolean> =>
+      ((await call('GET', '/v1/health')).json as Health).capabilities.transcriptionPost;
+    // A worker that was killed by an earlier test counts as alive for some seconds.
+    await expect.poll(isThere, { timeout: 20_000 }).toBe(false);
     const { recordingId } = await record(media.speech);
     const refused = problemOf(await call('POST', queuePath(recordingId)));
     expect(refused).toMatchObject({ status: 503, code: 'addon-unavailable' });
