@@ -1,35 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createDatabase } from '../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../support/parts/shared.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { createInstances } from '../../support/instances.ts';
+import type { TestService } from '../../support/service.ts';
 import { startNetwork } from '../platform/storage/network.ts';
 
 const ENCRYPTION_KEY = randomBytes(32).toString('base64');
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-const start = async (environment: Readonly<Record<string, string>>): Promise<TestService> => {
-  const service = await startTestService({ environment });
-  closers.push(() => service.close());
-  return service;
-};
-const folder = async (): Promise<string> => {
-  const path = await mkdtemp(join(tmpdir(), 'rtc-block-instances-'));
-  closers.push(() => rm(path, { recursive: true, force: true }));
-  return path;
-};
-const database = async (): Promise<string> => {
-  const made = await createDatabase(await sharedPostgres());
-  closers.push(() => made.close());
-  return made.url;
-};
+const { closers, start, folder, database, close } = createInstances();
+afterEach(close);
 
 const tokenStatus = async (service: TestService, userId: string): Promise<number> =>
   (

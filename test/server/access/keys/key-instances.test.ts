@@ -1,34 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Key } from '../../../../src/contract/keys.ts';
-import { createDatabase } from '../../../support/parts/postgres.ts';
-import { sharedPostgres } from '../../../support/parts/shared.ts';
+import { createInstances } from '../../../support/instances.ts';
 import { startTestService, type TestService } from '../../../support/service.ts';
 import { startNetwork } from '../../platform/storage/network.ts';
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-const start = async (environment: Readonly<Record<string, string>>): Promise<TestService> => {
-  const service = await startTestService({ environment });
-  closers.push(() => service.close());
-  return service;
-};
-const folder = async (): Promise<string> => {
-  const path = await mkdtemp(join(tmpdir(), 'rtc-key-instances-'));
-  closers.push(() => rm(path, { recursive: true, force: true }));
-  return path;
-};
-const database = async (): Promise<string> => {
-  const made = await createDatabase(await sharedPostgres());
-  closers.push(() => made.close());
-  return made.url;
-};
+const { closers, start, folder, database, close } = createInstances();
+afterEach(close);
 const encryptionKey = () => randomBytes(32).toString('base64');
 
 const make = async (service: TestService): Promise<Key> =>
