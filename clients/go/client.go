@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -18,8 +17,6 @@ import (
 )
 
 const (
-	maxAttempts      = 3
-	maxPause         = 10 * time.Second
 	maxResponseBytes = 64 << 20
 	maxProblemBytes  = 1 << 20
 )
@@ -135,6 +132,8 @@ type request struct {
 	path   string
 	query  url.Values
 	body   any
+	// key is the Idempotency-Key of a POST, the same for each attempt.
+	key string
 }
 
 func (c *Client) do(ctx context.Context, request request, into any) error {
@@ -153,7 +152,8 @@ func (c *Client) text(ctx context.Context, request request) (string, error) {
 	return string(text), err
 }
 
-// read sends a request and, where the service refused it before it did anything, GET and DELETE again.
+// read sends a request, and again where the service refused it before it did anything. A POST, which the service does once
+// under its key, is sent again after a lost connection too.
 func (c *Client) read(ctx context.Context, request request) ([]byte, error) {
 	var body []byte
 	if request.body != nil {
@@ -162,11 +162,17 @@ func (c *Client) read(ctx context.Context, request request) ([]byte, error) {
 			return nil, fmt.Errorf("rtc: the body cannot be written as JSON: %w", err)
 		}
 	}
+	if request.method == http.MethodPost {
+		request.key = keyFor(ctx)
+	}
 	for attempt := 1; ; attempt++ {
 		text, err := c.attempt(ctx, request, body)
-		pause, isRepeatable := pauseAfter(err, attempt)
-		if err == nil || !isRepeatable || (request.method != http.MethodGet && request.method != http.MethodDelete) {
+		if err == nil || attempt == maxAttempts || !isRepeatable(request.method, err) {
 			return text, err
+		}
+		pause := pauseAfter(err, attempt)
+		if pause > maxPause {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
@@ -205,6 +211,9 @@ func (c *Client) send(ctx context.Context, request request, body []byte) (*http.
 	if len(body) > 0 {
 		sent.Header.Set("Content-Type", "application/json")
 	}
+	if request.key != "" {
+		sent.Header.Set("Idempotency-Key", request.key)
+	}
 	SetSignature(sent, c.apiKey, c.apiSecret, body, c.Now())
 	response, err := c.HTTPClient.Do(sent)
 	if err != nil {
@@ -227,21 +236,6 @@ func refusalOf(response *http.Response) *Error {
 		refusal.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return refusal
-}
-
-func pauseAfter(err error, attempt int) (time.Duration, bool) {
-	var refusal *Error
-	if !errors.As(err, &refusal) || attempt == maxAttempts {
-		return 0, false
-	}
-	if refusal.Status != http.StatusTooManyRequests && refusal.Status != http.StatusServiceUnavailable {
-		return 0, false
-	}
-	if refusal.RetryAfter > 0 {
-		return refusal.RetryAfter, refusal.RetryAfter <= maxPause
-	}
-	ceiling := 250 * time.Millisecond << (attempt - 1)
-	return ceiling/2 + rand.N(ceiling/2), true
 }
 
 // pages yields the items of pages until one has no further cursor.

@@ -44,11 +44,81 @@ func TestRepeatsAGetThatWasRefusedBeforeItDidAnything(t *testing.T) {
 	}
 }
 
-func TestDoesNotRepeatAPost(t *testing.T) {
-	client, requests := script(t, status(503, `{"type":"urn:problem-type:rtc:server-busy","detail":"Busy."}`))
-	_, err := client.CreateRoom(context.Background(), RoomCreate{Name: "demo"})
-	if !IsCode(err, "server-busy") || err.Error() != "rtc: Busy. (503 server-busy)" || len(*requests) != 1 {
+// keep remembers the Idempotency-Key of a request and goes on.
+func keep(keys *[]string, next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		*keys = append(*keys, r.Header.Get("Idempotency-Key"))
+		next(w, r)
+	}
+}
+
+// lost closes the connection instead of a response.
+func lost(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+const busy = `{"type":"urn:problem-type:rtc:server-busy","detail":"Busy."}`
+
+func TestRepeatsAPostUnderTheSameKey(t *testing.T) {
+	var keys []string
+	client, _ := script(t, keep(&keys, status(503, busy)), keep(&keys, lost), keep(&keys, status(201, `{"name":"demo"}`)))
+	room, err := client.CreateRoom(context.Background(), RoomCreate{Name: "demo"})
+	if err != nil || room.Name != "demo" || len(keys) != 3 {
+		t.Fatalf("%v, %v, %v", room, err, keys)
+	}
+	if len(keys[0]) != 32 || keys[1] != keys[0] || keys[2] != keys[0] {
+		t.Error(keys)
+	}
+}
+
+func TestRepeatsAPostWhoseResponseBrokeOff(t *testing.T) {
+	brokenOff := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "99")
+		_, _ = io.WriteString(w, `{"na`)
+	}
+	client, _ := script(t, brokenOff, status(201, `{"name":"demo"}`))
+	room, err := client.CreateRoom(context.Background(), RoomCreate{Name: "demo"})
+	if err != nil || room.Name != "demo" {
+		t.Errorf("%v, %v", room, err)
+	}
+}
+
+func TestSendsAnotherKeyForAnotherCallAndTheChosenOne(t *testing.T) {
+	var keys []string
+	done := keep(&keys, status(200, "{}"))
+	client, _ := script(t, done, done, done, done)
+	ctx := context.Background()
+	for _, each := range []context.Context{ctx, ctx, WithIdempotencyKey(ctx, "order-1")} {
+		if _, err := client.CreateRoom(each, RoomCreate{Name: "demo"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := client.GetRoom(WithIdempotencyKey(ctx, "order-1"), "demo"); err != nil {
+		t.Fatal(err)
+	}
+	if keys[0] == keys[1] || keys[2] != "order-1" || keys[3] != "" {
+		t.Error(keys)
+	}
+}
+
+func TestDoesNotRepeatAPostThatFailsForLong(t *testing.T) {
+	client, requests := script(t, status(503, `{"type":"urn:problem-type:rtc:media-unavailable","detail":"No recorder."}`))
+	_, err := client.StartRecording(context.Background(), "demo", nil)
+	if !IsCode(err, "media-unavailable") || err.Error() != "rtc: No recorder. (503 media-unavailable)" || len(*requests) != 1 {
 		t.Errorf("%v, %v", err, *requests)
+	}
+}
+
+func TestGivesUpAPostWhoseConnectionIsLostThreeTimes(t *testing.T) {
+	client, requests := script(t, lost, lost, lost)
+	if _, err := client.CreateRoom(context.Background(), RoomCreate{Name: "demo"}); err == nil || len(*requests) != 3 {
+		t.Errorf("%v, %v", err, *requests)
+	}
+}
+
+func TestDoesNotRepeatAPatch(t *testing.T) {
+	var keys []string
+	client, _ := script(t, keep(&keys, status(503, "")))
+	if _, err := client.UpdateRoom(context.Background(), "demo", nil); err == nil || len(keys) != 1 || keys[0] != "" {
+		t.Errorf("%v, %v", err, keys)
 	}
 }
 

@@ -4,6 +4,10 @@ package rtc
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -62,6 +66,72 @@ func TestLiveTokensWebhooksAndEvents(t *testing.T) {
 	}
 	if page, err := client.ListEvents(ctx, ListEventsParams{Cursor: "latest"}); err != nil || page.NextCursor == "" {
 		t.Errorf("%v, %v", page, err)
+	}
+}
+
+func TestLiveKeyDoesAPostOnce(t *testing.T) {
+	client := liveClient(t)
+	ctx := WithIdempotencyKey(context.Background(), t.Name()+keyFor(context.Background()))
+	body := WebhookCreate{URL: "https://example.org/once", Events: []string{"room_created"}}
+	first, err := client.CreateWebhook(ctx, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := client.CreateWebhook(ctx, body)
+	if err != nil || again.ID != first.ID || again.Secret != first.Secret {
+		t.Errorf("%v, %v", again, err)
+	}
+	body.Events = []string{"*"}
+	if _, err := client.CreateWebhook(ctx, body); !IsCode(err, "idempotency-key-reused") {
+		t.Error(err)
+	}
+	if err := client.DeleteWebhook(ctx, first.ID); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLiveLostResponseDoesAPostOnce(t *testing.T) {
+	client, ctx := liveClient(t), context.Background()
+	service, err := url.Parse(os.Getenv("RTC_URL"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var replayed []string
+	proxy := httputil.NewSingleHostReverseProxy(service)
+	proxy.ModifyResponse = func(response *http.Response) error {
+		replayed = append(replayed, response.Header.Get("Idempotent-Replayed"))
+		return nil
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(replayed) > 0 {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		proxy.ServeHTTP(httptest.NewRecorder(), r)
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(server.Close)
+	forgetful, err := NewClient(server.URL, os.Getenv("RTC_API_KEY"), os.Getenv("RTC_API_SECRET"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "https://example.org/" + keyFor(ctx)
+	webhook, err := forgetful.CreateWebhook(ctx, WebhookCreate{URL: address, Events: []string{"room_created"}})
+	if err != nil || len(replayed) != 2 || replayed[1] != "true" {
+		t.Fatalf("%v, %v, %v", webhook, err, replayed)
+	}
+	list, err := client.ListWebhooks(ctx, ListWebhooksParams{})
+	found := 0
+	for _, each := range list.Webhooks {
+		if each.URL == address {
+			found++
+		}
+	}
+	if err != nil || found != 1 {
+		t.Errorf("%v, %v", list, err)
+	}
+	if err := client.DeleteWebhook(ctx, webhook.ID); err != nil {
+		t.Error(err)
 	}
 }
 

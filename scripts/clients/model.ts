@@ -46,6 +46,8 @@ export type Operation = {
   readonly response: Type | undefined;
   /** The property of a page that holds its items, where the operation takes a cursor. */
   readonly items: { readonly name: string; readonly type: Type } | undefined;
+  /** Whether the caller may choose the key under which the request is done once. */
+  readonly takesIdempotencyKey: boolean;
   /** Whether `format` chooses between JSON and texts. */
   readonly hasTextFormats: boolean;
 };

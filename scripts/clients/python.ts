@@ -60,7 +60,9 @@ Query = Mapping[str, Union[str, int, bool, None]]
 const TRANSPORT = `class Operations:
     """One method for each endpoint. They raise RtcError, as Client says."""
 
-    def _call(self, method: str, path: str, query: Query, body: Optional[object]) -> Any:
+    def _call(
+        self, method: str, path: str, query: Query, body: Optional[object], idempotency_key: Optional[str] = None
+    ) -> Any:
         raise NotImplementedError
 
     def _text(self, path: str, query: Query) -> str:
@@ -182,6 +184,7 @@ function method(operation: Operation): string {
     pathOf(operation),
     queryOf(operation.query),
     body === undefined ? 'None' : 'body',
+    ...(operation.takesIdempotencyKey ? ['idempotency_key'] : []),
   ];
   const line = `self._call(${passed.join(', ')})`;
   const call =
@@ -248,7 +251,7 @@ function iterator(operation: Operation): readonly string[] {
 
 type Signature = {
   readonly name: string;
-  readonly operation: Pick<Operation, 'pathParameters' | 'query'>;
+  readonly operation: Pick<Operation, 'pathParameters' | 'query' | 'takesIdempotencyKey'>;
   readonly extra: readonly string[];
   readonly result: string;
 };
@@ -259,11 +262,15 @@ function signature({ name, operation, extra, result }: Signature): string {
       ? `${snake(each.name)}: ${typeOf(each.type)}`
       : `${snake(each.name)}: Optional[${typeOf(each.type)}] = None`,
   );
+  const named = [
+    ...query,
+    ...(operation.takesIdempotencyKey ? ['idempotency_key: Optional[str] = None'] : []),
+  ];
   const parameters = [
     'self',
     ...operation.pathParameters.map((each) => `${snake(each.name)}: ${typeOf(each.type)}`),
     ...extra,
-    ...(query.length === 0 ? [] : ['*', ...query]),
+    ...(named.length === 0 ? [] : ['*', ...named]),
   ];
   const line = `    def ${name}(${parameters.join(', ')}) -> ${result}:`;
   if (line.length <= 120) return line;

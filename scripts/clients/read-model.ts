@@ -1,3 +1,4 @@
+import { IDEMPOTENCY_KEY_HEADER } from '../../src/contract/idempotency.ts';
 import {
   capitalise,
   type Definition,
@@ -157,6 +158,7 @@ class ModelReader {
         body: this.#body(operation, id),
         response: response.type,
         items: query.some(({ name }) => name === 'cursor') ? this.#items(response.type) : undefined,
+        takesIdempotencyKey: read('header').some(({ name }) => name === IDEMPOTENCY_KEY_HEADER),
         hasTextFormats: query.some(({ name }) => name === 'format'),
       },
     ];

@@ -46,7 +46,9 @@ describe('the client in Go', () => {
     for (const test of [
       'TestSignaturesOfDeliveries',
       'TestReadsEveryPage',
+      'TestRepeatsAPostUnderTheSameKey',
       'TestLiveRooms',
+      'TestLiveLostResponseDoesAPostOnce',
       'TestLiveFiscalCodes',
     ]) {
       expect(stdout).toContain(`--- PASS: ${test} `);

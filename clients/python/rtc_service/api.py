@@ -1969,7 +1969,9 @@ ListCapsResponse = Union[list[int], DatedCaps]
 class Operations:
     """One method for each endpoint. They raise RtcError, as Client says."""
 
-    def _call(self, method: str, path: str, query: Query, body: Optional[object]) -> Any:
+    def _call(
+        self, method: str, path: str, query: Query, body: Optional[object], idempotency_key: Optional[str] = None
+    ) -> Any:
         raise NotImplementedError
 
     def _text(self, path: str, query: Query) -> str:
@@ -1989,9 +1991,9 @@ class Operations:
         response: Readiness = self._call("GET", "/ready", {}, None)
         return response
 
-    def check_self(self) -> SelfCheckList:
+    def check_self(self, *, idempotency_key: Optional[str] = None) -> SelfCheckList:
         """Try what stands behind the service, as rtc doctor does."""
-        response: SelfCheckList = self._call("POST", "/v1/self-check", {}, None)
+        response: SelfCheckList = self._call("POST", "/v1/self-check", {}, None, idempotency_key)
         return response
 
     def create_token(self, body: TokenRequest) -> Token:
@@ -2019,9 +2021,9 @@ class Operations:
             if cursor is None:
                 return
 
-    def create_room(self, body: RoomCreate) -> Room:
+    def create_room(self, body: RoomCreate, *, idempotency_key: Optional[str] = None) -> Room:
         """Create a room, or get the one that exists."""
-        response: Room = self._call("POST", "/v1/rooms", {}, body)
+        response: Room = self._call("POST", "/v1/rooms", {}, body, idempotency_key)
         return response
 
     def get_room(self, room_id: str) -> Room:
@@ -2038,9 +2040,15 @@ class Operations:
         """Close a room and disconnect everyone in it."""
         self._call("DELETE", self._path("/v1/rooms/{}", room_id), {}, None)
 
-    def send_room_data(self, room_id: str, body: RoomData) -> RoomDataSent:
+    def send_room_data(self, room_id: str, body: RoomData, *, idempotency_key: Optional[str] = None) -> RoomDataSent:
         """Send data to clients in a room."""
-        response: RoomDataSent = self._call("POST", self._path("/v1/rooms/{}/data", room_id), {}, body)
+        response: RoomDataSent = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/data", room_id),
+            {},
+            body,
+            idempotency_key,
+        )
         return response
 
     def list_participants(self, room_id: str) -> ParticipantList:
@@ -2072,18 +2080,38 @@ class Operations:
             None,
         )
 
-    def mute_participant(self, room_id: str, participant_id: str, body: Mute) -> None:
+    def mute_participant(
+        self,
+        room_id: str,
+        participant_id: str,
+        body: Mute,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> None:
         """Mute or unmute a track of a participant."""
         self._call(
             "POST",
             self._path("/v1/rooms/{}/participants/{}/mute", room_id, participant_id),
             {},
             body,
+            idempotency_key,
         )
 
-    def mute_room(self, room_id: str, body: Optional[RoomMute] = None) -> RoomMuted:
+    def mute_room(
+        self,
+        room_id: str,
+        body: Optional[RoomMute] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> RoomMuted:
         """Mute everybody in a room, or some of it."""
-        response: RoomMuted = self._call("POST", self._path("/v1/rooms/{}/mute", room_id), {}, body)
+        response: RoomMuted = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/mute", room_id),
+            {},
+            body,
+            idempotency_key,
+        )
         return response
 
     def list_blocks(self, room_id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> BlockList:
@@ -2110,14 +2138,32 @@ class Operations:
         """Let an identity into the room again."""
         self._call("DELETE", self._path("/v1/rooms/{}/blocks/{}", room_id, identity), {}, None)
 
-    def start_recording(self, room_id: str, body: Optional[RecordingSettings] = None) -> RecordingStart:
+    def start_recording(
+        self,
+        room_id: str,
+        body: Optional[RecordingSettings] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> RecordingStart:
         """Record a room to an MP4 file."""
-        response: RecordingStart = self._call("POST", self._path("/v1/rooms/{}/recording/start", room_id), {}, body)
+        response: RecordingStart = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/recording/start", room_id),
+            {},
+            body,
+            idempotency_key,
+        )
         return response
 
-    def stop_recording(self, room_id: str) -> RecordingStop:
+    def stop_recording(self, room_id: str, *, idempotency_key: Optional[str] = None) -> RecordingStop:
         """Stop the recording of a room."""
-        response: RecordingStop = self._call("POST", self._path("/v1/rooms/{}/recording/stop", room_id), {}, None)
+        response: RecordingStop = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/recording/stop", room_id),
+            {},
+            None,
+            idempotency_key,
+        )
         return response
 
     def get_recording_status(self, room_id: str) -> RecordingStatus:
@@ -2245,32 +2291,52 @@ class Operations:
         response: IngressList = self._call("GET", self._path("/v1/rooms/{}/ingress", room_id), {}, None)
         return response
 
-    def create_ingress(self, room_id: str, body: Optional[IngressCreate] = None) -> Ingress:
+    def create_ingress(
+        self,
+        room_id: str,
+        body: Optional[IngressCreate] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> Ingress:
         """Create an endpoint through which a stream publishes into a room."""
-        response: Ingress = self._call("POST", self._path("/v1/rooms/{}/ingress", room_id), {}, body)
+        response: Ingress = self._call(
+            "POST",
+            self._path("/v1/rooms/{}/ingress", room_id),
+            {},
+            body,
+            idempotency_key,
+        )
         return response
 
     def delete_ingress(self, room_id: str, ingress_id: str) -> None:
         """Delete an ingress endpoint of a room."""
         self._call("DELETE", self._path("/v1/rooms/{}/ingress/{}", room_id, ingress_id), {}, None)
 
-    def start_transcription(self, room_id: str, body: Optional[TranscriptionStart] = None) -> TranscriptionStarted:
+    def start_transcription(
+        self,
+        room_id: str,
+        body: Optional[TranscriptionStart] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> TranscriptionStarted:
         """Transcribe a room live."""
         response: TranscriptionStarted = self._call(
             "POST",
             self._path("/v1/rooms/{}/transcription/start", room_id),
             {},
             body,
+            idempotency_key,
         )
         return response
 
-    def stop_transcription(self, room_id: str) -> TranscriptionStopped:
+    def stop_transcription(self, room_id: str, *, idempotency_key: Optional[str] = None) -> TranscriptionStopped:
         """Stop transcribing a room."""
         response: TranscriptionStopped = self._call(
             "POST",
             self._path("/v1/rooms/{}/transcription/stop", room_id),
             {},
             None,
+            idempotency_key,
         )
         return response
 
@@ -2292,13 +2358,20 @@ class Operations:
         """Name the speakers of a room."""
         self._call("PATCH", self._path("/v1/rooms/{}/transcription/speakers", room_id), {}, body)
 
-    def create_transcription(self, recording_id: str, body: Optional[TranscriptionQueue] = None) -> TranscriptionQueued:
+    def create_transcription(
+        self,
+        recording_id: str,
+        body: Optional[TranscriptionQueue] = None,
+        *,
+        idempotency_key: Optional[str] = None,
+    ) -> TranscriptionQueued:
         """Transcribe a recording after the call."""
         response: TranscriptionQueued = self._call(
             "POST",
             self._path("/v1/recordings/{}/transcribe", recording_id),
             {},
             body,
+            idempotency_key,
         )
         return response
 
@@ -2379,9 +2452,9 @@ class Operations:
             if cursor is None:
                 return
 
-    def create_webhook(self, body: WebhookCreate) -> Webhook:
+    def create_webhook(self, body: WebhookCreate, *, idempotency_key: Optional[str] = None) -> Webhook:
         """Register a webhook."""
-        response: Webhook = self._call("POST", "/v1/webhooks", {}, body)
+        response: Webhook = self._call("POST", "/v1/webhooks", {}, body, idempotency_key)
         return response
 
     def get_webhook(self, webhook_id: str) -> Webhook:
@@ -2403,9 +2476,15 @@ class Operations:
         """Delete a webhook with its log."""
         self._call("DELETE", self._path("/v1/webhooks/{}", webhook_id), {}, None)
 
-    def test_webhook(self, webhook_id: str) -> WebhookTest:
+    def test_webhook(self, webhook_id: str, *, idempotency_key: Optional[str] = None) -> WebhookTest:
         """Send a test delivery."""
-        response: WebhookTest = self._call("POST", self._path("/v1/webhooks/{}/test", webhook_id), {}, None)
+        response: WebhookTest = self._call(
+            "POST",
+            self._path("/v1/webhooks/{}/test", webhook_id),
+            {},
+            None,
+            idempotency_key,
+        )
         return response
 
     def list_deliveries(
@@ -2453,23 +2532,25 @@ class Operations:
         )
         return response
 
-    def replay_delivery(self, webhook_id: str, delivery_id: str) -> Replay:
+    def replay_delivery(self, webhook_id: str, delivery_id: str, *, idempotency_key: Optional[str] = None) -> Replay:
         """Send an ended delivery again."""
         response: Replay = self._call(
             "POST",
             self._path("/v1/webhooks/{}/deliveries/{}/replay", webhook_id, delivery_id),
             {},
             None,
+            idempotency_key,
         )
         return response
 
-    def replay_failed_deliveries(self, webhook_id: str, *, since: str) -> Replay:
+    def replay_failed_deliveries(self, webhook_id: str, *, since: str, idempotency_key: Optional[str] = None) -> Replay:
         """Send all failed deliveries of a webhook again."""
         response: Replay = self._call(
             "POST",
             self._path("/v1/webhooks/{}/replay", webhook_id),
             {"since": since},
             None,
+            idempotency_key,
         )
         return response
 
@@ -2507,9 +2588,9 @@ class Operations:
             if cursor is None:
                 return
 
-    def create_key(self, body: KeyCreate) -> Key:
+    def create_key(self, body: KeyCreate, *, idempotency_key: Optional[str] = None) -> Key:
         """Make an API key."""
-        response: Key = self._call("POST", "/v1/keys", {}, body)
+        response: Key = self._call("POST", "/v1/keys", {}, body, idempotency_key)
         return response
 
     def get_own_key(self) -> OwnKey:

@@ -8,7 +8,8 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from http.client import HTTPException, HTTPResponse
+import uuid
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from typing import IO, Any, Callable, Iterator, Mapping, Optional
 
 from .api import Event, Operations, Query
@@ -19,6 +20,14 @@ __all__ = ["Client", "RtcError"]
 # GET and DELETE may be repeated, and the service responds with these before it has done anything.
 _REPEATABLE_METHODS = ("GET", "DELETE")
 _REPEATABLE_STATUS = (429, 503)
+# A POST is done once under its Idempotency-Key, and is repeated where that helps soon: a missing recorder stays missing.
+_REPEATABLE_POSTS = (
+    "rate-limited",
+    "server-busy",
+    "shutting-down",
+    "storage-unavailable",
+    "idempotency-in-progress",
+)
 _MAX_ATTEMPTS = 3
 # A server that asks for a longer pause gets its error passed on instead, in seconds.
 _MAX_PAUSE = 10.0
@@ -49,6 +58,10 @@ class RtcError(Exception):
         self.retry_after = retry_after
 
 
+class _ConnectionLost(RtcError):
+    """The connection ended while the request was under way, so that nobody knows what became of it."""
+
+
 class Client(Operations):
     """The service as an object, one method for each endpoint.
 
@@ -56,6 +69,10 @@ class Client(Operations):
         token = client.create_token({"roomId": "demo", "userId": "ada", "name": "Ada", "role": "host"})
 
     It holds no connection and no state that changes: threads may share it. `timeout` is in seconds, for each attempt.
+
+    A POST carries a random Idempotency-Key, under which the service does it once, and is sent again, three times at most,
+    when the connection is lost and where a refusal soon passes. To go on after a restart of your own, choose the key:
+    `client.create_webhook(body, idempotency_key=order_id)`.
     """
 
     def __init__(
@@ -95,8 +112,12 @@ class Client(Operations):
             for chunk in _chunks(response):
                 file.write(chunk)
 
-    def _call(self, method: str, path: str, query: Query, body: Optional[object]) -> Any:
-        text = self._send(method, _with_query(path, query), body)
+    def _call(
+        self, method: str, path: str, query: Query, body: Optional[object], idempotency_key: Optional[str] = None
+    ) -> Any:
+        if method == "POST" and idempotency_key is None:
+            idempotency_key = str(uuid.uuid4())
+        text = self._send(method, _with_query(path, query), body, idempotency_key)
         try:
             return None if text == b"" else json.loads(text)
         except ValueError:
@@ -109,25 +130,29 @@ class Client(Operations):
     def _path(template: str, *values: str) -> str:
         return template.format(*(urllib.parse.quote(value, safe="") for value in values))
 
-    def _send(self, method: str, path: str, body: Optional[object]) -> bytes:
+    def _send(self, method: str, path: str, body: Optional[object], idempotency_key: Optional[str] = None) -> bytes:
         attempt = 1
         while True:
             try:
-                with self._open(method, path, body) as response:
+                with self._open(method, path, body, idempotency_key) as response:
                     return _read(response)
             except RtcError as error:
                 pause = _pause(error, attempt)
-                if method not in _REPEATABLE_METHODS or attempt == _MAX_ATTEMPTS or pause is None:
+                if not _is_repeatable(method, error) or attempt == _MAX_ATTEMPTS or pause is None:
                     raise
                 self._sleep(pause)
                 attempt += 1
 
-    def _open(self, method: str, path: str, body: Optional[object]) -> HTTPResponse:
+    def _open(
+        self, method: str, path: str, body: Optional[object], idempotency_key: Optional[str] = None
+    ) -> HTTPResponse:
         target = self._prefix + path
         data = None if body is None else json.dumps(body).encode()
         headers = signature_headers(self._api_key, self._api_secret, method, target, int(self._clock()), data or b"")
         if data is not None:
             headers["Content-Type"] = "application/json"
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
         request = urllib.request.Request(self._origin + target, data=data, headers=headers, method=method)
         try:
             response: HTTPResponse = self._opener.open(request, timeout=self._timeout)
@@ -137,7 +162,12 @@ class Client(Operations):
                 raise _error_of(error) from None
         except (OSError, HTTPException) as error:
             reason = getattr(error, "reason", error)
-            raise RtcError(f"{method} {path} of {self._origin} got no response: {reason}") from error
+            kind = _ConnectionLost if isinstance(reason, _LOST) else RtcError
+            raise kind(f"{method} {path} of {self._origin} got no response: {reason}") from error
+
+
+# RemoteDisconnected, of a server that ends without a response, is a ConnectionResetError too.
+_LOST = (ConnectionResetError, ConnectionAbortedError, BrokenPipeError, IncompleteRead)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -159,10 +189,11 @@ def _chunks(response: HTTPResponse) -> Iterator[bytes]:
         while chunk := response.read(1024 * 1024):
             yield chunk
     except (OSError, HTTPException) as error:
-        raise RtcError(f"The response broke off: {error}", status=response.status) from error
+        kind = _ConnectionLost if isinstance(error, _LOST) else RtcError
+        raise kind(f"The response broke off: {error}", status=response.status) from error
     # Of a body that is too short, read() says nothing.
     if response.length:
-        raise RtcError(f"The response broke off, {response.length} bytes before its end", status=response.status)
+        raise _ConnectionLost(f"The response broke off, {response.length} bytes before its end", status=response.status)
 
 
 def _error_of(error: urllib.error.HTTPError) -> RtcError:
@@ -182,10 +213,14 @@ def _error_of(error: urllib.error.HTTPError) -> RtcError:
     )
 
 
+def _is_repeatable(method: str, error: RtcError) -> bool:
+    if method == "POST":
+        return isinstance(error, _ConnectionLost) or error.code in _REPEATABLE_POSTS
+    return method in _REPEATABLE_METHODS and error.status in _REPEATABLE_STATUS
+
+
 def _pause(error: RtcError, attempt: int) -> Optional[float]:
-    """Seconds to wait before the request is sent again; None where it is not to be."""
-    if error.status not in _REPEATABLE_STATUS:
-        return None
+    """Seconds to wait before the request is sent again; None where the service asks for too long a pause."""
     if error.retry_after is not None:
         return error.retry_after if error.retry_after <= _MAX_PAUSE else None
     ceiling = 0.25 * 2.0 ** (attempt - 1)
