@@ -31,7 +31,7 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   if (lacksValue !== undefined)
     return refuse(io, argv, usageError(`${lacksValue} needs a value`, SEE_ROOT_HELP));
   if (noun === undefined || noun === '--help' || noun === '-h' || (noun === 'help' && rest.length === 0)) {
-    const hasColours = colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0;
+    const hasColours = colourLevel(io.stdout, { env: io.env, isRefused: argv.includes('--no-color') }) > 0;
     io.stdout.write(rootHelp(REGISTRY, { hasColours, width: helpWidth(io) }));
     return EXIT.success;
   }

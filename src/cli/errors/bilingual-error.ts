@@ -11,7 +11,7 @@ class BilingualError extends CliError {
 
   constructor(english: Wording, italian: Wording, { exitCode = EXIT.usage, ...more }: More) {
     const [message, next = SEE_HELP] = english;
-    super(exitCode, message, next, more);
+    super(exitCode, message, { next, ...more });
     this.italian = italian;
   }
 }
@@ -25,7 +25,7 @@ export function bilingualError(english: Wording, italian: Wording, more: More = 
 export function inLanguage(error: unknown, language: unknown): unknown {
   if (language !== 'it' || !(error instanceof BilingualError)) return error;
   const [message, next = SEE_HELP_IN_ITALIAN] = error.italian;
-  return new CliError(error.exitCode, message, next, { cause: error.cause, details: error.details });
+  return new CliError(error.exitCode, message, { next, cause: error.cause, details: error.details });
 }
 
 /** The usage error that says of a parameter what an error of its value says. */

@@ -17,7 +17,13 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-type Details = { readonly cause?: unknown; readonly details?: readonly string[] };
+/** What goes with a failure beyond its message. */
+type Advice = {
+  /** What to do next. */
+  readonly next: string;
+  readonly cause?: unknown;
+  readonly details?: readonly string[];
+};
 
 /** The hint where there is no better one. The command's own name is put in when it is printed. */
 export const SEE_HELP = 'see: rtc COMMAND --help';
@@ -33,11 +39,12 @@ export class CliError extends Error {
   /** Further lines between cause and next step: one for each of several faults. */
   readonly details: readonly string[];
 
-  constructor(exitCode: ExitCode, message: string, next: string, more: Details = {}) {
-    super(message, { cause: more.cause });
+  constructor(exitCode: ExitCode, message: string, advice: string | Advice) {
+    const { next, cause, details = [] }: Advice = typeof advice === 'string' ? { next: advice } : advice;
+    super(message, { cause });
     this.exitCode = exitCode;
     this.next = next;
-    this.details = more.details ?? [];
+    this.details = details;
   }
 }
 

@@ -24,7 +24,7 @@ export function fileError(cause: unknown, { path, doing, exitCode = EXIT.usage }
   const { code = '', path: own } = (cause ?? {}) as Partial<SystemError>;
   const file = path ?? own ?? 'the output';
   const [message, next] = describeErrorCode(code, file, doing);
-  return new CliError(exitCode, message, next, { cause });
+  return new CliError(exitCode, message, { next, cause });
 }
 
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);

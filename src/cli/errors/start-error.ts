@@ -16,17 +16,17 @@ export function startError(
   if (faults === undefined) {
     const reason = (error instanceof Error ? reasonOf(error) : String(error)).replace(/\.$/, '');
     const hint = hintOf(error);
-    return new CliError(options.exitCode, reason, hint === undefined ? CHECK : hintLine(hint), {
+    return new CliError(options.exitCode, reason, {
+      next: hint === undefined ? CHECK : hintLine(hint),
       cause: error,
     });
   }
   const count = faults.length === 1 ? 'a setting is bad' : `${faults.length} settings are bad`;
-  return new CliError(
-    options.exitCode,
-    `cannot start: ${count}`,
-    'correct them in the environment or in .env, then: rtc serve --check',
-    { cause: error, details: faults.map(String) },
-  );
+  return new CliError(options.exitCode, `cannot start: ${count}`, {
+    next: 'correct them in the environment or in .env, then: rtc serve --check',
+    cause: error,
+    details: faults.map(String),
+  });
 }
 
 /** Packages with native code are installed separately: what needs them is unavailable until they are. */

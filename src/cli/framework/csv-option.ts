@@ -5,8 +5,8 @@ import { flag } from './parameters.ts';
 /** Of lists that are read in a spreadsheet: `list({ isCsv })` writes it. */
 export const CSV = flag('--csv', 'comma-separated, with a header, for a spreadsheet');
 
-/** Call it first: it throws a usage error where JSON is asked for too. */
-export function refuseCsvWithJson(terminal: Terminal, isCsv: boolean): void {
-  if (!isCsv || terminal.json === undefined) return;
+/** Call it first where --csv was given: it throws a usage error where JSON is asked for too. */
+export function refuseCsvWithJson({ json }: Terminal): void {
+  if (json === undefined) return;
   throw usageError('--csv and --json are two forms of the output', 'leave out one of them');
 }

@@ -6,7 +6,7 @@ import { splitLeadingOptions } from './leading-options.ts';
 import { flagNames } from './parameter-names.ts';
 import { commonParameters, type ParseProblem } from './program.ts';
 
-type Refused = {
+export type ParseFailure = {
   readonly commands: readonly Command[];
   /** Undefined where the words name no command. */
   readonly command: Command | undefined;
@@ -15,7 +15,7 @@ type Refused = {
 };
 
 /** The usage error for words that no command takes. */
-export function parseError({ commands, command, argv, problem }: Refused): Error {
+export function parseError({ commands, command, argv, problem }: ParseFailure): Error {
   const { noun = '' } = commands[0] ?? {};
   const verbs = commands.map(({ verb }) => verb).filter((verb) => verb !== '');
   if (command === undefined || problem === undefined || isVerbExpected(problem, command, verbs)) {

@@ -1,6 +1,7 @@
 import { type Command, matchesVerb } from './command.ts';
 import type { CommandGroup } from './command-group.ts';
-import { type Invocation, type ParseProblem, parseWords, type Word } from './program.ts';
+import type { ParseFailure } from './parse-error.ts';
+import { type Invocation, parseWords, type Word } from './program.ts';
 
 export type Parsed =
   | { readonly kind: 'invocation'; readonly invocation: Invocation }
@@ -18,17 +19,17 @@ export async function parseCommand(group: CommandGroup, argv: readonly string[])
   const command = named ?? commands.find((each) => each.verb === '');
   if (command === undefined) {
     if (argv.length === 0 || argv.some(isHelp)) return { kind: 'help', command };
-    throw await errorOf(commands, command, argv);
+    throw await errorOf({ commands, command, argv, problem: undefined });
   }
   const words = named === undefined ? argv : rest;
   const parsed = parseWords(command, words);
   if ('kind' in parsed) {
-    if (parsed.kind !== 'help') throw await errorOf(commands, command, argv, parsed);
+    if (parsed.kind !== 'help') throw await errorOf({ commands, command, argv, problem: parsed });
     return { kind: 'help', command };
   }
   const reinterpreted = reinterpretJsonValue(parsed, words);
   const again = reinterpreted === undefined ? parsed : parseWords(command, reinterpreted);
-  if ('kind' in again) throw await errorOf(commands, command, argv, again);
+  if ('kind' in again) throw await errorOf({ commands, command, argv, problem: again });
   return { kind: 'invocation', invocation: again };
 }
 
@@ -36,14 +37,9 @@ function isHelp(word: string): boolean {
   return word === '--help' || word === '-h';
 }
 
-async function errorOf(
-  commands: readonly Command[],
-  command: Command | undefined,
-  argv: readonly string[],
-  problem?: ParseProblem,
-): Promise<Error> {
+async function errorOf(failure: ParseFailure): Promise<Error> {
   const { parseError } = await import('./parse-error.ts');
-  return parseError({ commands, command, argv, problem });
+  return parseError(failure);
 }
 
 /**

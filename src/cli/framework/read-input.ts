@@ -31,7 +31,7 @@ export async function readInput(
     } else if (parameter.parse === undefined) {
       input[name] = word === true;
     } else if (typeof word === 'string') {
-      input[name] = await readOne(io, name, parameter, word);
+      input[name] = checked(labelOf(name, parameter), parameter.parse, await readSource(io, parameter, word));
     } else if (parameter.isRequired) {
       input[name] = checked(labelOf(name, parameter), parameter.parse, await ask(parameter));
     }
@@ -75,10 +75,6 @@ async function readList(
   const given = words.length === 0 && parameter.isRequired ? [await ask(parameter)] : words;
   for (const each of given) checked(labelOf(name, parameter), parameter.checkEach, each);
   return given;
-}
-
-async function readOne(io: Io, name: string, parameter: Parameter<unknown>, word: string): Promise<unknown> {
-  return checked(labelOf(name, parameter), parameter.parse, await readSource(io, parameter, word));
 }
 
 /** A single line end is the editor's or echo's, not part of a name or a token; a file is taken as it is. */

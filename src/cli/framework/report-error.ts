@@ -30,7 +30,9 @@ export async function reportError(io: Io, { error, argv, command, target }: Repo
     io.stderr.write(`${io.stderr.isTTY === true ? escapeJsonForTerminal(json) : json}\n`);
     return exitCode;
   }
-  const palette = await loadPalette(colourLevel(io.stderr, io.env, argv.includes('--no-color')));
+  const palette = await loadPalette(
+    colourLevel(io.stderr, { env: io.env, isRefused: argv.includes('--no-color') }),
+  );
   if (exitCode === EXIT.cancelled) {
     io.stderr.write(`Cancelled: ${escapeForTerminal(cause)}\n`);
     return exitCode;

@@ -33,7 +33,7 @@ export async function runCommand(call: CommandCall, io: Io): Promise<number> {
     const parsed = await parseCommand(group, argv);
     if (parsed.kind === 'help') {
       const { layOutHelp } = await import('./help/layout.ts');
-      const hasColours = colourLevel(io.stdout, io.env, argv.includes('--no-color')) > 0;
+      const hasColours = colourLevel(io.stdout, { env: io.env, isRefused: argv.includes('--no-color') }) > 0;
       io.stdout.write(await layOutHelp(group, parsed.command, { width: helpWidth(io), hasColours }));
       return EXIT.success;
     }

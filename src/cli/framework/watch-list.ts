@@ -62,7 +62,7 @@ async function follow(
   let before: ReadonlyMap<string, Row> = new Map();
   let isFirst = true;
   while (!signal.aborted) {
-    const result = await readWithRetry(context, read, isFirst);
+    const result = isFirst ? await read() : await readAgain(context, read);
     if (result !== undefined && !signal.aborted) {
       if (drawList !== undefined) await drawList(result);
       else before = printChanges(context, before, result);
@@ -72,18 +72,14 @@ async function follow(
   }
 }
 
-/** A fault that may pass is reported and forgiven; the first answer must come, and no other fault is forgiven. */
-async function readWithRetry(
-  context: Context,
-  read: () => Promise<ListResult>,
-  isFirst: boolean,
-): Promise<ListResult | undefined> {
+/** An error that may pass is reported, and the watch goes on. Every other error ends it. */
+async function readAgain(context: Context, read: () => Promise<ListResult>): Promise<ListResult | undefined> {
   try {
     return await read();
   } catch (error) {
     const description = describeError(error, context.io.clock());
     const mayPass = error instanceof RtcError && description.exitCode === EXIT.unavailable;
-    if (isFirst || !mayPass || context.io.signal.aborted) throw error;
+    if (!mayPass || context.io.signal.aborted) throw error;
     printStatus(context.terminal, `${description.cause}; watching on`);
     return undefined;
   }

@@ -108,12 +108,11 @@ async function listen(server: Server, port: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(port, '127.0.0.1', resolve);
   await promise.catch((cause: NodeJS.ErrnoException) => {
-    throw new CliError(
-      EXIT.failure,
-      `port ${port} of 127.0.0.1 cannot be used: ${cause.code ?? cause.message}`,
-      'choose another with --port, or leave it out',
-      { cause },
-    );
+    const reason = cause.code ?? cause.message;
+    throw new CliError(EXIT.failure, `port ${port} of 127.0.0.1 cannot be used: ${reason}`, {
+      next: 'choose another with --port, or leave it out',
+      cause,
+    });
   });
 }
 

@@ -14,11 +14,17 @@ export type Palette = {
   readonly active: Paint;
 };
 
+export type ColourChoice = {
+  readonly env: Environment;
+  /** Whether --no-color was given. */
+  readonly isRefused: boolean;
+};
+
 /**
  * 0 for none. --no-color and NO_COLOR (https://no-color.org) come first, then FORCE_COLOR and CLICOLOR_FORCE, then
  * TERM=dumb, CLICOLOR=0 and whether the stream is a terminal.
  */
-export function colourLevel(stream: TerminalStream, env: Environment, isRefused: boolean): 0 | 1 {
+export function colourLevel(stream: TerminalStream, { env, isRefused }: ColourChoice): 0 | 1 {
   if (isRefused || (env.NO_COLOR !== undefined && env.NO_COLOR !== '')) return 0;
   if (env.FORCE_COLOR !== undefined) return isSet(env.FORCE_COLOR) || env.FORCE_COLOR === '' ? 1 : 0;
   if (isSet(env.CLICOLOR_FORCE)) return 1;

@@ -22,6 +22,7 @@ export async function openTerminal(
   choice: { readonly json: JsonChoice; readonly isColourRefused: boolean },
 ): Promise<Terminal> {
   const isTerminal = io.stdout.isTTY === true;
+  const colours = { env: io.env, isRefused: choice.isColourRefused };
   return {
     io,
     json: choice.json,
@@ -30,8 +31,8 @@ export async function openTerminal(
     get width() {
       return isTerminal ? columnsOf(io.stdout) : undefined;
     },
-    palette: await loadPalette(colourLevel(io.stdout, io.env, choice.isColourRefused)),
-    errorPalette: await loadPalette(colourLevel(io.stderr, io.env, choice.isColourRefused)),
+    palette: await loadPalette(colourLevel(io.stdout, colours)),
+    errorPalette: await loadPalette(colourLevel(io.stderr, colours)),
   };
 }
 

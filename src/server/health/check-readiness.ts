@@ -33,7 +33,7 @@ async function checkReadiness({ mediaServer, store, clock }: ReadinessDeps): Pro
   const [isMediaServerReady, isDatabaseReady] = await Promise.all([
     succeeds(mediaServer.listRooms([NO_ROOM])),
     // A write, because a full or read-only disk still answers reads.
-    succeeds(store.leases.acquire(LEASE, LEASE, now, now)),
+    succeeds(store.leases.acquire({ name: LEASE, owner: LEASE, until: now }, now)),
   ]);
   return {
     ready: isMediaServerReady && isDatabaseReady,

@@ -49,7 +49,11 @@ export async function leaveNow(
   const leftAt = Math.max(occurredAt, participant.joinedAt ?? occurredAt);
   // Kept until now for this event: whoever has left needs no metadata any more.
   await presence.saveParticipant({ ...participant, leftAt, metadata: null });
-  return participantEvent('participant_left', participant, { occurredAt: leftAt, isReconciled }, reason);
+  return participantEvent('participant_left', participant, {
+    occurredAt: leftAt,
+    isReconciled,
+    leaveReason: reason,
+  });
 }
 
 /** A participant whom the media server no longer has, with the tracks that it published until then. */
@@ -145,8 +149,7 @@ export function roomEvent(
 function participantEvent(
   type: 'participant_joined' | 'participant_left',
   participant: ParticipantSession,
-  { occurredAt, isReconciled }: EventTime,
-  leaveReason?: LeaveReason,
+  { occurredAt, isReconciled, leaveReason }: EventTime & { readonly leaveReason?: LeaveReason | undefined },
 ): DomainEvent {
   const { sid, identity, name, joinedAt, metadata, accessRole } = participant;
   const subject: EventSubject['participant'] = {

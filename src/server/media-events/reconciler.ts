@@ -96,7 +96,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
     },
     close: async () => {
       await loop.close();
-      await store.leases.release(LEASE, instanceId);
+      await store.leases.release({ name: LEASE, owner: instanceId });
     },
   };
 }
@@ -108,7 +108,7 @@ async function runRound(deps: RoundDeps, round: Round): Promise<boolean> {
   const { clock, log, store, missingSince, instanceId } = deps;
   const renew = async (): Promise<boolean> => {
     const now = clock.now();
-    return await store.leases.acquire(LEASE, instanceId, now, now + LEASE_MS);
+    return await store.leases.acquire({ name: LEASE, owner: instanceId, until: now + LEASE_MS }, now);
   };
   if (!(await mayDiffer(deps, round))) return true;
   const isOwner = await renew();

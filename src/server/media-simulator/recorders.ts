@@ -98,7 +98,7 @@ export function createRecorders(
 
   const activateLater = (run: Run, ms: number) => {
     waiting.delete(run);
-    runLater(context, ms, () => activate(run));
+    runLater(context, { ms }, () => activate(run));
   };
 
   const activate = (run: Run) => {
@@ -111,14 +111,14 @@ export function createRecorders(
     touch(run, EgressStatus.EGRESS_ACTIVE);
     run.file.startedAt = nanoseconds(clock.now());
     events.emit({ event: 'egress_updated', egressInfo: run.info });
-    if (context.faults().recorder === 'dying') runLater(context, timings.dyingMs, () => kill(run));
+    if (context.faults().recorder === 'dying') runLater(context, { ms: timings.dyingMs }, () => kill(run));
   };
 
   const kill = (run: Run) => {
     run.isDead = true;
     waiting.delete(run);
     const { roomName, egressId } = run.info;
-    runLater(context, timings.recorderGoneMs, () => {
+    runLater(context, { ms: timings.recorderGoneMs }, () => {
       rooms.leave(roomName, egressId, DisconnectReason.UNKNOWN_REASON);
     });
   };
@@ -135,7 +135,7 @@ export function createRecorders(
     run.file.endedAt = nanoseconds(clock.now());
     run.file.duration = run.file.endedAt - run.file.startedAt;
     events.emit({ event: 'egress_updated', egressInfo: run.info });
-    runLater(context, timings.finishMs, () => store(run));
+    runLater(context, { ms: timings.finishMs }, () => store(run));
   };
 
   const store = async (run: Run) => {
@@ -172,7 +172,7 @@ export function createRecorders(
       });
       runs.set(run.info.egressId, run);
       events.emit({ event: 'egress_started', egressInfo: run.info });
-      runLater(context, timings.recorderJoinMs, () => {
+      runLater(context, { ms: timings.recorderJoinMs }, () => {
         join(run);
         activateWhenPublished(run);
       });

@@ -117,7 +117,7 @@ export function countLater(room: LiveRoom, context: SimulatorContext): void {
     count(room, context);
   } else if (!room.isCountDue) {
     room.isCountDue = true;
-    runLater(context, COUNT_INTERVAL_MS - age, () => count(room, context));
+    runLater(context, { ms: COUNT_INTERVAL_MS - age }, () => count(room, context));
   }
 }
 

@@ -57,7 +57,9 @@ export function createRooms(context: SimulatorContext, events: EventStream): Roo
   const closeLater = (room: LiveRoom, seconds: number) => {
     room.closing.abort();
     room.closing = new AbortController();
-    runLater(context, seconds * 1000, () => close(room, DisconnectReason.ROOM_CLOSED), room.closing.signal);
+    runLater(context, { ms: seconds * 1000, signal: room.closing.signal }, () =>
+      close(room, DisconnectReason.ROOM_CLOSED),
+    );
   };
 
   const open = (settings: RoomSettings): Room => {

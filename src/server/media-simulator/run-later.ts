@@ -6,9 +6,8 @@ import type { SimulatorContext } from './settings.ts';
  */
 export function runLater(
   { clock, closing, log }: Pick<SimulatorContext, 'clock' | 'closing' | 'log'>,
-  ms: number,
+  { ms, signal }: { readonly ms: number; readonly signal?: AbortSignal },
   work: () => void | Promise<void>,
-  signal?: AbortSignal,
 ): void {
   const stop = signal === undefined ? closing : AbortSignal.any([closing, signal]);
   const run = async () => {

@@ -55,7 +55,7 @@ export async function joinRoom(sdk: Sdk, visit: RoomVisit): Promise<RoomClientEn
     await connect(room, visit);
     reportJoined(room, visit);
     listener?.subscribe();
-    return await stay(sdk, room, visit, left.promise);
+    return await stay({ sdk, room }, visit, left.promise);
   } finally {
     await leave(room, listener);
   }
@@ -66,12 +66,11 @@ async function connect(room: Room, { url, token, signal }: RoomVisit): Promise<v
     await untilAborted(room.connect(url, token, { autoSubscribe: false, dynacast: false }), signal);
   } catch (cause) {
     const reason = hideTokens(messageOf(cause));
-    throw new RoomClientError(
-      'ERR_UNAVAILABLE',
-      `the media server at ${url} cannot be joined: ${reason}`,
-      { text: 'see whether it can be reached from this machine', command: 'rtc doctor' },
-      { cause: new Error(reason) },
-    );
+    throw new RoomClientError('ERR_UNAVAILABLE', `the media server at ${url} cannot be joined: ${reason}`, {
+      text: 'see whether it can be reached from this machine',
+      command: 'rtc doctor',
+      cause: new Error(reason),
+    });
   }
 }
 
@@ -103,11 +102,11 @@ function reportPeople(sdk: Sdk, room: Room, { onNews }: RoomVisit): void {
 }
 
 async function stay(
-  sdk: Sdk,
-  { localParticipant, remoteParticipants }: Room,
+  { sdk, room }: { readonly sdk: Sdk; readonly room: Room },
   visit: RoomVisit,
   left: Promise<RoomClientEnd>,
 ): Promise<RoomClientEnd> {
+  const { localParticipant, remoteParticipants } = room;
   const { media, isLooped, onNews } = visit;
   const ending = new AbortController();
   const signal = AbortSignal.any([visit.signal, ending.signal]);

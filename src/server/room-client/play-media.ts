@@ -31,16 +31,16 @@ export type Playing = {
  * source without sound is timed by silence that nobody gets.
  */
 export async function playMedia(sdk: Sdk, participant: LocalParticipant, playing: Playing): Promise<void> {
-  const { source, isLooped, isAwaited, signal } = playing;
+  const { source, isLooped, isAwaited, signal, onPublished } = playing;
   let media = await source.open();
-  const sink = await publish(sdk, participant, media, playing).catch(async (error: unknown) => {
+  const sink = await publish(sdk, participant, { media, onPublished }).catch(async (error: unknown) => {
     await media.close();
     throw error;
   });
   try {
     if (isAwaited) await playLead(sdk, sink, signal);
     for (;;) {
-      await playOnce(sdk, media, sink, signal);
+      await playOnce(sdk, { media, sink }, signal);
       if (!isLooped || signal.aborted) break;
       await media.close();
       media = await source.open();
@@ -63,8 +63,7 @@ type Sink = {
 async function publish(
   sdk: Sdk,
   participant: LocalParticipant,
-  { sound, picture }: Media,
-  { onPublished }: Playing,
+  { media: { sound, picture }, onPublished }: Pick<Playing, 'onPublished'> & { readonly media: Media },
 ): Promise<Sink> {
   const audio = new sdk.AudioSource(sound?.sampleRate ?? SILENT_RATE, sound?.channels ?? 1, QUEUE_MS);
   const video = picture === undefined ? undefined : new sdk.VideoSource(picture.width, picture.height);
@@ -95,8 +94,11 @@ async function publish(
   return { audio, video, subscribed: subscribed.promise, close };
 }
 
-async function playOnce(sdk: Sdk, media: Media, { audio, video }: Sink, signal: AbortSignal): Promise<void> {
+type Played = { readonly media: Media; readonly sink: Sink };
+
+async function playOnce(sdk: Sdk, { media, sink }: Played, signal: AbortSignal): Promise<void> {
   const { sound } = media;
+  const { audio, video } = sink;
   const pictures =
     media.picture === undefined || video === undefined
       ? undefined

@@ -8,10 +8,9 @@ export class RoomClientError extends HintedError {
   constructor(
     code: RoomClientError['code'],
     reason: string,
-    hint: { readonly text: string; readonly command?: string },
-    options?: ErrorOptions,
+    { cause, ...hint }: { readonly text: string; readonly command?: string; readonly cause?: unknown },
   ) {
-    super(reason, hint, options);
+    super(reason, hint, { cause });
     this.code = code;
   }
 }

@@ -33,7 +33,8 @@ async function cancelSome({ db, dialect }: Connection, webhookId: string, now: n
 export function purgeDeliveries(connection: Connection, before: number, limit: number): Promise<number> {
   return connection.atomically(async (db) => {
     const left = await chooseOfDeleted(db, connection, limit);
-    const old = left.length < limit ? await chooseOld(db, connection, before, limit - left.length) : [];
+    const old =
+      left.length < limit ? await chooseOld(db, connection, { before, limit: limit - left.length }) : [];
     const ids = [...left, ...old];
     if (ids.length === 0) {
       await forgetDeleted(db, before);
@@ -68,8 +69,7 @@ async function chooseOfDeleted(
 async function chooseOld(
   db: Kysely<Tables>,
   { dialect }: Connection,
-  before: number,
-  limit: number,
+  { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<readonly string[]> {
   const webhooks = await sql<{ id: string }>`
     select id from webhooks where exists (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Invitation } from './invitation.ts';
-import { setCaptions } from './session.ts';
+import { readCaptions, switchCaptions } from './session.ts';
 
 type Props = {
   readonly invitation: Invitation;
@@ -11,26 +11,24 @@ type Props = {
 export function CaptionSwitch({ invitation, onError }: Props) {
   const [isOn, setOn] = useState<boolean>();
   const [isBusy, setBusy] = useState(false);
-  const run = async (wanted: boolean | undefined): Promise<void> => {
+  const flip = async (): Promise<void> => {
     setBusy(true);
     try {
-      setOn(await setCaptions(invitation, wanted));
-      if (wanted !== undefined) onError(undefined);
+      setOn(await switchCaptions(invitation, isOn === true ? 'off' : 'on'));
+      onError(undefined);
     } catch (error) {
-      if (wanted !== undefined) onError(error instanceof Error ? error.message : String(error));
+      onError(error instanceof Error ? error.message : String(error));
     } finally {
       setBusy(false);
     }
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: it looks once, when the page opens
-  useEffect(() => void run(undefined), []);
+  useEffect(() => {
+    // The button says what a click does also where the state cannot be read.
+    readCaptions(invitation).then(setOn, () => undefined);
+  }, []);
   return (
-    <button
-      type="button"
-      aria-pressed={isOn === true}
-      disabled={isBusy}
-      onClick={() => void run(isOn !== true)}
-    >
+    <button type="button" aria-pressed={isOn === true} disabled={isBusy} onClick={() => void flip()}>
       Captions
     </button>
   );

@@ -28,9 +28,18 @@ export async function removeParticipant(invitation: Invitation, identity: string
   await post('remove', { body: { identity }, token: invitation.token });
 }
 
-/** Starts or stops the captions of the room, or only looks. Returns whether they are on. */
-export async function setCaptions(invitation: Invitation, isOn: boolean | undefined): Promise<boolean> {
-  const response = await post('captions', { body: { isOn }, token: invitation.token });
+/** Returns whether the captions of the room are on. */
+export async function readCaptions(invitation: Invitation): Promise<boolean> {
+  return await postCaptions(invitation, {});
+}
+
+/** Starts or stops the captions of the room. Returns whether they are on then. */
+export async function switchCaptions(invitation: Invitation, wanted: 'on' | 'off'): Promise<boolean> {
+  return await postCaptions(invitation, { isOn: wanted === 'on' });
+}
+
+async function postCaptions(invitation: Invitation, body: object): Promise<boolean> {
+  const response = await post('captions', { body, token: invitation.token });
   const state: unknown = await response.json();
   return typeof state === 'object' && state !== null && 'isOn' in state && state.isOn === true;
 }

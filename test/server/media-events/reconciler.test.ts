@@ -54,7 +54,8 @@ const start = (instanceId: string, onCompared?: (startedAt: number) => void) => 
 };
 /** Until every reconciler sleeps. */
 const settle = (sleeping = 1) => expect.poll(() => stage.clock.sleeping).toBe(sleeping);
-const lease = (until: number) => stage.store.leases.acquire('reconcile', 'another', stage.clock.now(), until);
+const lease = (until: number) =>
+  stage.store.leases.acquire({ name: 'reconcile', owner: 'another', until }, stage.clock.now());
 
 /** A room that the media server has, so that there is something to compare. */
 const OPEN_ROOM = {
@@ -103,7 +104,7 @@ describe('the reconciler', () => {
     stage.clock.advance(30_000);
     await settle();
     expect(lists).toBe(1);
-    await stage.store.leases.release('reconcile', 'another');
+    await stage.store.leases.release({ name: 'reconcile', owner: 'another' });
     stage.clock.advance(30_000);
     await expect.poll(() => lists).toBe(2);
   });
@@ -147,7 +148,7 @@ describe('the reconciler', () => {
     start('first');
     await settle();
     stage.clock.advance(10);
-    await stage.store.leases.release('reconcile', 'first');
+    await stage.store.leases.release({ name: 'reconcile', owner: 'first' });
     expect(await lease(stage.clock.now() + 300_000)).toBe(true);
     list = async () => [];
     stage.clock.advance(15_000);
@@ -163,7 +164,7 @@ describe('the reconciler', () => {
     const reconciler = start('first', (startedAt) => compared.push(startedAt));
     await expect.poll(() => compared).toEqual([0]);
     await settle();
-    await stage.store.leases.release('reconcile', 'first');
+    await stage.store.leases.release({ name: 'reconcile', owner: 'first' });
     await lease(NOW + 300_000);
     await stage.receive(mediaEvent('room_started'));
     reconciler.compareAll();
@@ -185,11 +186,13 @@ describe('the reconciler', () => {
     list = () => Promise.reject(new ServiceError('media-server-unavailable', 'away'));
     start('first');
     await settle();
-    await stage.store.leases.release('reconcile', 'first');
+    await stage.store.leases.release({ name: 'reconcile', owner: 'first' });
     stage.clock.advance(1_000);
     await expect.poll(() => looks).toBe(1);
     await settle();
     expect(lists).toBe(1);
-    expect(await stage.store.leases.acquire('reconcile', 'second', NOW, NOW + 1)).toBe(true);
+    expect(
+      await stage.store.leases.acquire({ name: 'reconcile', owner: 'second', until: NOW + 1 }, NOW),
+    ).toBe(true);
   });
 });

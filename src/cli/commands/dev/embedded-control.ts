@@ -41,14 +41,10 @@ export async function sendControl(
     return { status: response.statusCode, error: errorOf(await response.body.text()) };
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(
-      EXIT.unavailable,
-      `${request.origin} cannot be reached: ${reason}`,
-      'start it: rtc dev --media embedded',
-      {
-        cause,
-      },
-    );
+    throw new CliError(EXIT.unavailable, `${request.origin} cannot be reached: ${reason}`, {
+      next: 'start it: rtc dev --media embedded',
+      cause,
+    });
   } finally {
     await agent.destroy();
   }

@@ -27,7 +27,7 @@ export const download = defineCommand({
     { line: 'rtc recordings download EG_tH8vdkRoTDWY - | ffmpeg -i - lesson.mp3', does: 'Only its sound' },
   ],
   async run(context, { id, file, force }) {
-    if (file === '-') return await toStdout(context, id, force);
+    if (file === '-') return await toStdout(context, { id, isForced: force });
     const client = await context.client();
     const { signal } = context.io;
     const { saveFile, chooseTarget } = await import('./save-file.ts');
@@ -44,7 +44,9 @@ export const download = defineCommand({
   },
 });
 
-async function toStdout(context: Context, id: string, isForced: boolean): Promise<Result> {
+type StdoutRequest = { readonly id: string; readonly isForced: boolean };
+
+async function toStdout(context: Context, { id, isForced }: StdoutRequest): Promise<Result> {
   const { io, terminal } = context;
   if (terminal.isTerminal && !isForced) {
     throw usageError('stdout is a terminal, and a recording is no text', 'name a file, or pipe it somewhere');

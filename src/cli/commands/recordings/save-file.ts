@@ -96,11 +96,10 @@ async function write(
     bar.clear();
     if (context.io.signal.aborted)
       throw new CancelledError(`stopped; run it again to go on after ${formatBytes(done)}`);
-    throw error instanceof RtcError ? brokenOff(target, done, error.detail, error) : error;
+    throw error instanceof RtcError ? brokenOff(target, done, error) : error;
   }
   bar.clear();
-  if (sizeBytes !== undefined && done !== sizeBytes)
-    throw brokenOff(target, done, 'the connection ended early');
+  if (sizeBytes !== undefined && done !== sizeBytes) throw brokenOff(target, done);
 }
 
 /** One write may take less than it is given. */
@@ -112,13 +111,12 @@ async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number)
   }
 }
 
-function brokenOff({ part }: Target, done: number, reason: string, cause?: unknown): CliError {
-  return new CliError(
-    EXIT.unavailable,
-    `the download broke off after ${formatBytes(done)}: ${reason}`,
-    `run it again to go on; what came is kept in ${part}`,
-    { cause },
-  );
+function brokenOff({ part }: Target, done: number, cause?: RtcError): CliError {
+  const reason = cause === undefined ? 'the connection ended early' : cause.detail;
+  return new CliError(EXIT.unavailable, `the download broke off after ${formatBytes(done)}: ${reason}`, {
+    next: `run it again to go on; what came is kept in ${part}`,
+    cause,
+  });
 }
 
 function undefinedWhenMissing(error: NodeJS.ErrnoException): undefined {

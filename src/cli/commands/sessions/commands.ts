@@ -50,7 +50,7 @@ const listSessions = defineCommand({
     },
   ],
   async run(context, { room, status, since, until, limit, csv }) {
-    refuseCsvWithJson(context.terminal, csv);
+    if (csv) refuseCsvWithJson(context.terminal);
     const client = await context.client();
     const nowMs = context.io.clock();
     const filter = { roomId: room, status, since: since?.(nowMs), until: until?.(nowMs) };
@@ -113,7 +113,7 @@ const participants = defineCommand({
     { line: 'rtc sessions participants RM_hycBMAjmt6Ub --csv > lesson.csv', does: 'For a spreadsheet' },
   ],
   async run(context, { id, csv }) {
-    refuseCsvWithJson(context.terminal, csv);
+    if (csv) refuseCsvWithJson(context.terminal);
     const client = await context.client();
     const { signal } = context.io;
     const { records, nextCursor } = await readPages(NO_LIMIT, async ({ cursor }) => {

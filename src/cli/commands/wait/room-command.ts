@@ -55,9 +55,9 @@ export const waitForRoom = defineCommand({
       types: ROOM_EVENTS,
       read: async (signal) => seen(await readRoom(client, room, signal)),
       apply: (state, event, read) => applyRoomEvent(state, event) ?? read(),
-      isOver: (state) => judge(condition, state, hasBeenOpen) !== 'pending',
+      isOver: (state) => judge(condition, { ...state, hasBeenOpen }) !== 'pending',
     });
-    if (judge(condition, reached, hasBeenOpen) === 'impossible') {
+    if (judge(condition, { ...reached, hasBeenOpen }) === 'impossible') {
       throw (hasBeenOpen ? undefined : reached.notFound) ?? closedInstead(condition, room);
     }
     const { isOpen, participants, publishers } = reached;
@@ -69,10 +69,9 @@ export const waitForRoom = defineCommand({
 /** A room that was never there meets only conditions that can begin without one. */
 function judge(
   { isMet, canBegin }: RoomCondition,
-  state: RoomState,
-  hasBeenOpen: boolean,
+  state: RoomState & { readonly hasBeenOpen: boolean },
 ): 'met' | 'impossible' | 'pending' {
-  if (!state.isOpen && !hasBeenOpen && !canBegin) return 'impossible';
+  if (!state.isOpen && !state.hasBeenOpen && !canBegin) return 'impossible';
   if (isMet(state)) return 'met';
   return state.isOpen || canBegin ? 'pending' : 'impossible';
 }

@@ -55,12 +55,6 @@ export async function withinTime<S>(
 
 function throwIfDeleted(error: unknown, what: string): void {
   if (!(error instanceof RtcError) || error.status !== 404) return;
-  throw new CliError(
-    EXIT.negative,
-    `${error.reason} It was there when the waiting for ${what} began`,
-    'see: rtc events list',
-    {
-      cause: error,
-    },
-  );
+  const message = `${error.reason} It was there when the waiting for ${what} began`;
+  throw new CliError(EXIT.negative, message, { next: 'see: rtc events list', cause: error });
 }

@@ -49,7 +49,7 @@ const create = defineCommand({
     },
   ],
   async run(context, { url, events, secretStdin }) {
-    const secret = await readGivenSecret(context, secretStdin);
+    const secret = await readGivenSecret(context, { secretStdin });
     const body: WebhookCreate = {
       url,
       ...(events === undefined ? {} : { events: [...events] }),

@@ -41,7 +41,7 @@ export const rotate = defineCommand({
         return `Give ${url} a new secret? X-Service-Webhook-Signature will not match until the receiver has it.`;
       },
     });
-    const given = await readGivenSecret(context, secretStdin);
+    const given = await readGivenSecret(context, { secretStdin });
     const secret = given ?? generateSecret();
     try {
       const webhook = await client.webhooks.put(id, { secret }, { signal: context.io.signal });

@@ -71,7 +71,7 @@ export const trigger = defineCommand({
   ],
   async run(context, { event: name, to, webhook, room = DEFAULT_ROOM, secretStdin }) {
     const url = await urlOf(context, to, webhook);
-    const given = (await readGivenSecret(context, secretStdin)) ?? secretOfEnvironment(context);
+    const given = (await readGivenSecret(context, { secretStdin })) ?? secretOfEnvironment(context);
     if (given === undefined && webhook !== undefined) {
       throw usageError(
         'the signing secret of the webhook is missing',

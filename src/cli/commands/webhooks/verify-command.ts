@@ -8,7 +8,7 @@ import { printWarning } from '../../terminal/terminal.ts';
 import { SECRET_VARIABLE, secretOfEnvironment } from '../events/forward.ts';
 import { parseHeader, parseHeaders, parseRequest, type SignedRequest } from './signed-request.ts';
 import { type Verdict, verifySignatures } from './verify-signatures.ts';
-import { readGivenSecret, SECRET_STDIN } from './webhook-secret.ts';
+import { readGivenSecret, SECRET_STDIN, type SecretOptions } from './webhook-secret.ts';
 
 const HEADERS: Parameter<readonly string[]> = {
   flags: '-H, --header <header...>',
@@ -67,7 +67,7 @@ export const verify = defineCommand({
   ],
   async run(context, { secretStdin, anyAge, ...parts }) {
     const request = readRequest(parts);
-    const secret = await readSecret(context, secretStdin);
+    const secret = await readSecret(context, { secretStdin });
     const verdicts = verifySignatures(request, { secret, nowMs: context.io.clock(), isAnyAge: anyAge });
     warnAboutEventName(context, request);
     const isValid =
@@ -108,8 +108,8 @@ function readRequest({ header, headers, body, request }: Parts): SignedRequest {
   return { headers: all, body: text };
 }
 
-async function readSecret(context: Context, isStdin: boolean): Promise<string> {
-  const given = (await readGivenSecret(context, isStdin)) ?? secretOfEnvironment(context);
+async function readSecret(context: Context, options: SecretOptions): Promise<string> {
+  const given = (await readGivenSecret(context, options)) ?? secretOfEnvironment(context);
   if (given !== undefined) return given;
   if (context.prompter.isInteractive) return context.prompter.secret('Signing secret:');
   throw usageError('no signing secret', `set ${SECRET_VARIABLE}, or give it with --secret-stdin`);

@@ -12,9 +12,14 @@ export const SECRET_STDIN = flag(
   'read the signing secret from stdin; asked for on a terminal',
 );
 
+export type SecretOptions = { readonly secretStdin: boolean };
+
 /** The secret from stdin, or typed unseen on a terminal; undefined unless it was asked for. */
-export async function readGivenSecret(context: Context, isAskedFor: boolean): Promise<string | undefined> {
-  if (!isAskedFor) return undefined;
+export async function readGivenSecret(
+  context: Context,
+  { secretStdin }: SecretOptions,
+): Promise<string | undefined> {
+  if (!secretStdin) return undefined;
   if (context.prompter.isInteractive) return context.prompter.secret('Signing secret:');
   if (context.flags.apiSecretFile === '-') {
     throw usageError(

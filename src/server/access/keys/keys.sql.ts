@@ -6,13 +6,13 @@ import type { ApiKey, KeyPage, KeyStore } from '../store.ts';
 
 export function createKeyStore(connection: Connection): KeyStore {
   const { db, changes } = connection;
-  /** Instances forget what they know of the keys. */
-  const noteIf = (isChanged: boolean): boolean => {
-    if (isChanged) changes.note(db, 'keys');
-    return isChanged;
+  /** After a change, instances forget what they know of the keys. */
+  const noteChange = (rows: bigint): boolean => {
+    if (rows > 0n) changes.note(db, 'keys');
+    return rows > 0n;
   };
   return {
-    insertBelow: async (limit, key) => noteIf(await insertBelow(connection, limit, toRow(key))),
+    insertBelow: async (limit, key) => noteChange(await insertBelow(connection, limit, toRow(key))),
     find: async (id) => {
       const row = await db.selectFrom('apiKeys').selectAll().where('id', '=', id).executeTakeFirst();
       return row && toKey(row);
@@ -28,7 +28,7 @@ export function createKeyStore(connection: Connection): KeyStore {
         .set({ secret: null, revokedAt: sql`coalesce("revokedAt", ${now})` })
         .where('id', '=', id)
         .executeTakeFirst();
-      return noteIf(numUpdatedRows > 0n);
+      return noteChange(numUpdatedRows);
     },
     replaceSecret: async ({ id, secret: current }, secret) => {
       const { numUpdatedRows } = await db
@@ -37,7 +37,7 @@ export function createKeyStore(connection: Connection): KeyStore {
         .where('id', '=', id)
         .where('secret', '=', current)
         .executeTakeFirst();
-      return noteIf(numUpdatedRows > 0n);
+      return noteChange(numUpdatedRows);
     },
     purge: async (before, limit) => {
       const ended = db
@@ -62,7 +62,7 @@ const COLUMNS = {
 } as const satisfies Record<keyof ApiKeyRow, 'text' | 'integer'>;
 
 /** The limit keeps the list short that instances hold in memory: two that insert at once may exceed it by one. */
-async function insertBelow({ db, dialect }: Connection, limit: number, row: ApiKeyRow): Promise<boolean> {
+async function insertBelow({ db, dialect }: Connection, limit: number, row: ApiKeyRow): Promise<bigint> {
   const columns = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
   const inserted = await sql`
     insert into ${sql.table('apiKeys')} (${columns})
@@ -71,7 +71,7 @@ async function insertBelow({ db, dialect }: Connection, limit: number, row: ApiK
       select count(*) from ${sql.table('apiKeys')}
       where "revokedAt" is null and ("expiresAt" is null or "expiresAt" > ${row.createdAt})
     ) < ${limit} returning id`.execute(db);
-  return inserted.rows.length > 0;
+  return BigInt(inserted.rows.length);
 }
 
 function isActiveAt(now: number) {

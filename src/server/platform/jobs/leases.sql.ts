@@ -7,16 +7,16 @@ const LONGEST_LEASE_MS = 600_000;
 
 export function createLeaseStore({ db }: Connection): LeaseStore {
   return {
-    acquire: async (name, owner, now, leaseUntil) => {
+    acquire: async ({ name, owner, until }, now) => {
       const acquired = await sql`
-        insert into leases (name, owner, "leaseUntil") values (${name}, ${owner}, ${leaseUntil})
+        insert into leases (name, owner, "leaseUntil") values (${name}, ${owner}, ${until})
         on conflict (name) do update set owner = excluded.owner, "leaseUntil" = excluded."leaseUntil"
         where leases.owner = excluded.owner or leases."leaseUntil" <= ${now}
           or leases."leaseUntil" > ${now + LONGEST_LEASE_MS}
         returning name`.execute(db);
       return acquired.rows.length === 1;
     },
-    release: async (name, owner) => {
+    release: async ({ name, owner }) => {
       await db.deleteFrom('leases').where('name', '=', name).where('owner', '=', owner).execute();
     },
   };

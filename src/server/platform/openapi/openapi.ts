@@ -152,7 +152,10 @@ function successResponse(route: Route, response: SuccessResponse, components: Co
     name,
     { description, schema: { type: 'string' } },
   ]);
-  const headers = { ...Object.fromEntries(own), ...commonHeaders(isLimited(route)) };
+  const headers = {
+    ...Object.fromEntries(own),
+    ...commonHeaders(isLimited(route) ? 'counted' : 'uncounted'),
+  };
   if (response.schema === undefined) return { description: response.description, headers };
   const content = {
     [response.contentType ?? 'application/json']: {
@@ -208,7 +211,7 @@ function errorResponse(status: number, codes: readonly ErrorCode[], shape: Error
   return {
     description: codes.map((code) => `\`${code}\`: ${PROBLEMS[code].meaning}`).join('\n\n'),
     headers: {
-      ...commonHeaders(status === 429),
+      ...commonHeaders(status === 429 ? 'counted' : 'uncounted'),
       ...(codes.some((code) => RETRY_LATER.includes(code)) ? { 'Retry-After': RETRY_AFTER } : {}),
     },
     content: {

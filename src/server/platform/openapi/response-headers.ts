@@ -34,8 +34,10 @@ export function isLimited({ security }: Route): boolean {
   return security !== 'media-server';
 }
 
-/** Headers of every response. A response that is sent before the request was counted has no RateLimit headers. */
-export function commonHeaders(isCounted: boolean): JsonObject {
-  const names = Object.keys(HEADERS).filter((name) => isCounted || !name.startsWith('RateLimit-'));
+/** Headers of a response. One that is sent before the request was counted has no RateLimit headers. */
+export function commonHeaders(request: 'counted' | 'uncounted'): JsonObject {
+  const names = Object.keys(HEADERS).filter(
+    (name) => request === 'counted' || !name.startsWith('RateLimit-'),
+  );
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

@@ -36,16 +36,19 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
   const { storage } = deps;
   return {
     find: async (location) => {
-      const response = await send(deps, 'HEAD', location);
+      const response = await send(deps, location, { method: 'HEAD' });
       if (response.ok) return factsOf(response);
       // The response to a HEAD has no body: only a GET distinguishes a missing object from a missing bucket or permission.
-      const refusal = await send(deps, 'GET', location, { range: 'bytes=0-0' });
+      const refusal = await send(deps, location, { method: 'GET', headers: { range: 'bytes=0-0' } });
       if (refusal.ok)
         throw unavailable(new Error(`HEAD responded with ${response.status}, GET ${refusal.status}`));
       return await undefinedOrThrow(refusal, location);
     },
     read: async (location, start, length) => {
-      const response = await ask(deps, 'GET', location, { range: `bytes=${start}-${start + length - 1}` });
+      const response = await ask(deps, location, {
+        method: 'GET',
+        headers: { range: `bytes=${start}-${start + length - 1}` },
+      });
       if (response.status === 206 && response.body !== null) return Readable.fromWeb(response.body);
       if (response.ok) {
         await discard(response);
@@ -62,7 +65,7 @@ export function createBucketFiles(deps: BucketFilesDeps): Omit<RecordingFiles, '
       return signed.url.href;
     },
     delete: async (location) => {
-      const response = await send(deps, 'DELETE', location);
+      const response = await send(deps, location, { method: 'DELETE' });
       if (!response.ok) await undefinedOrThrow(response, location);
     },
   };
@@ -98,13 +101,19 @@ export async function readDocument(response: Response): Promise<string> {
   return text;
 }
 
+type ObjectRequest = {
+  readonly method: 'HEAD' | 'GET' | 'PUT' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+/** Sends a request whose response is read no further than its head. */
 async function send(
   deps: BucketFilesDeps,
-  method: 'HEAD' | 'GET' | 'DELETE',
   location: FileLocation,
-  headers: Readonly<Record<string, string>> = {},
+  request: ObjectRequest,
 ): Promise<Response> {
-  const response = await ask(deps, method, location, headers);
+  const response = await ask(deps, location, request);
   if (response.ok) await discard(response);
   return response;
 }
@@ -117,10 +126,8 @@ async function discard(response: Response): Promise<void> {
 /** The timeout covers the head of a response and the body of an error. The body of an object may take longer. */
 export async function ask(
   deps: BucketFilesDeps,
-  method: 'HEAD' | 'GET' | 'PUT' | 'DELETE',
   location: FileLocation,
-  headers: Readonly<Record<string, string>> = {},
-  body?: string,
+  { method, headers = {}, body }: ObjectRequest,
 ): Promise<Response> {
   const { storage, timeoutMs = TIMEOUT_MS } = deps;
   if (storage === undefined) throw notConfigured(location);

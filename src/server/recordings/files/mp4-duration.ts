@@ -25,20 +25,21 @@ type Box = {
 /** Milliseconds; undefined for a file that is no MP4, is not complete, or does not say. Reads a few parts of 512 bytes. */
 export async function readMp4Duration(read: ReadBytes, fileBytes: number): Promise<number | undefined> {
   const reader = new PartReader(read, fileBytes);
-  const [first] = await findBox(reader, { start: 0, end: fileBytes }, 'ftyp', 1);
+  const [first] = await findBox(reader, { start: 0, end: fileBytes }, { type: 'ftyp', limit: 1 });
   if (first === undefined) return undefined;
-  const [movie] = await findBox(reader, { start: 0, end: fileBytes }, 'moov', MAX_BOXES);
+  const [movie] = await findBox(reader, { start: 0, end: fileBytes }, { type: 'moov', limit: MAX_BOXES });
   if (movie === undefined) return undefined;
   const inside = { start: movie.start + movie.headBytes, end: movie.start + movie.sizeBytes };
-  const [header] = await findBox(reader, inside, 'mvhd', MAX_BOXES);
+  const [header] = await findBox(reader, inside, { type: 'mvhd', limit: MAX_BOXES });
   if (header === undefined) return undefined;
   return durationOf(await reader.read(header.start + header.headBytes, MOVIE_HEADER_BYTES));
 }
 
 type Range = { readonly start: number; readonly end: number };
+type Wanted = { readonly type: string; readonly limit: number };
 
 /** The first box of `type` among the first `limit` ones of the range. */
-async function findBox(reader: PartReader, { start, end }: Range, type: string, limit: number) {
+async function findBox(reader: PartReader, { start, end }: Range, { type, limit }: Wanted) {
   const found: Box[] = [];
   for (let at = start, seen = 0; seen < limit && found.length === 0; seen += 1) {
     const box = headOf(await reader.read(at, MAX_HEAD_BYTES), { start: at, end });

@@ -33,11 +33,16 @@ export async function tryBucket(deps: BucketFilesDeps, location: FileLocation): 
 }
 
 async function write(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step(location, WRITING, async () => await ask(deps, 'PUT', location, {}, CONTENT));
+  return await step(location, WRITING, {
+    send: async () => await ask(deps, location, { method: 'PUT', body: CONTENT }),
+  });
 }
 
 async function readBack(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step(location, READING, async () => await ask(deps, 'GET', location), CONTENT);
+  return await step(location, READING, {
+    send: async () => await ask(deps, location, { method: 'GET' }),
+    expected: CONTENT,
+  });
 }
 
 async function fetchSigned(deps: BucketFilesDeps, location: FileLocation): StepResult {
@@ -47,19 +52,25 @@ async function fetchSigned(deps: BucketFilesDeps, location: FileLocation): StepR
     const url = await createBucketFiles(deps).signedUrl(location, 60);
     return await fetch(`${url}`, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs ?? 10_000) });
   };
-  return await step(location, isElsewhere ? FETCHING_ELSEWHERE : FETCHING, fetched, CONTENT);
+  return await step(location, isElsewhere ? FETCHING_ELSEWHERE : FETCHING, {
+    send: fetched,
+    expected: CONTENT,
+  });
 }
 
 async function remove(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step(location, DELETING, async () => await ask(deps, 'DELETE', location));
+  return await step(location, DELETING, {
+    send: async () => await ask(deps, location, { method: 'DELETE' }),
+  });
 }
 
 /** Only keys that may list the bucket distinguish a deleted file from a forbidden one. */
 async function lookForMissing(deps: BucketFilesDeps, location: FileLocation): StepResult {
-  return await step(location, MISSING, async () => {
-    const response = await ask(deps, 'GET', location);
+  const send = async (): Promise<Response> => {
+    const response = await ask(deps, location, { method: 'GET' });
     return response.status === 404 ? new Response(null, { status: 200 }) : response;
-  });
+  };
+  return await step(location, MISSING, { send });
 }
 
 type StepKind = {
@@ -91,12 +102,13 @@ const MISSING: StepKind = {
   unreachable: UNREACHABLE,
 };
 
-async function step(
-  location: FileLocation,
-  kind: StepKind,
-  send: () => Promise<Response>,
-  expected?: string,
-): StepResult {
+type Trial = {
+  readonly send: () => Promise<Response>;
+  /** The text that must come back. */
+  readonly expected?: string;
+};
+
+async function step(location: FileLocation, kind: StepKind, { send, expected }: Trial): StepResult {
   try {
     const response = await send();
     const text = await readDocument(response);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { HintedError } from '../../../contract/hint.ts';
 import { makeFolder } from '../../../folders/make-folder.ts';
 
@@ -54,7 +54,8 @@ export async function installPackage(
     onProgress(`checking ${name}`);
     const files = join(aside, 'files');
     await mkdir(files);
-    for (const [path, sha256] of Object.entries(recipe.files)) await takeFile(unpacked, path, sha256, files);
+    for (const [path, sha256] of Object.entries(recipe.files))
+      await takeFile({ path: join(unpacked, path), sha256 }, files);
     await recipe.derive?.(files);
     await putInPlace(files, join(folder, name));
   } finally {
@@ -94,12 +95,14 @@ async function sizeOf(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-async function takeFile(unpacked: string, path: string, sha256: string, files: string): Promise<void> {
-  const bytes = await readFile(join(unpacked, path));
+type PackageFile = { readonly path: string; readonly sha256: string };
+
+async function takeFile({ path, sha256 }: PackageFile, files: string): Promise<void> {
+  const bytes = await readFile(path);
   const found = createHash('sha256').update(bytes).digest('hex');
   if (found !== sha256)
-    throw new Error(`${path} is not the file that was expected: its SHA-256 is ${found}.`);
-  await writeFile(join(files, path.split('/').at(-1) ?? path), bytes);
+    throw new Error(`${basename(path)} is not the file that was expected: its SHA-256 is ${found}.`);
+  await writeFile(join(files, basename(path)), bytes);
 }
 
 /** When two installations run at once, the second keeps the files of the first, which are the same. */

@@ -900,30 +900,32 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
 
     it('are had by one at a time, and prolonged by that one', async () => {
       const { leases } = store;
-      expect(await leases.acquire('reconciler', 'me', 1000, 2000)).toBe(true);
-      expect(await leases.acquire('reconciler', 'other', 1999, 5000)).toBe(false);
-      expect(await leases.acquire('purger', 'other', 1999, 5000)).toBe(true);
-      expect(await leases.acquire('reconciler', 'me', 1999, 3000)).toBe(true);
-      expect(await leases.acquire('reconciler', 'other', 2999, 5000)).toBe(false);
-      expect(await leases.acquire('reconciler', 'other', 3000, 5000)).toBe(true);
-      expect(await leases.acquire('reconciler', 'me', 3000, 5000)).toBe(false);
+      expect(await leases.acquire({ name: 'reconciler', owner: 'me', until: 2000 }, 1000)).toBe(true);
+      expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 5000 }, 1999)).toBe(false);
+      expect(await leases.acquire({ name: 'purger', owner: 'other', until: 5000 }, 1999)).toBe(true);
+      expect(await leases.acquire({ name: 'reconciler', owner: 'me', until: 3000 }, 1999)).toBe(true);
+      expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 5000 }, 2999)).toBe(false);
+      expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 5000 }, 3000)).toBe(true);
+      expect(await leases.acquire({ name: 'reconciler', owner: 'me', until: 5000 }, 3000)).toBe(false);
     });
 
     it('are had by another one where they were taken before the clock was set back', async () => {
       const { leases } = store;
-      await leases.acquire('reconciler', 'me', 3_600_000, 3_645_000);
-      expect(await leases.acquire('reconciler', 'other', 3_300_000, 3_345_000)).toBe(false);
-      expect(await leases.acquire('reconciler', 'other', 0, 45_000)).toBe(true);
+      await leases.acquire({ name: 'reconciler', owner: 'me', until: 3_645_000 }, 3_600_000);
+      expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 3_345_000 }, 3_300_000)).toBe(
+        false,
+      );
+      expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 45_000 }, 0)).toBe(true);
     });
 
     it('are given back by their owner alone', async () => {
       const { leases } = store;
-      await leases.acquire('reconciler', 'me', 1000, 2000);
-      await leases.release('reconciler', 'other');
-      expect(await leases.acquire('reconciler', 'other', 1001, 2000)).toBe(false);
-      await leases.release('reconciler', 'me');
-      await leases.release('nothing', 'me');
-      expect(await leases.acquire('reconciler', 'other', 1001, 2000)).toBe(true);
+      await leases.acquire({ name: 'reconciler', owner: 'me', until: 2000 }, 1000);
+      await leases.release({ name: 'reconciler', owner: 'other' });
+      expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 2000 }, 1001)).toBe(false);
+      await leases.release({ name: 'reconciler', owner: 'me' });
+      await leases.release({ name: 'nothing', owner: 'me' });
+      expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 2000 }, 1001)).toBe(true);
     });
 
     it('go to one of 20 at once, free or run out', async () => {
@@ -931,7 +933,10 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       for (const now of [1000, 3000]) {
         const acquired = await Promise.all(
           numbers(20).map((n) =>
-            stores[n % 3]?.leases.acquire('reconciler', `owner ${now} ${n}`, now, now + 1000),
+            stores[n % 3]?.leases.acquire(
+              { name: 'reconciler', owner: `owner ${now} ${n}`, until: now + 1000 },
+              now,
+            ),
           ),
         );
         expect(acquired.filter((had) => had)).toHaveLength(1);

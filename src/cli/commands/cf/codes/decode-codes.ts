@@ -104,7 +104,8 @@ function invalidCode(terminal: Terminal, { code, failure, rules }: Refused): Cli
   const texts = TEXTS[rules.language];
   const isSeen = terminal.io.stderr.isTTY === true;
   const cause = isSeen ? '' : `: ${failure.message}`;
-  return new CliError(EXIT.negative, `${texts.invalidCode}${cause}`, texts.compareWithCard, {
+  return new CliError(EXIT.negative, `${texts.invalidCode}${cause}`, {
+    next: texts.compareWithCard,
     details: isSeen ? markedCode(code, failure.faults) : [],
   });
 }

@@ -70,7 +70,8 @@ function badPerson(generated: Bad, asked: Asked): CliError {
   const dashes = asked.isStreamed ? '' : '--';
   const lines = Object.entries(errors).map(([field, { message }]) => `${dashes}${field}: ${message}`);
   const places = [...candidates, ...suggestions].map((place) => escapeForTerminal(`  ${placeLabel(place)}`));
-  return new CliError(EXIT.usage, TEXTS[asked.rules.language].noCode, nextFor(generated, asked), {
+  return new CliError(EXIT.usage, TEXTS[asked.rules.language].noCode, {
+    next: nextFor(generated, asked),
     details: [...lines, ...places],
   });
 }

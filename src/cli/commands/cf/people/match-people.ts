@@ -25,12 +25,11 @@ export async function matchOne(context: Context, input: MatchInput, rules: Rules
     const texts = TEXTS[rules.language];
     const lines = Object.entries(matched.errors).map(([field, { message }]) => `${field}: ${message}`);
     const isCodeWrong = matched.errors.cf !== undefined;
-    throw new CliError(
-      isCodeWrong ? EXIT.negative : EXIT.usage,
-      isCodeWrong ? texts.invalidCode : texts.noCode,
-      texts.compareWithCard,
-      { details: lines },
-    );
+    const exitCode = isCodeWrong ? EXIT.negative : EXIT.usage;
+    throw new CliError(exitCode, isCodeWrong ? texts.invalidCode : texts.noCode, {
+      next: texts.compareWithCard,
+      details: lines,
+    });
   }
   const { response } = matched;
   return list<Part>({

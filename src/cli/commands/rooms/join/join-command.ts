@@ -3,6 +3,7 @@ import { usageError } from '../../../errors/cli-error.ts';
 import { defineCommand } from '../../../framework/command.ts';
 import { argument, flag, notEmpty, oneOf, option, wholeNumber } from '../../../framework/parameters.ts';
 import { nothing } from '../../../terminal/result.ts';
+import type { Terminal } from '../../../terminal/terminal.ts';
 
 const DEFAULT_RATE = 48_000;
 
@@ -51,7 +52,7 @@ export const join = defineCommand({
   ],
   isStream: () => true,
   async run(context, input) {
-    checkTogether(input, context.terminal.json !== undefined);
+    checkTogether(input, context.terminal);
     const { joinAndStay } = await import('./join-and-stay.ts');
     const { room, publish, listen, loop, role = 'participant', rate = DEFAULT_RATE, channels = 1 } = input;
     const identity = input.as ?? `${userName(context.io.env)}-${context.io.processId}`;
@@ -76,7 +77,8 @@ type Typed = {
 };
 
 /** @throws CliError (usage) for options that do not go together */
-function checkTogether({ publish, listen, role, loop, rate, channels }: Typed, isJson: boolean): void {
+function checkTogether(typed: Typed, { json }: Terminal): void {
+  const { publish, listen, role, loop, rate, channels } = typed;
   if (publish !== undefined && role === 'viewer') {
     throw usageError('a viewer may not publish', 'leave out --publish, or take another --role');
   }
@@ -89,7 +91,7 @@ function checkTogether({ publish, listen, role, loop, rate, channels }: Typed, i
   if (rate !== undefined && !Number.isInteger(rate / 50)) {
     throw usageError(`--rate ${rate} is no rate that rooms take`, 'such as 16000, 44100 or 48000');
   }
-  if (listen === '-' && isJson) {
+  if (listen === '-' && json !== undefined) {
     throw usageError('--json and --listen - both want stdout', 'name a file to listen to');
   }
 }

@@ -50,16 +50,20 @@ export function isOutOfConnections(error: unknown): boolean {
 export function translatePostgresError(error: unknown): unknown {
   if (error instanceof ServiceError) return error;
   if (!(error instanceof DatabaseError)) {
-    return isFromDriver(error) ? unavailable('The database does not answer; try again.', true, error) : error;
+    return isFromDriver(error) ? unavailable(error, NO_RESPONSE) : error;
   }
   const known = UNAVAILABLE.find(({ state }) => state.test(error.code ?? ''));
-  if (known !== undefined) return unavailable(known.message, known.retryable, error);
+  if (known !== undefined) return unavailable(error, known);
   error.detail = undefined;
   error.where = undefined;
   return error;
 }
 
-function unavailable(message: string, retryable: boolean, cause: unknown): ServiceError {
+const NO_RESPONSE = { message: 'The database does not answer; try again.', retryable: true };
+
+type Unavailable = { readonly message: string; readonly retryable: boolean };
+
+function unavailable(cause: unknown, { message, retryable }: Unavailable): ServiceError {
   return new ServiceError('storage-unavailable', message, { cause, retryable });
 }
 
