@@ -1,6 +1,6 @@
 import { EXIT, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
 import { rootHelp } from './framework/help/root-help.ts';
-import { splitLeadingOptions, withLeadingOptions } from './framework/leading-options.ts';
+import { splitLeadingOptions, withLeadingOptions } from './framework/parsing/leading-options.ts';
 import { findGroup, REGISTRY } from './registry.ts';
 import { colourLevel } from './terminal/colours.ts';
 import { helpWidth, type Io } from './terminal/io.ts';

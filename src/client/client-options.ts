@@ -1,9 +1,9 @@
-import type { HttpDispatcher } from './dispatcher-exchange.ts';
-import type { Fetch } from './fetch-exchange.ts';
-import type { WireRequest } from './http-exchange.ts';
-import type { RequestSigner } from './sign-request.ts';
+import type { HttpDispatcher } from './transport/dispatcher-exchange.ts';
+import type { Fetch } from './transport/fetch-exchange.ts';
+import type { WireRequest } from './transport/http-exchange.ts';
+import type { RequestSigner } from './transport/sign-request.ts';
 
-export type { WireRequest } from './http-exchange.ts';
+export type { WireRequest } from './transport/http-exchange.ts';
 
 /*
  * What a program passes to the client and what it sees of the wire. Nothing here names a type of Node's or undici's:

@@ -1,24 +1,24 @@
 import type { Health, Readiness } from '../contract/health.ts';
 import type { SelfCheckList } from '../contract/self-check.ts';
-import { Audit } from './audit.ts';
-import { Blocks } from './blocks.ts';
 import type { CallOptions, RtcClientOptions, SendOptions, ServiceResponse } from './client-options.ts';
-import { Deliveries } from './deliveries.ts';
 import { DeprecatedCalls } from './deprecated-calls.ts';
-import { Events } from './events.ts';
-import { Ingress } from './ingress.ts';
-import { Keys } from './keys.ts';
-import { Participants } from './participants.ts';
-import { Recordings } from './recordings.ts';
-import { readinessOf } from './request-parts.ts';
-import { Rooms } from './rooms.ts';
+import { Audit } from './nouns/audit.ts';
+import { Blocks } from './nouns/blocks.ts';
+import { Deliveries } from './nouns/deliveries.ts';
+import { Events } from './nouns/events.ts';
+import { Ingress } from './nouns/ingress.ts';
+import { Keys } from './nouns/keys.ts';
+import { Participants } from './nouns/participants.ts';
+import { Recordings } from './nouns/recordings.ts';
+import { Rooms } from './nouns/rooms.ts';
+import { Sessions } from './nouns/sessions.ts';
+import { Tokens } from './nouns/tokens.ts';
+import { Transcription } from './nouns/transcription.ts';
+import { Transcriptions } from './nouns/transcriptions.ts';
+import { Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';
-import { Sessions } from './sessions.ts';
-import { Tokens } from './tokens.ts';
-import { Transcription } from './transcription.ts';
-import { Transcriptions } from './transcriptions.ts';
-import { Transport } from './transport.ts';
-import { Webhooks } from './webhooks.ts';
+import { readinessOf } from './transport/request-parts.ts';
+import { Transport } from './transport/transport.ts';
 
 /**
  * The service as a typed object, one member per noun and one method per endpoint. Every call is signed, timed, bounded

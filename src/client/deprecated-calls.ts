@@ -1,13 +1,13 @@
-import type { Deliveries } from './deliveries.ts';
-import type { Events } from './events.ts';
-import type { Ingress } from './ingress.ts';
-import type { Participants } from './participants.ts';
-import type { Recordings } from './recordings.ts';
-import type { Rooms } from './rooms.ts';
-import type { Tokens } from './tokens.ts';
-import type { Transcription } from './transcription.ts';
-import type { Transcriptions } from './transcriptions.ts';
-import type { Webhooks } from './webhooks.ts';
+import type { Deliveries } from './nouns/deliveries.ts';
+import type { Events } from './nouns/events.ts';
+import type { Ingress } from './nouns/ingress.ts';
+import type { Participants } from './nouns/participants.ts';
+import type { Recordings } from './nouns/recordings.ts';
+import type { Rooms } from './nouns/rooms.ts';
+import type { Tokens } from './nouns/tokens.ts';
+import type { Transcription } from './nouns/transcription.ts';
+import type { Transcriptions } from './nouns/transcriptions.ts';
+import type { Webhooks } from './nouns/webhooks.ts';
 
 /** The flat methods of version 0.1, each an alias of the noun's own method. The next version removes them. */
 export abstract class DeprecatedCalls {

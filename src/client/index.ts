@@ -1,5 +1,3 @@
-export type { Audit, ListAuditOptions } from './audit.ts';
-export type { Blocks, ListBlocksOptions } from './blocks.ts';
 export { RtcClient } from './client.ts';
 export type {
   Answer,
@@ -11,28 +9,30 @@ export type {
   ServiceResponse,
   WireRequest,
 } from './client-options.ts';
-export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './deliveries.ts';
-export type { HttpDispatcher } from './dispatcher-exchange.ts';
-export type { Download, DownloadOptions } from './download.ts';
-export type { Events } from './events.ts';
-export type { Fetch } from './fetch-exchange.ts';
-export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './follow-events.ts';
-export type { FollowTranscriptionOptions } from './follow-transcription.ts';
-export type { Ingress } from './ingress.ts';
-export type { Keys, ListKeysOptions } from './keys.ts';
+export type { Audit, ListAuditOptions } from './nouns/audit.ts';
+export type { Blocks, ListBlocksOptions } from './nouns/blocks.ts';
+export type { Deliveries, GetDeliveryOptions, ListDeliveriesOptions } from './nouns/deliveries.ts';
+export type { Events } from './nouns/events.ts';
+export type { EventFilter, FollowEventsOptions, ListEventsOptions } from './nouns/follow-events.ts';
+export type { FollowTranscriptionOptions } from './nouns/follow-transcription.ts';
+export type { Ingress } from './nouns/ingress.ts';
+export type { Keys, ListKeysOptions } from './nouns/keys.ts';
 export type {
   Participants,
   ParticipantTarget,
   RemoveParticipantOptions,
   TrackTarget,
-} from './participants.ts';
-export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from './recordings.ts';
-export type { ListRoomsOptions, RoomCreation, Rooms } from './rooms.ts';
+} from './nouns/participants.ts';
+export type { ListRecordingsOptions, Recordings, StartRecordingOptions } from './nouns/recordings.ts';
+export type { ListRoomsOptions, RoomCreation, Rooms } from './nouns/rooms.ts';
+export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './nouns/sessions.ts';
+export type { Tokens } from './nouns/tokens.ts';
+export type { ReadTranscriptionOptions, TextFormat, Transcription } from './nouns/transcription.ts';
+export type { ListTranscriptionsOptions, Transcriptions } from './nouns/transcriptions.ts';
+export type { ListWebhooksOptions, Webhooks } from './nouns/webhooks.ts';
 export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';
-export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './sessions.ts';
-export type { RequestSigner } from './sign-request.ts';
-export type { Tokens } from './tokens.ts';
-export type { ReadTranscriptionOptions, TextFormat, Transcription } from './transcription.ts';
-export type { ListTranscriptionsOptions, Transcriptions } from './transcriptions.ts';
+export type { HttpDispatcher } from './transport/dispatcher-exchange.ts';
+export type { Download, DownloadOptions } from './transport/download.ts';
+export type { Fetch } from './transport/fetch-exchange.ts';
+export type { RequestSigner } from './transport/sign-request.ts';
 export { verifyWebhook, type WebhookDelivery, WebhookVerificationError } from './verify-webhook.ts';
-export type { ListWebhooksOptions, Webhooks } from './webhooks.ts';

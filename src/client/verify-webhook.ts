@@ -5,7 +5,7 @@ import {
   WEBHOOK_TIMESTAMP_HEADER,
   WEBHOOK_TOLERANCE_SECONDS,
 } from '../contract/webhook-headers.ts';
-import { hmacSha256 } from './sign-request.ts';
+import { hmacSha256 } from './transport/sign-request.ts';
 
 export type WebhookDelivery = {
   /** The body as it arrived: one that was parsed and written again has another signature. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createWebCryptoSigner } from '../../src/client/sign-request.ts';
+import { createWebCryptoSigner } from '../../src/client/transport/sign-request.ts';
 import { verifyWebhook, WebhookVerificationError } from '../../src/client/verify-webhook.ts';
 import { canonicalString, isSignatureValid, signRequest } from '../../src/contract/signing.ts';
 import { isBodySignatureValid, isStandardSignatureValid } from '../../src/contract/webhook-signing.ts';

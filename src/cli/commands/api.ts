@@ -2,7 +2,7 @@ import type { ServiceResponse } from '../../client/client-options.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import type { Context } from '../framework/context.ts';
-import { joinPages } from '../framework/join-pages.ts';
+import { joinPages } from '../framework/lists/join-pages.ts';
 import { argument, asText, flag, oneOf, option } from '../framework/parameters.ts';
 import { nothing, type Result, text } from '../terminal/result.ts';
 

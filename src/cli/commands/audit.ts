@@ -2,10 +2,10 @@ import type { AuditEntry, AuditList } from '../../contract/audit.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH } from '../framework/common-options.ts';
+import { LIMIT, moreNotes, readPages } from '../framework/lists/read-pages.ts';
+import { watchList } from '../framework/lists/watch-list.ts';
 import { notEmpty, oneOf, option } from '../framework/parameters.ts';
 import { pastMoment } from '../framework/past-moment.ts';
-import { LIMIT, moreNotes, readPages } from '../framework/read-pages.ts';
-import { watchList } from '../framework/watch-list.ts';
 import type { Palette } from '../terminal/colours.ts';
 import { type Column, type ListResult, list } from '../terminal/result.ts';
 

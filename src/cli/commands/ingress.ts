@@ -6,8 +6,8 @@ import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH, YES } from '../framework/common-options.ts';
 import { confirmOnService } from '../framework/confirm-on-service.ts';
 import type { Context } from '../framework/context.ts';
+import { watchList } from '../framework/lists/watch-list.ts';
 import { argument, existing, notEmpty, oneOf, option } from '../framework/parameters.ts';
-import { watchList } from '../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, record } from '../terminal/result.ts';
 import { printWarning } from '../terminal/terminal.ts';
 

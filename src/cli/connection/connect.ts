@@ -1,8 +1,8 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { RtcClient } from '../../client/client.ts';
 import type { Observer, RtcClientOptions } from '../../client/client-options.ts';
-import type { HttpDispatcher } from '../../client/dispatcher-exchange.ts';
-import { InvalidUrlError } from '../../client/service-url.ts';
+import type { HttpDispatcher } from '../../client/transport/dispatcher-exchange.ts';
+import { InvalidUrlError } from '../../client/transport/service-url.ts';
 import { signRequest } from '../../contract/signing.ts';
 import { usageError } from '../errors/cli-error.ts';
 import type { Environment, Io } from '../terminal/io.ts';

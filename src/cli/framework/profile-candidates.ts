@@ -1,5 +1,5 @@
 import type { Io } from '../terminal/io.ts';
-import type { Candidate } from './listed.ts';
+import type { Candidate } from './lists/listed.ts';
 
 /** The profiles of this machine, with their addresses. */
 export async function profileCandidates(io: Io): Promise<readonly Candidate[]> {

@@ -13,10 +13,10 @@ import type { CommandGroup } from './command-group.ts';
 import { CONNECTION_OPTIONS } from './common-options.ts';
 import type { Context } from './context.ts';
 import { openContext } from './open-context.ts';
-import { kebab } from './parameter-names.ts';
-import { parseCommand } from './parse.ts';
-import type { Invocation } from './program.ts';
-import { checked, readInput } from './read-input.ts';
+import { kebab } from './parsing/parameter-names.ts';
+import { parseCommand } from './parsing/parse.ts';
+import type { Invocation } from './parsing/program.ts';
+import { checked, readInput } from './parsing/read-input.ts';
 
 /** A noun, the words after it, and what the context has from main. */
 export type CommandCall = {

@@ -1,4 +1,4 @@
-import { pause } from '../../client/retry.ts';
+import { pause } from '../../client/transport/retry.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { formatDuration } from '../terminal/time.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-import { createWebCryptoSigner } from '../../client/sign-request.ts';
+import { createWebCryptoSigner } from '../../client/transport/sign-request.ts';
 import type { Credentials } from './credentials-dialog.ts';
 
 /** Sets the three headers of the signed scheme. The path and the body are signed as the browser sends them. */

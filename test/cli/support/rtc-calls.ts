@@ -1,5 +1,8 @@
-import { splitLeadingOptions, withLeadingOptions } from '../../../src/cli/framework/leading-options.ts';
-import { parseCommand } from '../../../src/cli/framework/parse.ts';
+import {
+  splitLeadingOptions,
+  withLeadingOptions,
+} from '../../../src/cli/framework/parsing/leading-options.ts';
+import { parseCommand } from '../../../src/cli/framework/parsing/parse.ts';
 import { REGISTRY } from '../../../src/cli/registry.ts';
 
 /** The words of every `rtc …` in a line of shell. */

@@ -2,9 +2,9 @@ import type { Block, BlockList } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
+import { watchList } from '../../framework/lists/watch-list.ts';
 import { argument, existing } from '../../framework/parameters.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
-import { watchList } from '../../framework/watch-list.ts';
 import { type Column, done, type ListResult, list } from '../../terminal/result.ts';
 
 const FIELDS = ['identity', 'blockedAt', 'blockedUntil'] as const satisfies readonly (keyof Block)[];

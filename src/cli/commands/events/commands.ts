@@ -1,10 +1,10 @@
 import type { RtcClient } from '../../../client/client.ts';
-import type { EventFilter } from '../../../client/follow-events.ts';
+import type { EventFilter } from '../../../client/nouns/follow-events.ts';
 import type { Event, EventList } from '../../../contract/events.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import type { Context } from '../../framework/context.ts';
+import { repeatedCursor } from '../../framework/lists/read-pages.ts';
 import { option, wholeNumber, wholeSeconds } from '../../framework/parameters.ts';
-import { repeatedCursor } from '../../framework/read-pages.ts';
 import { list, nothing } from '../../terminal/result.ts';
 import { printHint, printStatus } from '../../terminal/terminal.ts';
 import { EVENT_FILTER, eventName, KNOWN_EVENTS } from './event-options.ts';

@@ -1,4 +1,4 @@
-import { pause } from '../../../client/retry.ts';
+import { pause } from '../../../client/transport/retry.ts';
 import type { Event } from '../../../contract/events.ts';
 import type { EventPoster, PostOutcome } from './post-event.ts';
 

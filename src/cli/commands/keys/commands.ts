@@ -5,6 +5,8 @@ import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
+import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
   listArgument,
@@ -14,8 +16,6 @@ import {
   optionalArgument,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
-import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
 import { KEY_FIELDS, KEY_LIST, KEY_RECORD, NEW_KEY, OWN_KEY } from './key-view.ts';
 

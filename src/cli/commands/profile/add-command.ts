@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { InvalidUrlError, parseServiceUrl } from '../../../client/service-url.ts';
+import { InvalidUrlError, parseServiceUrl } from '../../../client/transport/service-url.ts';
 import { type Profile, readProfiles, writeProfiles } from '../../connection/profiles.ts';
 import { readSecretFile } from '../../connection/secrets.ts';
 import { DEFAULT_URL } from '../../connection/settings.ts';
@@ -8,8 +8,8 @@ import { defineCommand } from '../../framework/command.ts';
 import { YES } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
 import { argument, flag, notEmpty, option } from '../../framework/parameters.ts';
+import { validationMessage } from '../../framework/parsing/read-input.ts';
 import { confirmOrRefuse } from '../../framework/prompts.ts';
-import { validationMessage } from '../../framework/read-input.ts';
 import { done } from '../../terminal/result.ts';
 
 export const add = defineCommand({

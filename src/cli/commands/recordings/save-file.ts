@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Download } from '../../../client/download.ts';
 import { RtcError } from '../../../client/rtc-error.ts';
+import type { Download } from '../../../client/transport/download.ts';
 import { CancelledError, CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';

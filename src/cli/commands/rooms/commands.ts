@@ -6,6 +6,7 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
+import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
   asText,
@@ -15,7 +16,6 @@ import {
   wholeNumber,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { watchList } from '../../framework/watch-list.ts';
 import { type Column, done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
 import { printStatus, printWarning } from '../../terminal/terminal.ts';
 import { plural } from '../../terminal/time.ts';

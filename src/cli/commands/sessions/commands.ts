@@ -1,10 +1,10 @@
 import { SESSION_STATUSES } from '../../../contract/choices.ts';
 import type { SessionList, SessionParticipantList } from '../../../contract/sessions.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
-import { CSV, refuseCsvWithJson } from '../../framework/csv-option.ts';
+import { CSV, refuseCsvWithJson } from '../../framework/lists/csv-option.ts';
+import { LIMIT, moreNotes, NO_LIMIT, readPages } from '../../framework/lists/read-pages.ts';
 import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
-import { LIMIT, moreNotes, NO_LIMIT, readPages } from '../../framework/read-pages.ts';
 import { list, record } from '../../terminal/result.ts';
 import {
   DETAIL_FIELDS,

@@ -1,5 +1,5 @@
 import type { RtcClient } from '../../../client/client.ts';
-import { pause } from '../../../client/retry.ts';
+import { pause } from '../../../client/transport/retry.ts';
 import { LATEST_CURSOR } from '../../../contract/event-names.ts';
 import { readDeliveries, readRoomFacts } from './read-state.ts';
 import { addEvent, dropRoom, EMPTY, putRoom, type TopState, tick } from './state.ts';

@@ -1,5 +1,5 @@
-import { pause } from '../../../client/retry.ts';
-import { retryUntilResponse } from '../../../client/retry-until-response.ts';
+import { pause } from '../../../client/transport/retry.ts';
+import { retryUntilResponse } from '../../../client/transport/retry-until-response.ts';
 import type { Delivery } from '../../../contract/deliveries.ts';
 import { EXIT } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';

@@ -1,5 +1,5 @@
-import { retryUntilResponse } from '../../../client/retry-until-response.ts';
 import type { RtcError } from '../../../client/rtc-error.ts';
+import { retryUntilResponse } from '../../../client/transport/retry-until-response.ts';
 import { type EventType, LATEST_CURSOR } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { describeError } from '../../errors/describe-error.ts';

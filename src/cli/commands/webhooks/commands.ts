@@ -5,6 +5,8 @@ import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
+import { MAX_LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
+import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
   listOfExisting,
@@ -12,8 +14,6 @@ import {
   optionalArgument,
   wholeNumber,
 } from '../../framework/parameters.ts';
-import { MAX_LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
-import { watchList } from '../../framework/watch-list.ts';
 import { done, type ListResult, list, nothing, type Result, record } from '../../terminal/result.ts';
 import { plural } from '../../terminal/time.ts';
 import { deliveries, replay, test } from './delivery-commands.ts';

@@ -4,10 +4,10 @@ import { EXIT, usageError } from '../../errors/cli-error.ts';
 import { defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
 import type { Context } from '../../framework/context.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
+import { watchList } from '../../framework/lists/watch-list.ts';
 import { flag, notEmpty, oneOf, option, optionalArgument } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/read-pages.ts';
-import { watchList } from '../../framework/watch-list.ts';
 import { type Column, type ListResult, list, record } from '../../terminal/result.ts';
 import { WEBHOOK_ID } from './webhook-arguments.ts';
 import {

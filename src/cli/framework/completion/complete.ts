@@ -3,11 +3,11 @@ import type { Io } from '../../terminal/io.ts';
 import { type Command, matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
 import { CONNECTION_OPTIONS } from '../common-options.ts';
-import { splitLeadingOptions } from '../leading-options.ts';
-import type { Candidate } from '../listed.ts';
-import { flagNames } from '../parameter-names.ts';
+import type { Candidate } from '../lists/listed.ts';
 import type { Parameter } from '../parameters.ts';
-import { commonParameters } from '../program.ts';
+import { splitLeadingOptions } from '../parsing/leading-options.ts';
+import { flagNames } from '../parsing/parameter-names.ts';
+import { commonParameters } from '../parsing/program.ts';
 import { findNames } from './names.ts';
 
 /** The line that tells a shell's script to complete the names of files. */

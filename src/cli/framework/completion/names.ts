@@ -2,7 +2,7 @@ import { RtcClient } from '../../../client/client.ts';
 import { createWire } from '../../connection/connect.ts';
 import { readCredentials, resolveSettings } from '../../connection/settings.ts';
 import type { Io } from '../../terminal/io.ts';
-import { type Candidate, listCandidates } from '../listed.ts';
+import { type Candidate, listCandidates } from '../lists/listed.ts';
 import type { Picked } from '../parameters.ts';
 import { profileCandidates } from '../profile-candidates.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import manifest from '../../../../../package.json' with { type: 'json' };
-import { pause } from '../../../../client/retry.ts';
+import { pause } from '../../../../client/transport/retry.ts';
 import { CliError, EXIT } from '../../../errors/cli-error.ts';
 import { defineCommand } from '../../../framework/command.ts';
 import type { Context } from '../../../framework/context.ts';

@@ -1,0 +1,95 @@
+import type { RtcClient } from '../../../client/client.ts';
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { formatRelative } from '../../terminal/time.ts';
+import type { Listed } from '../parameters.ts';
+
+/** Something that an argument may name: what is typed, and what it is. */
+export type Candidate = { readonly value: string; readonly description: string };
+
+export type ListRequest = {
+  readonly client: RtcClient;
+  readonly signal: AbortSignal;
+  readonly nowMs: number;
+  /** What the first argument says: the room of a participant, the webhook of a delivery. */
+  readonly owner: string;
+};
+
+/** The first page is what people look for: the newest. */
+const MOST = 200;
+
+const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly Candidate[]>>> = {
+  rooms: async ({ client, signal }) => {
+    const { rooms } = await client.rooms.list({ signal });
+    return rooms.map(({ name }) => ({ value: name, description: '' }));
+  },
+  participants: async ({ client, signal, owner }) => {
+    const { participants } = await client.participants.list(owner, { signal });
+    return participants.map(({ identity, name }) => ({
+      value: identity,
+      description: name === identity ? '' : name,
+    }));
+  },
+  blocks: async ({ client, signal, owner }) => {
+    const { blocks } = await client.blocks.list(owner, { signal, limit: MOST });
+    return blocks.map(({ identity, blockedUntil }) => ({
+      value: identity,
+      description: blockedUntil === null ? 'for ever' : `until ${blockedUntil}`,
+    }));
+  },
+  ingress: async ({ client, signal, owner }) => {
+    const { ingress } = await client.ingress.list(owner, { signal });
+    return ingress.map(({ ingressId, name }) => ({ value: ingressId, description: name }));
+  },
+  recordings: async ({ client, signal, nowMs }) => {
+    const { recordings } = await client.recordings.list({ signal, limit: MOST });
+    return recordings.map(({ recordingId, roomId, status, startedAt }) => ({
+      value: recordingId,
+      description: [roomId, status, ...(startedAt === null ? [] : [relative(startedAt, nowMs)])].join(', '),
+    }));
+  },
+  transcriptions: async ({ client, signal }) => {
+    const { transcriptions } = await client.transcriptions.list({ signal, limit: MOST });
+    return transcriptions.map(({ transcriptionId, roomId, recordingId, status }) => ({
+      value: transcriptionId,
+      description: `${roomId}, ${status}, of ${recordingId}`,
+    }));
+  },
+  webhooks: async ({ client, signal }) => {
+    const { webhooks } = await client.webhooks.list({ signal });
+    return webhooks.map(({ id, url }) => ({ value: id, description: url }));
+  },
+  deliveries: async ({ client, signal, nowMs, owner }) => {
+    const { deliveries } = await client.deliveries.list(owner, { signal, limit: MOST });
+    return deliveries.map(({ id, event, status, createdAt }) => ({
+      value: id,
+      description: `${event}, ${status}, ${relative(createdAt, nowMs)}`,
+    }));
+  },
+};
+
+function relative(instant: string, nowMs: number): string {
+  return formatRelative(Date.parse(instant), nowMs);
+}
+
+/** What the service has of a kind, in its order. */
+export async function listCandidates(kind: Listed, request: ListRequest): Promise<readonly Candidate[]> {
+  return await LISTS[kind](request);
+}
+
+const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next: string]>> = {
+  rooms: ['no room is open', 'create one: rtc rooms create demo'],
+  participants: ['nobody is in the room', 'let somebody in: rtc tokens create'],
+  blocks: ['nobody is blocked in the room', 'see who is there: rtc participants list'],
+  ingress: ['the room has no ingress', 'create one: rtc ingress create'],
+  recordings: ['there is no recording', 'start one: rtc recordings start'],
+  transcriptions: ['there is no transcription of a recording', 'create one: rtc transcriptions create'],
+  webhooks: ['there is no webhook', 'register one: rtc webhooks create'],
+  deliveries: ['the webhook has no deliveries', 'send one: rtc webhooks test'],
+  profiles: ['there is no profile', 'add one: rtc profile add'],
+};
+
+/** Where there is nothing to choose from. */
+export function noCandidate(kind: Listed | 'profiles'): CliError {
+  const [message, next] = NONE[kind];
+  return new CliError(EXIT.notFound, message, next);
+}

@@ -1,0 +1,51 @@
+import { CliError, EXIT } from '../../errors/cli-error.ts';
+import { option, wholeNumber } from '../parameters.ts';
+
+/** The API's own largest page. */
+const PAGE_SIZE = 200;
+const DEFAULT_LIMIT = 50;
+export const MAX_LIMIT = 10_000;
+/** Every record, over as many pages as it takes. */
+export const NO_LIMIT = Number.POSITIVE_INFINITY;
+
+export const LIMIT = option('--limit <n>', `at most so many; default ${DEFAULT_LIMIT}`, {
+  parse: wholeNumber(1, MAX_LIMIT),
+});
+
+type Page = { readonly limit: number; readonly cursor: string | undefined };
+type Answered<T> = { readonly records: readonly T[]; readonly nextCursor: string | null };
+
+/** As many as asked for, over as many pages as it takes. */
+export async function readPages<T>(
+  limit: number | undefined,
+  read: (page: Page) => Promise<Answered<T>>,
+): Promise<{ readonly records: T[]; readonly nextCursor: string | null }> {
+  const most = limit ?? DEFAULT_LIMIT;
+  const all: T[] = [];
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (;;) {
+    const { records, nextCursor } = await read({ limit: Math.min(PAGE_SIZE, most - all.length), cursor });
+    all.push(...records);
+    if (nextCursor === null || all.length >= most) return { records: all, nextCursor };
+    if (cursors.has(nextCursor)) throw repeatedCursor();
+    cursors.add(nextCursor);
+    cursor = nextCursor;
+  }
+}
+
+/** A list of such a server would have no end. */
+export function repeatedCursor(): CliError {
+  return new CliError(
+    EXIT.failure,
+    'the service repeats a cursor, so that its list has no end',
+    'report it to whoever runs the service; --limit takes the first page alone',
+  );
+}
+
+/** How to see what is left, if anything is. */
+export function moreNotes(limit: number | undefined, nextCursor: string | null): readonly string[] {
+  if (nextCursor === null) return [];
+  const next = Math.min((limit ?? DEFAULT_LIMIT) * 2, MAX_LIMIT);
+  return limit === MAX_LIMIT ? ['There are more; choose among them.'] : [`There are more: --limit ${next}`];
+}

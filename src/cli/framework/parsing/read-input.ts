@@ -1,0 +1,150 @@
+import { bilingualError, errorOfParameter } from '../../errors/bilingual-error.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import type { Io } from '../../terminal/io.ts';
+import type { Parameters } from '../command.ts';
+import type { Context } from '../context.ts';
+import type { Parameter, Picked } from '../parameters.ts';
+import { profileCandidates } from '../profile-candidates.ts';
+import type { Prompter, SearchChoice } from '../prompts.ts';
+import { labelOf } from './parameter-names.ts';
+import type { Invocation } from './program.ts';
+
+/** The checked input of a command: what is missing is asked for on a terminal, and a usage error without one. */
+export async function readInput(
+  context: Context,
+  invocation: Invocation,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { io, prompter } = context;
+  const parameters: Parameters = { ...invocation.command.arguments, ...invocation.command.options };
+  const input: Record<string, unknown> = {};
+  refuseMissing(parameters, invocation, prompter);
+  refuseSecondReader(parameters, invocation);
+  const ask = (parameter: Parameter<unknown>): Promise<string> => {
+    // Arguments come first, so that the first one has been read.
+    const [owner] = Object.keys(invocation.command.arguments);
+    return question(context, parameter, owner === undefined ? undefined : input[owner]);
+  };
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const word = invocation.words[name];
+    if (parameter.isList) {
+      input[name] = await readList(name, parameter, { word, ask });
+    } else if (parameter.parse === undefined) {
+      input[name] = word === true;
+    } else if (typeof word === 'string') {
+      input[name] = checked(labelOf(name, parameter), parameter.parse, await readSource(io, parameter, word));
+    } else if (parameter.isRequired) {
+      input[name] = checked(labelOf(name, parameter), parameter.parse, await ask(parameter));
+    }
+  }
+  return input;
+}
+
+/** All that is missing in one message, rather than one after the other. */
+function refuseMissing(parameters: Parameters, invocation: Invocation, prompter: Prompter): void {
+  const missing: string[] = [];
+  for (const [name, parameter] of Object.entries(parameters)) {
+    const word = invocation.words[name];
+    const isMissing = word === undefined || (Array.isArray(word) && word.length === 0);
+    if (parameter.isRequired && isMissing) missing.push(labelOf(name, parameter));
+  }
+  if (missing.length === 0 || prompter.isInteractive) return;
+  const names = missing.join(', ');
+  throw bilingualError([`missing ${names}`], [`${missing.length === 1 ? 'manca' : 'mancano'} ${names}`]);
+}
+
+/** The second would find nothing, and be told that it is empty. */
+function refuseSecondReader(parameters: Parameters, { words, common }: Invocation): void {
+  const readers: string[] = [];
+  for (const [name, parameter] of Object.entries(parameters)) {
+    if (parameter.source !== 'typed' && words[name] === '-') readers.push(labelOf(name, parameter));
+  }
+  if (common.apiSecretFile === '-') readers.push('--api-secret-file');
+  if (readers.length < 2) return;
+  throw bilingualError(
+    [`${readers.join(' and ')} cannot both read stdin`, 'give one of them in another way'],
+    [`${readers.join(' e ')} non possono leggere entrambi da stdin`, 'indicarne uno in un altro modo'],
+  );
+}
+
+async function readList(
+  name: string,
+  parameter: Parameter<unknown>,
+  { word, ask }: { readonly word: unknown; readonly ask: (parameter: Parameter<unknown>) => Promise<string> },
+): Promise<readonly string[]> {
+  const words = Array.isArray(word) ? (word as string[]) : [];
+  const given = words.length === 0 && parameter.isRequired ? [await ask(parameter)] : words;
+  for (const each of given) checked(labelOf(name, parameter), parameter.checkEach, each);
+  return given;
+}
+
+/** A single line end is the editor's or echo's, not part of a name or a token; a file is taken as it is. */
+async function readSource(io: Io, { source }: Parameter<unknown>, word: string): Promise<string> {
+  if (source === 'typed') return word;
+  // Only on use: node:fs/promises takes longer to load than an offline command to run.
+  const { readSourceText, readStdin } = await import('../../terminal/source-text.ts');
+  if (source === 'typed-or-file') return readSourceText(io, word);
+  return word === '-' ? (await readStdin(io)).replace(/\r?\n$/, '') : word;
+}
+
+/** A fault is told as said of the parameter: `--port "x" is not a whole number`, `ROOM must not be empty`. */
+export function checked(
+  label: string,
+  parse: ((value: string) => unknown) | undefined,
+  value: string,
+): unknown {
+  try {
+    return parse?.(value);
+  } catch (error) {
+    if (error instanceof CliError) throw errorOfParameter(label, error);
+    throw error;
+  }
+}
+
+async function question(context: Context, parameter: Parameter<unknown>, owner: unknown): Promise<string> {
+  const { prompter } = context;
+  const message = `${sentence(parameter.description)}:`;
+  if (parameter.picks !== undefined) {
+    const candidates = await candidatesOf(context, parameter.picks, typeof owner === 'string' ? owner : '');
+    return prompter.pick(message, candidates);
+  }
+  if (parameter.choices !== undefined) return prompter.choose(message, parameter.choices);
+  const { parse } = parameter.isList ? { parse: parameter.checkEach } : parameter;
+  return prompter.text(message, (typed) => validationMessage(parse, typed));
+}
+
+/** @throws CliError (not found) where there is nothing to choose from */
+async function candidatesOf(context: Context, kind: Picked, owner: string): Promise<readonly SearchChoice[]> {
+  const { listCandidates, noCandidate } = await import('../lists/listed.ts');
+  const { io } = context;
+  const request = async () => ({
+    client: await context.readOnlyClient(),
+    signal: io.signal,
+    nowMs: io.clock(),
+    owner,
+  });
+  const candidates =
+    kind === 'profiles' ? await profileCandidates(io) : await listCandidates(kind, await request());
+  if (candidates.length === 0) throw noCandidate(kind);
+  return candidates.map(({ value, description }) => ({
+    value,
+    name: description === '' ? value : `${value}  ${description}`,
+  }));
+}
+
+/** Why what was typed will not do; undefined when it does. */
+export function validationMessage(
+  parse: ((value: string) => unknown) | undefined,
+  typed: string,
+): string | undefined {
+  try {
+    parse?.(typed);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CliError) return sentence(error.message);
+    throw error;
+  }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,65 @@
+import type {
+  Delivery,
+  DeliveryList,
+  DeliveryListQuery,
+  DeliveryQuery,
+  Replay,
+} from '../../contract/deliveries.ts';
+import type { CallOptions, QueryOptions } from '../client-options.ts';
+import { queryOf, timeoutOfWait, webhookPath } from '../transport/request-parts.ts';
+import type { Transport } from '../transport/transport.ts';
+import { itemsOfPages } from './pages.ts';
+
+/** Page size at most 200; default 50. */
+export type ListDeliveriesOptions = QueryOptions<DeliveryListQuery>;
+
+/** `wait` in seconds for its end while it is pending, at most 25; default 0. */
+export type GetDeliveryOptions = QueryOptions<DeliveryQuery>;
+
+const ALL_PAGE_SIZE = 200;
+
+/** Deliveries of a webhook, with every attempt: `client.deliveries`. */
+export class Deliveries {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** GET /v1/webhooks/:webhookId/deliveries: a page, newest first. */
+  async list(webhookId: string, options: ListDeliveriesOptions = {}): Promise<DeliveryList> {
+    const { status, eventId, limit, cursor } = options;
+    const path = webhookPath(webhookId, 'deliveries') + queryOf({ status, eventId, limit, cursor });
+    return await this.#transport.call('GET', path, options);
+  }
+
+  /** Each delivery, newest first, page by page. */
+  all(webhookId: string, options: ListDeliveriesOptions = {}): AsyncGenerator<Delivery, void, undefined> {
+    return itemsOfPages(webhookPath(webhookId, 'deliveries'), options.cursor, async (cursor) => {
+      const page = await this.list(webhookId, { limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: page.deliveries, nextCursor: page.nextCursor };
+    });
+  }
+
+  /** GET /v1/webhooks/:webhookId/deliveries/:deliveryId; with `wait`, as soon as it is not pending any more. */
+  async get(webhookId: string, deliveryId: string, options: GetDeliveryOptions = {}): Promise<Delivery> {
+    const { wait } = options;
+    const path = webhookPath(webhookId, 'deliveries', deliveryId) + queryOf({ wait });
+    const timeoutMs = options.timeoutMs ?? timeoutOfWait(wait);
+    return await this.#transport.call('GET', path, {
+      ...options,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+  }
+
+  /** POST /v1/webhooks/:webhookId/deliveries/:deliveryId/replay: sends a delivery again that has ended. */
+  async replay(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Replay> {
+    const path = webhookPath(webhookId, 'deliveries', deliveryId, 'replay');
+    return await this.#transport.call('POST', path, options);
+  }
+
+  /** POST /v1/webhooks/:webhookId/replay: all that failed and were created at `since` (ISO 8601) or later. */
+  async replayFailed(webhookId: string, since: string, options?: CallOptions): Promise<Replay> {
+    return await this.#transport.call('POST', webhookPath(webhookId, 'replay') + queryOf({ since }), options);
+  }
+}

@@ -1,0 +1,74 @@
+import type { LiveTranscription, PostTranscriptionDetail, Segment } from '../../contract/transcription.ts';
+import type { CallOptions } from '../client-options.ts';
+import { RtcError } from '../rtc-error.ts';
+import { pause } from '../transport/retry.ts';
+import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
+
+export type FollowTranscriptionOptions = WaitOptions & {
+  /** Only segments that ended after it (ISO 8601); default all. */
+  readonly since?: string | undefined;
+  /** Called with the transcription when the first response has come. */
+  readonly onStart?: ((transcription: LiveTranscription) => void) | undefined;
+  /** Called with the transcription when it was stopped or has failed. */
+  readonly onEnd?: ((transcription: EndedTranscription) => void) | undefined;
+};
+
+export type EndedTranscription = Pick<LiveTranscription | PostTranscriptionDetail, 'status' | 'error'>;
+
+export type FollowTranscriptionDeps = WaitDeps & {
+  readonly ofRoom: (
+    query: CallOptions & { readonly since?: string | undefined },
+  ) => Promise<LiveTranscription>;
+  readonly ofId: (id: string, query: CallOptions) => Promise<LiveTranscription | PostTranscriptionDetail>;
+};
+
+const POLL_MS = 500;
+/** Segments are stored in the order of their recognition: a long one comes after a short one that ended later. */
+const OVERLAP_MS = 120_000;
+
+/**
+ * The segments of a room's transcription in the order in which they are stored, until it is stopped; those of a stopped
+ * one at once. The first call must succeed; later on it waits for a service that is away, and misses nothing.
+ */
+export async function* followTranscription(
+  deps: FollowTranscriptionDeps,
+  options: FollowTranscriptionOptions,
+): AsyncGenerator<Segment, void, undefined> {
+  const call = options.signal === undefined ? {} : { signal: options.signal };
+  const yielded = new Set<string>();
+  const newOnes = (segments: readonly Segment[]): readonly Segment[] =>
+    segments.filter(({ id, endedAt, final }) => {
+      const isNew =
+        final !== false &&
+        !yielded.has(id) &&
+        (options.since === undefined || Date.parse(endedAt) > Date.parse(options.since));
+      if (isNew) yielded.add(id);
+      return isNew;
+    });
+  let response = await deps.ofRoom({ ...call, since: options.since });
+  const { transcriptionId } = response;
+  options.onStart?.(response);
+  let latest = 0;
+  for (;;) {
+    yield* newOnes(response.segments);
+    if (response.status !== 'active') return options.onEnd?.(response);
+    latest = Math.max(latest, ...response.segments.map(({ endedAt }) => Date.parse(endedAt)));
+    await wait(deps, options.signal);
+    const since = latest === 0 ? options.since : new Date(latest - OVERLAP_MS).toISOString();
+    response = await retryUntilResponse(deps, options, () => deps.ofRoom({ ...call, since }));
+    if (response.transcriptionId === transcriptionId) continue;
+    // The transcription was stopped, and another one started since.
+    const last = await retryUntilResponse(deps, options, () => deps.ofId(transcriptionId, call));
+    yield* newOnes(last.segments);
+    return options.onEnd?.(last);
+  }
+}
+
+async function wait(deps: WaitDeps, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await (deps.pause ?? pause)(POLL_MS, signal);
+  } catch (cause) {
+    const about = { method: 'GET', path: '/v1/rooms/:roomId/transcription' };
+    throw new RtcError({ ...about, code: 'aborted', detail: 'the call was cancelled', cause });
+  }
+}

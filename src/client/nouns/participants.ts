@@ -1,0 +1,74 @@
+import type { BlockDuration } from '../../contract/blocks.ts';
+import type { Participant, ParticipantList, ParticipantPatch } from '../../contract/participants.ts';
+import type { CallOptions } from '../client-options.ts';
+import { queryOf, roomPath, withBody } from '../transport/request-parts.ts';
+import type { Transport } from '../transport/transport.ts';
+import { itemsOfPages } from './pages.ts';
+
+export type TrackTarget = { readonly room: string; readonly identity: string; readonly trackSid: string };
+
+export type ParticipantTarget = { readonly room: string; readonly identity: string };
+
+export type RemoveParticipantOptions = CallOptions & {
+  /** Also keeps the identity out of the room: for so many seconds, or `forever`. */
+  readonly block?: BlockDuration | undefined;
+};
+
+/** The people in a room, addressed by identity: `client.participants`. */
+export class Participants {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** GET /v1/rooms/:roomId/participants. */
+  async list(room: string, options?: CallOptions): Promise<ParticipantList> {
+    return await this.#transport.call('GET', roomPath(room, 'participants'), options);
+  }
+
+  /** Each participant of the room. */
+  all(room: string, options?: CallOptions): AsyncGenerator<Participant, void, undefined> {
+    return itemsOfPages(roomPath(room, 'participants'), undefined, async () => {
+      const { participants } = await this.list(room, options);
+      return { items: participants, nextCursor: undefined };
+    });
+  }
+
+  /**
+   * DELETE /v1/rooms/:roomId/participants/:participantId: disconnects the participant. With `block` it is no error when
+   * nobody is there: `removed` is false then.
+   */
+  async remove(
+    room: string,
+    identity: string,
+    options: RemoveParticipantOptions = {},
+  ): Promise<{ readonly removed: boolean }> {
+    const { block, ...rest } = options;
+    const path = `${roomPath(room, 'participants', identity)}${queryOf({ block })}`;
+    const { headers } = await this.#transport.send('DELETE', path, rest);
+    return { removed: headers['x-participant-removed'] !== 'false' };
+  }
+
+  /** PATCH /v1/rooms/:roomId/participants/:participantId: name, metadata, attributes or role, while it is in the room. */
+  async update(
+    { room, identity }: ParticipantTarget,
+    patch: ParticipantPatch,
+    options?: CallOptions,
+  ): Promise<Participant> {
+    const path = roomPath(room, 'participants', identity);
+    return await this.#transport.call('PATCH', path, withBody(patch, options));
+  }
+
+  /** POST /v1/rooms/:roomId/participants/:participantId/mute: one track, which only the participant can unmute. */
+  async mute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
+    const path = roomPath(room, 'participants', identity, 'mute');
+    await this.#transport.send('POST', path, withBody({ trackSid }, options));
+  }
+
+  /** The same endpoint with `muted: false`; 409 where the media server lets only participants unmute themselves. */
+  async unmute({ room, identity, trackSid }: TrackTarget, options?: CallOptions): Promise<void> {
+    const path = roomPath(room, 'participants', identity, 'mute');
+    await this.#transport.send('POST', path, withBody({ trackSid, muted: false }, options));
+  }
+}

@@ -1,0 +1,69 @@
+import type { TranscriptFormat } from '../../contract/choices.ts';
+import type {
+  LiveStart,
+  LiveStarted,
+  LiveStopped,
+  LiveTranscription,
+  Segment,
+  SpeakerUpdate,
+} from '../../contract/transcription.ts';
+import type { CallOptions } from '../client-options.ts';
+import { queryOf, roomPath, transcriptionPath, withBody } from '../transport/request-parts.ts';
+import type { Transport } from '../transport/transport.ts';
+import { type FollowTranscriptionOptions, followTranscription } from './follow-transcription.ts';
+
+/** `since`: only segments that end after it (ISO 8601). */
+export type ReadTranscriptionOptions = CallOptions & { readonly since?: string | undefined };
+
+/** A transcript as plain text, WebVTT or SubRip. */
+export type TextFormat = Exclude<TranscriptFormat, 'json'>;
+
+/** The live transcription of a room, addressed by the room: `client.transcription`. */
+export class Transcription {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** POST /v1/rooms/:roomId/transcription/start; the active one is returned again. */
+  async start(room: string, start: LiveStart = {}, options?: CallOptions): Promise<LiveStarted> {
+    const path = roomPath(room, 'transcription', 'start');
+    return await this.#transport.call('POST', path, withBody(start, options));
+  }
+
+  /** POST /v1/rooms/:roomId/transcription/stop. */
+  async stop(room: string, options?: CallOptions): Promise<LiveStopped> {
+    return await this.#transport.call('POST', roomPath(room, 'transcription', 'stop'), options);
+  }
+
+  /** GET /v1/rooms/:roomId/transcription: the active one, or the last. */
+  async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
+    const query = queryOf({ since: options.since });
+    return await this.#transport.call('GET', roomPath(room, 'transcription') + query, options);
+  }
+
+  /** The same transcript in a text format. */
+  async text(room: string, format: TextFormat, options: ReadTranscriptionOptions = {}): Promise<string> {
+    const query = queryOf({ since: options.since, format });
+    return (await this.#transport.send('GET', roomPath(room, 'transcription') + query, options)).body;
+  }
+
+  /** Each segment as it is stored, until the transcription is stopped; see FollowTranscriptionOptions. */
+  follow(room: string, options: FollowTranscriptionOptions = {}): AsyncGenerator<Segment, void, undefined> {
+    const ofRoom = (query: ReadTranscriptionOptions) => this.get(room, query);
+    const ofId = (id: string, query: CallOptions): Promise<LiveTranscription> =>
+      this.#transport.call('GET', transcriptionPath(id), query);
+    return followTranscription({ ofRoom, ofId, ...this.#transport.waiting }, options);
+  }
+
+  /** PATCH /v1/rooms/:roomId/transcription/speakers: names by track id or identity; null removes a name. */
+  async nameSpeakers(
+    room: string,
+    participants: SpeakerUpdate['participants'],
+    options?: CallOptions,
+  ): Promise<void> {
+    const path = roomPath(room, 'transcription', 'speakers');
+    await this.#transport.send('PATCH', path, withBody({ participants }, options));
+  }
+}

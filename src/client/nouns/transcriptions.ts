@@ -1,0 +1,75 @@
+import type {
+  LiveTranscription,
+  PostQueue,
+  PostQueued,
+  PostTranscription,
+  PostTranscriptionDetail,
+  PostTranscriptionList,
+  SpeakerUpdate,
+  TranscriptionListQuery,
+} from '../../contract/transcription.ts';
+import type { CallOptions, QueryOptions } from '../client-options.ts';
+import { queryOf, recordingPath, transcriptionPath, withBody } from '../transport/request-parts.ts';
+import type { Transport } from '../transport/transport.ts';
+import { itemsOfPages } from './pages.ts';
+import type { TextFormat } from './transcription.ts';
+
+/** Page size at most 200; default 50. */
+export type ListTranscriptionsOptions = QueryOptions<TranscriptionListQuery>;
+
+const ALL_PAGE_SIZE = 200;
+
+/** Transcriptions of recordings, and any transcription by its id: `client.transcriptions`. */
+export class Transcriptions {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** POST /v1/recordings/:recordingId/transcribe; the existing one is returned again, unless it failed. */
+  async create(recordingId: string, queue: PostQueue = {}, options?: CallOptions): Promise<PostQueued> {
+    const path = recordingPath(recordingId, 'transcribe');
+    return await this.#transport.call('POST', path, withBody(queue, options));
+  }
+
+  /** GET /v1/transcriptions: a page of those of recordings, newest first. */
+  async list(options: ListTranscriptionsOptions = {}): Promise<PostTranscriptionList> {
+    const { roomId, recordingId, status, limit, cursor } = options;
+    const query = queryOf({ roomId, recordingId, status, limit, cursor });
+    return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
+  }
+
+  /** Each of those of recordings, newest first, page by page. */
+  all(options: ListTranscriptionsOptions = {}): AsyncGenerator<PostTranscription, void, undefined> {
+    return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
+      const page = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: page.transcriptions, nextCursor: page.nextCursor };
+    });
+  }
+
+  /** GET /v1/transcriptions/:transcriptionId; a live one has the shape that its room returns. */
+  async get(id: string, options?: CallOptions): Promise<PostTranscriptionDetail | LiveTranscription> {
+    return await this.#transport.call('GET', transcriptionPath(id), options);
+  }
+
+  /** The same transcript in a text format. */
+  async text(id: string, format: TextFormat, options?: CallOptions): Promise<string> {
+    return (await this.#transport.send('GET', transcriptionPath(id) + queryOf({ format }), options)).body;
+  }
+
+  /** PATCH /v1/transcriptions/:transcriptionId/speakers: names by track id or identity; null removes a name. */
+  async nameSpeakers(
+    id: string,
+    participants: SpeakerUpdate['participants'],
+    options?: CallOptions,
+  ): Promise<void> {
+    const path = `${transcriptionPath(id)}/speakers`;
+    await this.#transport.send('PATCH', path, withBody({ participants }, options));
+  }
+
+  /** DELETE /v1/transcriptions/:transcriptionId: with all its segments. */
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', transcriptionPath(id), options);
+  }
+}

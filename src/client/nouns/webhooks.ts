@@ -1,0 +1,78 @@
+import type { Event } from '../../contract/event-payloads.ts';
+import type {
+  Webhook,
+  WebhookCreate,
+  WebhookList,
+  WebhookListQuery,
+  WebhookPatch,
+  WebhookPut,
+  WebhookTest,
+} from '../../contract/webhooks.ts';
+import type { CallOptions, QueryOptions } from '../client-options.ts';
+import { queryOf, webhookPath, withBody } from '../transport/request-parts.ts';
+import type { Transport } from '../transport/transport.ts';
+import { verifyWebhook, type WebhookDelivery } from '../verify-webhook.ts';
+import { itemsOfPages } from './pages.ts';
+
+/** Page size at most 1000; without one, all webhooks. */
+export type ListWebhooksOptions = QueryOptions<WebhookListQuery>;
+
+const ALL_PAGE_SIZE = 200;
+
+/** Registered webhooks: `client.webhooks`. */
+export class Webhooks {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** POST /v1/webhooks; only this response ever holds the secret. */
+  async create(webhook: WebhookCreate, options?: CallOptions): Promise<Webhook> {
+    return await this.#transport.call('POST', '/v1/webhooks', withBody(webhook, options));
+  }
+
+  /** GET /v1/webhooks: all of them, or a page with `limit`; secrets masked. */
+  async list(options: ListWebhooksOptions = {}): Promise<WebhookList> {
+    const query = queryOf({ limit: options.limit, cursor: options.cursor });
+    return await this.#transport.call('GET', `/v1/webhooks${query}`, options);
+  }
+
+  /** Each webhook, page by page, its secret masked. */
+  all(options: ListWebhooksOptions = {}): AsyncGenerator<Webhook, void, undefined> {
+    return itemsOfPages('/v1/webhooks', options.cursor, async (cursor) => {
+      const { webhooks, nextCursor } = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: webhooks, nextCursor };
+    });
+  }
+
+  /** GET /v1/webhooks/:webhookId. */
+  async get(id: string, options?: CallOptions): Promise<Webhook> {
+    return await this.#transport.call('GET', webhookPath(id), options);
+  }
+
+  /** PATCH /v1/webhooks/:webhookId: URL and events. */
+  async update(id: string, change: WebhookPatch, options?: CallOptions): Promise<Webhook> {
+    return await this.#transport.call('PATCH', webhookPath(id), withBody(change, options));
+  }
+
+  /** PUT /v1/webhooks/:webhookId: also the secret; the old one goes on signing beside it for 24 h. */
+  async put(id: string, change: WebhookPut, options?: CallOptions): Promise<Webhook> {
+    return await this.#transport.call('PUT', webhookPath(id), withBody(change, options));
+  }
+
+  /** DELETE /v1/webhooks/:webhookId: with its log; pending deliveries are cancelled. */
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.#transport.send('DELETE', webhookPath(id), options);
+  }
+
+  /** POST /v1/webhooks/:webhookId/test: sends one event and reports the outcome; it may take 10 s. */
+  async test(id: string, options?: CallOptions): Promise<WebhookTest> {
+    return await this.#transport.call('POST', webhookPath(id, 'test'), options);
+  }
+
+  /** The event of a genuine delivery. It calls nothing: receivers without a client use `verifyWebhook`. */
+  async verify(delivery: WebhookDelivery): Promise<Event> {
+    return await verifyWebhook(delivery);
+  }
+}

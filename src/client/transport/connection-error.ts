@@ -1,0 +1,127 @@
+import { type ClientErrorCode, RtcError } from '../rtc-error.ts';
+import type { RequestLine } from './response.ts';
+
+export type Circumstances = {
+  readonly origin: string;
+  readonly signal: AbortSignal | undefined;
+  readonly isTimedOut: boolean;
+};
+
+/**
+ * What broke a call off, as RtcError. Where there is something to do about it, the hint says it:
+ * `https://127.0.0.1:3000 answers without TLS`, and `use http://127.0.0.1:3000`.
+ */
+export function explainConnection(
+  cause: unknown,
+  line: RequestLine,
+  { origin, signal, isTimedOut }: Circumstances,
+): RtcError {
+  const error = (code: ClientErrorCode, detail: string, hint?: string): RtcError =>
+    new RtcError({ ...line, code, detail, cause, ...(hint === undefined ? {} : { hint: { text: hint } }) });
+  if (signal?.aborted === true) return error('aborted', 'the call was cancelled');
+  const root = rootOf(cause);
+  if (isTimedOut || root.code.endsWith('_TIMEOUT') || root.code === 'ETIMEDOUT') {
+    return error('timed-out', `${origin} did not answer in time`);
+  }
+  const { reason, hint } = reasonOf(root, origin);
+  return error('unreachable', reason, hint);
+}
+
+/** Whether the connection ended after the request was under way, so that nobody knows what became of it. */
+export function isBroken({ code, cause }: RtcError): boolean {
+  return code === 'unreachable' && BROKEN.includes(rootOf(cause).code);
+}
+
+const BROKEN: readonly string[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+
+/** The error at the root of what fetch or undici rejected with. */
+type RootError = {
+  /** Code of the system, of OpenSSL or of undici; empty where the runtime gives none. */
+  readonly code: string;
+  readonly message: string;
+  /** Bytes that had come over the connection; undefined when that is not known. */
+  readonly bytesRead: number | undefined;
+};
+
+type Reason = { readonly reason: string; readonly hint?: string };
+
+function reasonOf({ code, message, bytesRead }: RootError, origin: string): Reason {
+  const notReached = (why: string): Reason => ({ reason: `${origin} cannot be reached: ${why}` });
+  if (code === 'ECONNREFUSED') return notReached('nothing listens there (ECONNREFUSED)');
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return notReached(`its name cannot be resolved (${code})`);
+  }
+  if (code.startsWith('HPE_')) return parserReason(message, origin);
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') return closedReason(bytesRead, origin);
+  return tlsReason(code, origin) ?? notReached(message || code);
+}
+
+function closedReason(bytesRead: number | undefined, origin: string): Reason {
+  // A TLS server hangs up on plain HTTP; so does one that stops just now.
+  if (bytesRead === 0 && origin.startsWith('http:')) {
+    return {
+      reason: `${origin} closed the connection without an answer`,
+      hint: `try again, or use ${origin.replace('http:', 'https:')} where it speaks TLS`,
+    };
+  }
+  return { reason: `${origin} closed the connection without a whole answer` };
+}
+
+function parserReason(message: string, origin: string): Reason {
+  const reason = /EOF|closed/i.test(message)
+    ? `${origin} closed the connection without a whole answer`
+    : `what answers at ${origin} does not speak HTTP`;
+  return { reason };
+}
+
+/** OpenSSL's own messages name its source files instead of the reason. */
+function tlsReason(code: string, origin: string): Reason | undefined {
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+    return { reason: `${origin} answers without TLS`, hint: `use ${origin.replace('https:', 'http:')}` };
+  }
+  const certificate = CERTIFICATE_ERRORS[code];
+  if (certificate !== undefined) {
+    const { reason, hint } = certificate;
+    return { reason: `the certificate of ${origin} ${reason} (${code})`, hint };
+  }
+  return /^(?:ERR_SSL|ERR_TLS|EPROTO)/.test(code)
+    ? { reason: `the TLS handshake with ${origin} failed (${code})` }
+    : undefined;
+}
+
+const UNTRUSTED = {
+  reason: 'is not trusted',
+  hint: 'if it is your own, name its authority in NODE_EXTRA_CA_CERTS',
+};
+
+const CERTIFICATE_ERRORS: Readonly<Record<string, Required<Reason>>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_HAS_EXPIRED: { reason: 'has expired', hint: 'renew it' },
+  CERT_NOT_YET_VALID: { reason: 'is not valid yet', hint: 'compare the clocks' },
+  ERR_TLS_CERT_ALTNAME_INVALID: { reason: 'is for another name', hint: 'use the name that it is for' },
+};
+
+/** The error itself if it has a code, or else its cause, or the first of several (one for each address tried). */
+function rootOf(error: unknown): RootError {
+  if (!isObject(error)) return { code: '', message: withoutQueries(String(error)), bytesRead: undefined };
+  const { code, cause, errors, name, message, socket } = error;
+  const inner = Array.isArray(errors) ? errors[0] : cause;
+  // undici gives its parser's error a code in some cases only.
+  const known = typeof code === 'string' ? code : name === 'HTTPParserError' ? 'HPE_' : '';
+  if (known === '' && inner !== undefined) return rootOf(inner);
+  const bytesRead = isObject(socket) && typeof socket.bytesRead === 'number' ? socket.bytesRead : undefined;
+  return { code: known, message: withoutQueries(String(message ?? '')), bytesRead };
+}
+
+/** Some runtimes put the whole address into the message; the query of a download is what grants access to it. */
+function withoutQueries(message: string): string {
+  return message.replaceAll(/(https?:\/\/[^\s?)]*)\?[^\s)]*/g, '$1');
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,65 @@
+import { RtcError } from '../rtc-error.ts';
+import type { HttpResponse } from './http-exchange.ts';
+import { parseUrl } from './service-url.ts';
+import type { Transport } from './transport.ts';
+
+export type DownloadOptions = {
+  /** Goes on after that many bytes, which the caller has already; default 0. */
+  readonly from?: number;
+  /** Ends the reading of the body too. */
+  readonly signal?: AbortSignal;
+};
+
+export type Download = {
+  /** Offset of `body` in the file, in bytes: `from`, or 0 when the server sends the whole file all the same. */
+  readonly start: number;
+  /** Size of the whole file; undefined when the response does not say it. */
+  readonly sizeBytes: number | undefined;
+  /** Read it to its end, or leave it early. Throws RtcError when the transfer breaks off. */
+  readonly body: AsyncIterable<Uint8Array>;
+};
+
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/** From the service itself, or, where it redirects, from there: without our signature, and no further. */
+export async function download(
+  transport: Transport,
+  path: string,
+  { from = 0, signal }: DownloadOptions = {},
+): Promise<Download> {
+  const headers = from === 0 ? {} : { range: `bytes=${from}-` };
+  const first = await transport.open(path, { headers, signal });
+  if (!REDIRECTS.includes(first.status)) return await toDownload(first, { from, path });
+  await first.body.cancel();
+  const url = targetOf(first, path);
+  const second = await transport.openForeign(url, { headers, signal });
+  return await toDownload(second, { from, path: url.pathname });
+}
+
+function targetOf({ status, headers }: HttpResponse, path: string): URL {
+  const url = parseUrl(headers.location ?? '');
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return url;
+  throw unexpected(path, status, 'a redirect to nowhere');
+}
+
+type Source = { readonly from: number; readonly path: string };
+
+async function toDownload(response: HttpResponse, { from, path }: Source): Promise<Download> {
+  const { status, headers, body } = response;
+  if (status === 200) {
+    const length = headers['content-length'];
+    return { start: 0, sizeBytes: length === undefined ? undefined : Number(length), body };
+  }
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '');
+  if (status === 206 && Number(range?.[1]) === from) {
+    const size = range?.[2];
+    return { start: from, sizeBytes: size === undefined || size === '*' ? undefined : Number(size), body };
+  }
+  await body.cancel();
+  throw unexpected(path, status, 'no file');
+}
+
+function unexpected(path: string, status: number, what: string): RtcError {
+  const detail = `the download was answered ${status} with ${what}`;
+  return new RtcError({ method: 'GET', path, code: 'unexpected-answer', status, detail });
+}

@@ -1,0 +1,63 @@
+import type { Readiness } from '../../contract/health.ts';
+import type { CallOptions, SendOptions } from '../client-options.ts';
+import type { RtcError } from '../rtc-error.ts';
+import { pathOf } from './service-url.ts';
+
+export function roomPath(room: string, ...rest: readonly string[]): string {
+  return `/v1/rooms${pathOf(room, ...rest)}`;
+}
+
+export function webhookPath(id: string, ...rest: readonly string[]): string {
+  return `/v1/webhooks${pathOf(id, ...rest)}`;
+}
+
+export function keyPath(id: string): string {
+  return `/v1/keys${pathOf(id)}`;
+}
+
+export function recordingPath(id: string, ...rest: readonly string[]): string {
+  return `/v1/recordings${pathOf(id, ...rest)}`;
+}
+
+export function sessionPath(id: string, ...rest: readonly string[]): string {
+  return `/v1/sessions${pathOf(id, ...rest)}`;
+}
+
+export function transcriptionPath(id: string): string {
+  return `/v1/transcriptions${pathOf(id)}`;
+}
+
+/** Time limit of a long poll: its wait, and 15 s for the call itself; undefined for the client's own limit. */
+export function timeoutOfWait(waitSeconds: number | undefined): number | undefined {
+  return waitSeconds === undefined || waitSeconds === 0 ? undefined : waitSeconds * 1000 + 15_000;
+}
+
+export function withBody(body: object, options: CallOptions | undefined): SendOptions {
+  return { ...options, body: JSON.stringify(body) };
+}
+
+/** Query string with the values that are not undefined, each percent-encoded; empty without any. */
+export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
+  const pairs = Object.entries(values).filter(([, value]) => value !== undefined);
+  const encoded = pairs.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  return encoded.length === 0 ? '' : `?${encoded.join('&')}`;
+}
+
+export function splitList(header: string | undefined): readonly string[] {
+  return (header ?? '').split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
+}
+
+/** The body of a service that is not ready. Throws the error again when it has another body. */
+export function readinessOf(error: RtcError): Readiness {
+  try {
+    const value: unknown = JSON.parse(error.body ?? '');
+    if (isReadiness(value)) return value;
+  } catch {
+    // A proxy's page: the original error says so.
+  }
+  throw error;
+}
+
+function isReadiness(value: unknown): value is Readiness {
+  return typeof value === 'object' && value !== null && 'ready' in value && 'checks' in value;
+}

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RtcClient } from '../../../src/client/index.ts';
+import { json, problem, startHttpServer, type TestHttpServer } from '../../cli/support/http-server.ts';
+
+const START_MS = Date.parse('2026-01-31T09:30:00.000Z');
+
+let server: TestHttpServer | undefined;
+afterEach(() => server?.close());
+
+const segment = (id: string, endSeconds: number) => ({
+  id,
+  text: id,
+  endedAt: new Date(START_MS + endSeconds * 1000).toISOString(),
+});
+
+const transcription = (
+  status: 'active' | 'stopped' | 'failed',
+  segments: readonly object[],
+  transcriptionId = 'tr_1',
+) => ({
+  transcriptionId,
+  status,
+  segments,
+});
+
+/** What the iteration gives for the answers, one after the other, with all pauses that it made. */
+async function followed(answers: readonly (object | number)[], since?: string) {
+  const pauses: number[] = [];
+  const news: string[] = [];
+  server = await startHttpServer((_request, response, nth) => {
+    const answer = answers[nth - 1] ?? 500;
+    if (typeof answer === 'number') problem(response, answer, 'shutting-down');
+    else json(response, 200, answer);
+  });
+  const client = new RtcClient({
+    ...{ url: server.url, apiKey: 'k', apiSecret: 's', maxAttempts: 1, random: () => 1 },
+    pause: async (ms) => {
+      pauses.push(ms);
+    },
+  });
+  const told: string[] = [];
+  const ends: unknown[] = [];
+  const options = {
+    onEnd: (transcription: unknown) => ends.push(transcription),
+    ...(since === undefined ? {} : { since }),
+    onInterruption: () => news.push('away'),
+    onResumption: () => news.push('back'),
+  };
+  for await (const { id } of client.transcription.follow('demo', options)) told.push(id);
+  await client.close();
+  return { told, ends, pauses, news, asked: server.received.map(({ url }) => url) };
+}
+
+describe('followTranscription', () => {
+  it('ends with a transcription that has failed, and hands it on', async () => {
+    const failed = {
+      ...transcription('failed', [segment('a', 1)]),
+      error: { code: 'worker-lost', message: '' },
+    };
+    const { told, ends } = await followed([transcription('active', []), failed]);
+    expect(told).toEqual(['a']);
+    expect(ends).toMatchObject([{ status: 'failed', error: { code: 'worker-lost' } }]);
+  });
+
+  it('leaves out interim results until they are final', async () => {
+    const { told } = await followed([
+      transcription('active', [segment('a', 1), { ...segment('b', 2), final: false }]),
+      transcription('stopped', [segment('a', 1), { ...segment('b', 2.5), final: true }]),
+    ]);
+    expect(told).toEqual(['a', 'b']);
+  });
+
+  it('tells each segment once, until the transcription is stopped', async () => {
+    const { told, pauses } = await followed([
+      transcription('active', [segment('a', 1)]),
+      transcription('active', [segment('a', 1), segment('b', 2)]),
+      transcription('stopped', [segment('b', 2), segment('c', 1.5)]),
+    ]);
+    expect(told).toEqual(['a', 'b', 'c']);
+    expect(pauses).toEqual([500, 500]);
+  });
+
+  it('waits for a service that goes away, longer each time', async () => {
+    const { told, pauses, news } = await followed([
+      transcription('active', [segment('a', 1)]),
+      503,
+      503,
+      transcription('stopped', [segment('b', 2)]),
+    ]);
+    expect(told).toEqual(['a', 'b']);
+    expect(news).toEqual(['away', 'back']);
+    expect(pauses).toEqual([500, 250, 500]);
+  });
+
+  it('tells the rest of one that was stopped when another one runs by then', async () => {
+    const { told, asked } = await followed([
+      transcription('active', [segment('a', 1)]),
+      transcription('active', [segment('x', 9)], 'tr_2'),
+      transcription('stopped', [segment('a', 1), segment('b', 2)]),
+    ]);
+    expect(told).toEqual(['a', 'b']);
+    expect(asked.at(-1)).toBe('/v1/transcriptions/tr_1');
+  });
+
+  it('tells nothing that ended at since or before, also of what overlaps', async () => {
+    const since = segment('', 2).endedAt;
+    const { told } = await followed(
+      [
+        transcription('active', [segment('c', 2.001)]),
+        transcription('stopped', [segment('a', 1), segment('b', 2), segment('c', 2.001), segment('d', 3)]),
+      ],
+      since,
+    );
+    expect(told).toEqual(['c', 'd']);
+  });
+});
