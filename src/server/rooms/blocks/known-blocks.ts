@@ -1,13 +1,13 @@
 import type { Clock } from '../../platform/clock.ts';
+import { openCachedReading } from '../../platform/storage/cached-reading.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { Block, BlockSubject, RoomStores } from '../store.ts';
 
 /*
- * The blocks in memory, so that a token reads nothing. A change is told to all instances, each of which reads anew for
- * its next token; one that was not told does so after MAX_AGE_MS.
+ * The blocks in memory, so that a token reads nothing.
  *
  * While the database is away tokens go by the last blocks that were read: nobody can be blocked meanwhile, and whoever was
- * blocked in the moment before is removed when they join. Only what this process itself has changed since is waited for.
+ * blocked in the moment before is removed when they join.
  */
 
 /** The longest that a new block may be unknown to an instance that was not told. */
@@ -33,69 +33,29 @@ export type KnownBlocksDeps = {
 /** Undefined when there are too many to hold. */
 type Blocks = ReadonlyMap<string, Block> | undefined;
 
-/** `freshUntil` by the monotonic clock; the blocks are kept beyond it, for when the database is away. */
-type Known = { readonly blocks: Blocks; readonly freshUntil: number };
-
 export function openKnownBlocks({ store, clock }: KnownBlocksDeps): KnownBlocks {
-  let known: Known | undefined;
-  let reading: Promise<Blocks> | undefined;
-  let changesSeen = 0;
-  const unsubscribe = store.changes.subscribe('blocks', (origin) => {
-    changesSeen += 1;
-    reading = undefined;
-    if (known !== undefined) known = origin === 'here' ? undefined : { ...known, freshUntil: 0 };
-  });
-
   const read = async (): Promise<Blocks> => {
-    const seen = changesSeen;
-    const freshUntil = clock.monotonic() + MAX_AGE_MS;
     const rows = await store.blocks.listLasting(clock.now(), MAX_KNOWN_BLOCKS + 1);
-    const isWhole = rows.length <= MAX_KNOWN_BLOCKS;
-    const blocks = isWhole ? new Map(rows.map((block) => [keyOf(block), block])) : undefined;
-    if (seen === changesSeen) known = { blocks, freshUntil };
-    return blocks;
+    return rows.length > MAX_KNOWN_BLOCKS ? undefined : new Map(rows.map((block) => [keyOf(block), block]));
   };
-
-  /** Tokens that come while a read runs share it, unless a change was told meanwhile. */
-  const readShared = (): Promise<Blocks> => {
-    if (reading !== undefined) return reading;
-    const own = read().finally(() => {
-      if (reading === own) reading = undefined;
-    });
-    reading = own;
-    return own;
-  };
-
-  /** The blocks as known before, when the database does not respond in time; the next second's tokens do not wait then. */
-  const readOr = async (before: Known): Promise<Blocks> => {
-    const goOn = (): Blocks => {
-      if (known === before) known = { ...before, freshUntil: clock.monotonic() + MAX_WAIT_MS };
-      return before.blocks;
-    };
-    const waiting = new AbortController();
-    const waited = clock.sleep(MAX_WAIT_MS, waiting.signal).then(goOn, () => before.blocks);
-    try {
-      return await Promise.race([readShared().catch(goOn), waited]);
-    } finally {
-      waiting.abort();
-    }
-  };
-
-  const current = (): Blocks | Promise<Blocks> => {
-    if (known === undefined) return readShared();
-    return clock.monotonic() < known.freshUntil ? known.blocks : readOr(known);
-  };
-
+  const known = openCachedReading({
+    store,
+    clock,
+    topic: 'blocks',
+    read,
+    maxAgeMs: MAX_AGE_MS,
+    maxWaitMs: MAX_WAIT_MS,
+  });
   return {
     find: async (subject) => {
-      const blocks = await current();
+      const blocks = await known.current();
       const now = clock.now();
       if (blocks === undefined) return await store.blocks.find(subject, now);
       const block = blocks.get(keyOf(subject));
       const lasts = block !== undefined && (block.blockedUntil === null || block.blockedUntil > now);
       return lasts ? block : undefined;
     },
-    close: unsubscribe,
+    close: known.close,
   };
 }
 
