@@ -24,8 +24,12 @@ const CLI_NOUN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   // `rtc top` opens a room in the browser, as `rtc rooms open` does.
   'src/cli/commands/top/': ['src/cli/commands/rooms/'],
-  // The console opens rooms, and runs the checks of `rtc doctor`.
-  'src/cli/commands/console/': ['src/cli/commands/rooms/', 'src/cli/commands/doctor/'],
+  // The console opens rooms, runs the checks of `rtc doctor`, and saves sessions as `rtc sessions list --csv` does.
+  'src/cli/commands/console/': [
+    'src/cli/commands/rooms/',
+    'src/cli/commands/doctor/',
+    'src/cli/commands/sessions/',
+  ],
   // Live transcripts and those of recordings are shown alike.
   'src/cli/commands/transcriptions/': ['src/cli/commands/transcription/'],
   // What has been waited for is shown as its own noun shows it.

@@ -57,7 +57,7 @@ describe('pictures of every view', () => {
     await showcase?.close();
   });
 
-  const shotsOf = ({ webhookId, recordingId }: Showcase) =>
+  const shotsOf = ({ webhookId, recordingId, sessionId }: Showcase) =>
     ({
       rooms: { path: '/rooms', awaits: 'weekly-review' },
       room: { path: '/rooms/all-hands', awaits: 'Alan Turing' },
@@ -77,6 +77,8 @@ describe('pictures of every view', () => {
         prepare: (page) => page.getByRole('button', { name: 'Remove Alan Turing' }).click(),
       },
       'room-closed': { path: '/rooms/nowhere', awaits: 'This room is not open' },
+      sessions: { path: '/sessions', awaits: 'monday-stand-up' },
+      session: { path: `/sessions/${sessionId}`, awaits: 'EG_' },
       recordings: { path: '/recordings', awaits: 'weekly-review' },
       recording: {
         path: `/recordings/${recordingId}`,
@@ -111,6 +113,11 @@ describe('pictures of every view', () => {
         },
       },
       ingress: { path: '/ingress?room=studio', awaits: 'Nothing streams into studio' },
+      audit: {
+        path: '/audit',
+        awaits: 'room-not-found',
+        prepare: (page) => page.getByRole('button', { name: 'DELETE /v1/rooms/yesterday' }).click(),
+      },
       doctor: { path: '/doctor', awaits: 'signature' },
       fiscal: {
         path: '/fiscal',

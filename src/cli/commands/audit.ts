@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditList } from '../../contract/audit.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
+import { pathWithIds } from '../../contract/path-with-ids.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH } from '../framework/common-options.ts';
 import { LIMIT, moreNotes, readPages } from '../framework/lists/read-pages.ts';
@@ -32,7 +33,11 @@ const PAINTS: Readonly<Record<AuditResult, keyof Palette>> = {
 const COLUMNS: readonly Column<AuditEntry>[] = [
   { heading: 'TIME', value: ({ occurredAt }) => ({ instantMs: Date.parse(occurredAt) }) },
   { heading: 'KEY', value: ({ keyId }) => keyId },
-  { heading: 'REQUEST', value: ({ method, path, ids }) => `${method} ${filled(path, ids)}`, paint: 'name' },
+  {
+    heading: 'REQUEST',
+    value: ({ method, path, ids }) => `${method} ${pathWithIds(path, ids)}`,
+    paint: 'name',
+  },
   {
     heading: 'RESULT',
     value: ({ status, problem }) => (problem === null ? `${status}` : `${status} ${problem}`),
@@ -41,17 +46,6 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { heading: 'FROM', value: ({ address }) => address ?? undefined },
   { heading: 'REQUEST-ID', value: ({ requestId }) => requestId },
 ];
-
-/** The path as it was, except for what is not in it: the id of what was made follows. */
-function filled(path: string, ids: AuditEntry['ids']): string {
-  const inPath = new Set<string>();
-  const whole = path.replaceAll(/:(\w+)/g, (_, name: string) => {
-    inPath.add(name);
-    return encodeURIComponent(ids[name] ?? '');
-  });
-  const made = Object.entries(ids).filter(([name]) => !inPath.has(name));
-  return [whole, ...made.map(([name, id]) => `${name}=${encodeURIComponent(id)}`)].join(' ');
-}
 
 const listAudit = defineCommand({
   noun: 'audit',

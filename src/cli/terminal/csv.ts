@@ -1,10 +1,11 @@
 import { csvLine } from '../../people/csv-rows.ts';
+import { plainText } from './plain-text.ts';
 import type { ListResult, Value } from './result.ts';
 
 /** RFC 4180, with the columns' names in the first line: `SESSION-ID` is `session_id`. */
-export function renderCsv({ headings, rows }: ListResult, plain: (value: Value) => string): string {
+export function renderCsv({ headings, rows }: Pick<ListResult, 'headings' | 'rows'>): string {
   const header = headings.map((heading) => heading.toLowerCase().replaceAll('-', '_'));
-  const cells = rows.map((row) => row.cells.map(({ value }) => harmless(value, plain(value))));
+  const cells = rows.map((row) => row.cells.map(({ value }) => harmless(value)));
   return [header, ...cells].map((line) => csvLine(line, ',')).join('');
 }
 
@@ -14,6 +15,7 @@ export function renderCsv({ headings, rows }: ListResult, plain: (value: Value) 
  */
 const FORMULA = /^[=+\-@\t\r\n]/;
 
-function harmless(value: Value, text: string): string {
+function harmless(value: Value): string {
+  const text = plainText(value);
   return typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
 }

@@ -5,9 +5,10 @@ import {
   escapeJsonForTerminal,
   escapeLinesForTerminal,
 } from './escape-for-terminal.ts';
-import type { Cell, ListResult, RecordResult, Result, Row, TextResult, Value } from './result.ts';
+import { plainText } from './plain-text.ts';
+import type { Cell, ListResult, RecordResult, Result, Row, TextResult } from './result.ts';
 import { type JsonChoice, printHint, printStatus, type Terminal } from './terminal.ts';
-import { formatDuration, formatInstant, formatRelative } from './time.ts';
+import { formatDuration, formatRelative } from './time.ts';
 
 /**
  * The only place where a result becomes text: JSON when asked for, an aligned table on a terminal, tab-separated
@@ -94,7 +95,7 @@ async function printList(terminal: Terminal, result: ListResult): Promise<void> 
   }
   if (result.isCsv === true) {
     const { renderCsv } = await import('./csv.ts');
-    terminal.io.stdout.write(renderCsv(result, plain));
+    terminal.io.stdout.write(renderCsv(result));
     return;
   }
   if (result.rows.length === 0) {
@@ -178,7 +179,7 @@ function tabSeparated(terminal: Terminal, row: Row): string {
 
 /** Without a terminal nothing is painted unless FORCE_COLOR asks for it. */
 function paintedCell({ palette }: Terminal, cell: Cell): string {
-  const text = escapeCell(plain(cell.value));
+  const text = escapeCell(plainText(cell.value));
   return cell.paint === undefined || text === '' ? text : palette[cell.paint](text);
 }
 
@@ -197,13 +198,7 @@ function display(cell: Cell, nowMs: number): string {
     return 'seconds' in value ? formatDuration(value.seconds) : formatRelative(value.instantMs, nowMs);
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return plain(value);
-}
-
-function plain(value: Value): string {
-  if (value === undefined) return '';
-  if (typeof value !== 'object') return String(value);
-  return 'seconds' in value ? String(value.seconds) : formatInstant(value.instantMs);
+  return plainText(value);
 }
 
 function quoted(text: string): string {

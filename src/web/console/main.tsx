@@ -6,6 +6,7 @@ import './styles/parts.css';
 import './styles/table.css';
 import './styles/views.css';
 import './styles/cards.css';
+import './styles/sessions.css';
 import { openSession, readInfo } from './api/console-calls.ts';
 import { Problem } from './parts/problem.tsx';
 import { App } from './shell/app.tsx';

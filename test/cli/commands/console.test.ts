@@ -249,6 +249,32 @@ describe('the server of the console', () => {
     });
   });
 
+  it('saves sessions, and who was in one, as the files that rtc writes', async () => {
+    const name = 'saved';
+    await client.rooms.create({ name });
+    await stack.media.control.join(name, { identity: '=cmd()', name: 'Ada' });
+    await expect.poll(async () => (await client.sessions.list({ roomId: name })).sessions).toHaveLength(1);
+    const { ask } = await open({ isReadOnly: true });
+    const saved = await ask('GET', `/console/sessions.csv?roomId=${name}&status=open`);
+    expect(saved.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(saved.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''sessions.csv");
+    const [head, row] = (await saved.text()).split('\n');
+    expect(head).toMatch(/^session_id,room,status,opened/);
+    const id = row?.split(',')[0] ?? '';
+    expect(row).toContain(`${id},${name},open,`);
+    const people = await ask('GET', `/console/sessions/${id}/participants.csv`);
+    expect((await people.text()).split('\n')[1]).toContain(`${id},${name},'=cmd(),Ada,`);
+    expect(await (await ask('GET', '/console/sessions.csv?status=ended&roomId=saved')).text()).toBe(
+      `${head}\n`,
+    );
+  });
+
+  it('answers with the service’s problem where a session to save is not there', async () => {
+    const { ask } = await open();
+    expect((await ask('GET', '/console/sessions/RM_none/participants.csv')).status).toBe(404);
+    expect((await ask('GET', '/console/sessions.csv?since=never')).status).toBe(400);
+  });
+
   it('says that the service is away as a problem that may pass', async () => {
     const away = new RtcClient({ ...stack.service, url: 'http://127.0.0.1:9' });
     const { ask } = await open({}, away);

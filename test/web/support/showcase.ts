@@ -22,6 +22,8 @@ export type Showcase = {
   readonly client: RtcClient;
   readonly webhookId: string;
   readonly recordingId: string;
+  /** A room in which people came and went, and that was recorded. */
+  readonly sessionId: string;
   readonly close: () => Promise<void>;
 };
 
@@ -56,6 +58,7 @@ export async function startShowcase(): Promise<Showcase> {
   });
   const { id: webhookId } = await client.webhooks.create({ url: `${receiver.url}/hooks/rtc` });
   await openRooms(stack, client);
+  await leaveTraces(stack, client);
   await client.participants.remove('all-hands', 'mallory', { block: 86_400 });
   receiver.behave(answer(503, 'the database is being moved'));
   await stack.media.control.join('night-shift', { identity: 'guest', name: 'A late guest' });
@@ -64,15 +67,21 @@ export async function startShowcase(): Promise<Showcase> {
     return deliveries.some(({ attempts }) => attempts.length > 0);
   }, WAIT);
   await failPending(dataDir);
+  stack.media.control.leave('weekly-review', 'grace');
+  await stack.media.control.join('weekly-review', { identity: 'alan', name: 'Alan Turing' });
   await stack.media.control.join('classroom-7', { identity: 'teacher', name: 'Maria Montessori' });
   await client.webhooks.create({ url: 'https://example.org/hooks/rtc', events: ['room_finished'] });
   await speak(store, client);
+  await stack.media.control.join('weekly-review', { identity: 'grace', name: 'Grace Hopper' });
   const recordingId = await record(client, { dataDir, recordingDir: stack.recordingDir });
+  stack.media.control.leave('weekly-review', 'alan');
+  const [session] = (await client.sessions.list({ roomId: 'weekly-review' })).sessions;
   return {
     stack,
     client,
     webhookId,
     recordingId,
+    sessionId: session?.sessionId ?? '',
     close: async () => {
       await client.close();
       await store.close();
@@ -92,6 +101,18 @@ async function openRooms({ media }: Stack, client: RtcClient): Promise<void> {
       await media.control.publish(name, identity);
     }
   }
+}
+
+/** A session that has ended, and requests that were refused. */
+async function leaveTraces({ media }: Stack, client: RtcClient): Promise<void> {
+  await media.control.join('weekly-review', { identity: 'grace', name: 'Grace Hopper' });
+  await media.control.join('monday-stand-up', { identity: 'linus', name: 'Linus Torvalds' });
+  await client.rooms.delete('monday-stand-up');
+  await client.rooms.delete('yesterday').catch(() => undefined);
+  await vi.waitUntil(async () => {
+    const { sessions } = await client.sessions.list({ status: 'ended' });
+    return sessions.length > 0;
+  }, WAIT);
 }
 
 async function speak(store: Awaited<ReturnType<typeof openStore>>, client: RtcClient): Promise<void> {

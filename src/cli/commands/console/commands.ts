@@ -15,7 +15,7 @@ const openConsole = defineCommand({
   verb: '',
   summary: 'See and run it all in the browser',
   description:
-    'Serves a web application on 127.0.0.1 and opens it: rooms as they are, recordings with their transcripts, webhooks and every delivery, events, ingress, the checks of rtc doctor, fiscal codes. It signs with the profile’s key, which never reaches the browser. It works until Ctrl-C.',
+    'Serves a web application on 127.0.0.1 and opens it: rooms as they are, ended sessions, recordings with their transcripts, webhooks and every delivery, events, ingress, the audit log, the checks of rtc doctor, fiscal codes. It signs with the profile’s key, which never reaches the browser. It works until Ctrl-C.',
   needs: 'service',
   arguments: {},
   options: {

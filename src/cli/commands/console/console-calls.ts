@@ -1,6 +1,7 @@
 import { jsonResponse, type PageResponse, problem } from '../../pages/page-response.ts';
 import type { ConsoleTarget } from './console-target.ts';
 import { errorResponse } from './error-response.ts';
+import { saveSessions } from './save-sessions.ts';
 
 /** A request of the page, with its body read. */
 export type ConsoleCall = {
@@ -15,7 +16,7 @@ export type ConsoleCall = {
 /** What the command line itself does for the page. */
 export async function answerConsoleCall(
   target: ConsoleTarget,
-  { method, url, body }: ConsoleCall,
+  { method, url, body, signal }: ConsoleCall,
 ): Promise<PageResponse> {
   const { info } = target;
   try {
@@ -30,8 +31,10 @@ export async function answerConsoleCall(
       case 'POST /console/rooms/open':
         if (info.isReadOnly) return readOnlyProblem();
         return jsonResponse(200, { link: await target.openRoom(roomOf(body)) });
-      default:
-        return problem(404, 'The console has no such call.');
+      default: {
+        const saved = method === 'GET' ? await saveSessions(target.client, { url, signal }) : undefined;
+        return saved ?? problem(404, 'The console has no such call.');
+      }
     }
   } catch (error) {
     return errorResponse(error);

@@ -10,11 +10,13 @@ export const KEYS = {
   participants: (room: string) => ['participants', room],
   blocks: (room: string) => ['blocks', room],
   liveTranscription: (room: string) => ['live-transcription', room],
+  sessions: () => ['sessions'],
   recordings: () => ['recordings'],
   transcriptions: () => ['transcriptions'],
   webhooks: () => ['webhooks'],
   deliveries: () => ['deliveries'],
   ingress: (room: string) => ['ingress', room],
+  audit: () => ['audit'],
 } as const;
 
 export function keysOfEvent({ event, room }: Event): readonly (readonly string[])[] {
@@ -23,11 +25,13 @@ export function keysOfEvent({ event, room }: Event): readonly (readonly string[]
       ? []
       : [
           KEYS.rooms(),
+          KEYS.sessions(),
           KEYS.participants(room.name),
           KEYS.liveTranscription(room.name),
           KEYS.blocks(room.name),
         ];
-  const all = [...ofRoom, KEYS.deliveries()];
+  // What a request did is an event; how it ended is in the log.
+  const all = [...ofRoom, KEYS.deliveries(), KEYS.audit()];
   if (event.startsWith('egress_') || event.startsWith('recording_')) return [...all, KEYS.recordings()];
   if (event.startsWith('transcription_')) return [...all, KEYS.transcriptions()];
   if (event.startsWith('ingress_') && room !== null) return [...all, KEYS.ingress(room.name)];

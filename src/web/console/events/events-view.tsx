@@ -3,6 +3,7 @@ import { EVENT_TYPES } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { LAST_HOUR, type Period, PeriodSelect } from '../parts/period-select.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock } from '../parts/time.tsx';
 import { useSettled } from '../parts/use-settled.ts';
@@ -10,20 +11,11 @@ import { Empty, Loading, View } from '../parts/view.tsx';
 import { EventPanel } from './event-panel.tsx';
 import { type EventFilter, useEventStream } from './use-event-stream.ts';
 
-const PERIODS = [
-  { name: 'Last 15 minutes', ms: 15 * 60_000, option: '15m' },
-  { name: 'Last hour', ms: 3_600_000, option: '1h' },
-  { name: 'Last day', ms: 86_400_000, option: '1d' },
-  { name: 'Last week', ms: 7 * 86_400_000, option: '7d' },
-] as const;
-
-type Period = (typeof PERIODS)[number];
-
 /** The live stream of events, newest first. */
 export function Events() {
   const [room, setRoom] = useState('');
   const [type, setType] = useState('');
-  const [period, setPeriod] = useState<Period>(PERIODS[1]);
+  const [period, setPeriod] = useState<Period>(LAST_HOUR);
   const [selected, setSelected] = useState<Event>();
   const filter = useFilter(room, type, period);
   const { events, error, isLoaded } = useEventStream(filter);
@@ -62,17 +54,7 @@ export function Events() {
             </option>
           ))}
         </select>
-        <select
-          aria-label="Period"
-          value={period.name}
-          onChange={(event) =>
-            setPeriod(PERIODS.find(({ name }) => name === event.target.value) ?? PERIODS[1])
-          }
-        >
-          {PERIODS.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <PeriodSelect value={period} onChange={setPeriod} />
       </div>
       {error !== undefined && <Problem error={error} />}
       {!isLoaded && error === undefined && <Loading />}

@@ -1,5 +1,6 @@
 import { CircleAlert } from 'lucide-react';
 import { RtcError } from '../../../client/rtc-error.ts';
+import { RequestLink } from './request-link.tsx';
 
 type Props = { readonly error: unknown; readonly onRetry?: (() => void) | undefined };
 
@@ -21,7 +22,7 @@ export function Problem({ error, onRetry }: Props) {
         {hint !== undefined && <p className="problem-hint">{hint}</p>}
         {requestId !== undefined && (
           <p className="faint">
-            Request <code>{requestId}</code>
+            Request <RequestLink id={requestId} />
           </p>
         )}
       </div>

@@ -78,7 +78,9 @@ export function RoomView({ room: name }: { readonly room: string }) {
           </Fact>
           <Fact name="Closes when empty for">{describeDuration(data.departureTimeout * 1000)}</Fact>
           <Fact name="Session">
-            <code>{data.sid}</code>
+            <Link href={`/sessions/${data.sid}`}>
+              <code>{data.sid}</code>
+            </Link>
           </Fact>
           <Fact name="Metadata">
             <span className="fact-line">

@@ -10,6 +10,11 @@ import { Navigation } from './navigation.tsx';
 import { ServiceBadge } from './service-badge.tsx';
 
 /** Views that are not the first thing to look at come when they are opened. */
+const Sessions = lazy(async () => ({ default: (await import('../sessions/sessions-view.tsx')).Sessions }));
+const SessionView = lazy(async () => ({
+  default: (await import('../sessions/session-view.tsx')).SessionView,
+}));
+const Audit = lazy(async () => ({ default: (await import('../audit/audit-view.tsx')).Audit }));
 const Recordings = lazy(async () => ({
   default: (await import('../recordings/recordings-view.tsx')).Recordings,
 }));
@@ -62,6 +67,10 @@ export function App() {
               <Route path="/events">
                 <Events />
               </Route>
+              <Route path="/sessions">
+                <Sessions />
+              </Route>
+              <Route path="/sessions/:id">{({ id }) => <SessionView id={id} key={id} />}</Route>
               <Route path="/recordings">
                 <Recordings />
               </Route>
@@ -84,6 +93,9 @@ export function App() {
               </Route>
               <Route path="/fiscal">
                 <FiscalCodes />
+              </Route>
+              <Route path="/audit">
+                <Audit />
               </Route>
               <Route path="/doctor">
                 <Doctor />

@@ -1,14 +1,27 @@
-import { Activity, Captions, DoorOpen, Film, IdCard, Radio, Stethoscope, Webhook } from 'lucide-react';
+import {
+  Activity,
+  Captions,
+  DoorOpen,
+  Film,
+  History,
+  IdCard,
+  Radio,
+  ScrollText,
+  Stethoscope,
+  Webhook,
+} from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 
 const VIEWS = [
   { path: '/rooms', name: 'Rooms', Icon: DoorOpen },
+  { path: '/sessions', name: 'Sessions', Icon: History },
   { path: '/recordings', name: 'Recordings', Icon: Film },
   { path: '/transcriptions', name: 'Transcriptions', Icon: Captions },
   { path: '/webhooks', name: 'Webhooks', Icon: Webhook },
   { path: '/events', name: 'Events', Icon: Activity },
   { path: '/ingress', name: 'Ingress', Icon: Radio },
+  { path: '/audit', name: 'Audit', Icon: ScrollText },
   { path: '/doctor', name: 'Doctor', Icon: Stethoscope },
   { path: '/fiscal', name: 'Fiscal codes', Icon: IdCard },
 ] as const;

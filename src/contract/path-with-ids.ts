@@ -1,0 +1,13 @@
+/**
+ * The path of an audited request as it was, `/v1/rooms/demo`. Ids that are not in it follow it, such as that of what was
+ * made.
+ */
+export function pathWithIds(path: string, ids: Readonly<Record<string, string>>): string {
+  const inPath = new Set<string>();
+  const whole = path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    inPath.add(name);
+    return encodeURIComponent(ids[name] ?? '');
+  });
+  const made = Object.entries(ids).filter(([name]) => !inPath.has(name));
+  return [whole, ...made.map(([name, id]) => `${name}=${encodeURIComponent(id)}`)].join(' ');
+}

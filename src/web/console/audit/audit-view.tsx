@@ -1,0 +1,201 @@
+import { RefreshCw } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { AuditEntry } from '../../../contract/audit.ts';
+import { AUDIT_RESULTS, type AuditResult } from '../../../contract/choices.ts';
+import { pathWithIds } from '../../../contract/path-with-ids.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { commandOf } from '../parts/command-line.tsx';
+import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { RequestLink } from '../parts/request-link.tsx';
+import { Clock } from '../parts/time.tsx';
+import { usePages } from '../parts/use-pages.ts';
+import { useSettled } from '../parts/use-settled.ts';
+import { Empty, Loading, View } from '../parts/view.tsx';
+import { AuditPanel } from './audit-panel.tsx';
+import { AuditStatus } from './audit-status.tsx';
+
+const PAGE_SIZE = 100;
+
+/** The filters, by the names that the address of the view has for them. */
+const TEXT_FILTERS = [
+  { name: 'room', option: '--room', placeholder: 'Name of a room', label: 'Only requests about this room' },
+  { name: 'key', option: '--key', placeholder: 'API key', label: 'Only requests of this API key' },
+  { name: 'request', option: '--request', placeholder: 'Request id', label: 'Only this request' },
+] as const;
+
+/** Who changed what, newest first: every request that changed something, or was to. */
+export function Audit() {
+  const [parameters, setParameters] = useSearchParams();
+  const [selected, setSelected] = useState<AuditEntry>();
+  const typed = (name: string): string => parameters.get(name) ?? '';
+  const result = AUDIT_RESULTS.find((each) => each === typed('result'));
+  const filter: Filter = {
+    room: useSettled(typed('room').trim()) || undefined,
+    key: useSettled(typed('key').trim()) || undefined,
+    requestId: useSettled(typed('request').trim()) || undefined,
+    result,
+  };
+  const { items, count, error, refetch, loadMore } = usePages({
+    queryKey: [...KEYS.audit(), JSON.stringify(filter)],
+    read: async (cursor) => {
+      const { entries, nextCursor } = await client.audit.list({ ...filter, limit: PAGE_SIZE, cursor });
+      return { items: entries, nextCursor };
+    },
+  });
+  const set = (name: string, value: string): void => {
+    setSelected(undefined);
+    setParameters(
+      (before) => {
+        const after = new URLSearchParams(before);
+        if (value === '') after.delete(name);
+        else after.set(name, value);
+        return after;
+      },
+      { replace: true },
+    );
+  };
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  return (
+    <View
+      title="Audit"
+      note={count}
+      command={listCommand(filter)}
+      isFilled
+      actions={
+        <button type="button" onClick={refetch}>
+          <RefreshCw aria-hidden /> Read again
+        </button>
+      }
+    >
+      <div className="filters">
+        {TEXT_FILTERS.map(({ name, placeholder, label }) => (
+          <input
+            key={name}
+            type="search"
+            placeholder={placeholder}
+            aria-label={label}
+            value={typed(name)}
+            onChange={(event) => set(name, event.target.value)}
+          />
+        ))}
+        <select
+          aria-label="Only requests that ended so"
+          value={result ?? ''}
+          onChange={(event) => set('result', event.target.value)}
+        >
+          <option value="">All results</option>
+          {AUDIT_RESULTS.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      </div>
+      {error !== null && <Problem error={error} onRetry={refetch} />}
+      {items === undefined && error === null && <Loading />}
+      {items?.length === 0 && (
+        <Empty title={isFiltered ? 'No entry is like that' : 'Nothing was changed yet'}>
+          <p>
+            {isFiltered
+              ? 'Try other filters. Requests that only read are not kept, nor are those without a valid signature.'
+              : 'Every signed request that changes something, or was to, appears here.'}
+          </p>
+        </Empty>
+      )}
+      {items !== undefined && items.length > 0 && (
+        <Entries entries={items} selected={selected} onSelect={setSelected} onEnd={loadMore} />
+      )}
+    </View>
+  );
+}
+
+type EntriesProps = {
+  readonly entries: readonly AuditEntry[];
+  readonly selected: AuditEntry | undefined;
+  readonly onSelect: (entry: AuditEntry | undefined) => void;
+  readonly onEnd: (() => void) | undefined;
+};
+
+function Entries({ entries, selected, onSelect, onEnd }: EntriesProps) {
+  const columns = useMemo(() => columnsOf(onSelect), [onSelect]);
+  return (
+    <div className={selected === undefined ? 'split' : 'split split-open'}>
+      <DataTable
+        label="Audit log"
+        columns={columns}
+        rows={entries}
+        idOf={({ id }) => id}
+        onEnd={onEnd}
+        onSelect={onSelect}
+        selectedId={selected?.id}
+      />
+      {selected !== undefined && (
+        <AuditPanel key={selected.id} entry={selected} onClose={() => onSelect(undefined)} />
+      )}
+    </div>
+  );
+}
+
+type Filter = {
+  readonly room: string | undefined;
+  readonly key: string | undefined;
+  readonly requestId: string | undefined;
+  readonly result: AuditResult | undefined;
+};
+
+function listCommand({ room, key, requestId, result }: Filter): string {
+  const options = { '--room': room, '--key': key, '--request': requestId, '--result': result };
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, value],
+  );
+  return commandOf('audit', 'list', ...words);
+}
+
+function columnsOf(onSelect: (entry: AuditEntry) => void): readonly TableColumn<AuditEntry>[] {
+  return [
+    {
+      id: 'time',
+      heading: 'Time',
+      width: 'minmax(5.5rem, 7.5rem)',
+      cell: ({ occurredAt }) => <Clock at={occurredAt} />,
+    },
+    {
+      id: 'request',
+      heading: 'Request',
+      width: 'minmax(8rem, 2.4fr)',
+      cell: (entry) => (
+        <button type="button" className="cell-link" onClick={() => onSelect(entry)}>
+          {entry.method} {pathWithIds(entry.path, entry.ids)}
+        </button>
+      ),
+    },
+    {
+      id: 'result',
+      heading: 'Result',
+      width: 'minmax(5.5rem, 1fr)',
+      cell: (entry) => <AuditStatus entry={entry} />,
+    },
+    {
+      id: 'key',
+      heading: 'Key',
+      width: 'minmax(5rem, 1fr)',
+      isSecondary: true,
+      cell: ({ keyId }) => <code>{keyId}</code>,
+    },
+    {
+      id: 'from',
+      heading: 'From',
+      width: 'minmax(7rem, 0.7fr)',
+      isSecondary: true,
+      cell: ({ address }) => address ?? <span className="faint">—</span>,
+    },
+    {
+      id: 'id',
+      heading: 'Request id',
+      width: 'minmax(8rem, 1.2fr)',
+      isSecondary: true,
+      cell: ({ requestId }) => <RequestLink id={requestId} />,
+    },
+  ];
+}

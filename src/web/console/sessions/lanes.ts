@@ -1,0 +1,54 @@
+import type { SessionDetail, SessionParticipant } from '../../../contract/sessions.ts';
+
+/** A stretch of time within a session, as shares of it: 0 is its opening, 1 its end. */
+export type Span = {
+  readonly from: number;
+  readonly to: number;
+  /** Whether it goes on. */
+  readonly isOpen: boolean;
+};
+
+/** Somebody, or a recorder, and when they were there. */
+export type Lane = {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string | null;
+  readonly joinedAt: string;
+  /** Null while they are there. */
+  readonly leftAt: string | null;
+  readonly durationMs: number;
+  readonly spans: readonly Span[];
+};
+
+/** One lane for each identity, however often it joined, in the order in which they joined first. */
+export function lanesOf(session: SessionDetail, nowMs: number): readonly Lane[] {
+  const connections = Map.groupBy(session.participants, ({ identity }) => identity);
+  return [...connections].map(([identity, joins]) => laneOf(identity, joins, spanIn(session, nowMs)));
+}
+
+type SpanOf = (startedAt: string, endedAt: string | null) => Span;
+
+function laneOf(identity: string, joins: readonly SessionParticipant[], spanOf: SpanOf): Lane {
+  const last = joins.at(-1);
+  const isThere = joins.some(({ leftAt }) => leftAt === null);
+  const left = joins.flatMap(({ leftAt }) => (leftAt === null ? [] : [leftAt]));
+  return {
+    id: identity,
+    name: last?.name || identity,
+    role: last?.role ?? null,
+    joinedAt: joins[0]?.joinedAt ?? '',
+    leftAt: isThere ? null : (left.toSorted().at(-1) ?? null),
+    durationMs: joins.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    spans: joins.map(({ joinedAt, leftAt }) => spanOf(joinedAt, leftAt)),
+  };
+}
+
+/** How instants lie within a session that ends now if it has not ended. */
+export function spanIn({ createdAt, endedAt }: SessionDetail, nowMs: number): SpanOf {
+  const startMs = Date.parse(createdAt);
+  const endMs = endedAt === null ? nowMs : Date.parse(endedAt);
+  const lengthMs = Math.max(1, endMs - startMs);
+  const share = (at: string | null): number =>
+    at === null ? 1 : Math.min(1, Math.max(0, (Date.parse(at) - startMs) / lengthMs));
+  return (from, to) => ({ from: share(from), to: share(to), isOpen: to === null });
+}

@@ -1,0 +1,208 @@
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { SESSION_STATUSES, type SessionStatus as Status } from '../../../contract/choices.ts';
+import type { Session } from '../../../contract/sessions.ts';
+import { client } from '../api/client.ts';
+import { KEYS } from '../api/query-keys.ts';
+import { commandOf } from '../parts/command-line.tsx';
+import { DataTable, type TableColumn } from '../parts/data-table.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { Clock, describePosition } from '../parts/time.tsx';
+import { usePages } from '../parts/use-pages.ts';
+import { useSettled } from '../parts/use-settled.ts';
+import { Empty, Loading, View } from '../parts/view.tsx';
+import { SessionStatus } from './session-status.tsx';
+
+const PAGE_SIZE = 100;
+
+type Filter = {
+  readonly roomId: string | undefined;
+  readonly status: Status | undefined;
+  /** A day as `2026-01-31`, of UTC as the command takes it. */
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+};
+
+/** Rooms from their opening to their end, newest first. */
+export function Sessions() {
+  const [room, setRoom] = useState('');
+  const [status, setStatus] = useState<Status>();
+  const [since, setSince] = useState('');
+  const [until, setUntil] = useState('');
+  const [, navigate] = useLocation();
+  const filter: Filter = {
+    roomId: useSettled(room.trim()) || undefined,
+    status,
+    since: since || undefined,
+    until: until || undefined,
+  };
+  const query = queryOf(filter);
+  const { items, count, error, refetch, loadMore } = usePages({
+    queryKey: [...KEYS.sessions(), 'list', JSON.stringify(filter)],
+    read: async (cursor) => {
+      const { sessions, nextCursor } = await client.sessions.list({ ...query, limit: PAGE_SIZE, cursor });
+      return { items: sessions, nextCursor };
+    },
+  });
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  return (
+    <View
+      title="Sessions"
+      note={count}
+      command={listCommand(filter)}
+      isFilled
+      actions={
+        <a className="button" href={csvLink(query)} download="sessions.csv">
+          <Download aria-hidden /> Save as CSV
+        </a>
+      }
+    >
+      <div className="filters">
+        <input
+          type="search"
+          placeholder="Name of a room"
+          aria-label="Only sessions of this room"
+          value={room}
+          onChange={(event) => setRoom(event.target.value)}
+        />
+        <select
+          aria-label="Only sessions in this state"
+          value={status ?? ''}
+          onChange={(event) => setStatus(SESSION_STATUSES.find((state) => state === event.target.value))}
+        >
+          <option value="">Open and ended</option>
+          {SESSION_STATUSES.map((state) => (
+            <option key={state}>{state}</option>
+          ))}
+        </select>
+        <DayFilter label="Opened from (UTC)" value={since} onChange={setSince} />
+        <DayFilter label="before (UTC)" value={until} onChange={setUntil} />
+      </div>
+      {error !== null && <Problem error={error} onRetry={refetch} />}
+      {items === undefined && error === null && <Loading />}
+      {items?.length === 0 && (
+        <Empty title={isFiltered ? 'No session is like that' : 'No room has been open yet'}>
+          <p>
+            {isFiltered
+              ? 'Try other filters.'
+              : 'A session is a room from its opening to its end. It appears here by itself.'}
+          </p>
+        </Empty>
+      )}
+      {items !== undefined && items.length > 0 && (
+        <DataTable
+          label="Sessions"
+          columns={COLUMNS}
+          rows={items}
+          idOf={({ sessionId }) => sessionId}
+          onEnd={loadMore}
+          onSelect={({ sessionId }) => navigate(`/sessions/${sessionId}`)}
+        />
+      )}
+    </View>
+  );
+}
+
+type DayProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (day: string) => void;
+};
+
+function DayFilter({ label, value, onChange }: DayProps) {
+  return (
+    <label className="day-filter">
+      <span className="faint">{label}</span>
+      <input type="date" value={value} onChange={(event) => onChange(event.target.value)} />
+    </label>
+  );
+}
+
+/** The same with the instants at which these days begin. */
+function queryOf({ since, until, ...filter }: Filter): Filter {
+  return { ...filter, since: instantOf(since), until: instantOf(until) };
+}
+
+function instantOf(day: string | undefined): string | undefined {
+  return day === undefined ? undefined : `${day}T00:00:00.000Z`;
+}
+
+function listCommand({ roomId, status, since, until }: Filter): string {
+  const options = { '--room': roomId, '--status': status, '--since': since, '--until': until };
+  const words = Object.entries(options).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, value],
+  );
+  return commandOf('sessions', 'list', ...words);
+}
+
+/** The command line writes the file, as `rtc sessions list --csv` does. */
+function csvLink(query: Filter): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return `/console/sessions.csv?${new URLSearchParams(Object.fromEntries(given))}`;
+}
+
+const COLUMNS: readonly TableColumn<Session>[] = [
+  {
+    id: 'room',
+    heading: 'Room',
+    width: 'minmax(6rem, 2fr)',
+    cell: ({ sessionId, roomId }) => (
+      <Link
+        href={`/sessions/${sessionId}`}
+        className="cell-link"
+        onClick={(event) => event.stopPropagation()}
+      >
+        {roomId}
+      </Link>
+    ),
+  },
+  {
+    id: 'status',
+    heading: 'State',
+    width: 'minmax(4.5rem, 0.7fr)',
+    cell: ({ status }) => <SessionStatus status={status} />,
+  },
+  {
+    id: 'opened',
+    heading: 'Opened',
+    width: 'minmax(5rem, 1fr)',
+    cell: ({ createdAt }) => <Clock at={createdAt} />,
+  },
+  {
+    id: 'duration',
+    heading: 'Duration',
+    width: 'minmax(4.5rem, 0.7fr)',
+    isSecondary: true,
+    cell: ({ durationMs }) => describePosition(durationMs / 1000),
+  },
+  {
+    id: 'people',
+    heading: 'People',
+    width: 'minmax(3rem, 0.5fr)',
+    cell: ({ totalParticipants }) => totalParticipants,
+  },
+  {
+    id: 'peak',
+    heading: 'At once',
+    width: 'minmax(4rem, 0.5fr)',
+    isSecondary: true,
+    cell: ({ peakParticipants }) => peakParticipants,
+  },
+  {
+    id: 'minutes',
+    heading: 'Participant minutes',
+    width: 'minmax(9rem, 0.9fr)',
+    isSecondary: true,
+    cell: ({ participantMinutes }) => participantMinutes.toLocaleString(),
+  },
+  {
+    id: 'id',
+    heading: 'Session',
+    width: 'minmax(8rem, 1.2fr)',
+    isSecondary: true,
+    cell: ({ sessionId }) => <code className="faint">{sessionId}</code>,
+  },
+];
