@@ -6,7 +6,7 @@ import type { RequestSigner } from './transport/sign-request.ts';
 export type { WireRequest } from './transport/http-exchange.ts';
 
 /*
- * What a program passes to the client and what it sees of the wire. Nothing here names a type of Node's or undici's:
+ * The options of the client and its view of the wire. Nothing here names a type of Node's or undici's:
  * an importing program needs no types besides its own.
  */
 
@@ -56,7 +56,7 @@ export type Observer = {
 export type CallOptions = {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
-  /** Of a POST: the same key for the same request, also from another process; default a new one for each call. */
+  /** The Idempotency-Key of a POST: the same key for the same request, also from another process; default a new one for each call. */
   readonly idempotencyKey?: string | undefined;
 };
 

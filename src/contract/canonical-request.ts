@@ -1,5 +1,5 @@
 /*
- * What a request's signature covers, as the specification states it. The canonical string is four lines joined by LF,
+ * The text that a request's signature covers, as the specification states it. The canonical string is four lines joined by LF,
  * without a trailing one: method in upper case, path with query exactly as sent, the timestamp header's value, and the
  * hex SHA-256 of the raw body (of the empty string when there is none). The signature is its hex HMAC-SHA256, keyed
  * with API_SECRET.

@@ -21,7 +21,7 @@ export type PostStatus = (typeof POST_STATUSES)[number];
 export const WORKER_KINDS = ['stt-live', 'stt-post'] as const;
 export type WorkerKind = (typeof WORKER_KINDS)[number];
 
-/** What `rtc dev` can start beside the service. */
+/** The media servers that `rtc dev` can start beside the service. */
 export const DEV_ADD_ONS = [...WORKER_KINDS, 'recorder'] as const;
 export type DevAddOn = (typeof DEV_ADD_ONS)[number];
 
@@ -34,7 +34,7 @@ export type DataKind = (typeof DATA_KINDS)[number];
 
 export const DATA_ENCODINGS = ['text', 'base64'] as const;
 
-/** What a track shows or carries, as LiveKit knows it. */
+/** Sources of a track, as LiveKit names them. */
 export const TRACK_SOURCES = ['microphone', 'camera', 'screen_share', 'screen_share_audio'] as const;
 export type TrackSourceName = (typeof TRACK_SOURCES)[number];
 
@@ -55,11 +55,11 @@ export const RECORDING_PRESETS = [
 ] as const;
 export type RecordingPreset = (typeof RECORDING_PRESETS)[number];
 
-/** What an API key may do. */
+/** Scopes of an API key. */
 export const SCOPES = ['read', 'rooms', 'recordings', 'webhooks', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What each scope is for. */
+/** A description of each scope. */
 export const SCOPE_MEANINGS: Readonly<Record<Scope, string>> = {
   read: 'see rooms, participants, sessions, recordings, transcripts, webhooks and events, and download; no stream keys, no audit',
   rooms: 'open, change and close rooms; tokens, participants, blocks, data, ingress',

@@ -1,6 +1,6 @@
 /*
  * The specification names events twice: as a webhook registers them, and in the delivery table. Both are accepted.
- * Where two names mean one event, it is delivered once, under the name that the webhook registered, and under the
+ * When two names mean one event, it is delivered once, under the name that the webhook registered, and under the
  * delivery table's name for `*` or when both are registered.
  */
 

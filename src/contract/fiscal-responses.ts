@@ -2,7 +2,7 @@ import type { DecodedCode, GeneratedCode, MatchResponse, Validity } from './fisc
 import type { PlacePeriod, PlaceRecord } from './places.ts';
 
 /*
- * What the fiscal library finds, under the names of the wire; server and command line answer the same. Apart from the
+ * Results of the fiscal library under the names of the wire; server and command line answer the same. Apart from the
  * schemas, since the command line does not load TypeBox.
  */
 

@@ -153,7 +153,7 @@ async function serviceEnvironment({ host, port, progress }: DevOptions): Promise
   const HOST = host ?? environment.HOST ?? '127.0.0.1';
   // Webhook receivers in development run on this machine.
   const defaults = {
-    // Who watches a terminal wants to see the requests; a pipe gets what needs attention.
+    // A terminal shows the requests; a pipe gets warnings and errors alone.
     LOG_LEVEL: process.stderr.isTTY ? 'info' : 'warn',
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
   };

@@ -80,7 +80,7 @@ function timeoutOf({ requestTimeoutSeconds: seconds }: CommonFlags): Pick<RtcCli
   return seconds === undefined ? {} : { timeoutMs: seconds * 1000 };
 }
 
-/** Who waits at a terminal is told for what and how long. */
+/** Says at a terminal what the command waits for, and how long. */
 function slownessObserver({ terminal }: Connecting): Observer {
   return {
     onSlow: ({ origin }, timeoutMs) =>

@@ -1,6 +1,6 @@
 import { CliError, EXIT, type ExitCode, SEE_HELP, SEE_HELP_IN_ITALIAN } from './cli-error.ts';
 
-/** What is wrong, and what to do next; without a step of its own the command's help is the next one. */
+/** The error and the next step; without a step of its own the command's help is the next one. */
 type Wording = readonly [message: string, next?: string];
 
 type More = { readonly exitCode?: ExitCode; readonly cause?: unknown; readonly details?: readonly string[] };

@@ -17,9 +17,9 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What goes with a failure beyond its message. */
+/** The parts of a failure beside its message. */
 type Advice = {
-  /** What to do next. */
+  /** The next step for the user. */
   readonly next: string;
   readonly cause?: unknown;
   readonly details?: readonly string[];

@@ -3,7 +3,7 @@ import { usageError } from '../errors/cli-error.ts';
 import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
 import { isCalendarDay, parseDuration } from '../terminal/time.ts';
 
-/** What the service lists; participants, blocks, ingress and deliveries by the first argument, which they belong to. */
+/** Kinds of things that the service lists; participants, blocks, ingress and deliveries by the first argument, which they belong to. */
 export type Listed =
   | 'rooms'
   | 'participants'
@@ -17,7 +17,7 @@ export type Listed =
 /** The list from which completion takes values. */
 export type Completes = Listed | 'profiles' | 'events' | 'files';
 
-/** What can be chosen from a list. */
+/** Kinds of things that can be chosen from a list. */
 export type Picked = Listed | 'profiles';
 
 /** How a value is read: as typed, also from stdin with `-`, or also from a file with `@file`. */

@@ -95,7 +95,7 @@ export type Confirmation = {
   readonly isSure: boolean;
   /** Says what is lost. */
   readonly question: () => Promise<string>;
-  /** What needs the confirmation, such as `deleting rooms`. */
+  /** The action that needs the confirmation, such as `deleting rooms`. */
   readonly what: string;
 };
 

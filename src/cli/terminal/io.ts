@@ -20,7 +20,7 @@ export type Io = {
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** What a command that draws on the whole terminal needs of the process. */
+  /** The parts of the process that a command needs to draw on the whole terminal. */
   readonly processControl: ProcessControl;
   /** The server's parts, which the CLI never imports: the launcher knows where they are. */
   readonly loaders: ServiceLoaders;
@@ -125,7 +125,7 @@ export type RoomPublication =
   | {
       readonly kind: 'stdin';
       readonly stream: Readable;
-      /** Of samples without a header. */
+      /** The format of samples without a header. */
       readonly raw: { readonly sampleRate: number; readonly channels: number };
     };
 

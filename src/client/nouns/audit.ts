@@ -9,7 +9,7 @@ export type ListAuditOptions = QueryOptions<AuditListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 
-/** Who changed what: `client.audit`. For keys with the scope admin. */
+/** The audit log: `client.audit`. For keys with the scope admin. */
 export class Audit {
   readonly #transport: Transport;
 

@@ -9,7 +9,7 @@ export type ListBlocksOptions = QueryOptions<BlockListQuery>;
 
 const ALL_PAGE_SIZE = 200;
 
-/** Who is kept out of a room: `client.blocks`. `client.participants.remove()` with `block` makes a block. */
+/** The blocks of a room: `client.blocks`. `client.participants.remove()` with `block` makes a block. */
 export class Blocks {
   readonly #transport: Transport;
 

@@ -8,7 +8,7 @@ export type Circumstances = {
 };
 
 /**
- * What broke a call off, as RtcError. Where there is something to do about it, the hint says it:
+ * The error that ended a call, as RtcError. Where there is something to do about it, the hint says it:
  * `https://127.0.0.1:3000 answers without TLS`, and `use http://127.0.0.1:3000`.
  */
 export function explainConnection(

@@ -24,7 +24,7 @@ const FIRST_PAUSE_MS = 250;
 export type RetrySubject = {
   readonly method: string;
   readonly status: number;
-  /** Of a response to a POST: the code of its problem. */
+  /** The code of the problem in the response to a POST. */
   readonly code: string | undefined;
   /** 1 for the first try. */
   readonly attempt: number;

@@ -48,7 +48,7 @@ export type ApiKey = {
   readonly revokedAt: number | null;
 };
 
-/** Where a page of keys begins: after the key that was made then, of that id. */
+/** The start of a page of keys: after the key with this creation time and id. */
 export type KeyPage = {
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
   readonly limit: number;
@@ -80,7 +80,7 @@ export type AuditRecord = {
   readonly path: string;
   /** The parameters, and the id of what was made. */
   readonly ids: Readonly<Record<string, string>>;
-  /** Of the ids, to search by. */
+  /** The room of `ids`, by which the log is searched. */
   readonly room: string | null;
   /** Cut, as a network. */
   readonly address: string | null;

@@ -19,7 +19,7 @@ export type PurgeDeps = {
     readonly deliveriesMs: number;
     readonly sessionsMs: number;
   };
-  /** What other capabilities keep for a time: each deletes at most `limit` of it, and returns how many it did. */
+  /** Purges of other capabilities: each deletes at most `limit` rows, and returns how many it deleted. */
   readonly purgeOthers?: readonly ((limit: number) => Promise<number>)[];
 };
 

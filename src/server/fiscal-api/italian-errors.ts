@@ -8,7 +8,7 @@ export function italianMessage(error: ServiceError): string {
   return MESSAGES[error.code] ?? error.message;
 }
 
-/** What is wrong with each field; undefined where no field is. */
+/** The errors of each field; undefined where no field has one. */
 export function italianFields({ cause }: ServiceError): Readonly<Record<string, string>> | undefined {
   if (!(cause instanceof SchemaViolations)) return undefined;
   const named = [...cause.fields].filter(([name]) => name !== '').slice(0, MOST_FIELDS);

@@ -16,7 +16,7 @@ export type EventIntakeDeps = {
 export class EventIntake {
   readonly #deps: EventIntakeDeps;
   #refusedSince: number | undefined;
-  /** By the monotonic clock. */
+  /** Monotonic milliseconds. */
   #lastRefusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: EventIntakeDeps) {

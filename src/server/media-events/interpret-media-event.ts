@@ -16,7 +16,7 @@ import {
 } from './presence-changes.ts';
 
 /*
- * What an event of the media server means, given who is known to be in the room. Presence goes by participant sid,
+ * The meaning of an event of the media server, given who is known to be in the room. Presence goes by participant sid,
  * because a `left` may come after the next `joined` of the same identity.
  *
  *   room_started        LiveKit sends it when the room is created: room_created

@@ -30,7 +30,7 @@ export type OrphanDeps = {
 /** An orphan that had participants and was empty when it was revived. */
 type EmptyOrphan = {
   readonly room: Room;
-  /** By the monotonic clock. */
+  /** Monotonic milliseconds. */
   readonly closeAt: number;
 };
 

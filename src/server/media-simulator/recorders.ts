@@ -201,7 +201,7 @@ const RECORDER_PERMISSION = new ParticipantPermission({ canSubscribe: true, hidd
 
 const NANOSECONDS_PER_MS = 1_000_000n;
 const START_SHIFT_MS = 40;
-/** What a recorder still holds at its stop is in the file, and not in the duration that it reports. */
+/** The file holds what the recorder had buffered at its stop; the duration that it reports does not. */
 const HELD_MS = 600;
 
 function nanoseconds(ms: number): bigint {

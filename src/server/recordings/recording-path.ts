@@ -9,7 +9,7 @@ const LONGEST_NAME = 160;
 const DIGEST_LENGTH = 16;
 
 /**
- * Where a recording goes: the template with {room} percent-encoded (a room may be called `../x`) and {time} as
+ * The path of a recording: the template with {room} percent-encoded (a room may be called `../x`) and {time} as
  * UTC to the millisecond, which makes it unique per room. A name of dots alone is encoded too. Of a name that would be
  * longer than a file's may be, its beginning and a digest of the whole: a recorder finds out that it is too long only
  * when all has been recorded.

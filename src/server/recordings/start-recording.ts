@@ -138,7 +138,7 @@ type StartOutcome = { readonly egress: Egress } | { readonly error: unknown };
 type Start = {
   readonly recording: Recording;
   readonly settings: RecordingSettings;
-  /** By the monotonic clock. */
+  /** Monotonic milliseconds. */
   readonly deadline: number;
 };
 

@@ -138,7 +138,7 @@ function isAsRead(recording: Recording) {
     ]);
 }
 
-/** Who spoke when belongs to the recording. The lease goes first: a worker that holds it may be adding turns. */
+/** The turns belong to the recording. The lease goes first: a worker that holds it may be adding turns. */
 function deleteRecording({ atomically }: Connection, id: string): Promise<boolean> {
   return atomically(async (db) => {
     const result = await db.deleteFrom('recordings').where('id', '=', id).where(isEnded).executeTakeFirst();

@@ -1,5 +1,5 @@
 /*
- * What a participant publishes: sound in frames of 20 ms and pictures at a fixed rate, both from the same beginning. The
+ * The media that a participant publishes: sound in frames of 20 ms and pictures at a fixed rate, both from the same beginning. The
  * player asks for each when it is due, so that a file is read no faster than it is heard.
  */
 

@@ -14,11 +14,11 @@ export interface BlockStore {
   find(subject: BlockSubject, now: number): Promise<Block | undefined>;
   /** At most `limit` of all rooms' blocks that last at `now`. */
   listLasting(now: number, limit: number): Promise<readonly Block[]>;
-  /** By identity, after `after`. */
+  /** Returns the blocks in order of identity, after `after`. */
   list(query: BlockQuery): Promise<readonly Block[]>;
   /** False when the identity is not blocked at `now`. */
   delete(subject: BlockSubject, now: number): Promise<boolean>;
-  /** Who is blocked in a room and present in it, as far as events have told. */
+  /** Returns the identities that are blocked in a room and present in it, as far as events have reported. */
   listPresent(now: number): Promise<readonly BlockSubject[]>;
   /** Deletes at most `limit` blocks that ended before `now`; returns how many. */
   purge(now: number, limit: number): Promise<number>;

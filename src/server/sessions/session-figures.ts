@@ -26,7 +26,7 @@ export function figuresOf(connections: readonly Presence[], now: number): Sessio
   const spans: Span[] = [];
   const lastOf = new Map<string, Span>();
   for (const { identity, joinedAt: from, leftAt } of connections) {
-    // Who is there stays, though the media server's clock may be ahead of ours.
+    // Participants who are present stay listed, though the media server's clock may be ahead of ours.
     const to = Math.max(from, leftAt ?? Number.POSITIVE_INFINITY);
     const last = lastOf.get(identity);
     if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);

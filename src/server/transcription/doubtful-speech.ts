@@ -5,7 +5,7 @@ import type { SpeechQuality, Transcription, TranscriptionStores } from './store.
 const MIN_DOUBTFUL = 2;
 const MIN_SHARE = 0.1;
 
-/** What a reader of the transcription should know of its quality. */
+/** The note on a transcription whose quality is doubtful. */
 export async function warningsOf(
   store: Pick<TranscriptionStores, 'transcriptions'>,
   { id, language }: Transcription,

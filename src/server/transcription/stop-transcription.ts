@@ -61,7 +61,7 @@ async function stopAndCount(
 }
 
 /**
- * Where a room is finished, its transcription is stopped just before, in the same transaction. A transcription that
+ * When a room is finished, its transcription is stopped just before, in the same transaction. A transcription that
  * began later belongs to a new room of the same name.
  */
 export async function stopWithRoom(

@@ -88,7 +88,7 @@ export interface TranscriptionStore {
   /** Lists segments by start, then id. With `endsAfter` only those that end strictly after it (Unix milliseconds). */
   listSegments(id: string, endsAfter?: number): Promise<readonly StoredSegment[]>;
   countSegments(id: string): Promise<number>;
-  /** By participant, ordered by identity. */
+  /** The sums of each participant, ordered by identity. */
   listQualities(id: string): Promise<readonly SpeechQuality[]>;
 
   /** Stores that a worker is alive until `aliveUntil`, and deletes the rows of workers that died long ago. */
@@ -240,7 +240,7 @@ export type StoredSegment = {
 export type SpeechQuality = {
   readonly identity: string | null;
   readonly segments: number;
-  /** Of them, those with a confidence below DOUBTFUL_BELOW. */
+  /** The number of them with a confidence below DOUBTFUL_BELOW. */
   readonly doubtful: number;
 };
 

@@ -3,7 +3,7 @@ import type { Segment } from '../../contract/transcription.ts';
 /*
  * Writes a transcript as text. Each segment is a line or a cue, so line breaks in names and texts become spaces: they
  * must not create further lines or cues.
- * Where somebody else spoke at the same time, [overlap] follows the text.
+ * [overlap] follows the text when somebody else spoke at the same time.
  *   text  [HH:MM:SS] Speaker: text
  *   vtt   WebVTT (https://www.w3.org/TR/webvtt1/), speakers as voice spans
  *   srt   SubRip, as players read it: a number, times with a comma, `Speaker: text`

@@ -1,7 +1,7 @@
 import { type Invitation, writeInvitation } from './invitation.ts';
 
 /*
- * What the page asks of the command line that serves it. Every request carries the access token that the page has: the
+ * Requests of the page to the command line that serves it. Every request carries the access token that the page has: the
  * command line serves whoever holds a token that it issued itself, also one that has ended.
  */
 

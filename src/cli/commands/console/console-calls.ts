@@ -13,7 +13,7 @@ export type ConsoleCall = {
   readonly signal: AbortSignal;
 };
 
-/** What the command line itself does for the page. */
+/** Calls of the page that the command line answers itself. */
 export async function answerConsoleCall(
   target: ConsoleTarget,
   { method, url, body, signal }: ConsoleCall,

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /*
- * Who may use the console. The link that the command prints holds a code in its fragment, which no browser sends to a
+ * Access to the console. The link that the command prints holds a code in its fragment, which no browser sends to a
  * server. The page exchanges the code for a cookie that no script can read and that no other site can send. Both are
  * random, and end with the command.
  */

@@ -11,7 +11,7 @@ export type ConsoleTarget = {
   readonly openRoom: (room: string) => Promise<string>;
 };
 
-/** What the page knows of the command line. The same shape as in src/web/console/api/console-info.ts, which reads it. */
+/** Facts about the command line for the page. The same shape as in src/web/console/api/console-info.ts, which reads it. */
 export type ConsoleInfo = {
   /** Name of the profile; null where the address comes from an option or a variable. */
   readonly profile: string | null;
@@ -19,7 +19,7 @@ export type ConsoleInfo = {
   readonly url: string;
   readonly isProtected: boolean;
   readonly isReadOnly: boolean;
-  /** What a copied command needs to reach the same service: `` or ` --profile prod`. */
+  /** The options with which a copied command reaches the same service: `` or ` --profile prod`. */
   readonly commandOptions: string;
   readonly version: string;
 };

@@ -2,7 +2,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import { describeError } from '../../errors/describe-error.ts';
 import { jsonResponse, type PageResponse } from '../../pages/page-response.ts';
 
-/** Where the service gives no answer: the page waits and tries again. */
+/** The response when the service does not answer: the page waits and tries again. */
 const UNAVAILABLE = 503;
 const FAILED = 500;
 

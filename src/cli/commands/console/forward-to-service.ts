@@ -8,7 +8,7 @@ import { playRecording } from './play-recording.ts';
 const METHODS: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 /** A long poll lasts 25 s, a recorder may take as long to start; and the call itself takes its time. */
 const TIMEOUT_MS = 45_000;
-/** Of the service's response, what the page or the browser reads. */
+/** Headers of the service's response that the page or the browser reads. */
 const PASSED_HEADERS = ['content-type', 'retry-after', 'x-request-id', 'x-room-existed', 'x-room-ignored'];
 
 const RECORDING_FILE = /^\/api\/v1\/recordings\/([^/?]+)\/file(\?download)?$/;

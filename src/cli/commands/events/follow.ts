@@ -25,7 +25,7 @@ export type Following = {
   readonly cursor: string | undefined;
   /** Called after the first response: from then on nothing is missed. */
   readonly onReady: () => void;
-  /** Where to end; without one, at the signal. */
+  /** The condition that ends it; without one, the signal does. */
   readonly end?: FollowEnd;
 };
 

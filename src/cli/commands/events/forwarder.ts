@@ -33,7 +33,7 @@ export type ForwarderOptions = {
   /** Ends it: what waits is given up. */
   readonly signal: AbortSignal;
   readonly onForwarded: (forwarded: Forwarded) => void;
-  /** Told once each time that it stops taking events, and takes them again. */
+  /** Both are called once each time: when the target stops taking events, and when it takes them again. */
   readonly onDown: (reason: string) => void;
   readonly onUp: (waiting: number) => void;
 };

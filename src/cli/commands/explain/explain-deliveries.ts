@@ -101,7 +101,7 @@ export function reasonOf({ statusCode, error }: Attempt): string {
   return `it answered ${statusCode}`;
 }
 
-/** What to do so that the next attempt succeeds, by what the last one met. */
+/** The step after which the next attempt succeeds, by the error of the last one. */
 export function mend(webhookId: string, { statusCode, error }: Attempt) {
   const test = `rtc webhooks test ${webhookId}`;
   if (statusCode === null) {

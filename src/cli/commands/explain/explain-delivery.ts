@@ -21,7 +21,7 @@ export async function findDelivery(
 
 type Found = { readonly delivery: Delivery; readonly webhook: Webhook };
 
-/** What happened to a delivery: its event, every attempt, and why it has not come through. */
+/** Explains a delivery: its event, every attempt, and why it has not come through. */
 export async function explainDelivery(reading: Reading, { delivery, webhook }: Found): Promise<Explanation> {
   const { id, eventId, attempts, status, createdAt } = delivery;
   const events = await readEvents(reading, { sinceMs: Date.parse(createdAt) });

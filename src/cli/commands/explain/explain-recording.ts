@@ -11,7 +11,7 @@ import { tellEvent } from './tell-event.ts';
 /** Clocks of the recorder and of the service may be apart, and an end is reported some seconds late. */
 const AROUND_MS = 60_000;
 
-/** What became of a recording, with what happened in its room meanwhile. */
+/** Explains a recording, with the events of its room meanwhile. */
 export async function explainRecording(reading: Reading, recording: Recording): Promise<Explanation> {
   const { recordingId, roomId } = recording;
   const since = recording.startedAt ?? recording.stoppedAt ?? recording.endedAt;

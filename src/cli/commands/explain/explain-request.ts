@@ -4,7 +4,7 @@ import { shellQuote } from '../../../contract/shell-quote.ts';
 import type { Explanation, NextStep } from './explanation.ts';
 import { describeRequest, tellRequest } from './tell-request.ts';
 
-/** What became of a request, by its id, which every error has. */
+/** Explains a request by its id, which every error has. */
 export function explainRequest(requestId: string, entries: readonly AuditEntry[]): Explanation | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;

@@ -12,11 +12,11 @@ import { readEvents } from './read-events.ts';
 import { tellEvent } from './tell-event.ts';
 import { tellRequest } from './tell-request.ts';
 
-/** Of a room that nothing is stored of, which the media server has all the same. */
+/** Explains a room that the media server has and of which nothing is stored. */
 const LOOKED_BACK_MS = 86_400_000;
 
 /**
- * What happened in a room since it was last opened, and what the media server says of it now. Undefined where neither
+ * Explains a room since it was last opened, with what the media server says of it now. Undefined when neither
  * knows it.
  */
 export async function explainRoom(
@@ -89,7 +89,7 @@ function headlineOf(name: string, { room, session, present, nowMs }: Known): str
   return `Room ${name} is open${recorded}; ${inside}.`;
 }
 
-/** Where the media server and what is stored do not agree, the comparison will tell within a minute. */
+/** Notes that the media server and the stored state differ; the reconciler mends that within a minute. */
 function compare(room: Room | undefined, session: Session | undefined): Part {
   const isOpen = session !== undefined && session.endedAt === null;
   if (room === undefined && isOpen) {
@@ -107,7 +107,7 @@ function compare(room: Room | undefined, session: Session | undefined): Part {
   };
 }
 
-/** Who is kept out, and how often somebody was put out again that had an older token. */
+/** Lists who is kept out, and how often they were removed again when they joined with an older token. */
 function tellBlocks(room: string, blocks: readonly Block[], events: readonly Event[]): Part {
   const until = ({ blockedUntil }: Block) => (blockedUntil === null ? 'for ever' : `until ${blockedUntil}`);
   return {

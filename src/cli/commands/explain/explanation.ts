@@ -1,5 +1,5 @@
 /*
- * What `rtc explain` says of a thing, as data: --json prints it, and render.ts makes text of it.
+ * An explanation of `rtc explain` as data: --json prints it, and render.ts makes text of it.
  *
  *   headline   how it is now, in one sentence
  *   timeline   what happened, oldest first
@@ -37,7 +37,7 @@ export const EXPLANATION_FIELDS = [
   'next',
 ] as const satisfies readonly (keyof Explanation)[];
 
-/** What a part of the explanation adds to the others. */
+/** A part of an explanation, which is added to the others. */
 export type Part = Partial<Pick<Explanation, 'timeline' | 'troubles' | 'next'>>;
 
 /** The parts in one: their moments in the order of time, a step that several propose once. */

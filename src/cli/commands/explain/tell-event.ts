@@ -3,7 +3,7 @@ import { formatBytes } from '../../terminal/byte-size.ts';
 import { formatDuration } from '../../terminal/time.ts';
 import type { Moment } from './explanation.ts';
 
-/** What an event says, in a sentence; undefined for one that another event says too. */
+/** Returns a sentence for an event; undefined for one that repeats another event. */
 export function tellEvent(event: Event): Moment | undefined {
   const told = sentenceOf(event);
   if (told === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What a LiveKit access token says, https://docs.livekit.io/home/get-started/authentication/ */
+/** The claims of a LiveKit access token, https://docs.livekit.io/home/get-started/authentication/ */
 export type TokenClaims = {
   /** As in the token. */
   readonly payload: Readonly<Record<string, unknown>>;

@@ -19,7 +19,7 @@ import { inspectToken, type TokenClaims } from './access-token.ts';
 
 const FIELDS = ['token', 'url', 'expiresAt'] as const satisfies readonly (keyof Token)[];
 
-/** What the service's settings allow at most. */
+/** The longest life that the service's settings allow. */
 const MAX_TTL_SECONDS = 31_536_000;
 
 const source = oneOf(TRACK_SOURCES);

@@ -2,7 +2,7 @@ import type { RtcClient } from '../../../client/client.ts';
 import type { TopState } from './state.ts';
 import type { Focus } from './view.ts';
 
-/** What a key does: a question where something is lost, and the change. */
+/** The action of a key: the change, and a question before it where something is lost. */
 export type Act = {
   /** Undefined where nothing is lost, so that nothing is asked. */
   readonly question: string | undefined;

@@ -90,7 +90,7 @@ export class FollowedService {
     }
   }
 
-  /** What fails is shown, and tried again at the next event or tick. */
+  /** An error is shown, and the read is tried again at the next event or tick. */
   async #try(read: () => Promise<void>): Promise<void> {
     const { signal, describe } = this.#followed;
     try {

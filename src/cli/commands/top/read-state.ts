@@ -46,7 +46,7 @@ export async function readRoomFacts(
   }
 }
 
-/** What was said just now, by when it was said; undefined where no transcription runs. */
+/** The latest words, with their times; undefined where no transcription runs. */
 async function readSegments(
   { client, signal, nowMs }: Reading,
   name: string,

@@ -196,7 +196,7 @@ class Top {
 
   async #run({ run, room }: Act): Promise<void> {
     await this.#say(run);
-    // What cannot be read again now is read at the next tick.
+    // A failed read is repeated at the next tick.
     await (room === undefined ? this.#service?.refreshDeliveries() : this.#service?.refresh(room))?.catch(
       () => {},
     );

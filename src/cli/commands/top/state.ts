@@ -3,7 +3,7 @@ import type { Event } from '../../../contract/events.ts';
 import type { Participant } from '../../../contract/participants.ts';
 import type { Room } from '../../../contract/rooms.ts';
 
-/** What `rtc top` knows. Everything is other people's text, and made harmless where it is drawn. */
+/** The state of `rtc top`. All of it is other people's text, and made harmless where it is drawn. */
 
 export type Caption = { readonly speaker: string; readonly identity: string | null; readonly text: string };
 

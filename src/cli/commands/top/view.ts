@@ -4,7 +4,7 @@ import type { Glyphs } from './draw-text.ts';
 export type Focus = 'rooms' | 'people' | 'deliveries';
 export const FOCI: readonly Focus[] = ['rooms', 'people', 'deliveries'];
 
-/** What is selected, and what is asked. */
+/** The selection and the open question. */
 export type View = {
   readonly focus: Focus;
   readonly selected: Readonly<Record<Focus, number>>;

@@ -3,7 +3,7 @@ import { RtcError } from '../../../client/rtc-error.ts';
 import type { EventType } from '../../../contract/event-names.ts';
 import type { Event } from '../../../contract/events.ts';
 
-/** Who is in a room, by connection: somebody who joins again is there twice until the old connection has ended. */
+/** The participants of a room by connection: somebody who joins again is there twice until the old connection has ended. */
 type Connections = ReadonlyMap<string, { readonly identity: string; readonly tracks: ReadonlySet<string> }>;
 
 export type RoomState = {

@@ -12,7 +12,7 @@ export const TIMEOUT = option('--timeout <duration>', 'give up after so long; de
 });
 
 export type TimeLimit<S> = {
-  /** What is waited for: `room "demo" to be open`. */
+  /** The condition that is waited for: `room "demo" to be open`. */
   readonly what: string;
   readonly timeoutSeconds: number | undefined;
   /** The state, and whether there is nothing more to wait for. */

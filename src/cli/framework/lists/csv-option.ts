@@ -2,7 +2,7 @@ import { usageError } from '../../errors/cli-error.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { flag } from '../parameters.ts';
 
-/** Of lists that are read in a spreadsheet: `list({ isCsv })` writes it. */
+/** The option of lists that are read in a spreadsheet: `list({ isCsv })` writes them. */
 export const CSV = flag('--csv', 'comma-separated, with a header, for a spreadsheet');
 
 /** Call it first where --csv was given: it throws a usage error where JSON is asked for too. */

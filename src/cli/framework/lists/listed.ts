@@ -10,7 +10,7 @@ export type ListRequest = {
   readonly client: RtcClient;
   readonly signal: AbortSignal;
   readonly nowMs: number;
-  /** What the first argument says: the room of a participant, the webhook of a delivery. */
+  /** The value of the first argument: the room of a participant, the webhook of a delivery. */
   readonly owner: string;
 };
 
@@ -71,7 +71,7 @@ function relative(instant: string, nowMs: number): string {
   return formatRelative(Date.parse(instant), nowMs);
 }
 
-/** What the service has of a kind, in its order. */
+/** Lists what the service has of a kind, in the service's order. */
 export async function listCandidates(kind: Listed, request: ListRequest): Promise<readonly Candidate[]> {
   return await LISTS[kind](request);
 }
@@ -88,7 +88,7 @@ const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next
   profiles: ['there is no profile', 'add one: rtc profile add'],
 };
 
-/** Where there is nothing to choose from. */
+/** The error when there is nothing to choose from. */
 export function noCandidate(kind: Listed | 'profiles'): CliError {
   const [message, next] = NONE[kind];
   return new CliError(EXIT.notFound, message, next);

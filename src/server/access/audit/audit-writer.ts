@@ -11,7 +11,7 @@ import type { AccessStores, AuditRecord } from '../store.ts';
  * are stored when it is back; only beyond MAX_WAITING are further ones lost, which the log says.
  */
 
-/** Of a few hundred bytes each. */
+/** Each entry has a few hundred bytes. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 500;
 /** Bounds what somebody puts into a path. */

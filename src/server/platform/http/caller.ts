@@ -8,7 +8,7 @@ import { ROOT_KEY_ID } from '../../../contract/keys.ts';
  */
 export type RouteScopes = readonly Scope[] | 'any' | 'root';
 
-/** Whose signature a request has. */
+/** The owner of the key that signed a request. */
 export type Caller = {
   readonly keyId: string;
   /** Undefined for the root key, which may do everything. */

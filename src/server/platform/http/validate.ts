@@ -20,12 +20,12 @@ const MAX_POINTER_LENGTH = 300;
 
 export type Place = 'body' | 'query' | 'params';
 
-/** What a schema asks of a field that breaks it, by JSON Schema's own keyword. */
+/** The requirement that a field breaks, by its JSON Schema keyword. */
 export type Violation = Pick<SchemaError, 'keyword' | 'params'>;
 
 /** The cause of an invalid request: for who words its errors in another language. */
 export class SchemaViolations {
-  /** By name of the parameter or member; the first one of each. */
+  /** The first error of each parameter or member, by its name. */
   readonly fields: ReadonlyMap<string, Violation>;
 
   constructor(fields: ReadonlyMap<string, Violation>) {
@@ -63,7 +63,7 @@ const FORMAT_ERRORS: Readonly<Record<string, (text: string) => string | undefine
 
 /** TypeBox keeps these settings per process. Setting them again changes nothing. */
 function setUpValidator(): void {
-  // By default TypeBox stops at eight errors, and then may not name a single field.
+  // TypeBox stops at eight errors by default, and then may not name a single field.
   Settings.Set({ maxErrors: Number.MAX_SAFE_INTEGER });
   for (const [format, errorOf] of Object.entries(FORMAT_ERRORS)) {
     Format.Set(format, (text) => errorOf(text) === undefined);

@@ -37,7 +37,7 @@ export function startLoop(options: LoopOptions): Loop {
   let wakeUp = new AbortController();
   /** Ends the current sleep, to begin another one until an earlier time. */
   let reschedule = new AbortController();
-  /** By the monotonic clock. */
+  /** Monotonic milliseconds. */
   let dueAt: number | undefined;
   const running = run();
   return {

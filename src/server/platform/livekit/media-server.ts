@@ -63,7 +63,7 @@ export interface MediaServer {
    */
   stopEgress(egressId: string): Promise<Egress>;
   /**
-   * By id or by room, ended ones included for as long as the media server remembers them; empty for an unknown
+   * Finds by id or by room, ended ones included for as long as the media server remembers them; empty for an unknown
    * one. Egresses of other kinds that someone else started in the room are among them.
    */
   listEgress(filter: EgressFilter): Promise<readonly Egress[]>;
@@ -93,7 +93,7 @@ export type DataMessage = {
   readonly identities: readonly string[];
 };
 
-/** What is undefined stays as it is; LiveKit cannot empty a name or metadata. */
+/** Undefined fields stay as they are; LiveKit cannot empty a name or metadata. */
 export type ParticipantChange = {
   readonly name: string | undefined;
   readonly metadata: string | undefined;

@@ -1,7 +1,7 @@
 import type { Caption } from './room-audio.ts';
 
 /*
- * What a worker and a process that listens to rooms for it tell each other. `connection`, `track` and `caption` are
+ * Messages between a worker and a process that listens to rooms for it. `connection`, `track` and `caption` are
  * numbers that the sender of the first message about one has chosen.
  */
 

@@ -10,7 +10,7 @@ export type WaitForChangeDeps = {
 
 export type AwaitedChange = {
   readonly topic: ChangeTopic;
-  /** By the monotonic clock. */
+  /** Monotonic milliseconds. */
   readonly deadline: number;
   /** Reads whether there is something new; asked again after each change of the topic. */
   readonly hasChanged: () => Promise<boolean>;

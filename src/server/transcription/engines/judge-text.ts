@@ -7,7 +7,7 @@ const MAX_COMPRESSION_RATIO = 2.4;
 const MAX_CHARACTERS_PER_SECOND = 35;
 /** Shorter sounds prove nothing. */
 const MIN_SECONDS = 0.5;
-/** What is certain to be wrong. */
+/** Reasons for which a text is certain to be wrong. */
 const DOUBTFUL_CONFIDENCE = 0.1;
 
 /**

@@ -16,7 +16,7 @@ export type OfflineRecognizer = {
 
 export type OfflineResult = {
   readonly text: string;
-  /** Of each token; empty where the model gives none. */
+  /** The log probability of each token; empty when the model gives none. */
   readonly ys_log_probs?: readonly number[];
 };
 

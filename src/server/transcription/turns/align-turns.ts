@@ -7,7 +7,7 @@ const MAX_SHIFT_MS = 4_000;
 /** Less speech, or fewer turns, would match in many places. */
 const MIN_SPEECH_MS = 5_000;
 const MIN_TURNS = 4;
-/** Of two places that match as well, the nearer one is right: each second counts as this share of the speech. */
+/** The nearer of two places that match as well is right: each second counts as this share of the speech. */
 const DISTANCE_COST = 0.02;
 /** Another position must match better by this share of the speech than where the clocks say. */
 const MIN_GAIN = 0.02;

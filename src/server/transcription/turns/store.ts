@@ -1,7 +1,7 @@
 import type { Recording, RecordingStores } from '../../recordings/store.ts';
 
 /*
- * Who spoke when, while a room was recorded. One stt-live worker at a time listens for a recording, by a lease: a row
+ * The turns of speech while a room was recorded. One stt-live worker at a time listens for a recording, by a lease: a row
  * that exists while somebody listens. A turn is one participant's speech without a longer pause. Turns are deleted with
  * their recording.
  */

@@ -33,7 +33,7 @@ export class TurnCutter {
   readonly #turns: readonly Turn[];
   readonly #speakers: ReadonlyMap<string, Turn>;
   readonly #originAt: number;
-  /** Of the first turn, as far as it is known. */
+  /** The start of the first turn, as far as it is known. */
   readonly #firstMs: number;
   /** The turns by the clock of the recording; undefined before they were aligned. */
   #spans: readonly TurnSpan[] | undefined;
@@ -49,7 +49,7 @@ export class TurnCutter {
     if (turns.length === 0) this.#spans = [];
   }
 
-  /** By how many milliseconds the turns were moved; 0 before. */
+  /** The milliseconds by which the turns were moved; 0 before. */
   get offsetMs(): number {
     return this.#offsetMs;
   }

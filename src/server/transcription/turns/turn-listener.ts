@@ -57,7 +57,7 @@ class TurnWorker {
   readonly #leaving = new Set<Promise<void>>();
   readonly #loop: Loop;
   readonly #unsubscribe: () => void;
-  /** By the monotonic clock; the leases of the rows are times of day. */
+  /** Monotonic milliseconds, whereas the leases of the rows are times of day. */
   #renewedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: TurnListenerDeps) {

@@ -1,7 +1,7 @@
 import { RtcError } from '../../../client/rtc-error.ts';
 
 /*
- * What the page asks of the command line itself, beside the service. The shapes are those of
+ * Requests of the page to the command line itself, beside those to the service. The shapes are those of
  * src/cli/commands/console/console-target.ts.
  */
 

@@ -14,7 +14,7 @@ const BEGINNING = 64 * 1024;
 
 type Options = {
   readonly asOf: string;
-  /** Of the reasons and warnings. */
+  /** The language of the reasons and warnings. */
   readonly language: keyof typeof messages;
   readonly onProgress: (rows: number) => void;
 };

@@ -2,7 +2,7 @@ import type { Ingress } from '../../../contract/ingress.ts';
 import type { Tone } from '../parts/status.tsx';
 
 /*
- * What the media server tells of a stream: LiveKit's IngressState in protobuf JSON, of which the contract passes all
+ * The state of a stream as the media server reports it: LiveKit's IngressState in protobuf JSON, of which the contract passes all
  * members on.
  */
 

@@ -11,7 +11,7 @@ import { Ago, Clock } from '../parts/time.tsx';
 /** A page of the service's list; whoever has more uses the command. */
 const SHOWN = 200;
 
-/** Who is kept out of the room and until when; nothing where that is nobody. The room need not be open. */
+/** A table of who is kept out of the room and until when; nothing when it is empty. The room need not be open. */
 export function Blocks({ room }: { readonly room: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: KEYS.blocks(room),

@@ -19,7 +19,7 @@ export function participantsOf(room: Room, { participants }: LiveFacts): number 
   return participants.get(room.sid) ?? room.numParticipants;
 }
 
-/** By the newest event too: the media server reports the recorder once it has joined. */
+/** The newest event counts too, because the media server reports the recorder only once it has joined. */
 export function isRecorded(room: Room, { recordings }: LiveFacts): boolean {
   return recordings.get(room.sid) ?? room.activeRecording;
 }

@@ -83,7 +83,7 @@ function judgeOnce(sequences: Sequences, handled: readonly string[]): Check {
   return { check: 'handled-once', passed: found.length === 0, detail };
 }
 
-/** By the first time that each was handled. */
+/** Checks that events were handled in order of their sequence, each by the first time. */
 function judgeOrder(sequences: Sequences, handled: readonly string[]): Check {
   const order = [...new Set(handled)].flatMap((id) => sequences.get(id) ?? []);
   const at = order.findIndex((sequence, index) => sequence < (order[index - 1] ?? 0));

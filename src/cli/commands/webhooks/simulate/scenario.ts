@@ -2,13 +2,13 @@ import { parse } from 'yaml';
 import { usageError } from '../../../errors/cli-error.ts';
 import { receiverUrl } from '../../events/forward.ts';
 
-/** What a receiver is put through. Counts are of deliveries. */
+/** The faults of a scenario, as numbers of deliveries. */
 export type Scenario = {
   readonly to: URL;
   /** Answers with the ids of the events that it has handled, as a JSON list in their order. */
   readonly handled: URL | undefined;
   readonly room: string;
-  /** Who come and go. */
+  /** The number of participants who come and go. */
   readonly people: number;
   /** How long all of it takes. */
   readonly seconds: number;

@@ -106,7 +106,7 @@ async function sendAll({ io }: Context, { scenario, steps, secret }: Sending): P
   }
 }
 
-/** What the receiver says that it has handled, when that is all, or the time for it is over. */
+/** Returns what the receiver reports as handled, once that is everything or the time for it is over. */
 async function readHandled(
   { io }: Context,
   { handled: url }: Scenario,

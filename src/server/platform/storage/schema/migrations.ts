@@ -81,7 +81,7 @@ async function addMediaStart(db: Kysely<Tables>, { integer }: ColumnTypes): Prom
   await db.schema.alterTable('recordings').addColumn('mediaStartedAt', integer).execute();
 }
 
-/** Who may not be in which room. */
+/** Blocks: identities that may not be in a room. */
 async function createBlocks(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('blocks')

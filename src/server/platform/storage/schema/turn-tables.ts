@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { ColumnTypes } from '../engine.ts';
 import type { Tables } from './tables.ts';
 
-/** Who spoke when in a recording, which worker listens, and how long others spoke during a segment. */
+/** Tables of the turns of speech in a recording, of the worker that listens, and of overlaps within a segment. */
 export async function createTurnTables(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
   await db.schema
     .createTable('turns')
