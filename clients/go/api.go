@@ -745,6 +745,35 @@ type PostTranscriptionList struct {
 	NextCursor *string `json:"nextCursor"`
 }
 
+// TextPiece: A piece of a text that was found.
+type TextPiece struct {
+	// A part of the text
+	Text string `json:"text"`
+	// Whether it is what was searched for
+	Match bool `json:"match"`
+}
+
+// TranscriptHit: A segment that was found.
+type TranscriptHit struct {
+	// post: the transcription of a recording. One of live, post.
+	Kind string `json:"kind"`
+	// Room name
+	RoomID string `json:"roomId"`
+	// The recording's egress id; null for a live transcription
+	RecordingID *string `json:"recordingId"`
+	Segment     Segment `json:"segment"`
+	// The text of the segment in pieces; one after the other they are the whole text
+	Highlighted []TextPiece `json:"highlighted"`
+}
+
+// TranscriptHitList: A page of what was found in transcripts.
+type TranscriptHitList struct {
+	// What was found, stored last first
+	Hits []TranscriptHit `json:"hits"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+}
+
 // PostTranscriptionDetail: The transcription of a recording with its segments.
 type PostTranscriptionDetail struct {
 	// Form tr_<id>
@@ -1776,6 +1805,15 @@ type WebhookTestEvent struct {
 	Reconciled *bool `json:"reconciled,omitempty"`
 }
 
+type ListTranscriptionsResponse struct {
+	// The transcriptions
+	Transcriptions []PostTranscription `json:"transcriptions,omitempty"`
+	// The cursor of the next page; null after the last one
+	NextCursor *string `json:"nextCursor"`
+	// What was found, stored last first
+	Hits []TranscriptHit `json:"hits,omitempty"`
+}
+
 type GetTranscriptionByIDResponse struct {
 	// Form tr_<id>
 	TranscriptionID string `json:"transcriptionId"`
@@ -2232,8 +2270,17 @@ type ListTranscriptionsParams struct {
 	RoomID string
 	// Only those of this recording (egress id)
 	RecordingID string
-	// Only those in this state
+	// Only those in this state; does not go with q
 	Status string
+	// Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character
+	// has a meaning. The response is then a list of hits
+	Q string
+	// With q: only what was said in this language (BCP 47); en finds en-US too
+	Language string
+	// With q: only what was begun to be said then or later
+	Since string
+	// With q: only what was begun to be said before
+	Until string
 	// Page size; default 50
 	Limit int64
 	// nextCursor of the page before
@@ -2245,27 +2292,20 @@ func (params ListTranscriptionsParams) values() url.Values {
 	setString(values, "roomId", params.RoomID)
 	setString(values, "recordingId", params.RecordingID)
 	setString(values, "status", params.Status)
+	setString(values, "q", params.Q)
+	setString(values, "language", params.Language)
+	setString(values, "since", params.Since)
+	setString(values, "until", params.Until)
 	setInt(values, "limit", params.Limit)
 	setString(values, "cursor", params.Cursor)
 	return values
 }
 
-// ListTranscriptions: List the transcriptions of recordings, newest first.
-func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptionsParams) (PostTranscriptionList, error) {
-	var response PostTranscriptionList
+// ListTranscriptions: List the transcriptions of recordings, or search all that was said.
+func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptionsParams) (ListTranscriptionsResponse, error) {
+	var response ListTranscriptionsResponse
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions", query: params.values()}, &response)
 	return response, err
-}
-
-// AllTranscriptions: List the transcriptions of recordings, newest first, every item of every page. It ends after an error.
-func (c *Client) AllTranscriptions(ctx context.Context, params ListTranscriptionsParams) iter.Seq2[PostTranscription, error] {
-	return pages(func(cursor string) ([]PostTranscription, *string, error) {
-		if cursor != "" {
-			params.Cursor = cursor
-		}
-		page, err := c.ListTranscriptions(ctx, params)
-		return page.Transcriptions, page.NextCursor, err
-	})
 }
 
 // GetTranscriptionByID: Read a transcription with its segments.

@@ -54,8 +54,8 @@ export const REGISTRY: readonly CommandGroup[] = [
   {
     noun: 'transcriptions',
     section: 'Rooms',
-    summary: 'What was said in recordings',
-    verbs: ['create', 'list', 'get', 'delete'],
+    summary: 'What was said in recordings, and a search of all that was said',
+    verbs: ['create', 'list', 'get', 'search', 'delete'],
     load: () => import('./commands/transcriptions/commands.ts'),
   },
   {

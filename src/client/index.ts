@@ -28,7 +28,11 @@ export type { ListRoomsOptions, RoomCreation, Rooms } from './nouns/rooms.ts';
 export type { ListSessionParticipantsOptions, ListSessionsOptions, Sessions } from './nouns/sessions.ts';
 export type { Tokens } from './nouns/tokens.ts';
 export type { ReadTranscriptionOptions, TextFormat, Transcription } from './nouns/transcription.ts';
-export type { ListTranscriptionsOptions, Transcriptions } from './nouns/transcriptions.ts';
+export type {
+  ListTranscriptionsOptions,
+  SearchTranscriptionsOptions,
+  Transcriptions,
+} from './nouns/transcriptions.ts';
 export type { ListWebhooksOptions, Webhooks } from './nouns/webhooks.ts';
 export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';
 export type { HttpDispatcher } from './transport/dispatcher-exchange.ts';

@@ -25,3 +25,4 @@ export * from './tokens.ts';
 export * from './transcription.ts';
 export * from './webhook-signing.ts';
 export * from './webhooks.ts';
+export * from './words.ts';

@@ -3,6 +3,9 @@ import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
 import { idParameter } from './ids.ts';
 import { instantSchema, nameSchema } from './names.ts';
 import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
+
+export { type Segment, SegmentSchema, type TranscriptionWarning } from './segments.ts';
 
 /** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
 const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
@@ -59,11 +62,6 @@ export const LiveStartSchema = Type.Object(
 );
 export type LiveStart = Static<typeof LiveStartSchema>;
 
-const transcriptionId = Type.String({
-  description: 'Form tr_<id>',
-  examples: ['tr_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
-});
-
 export const LiveStartedSchema = Type.Object(
   {
     transcriptionId,
@@ -98,62 +96,6 @@ export const SpeakerUpdateSchema = Type.Object(
   { $id: 'SpeakerUpdate', description: 'Names to give, or to take away', additionalProperties: false },
 );
 export type SpeakerUpdate = Static<typeof SpeakerUpdateSchema>;
-
-export const SegmentSchema = Type.Object(
-  {
-    id: Type.String({ description: 'Form seg_<id>', examples: ['seg_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
-    transcriptionId,
-    trackId: Type.Union([Type.String(), Type.Null()], {
-      description:
-        'The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or none of them had speech',
-    }),
-    participantIdentity: Type.Union([Type.String(), Type.Null()], {
-      description: 'Who was heard; null where trackId is null',
-    }),
-    speaker: Type.Union([Type.String(), Type.Null()], {
-      description: 'Name of the speaker, as it is when this is read; null where it is not known',
-    }),
-    text: Type.String({ description: 'What was said' }),
-    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
-    start: Type.Number({ description: "Seconds from the transcription's start" }),
-    end: Type.Number({ description: "Seconds from the transcription's start" }),
-    startedAt: instantSchema('When it was begun to be said'),
-    endedAt: instantSchema('When it was said'),
-    final: Type.Boolean({
-      description: 'False for an interim result, which keeps its id when it becomes final',
-    }),
-    confidence: Type.Union([Type.Number(), Type.Null()], {
-      description:
-        '0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its sound',
-    }),
-    overlap: Type.Optional(
-      Type.Literal(true, {
-        description: 'Somebody else spoke at the same time; only in transcriptions of recordings',
-      }),
-    ),
-  },
-  { $id: 'Segment', description: 'A piece of speech of one speaker' },
-);
-export type Segment = Static<typeof SegmentSchema>;
-
-const TranscriptionWarningSchema = Type.Object(
-  {
-    code: Type.Enum(['language-doubtful'], {
-      description: 'language-doubtful: the speech is probably in another language than the transcription',
-    }),
-    participantIdentity: Type.Union([Type.String(), Type.Null()], {
-      description:
-        'Whose speech it is; null where it is not known, as in a recording to which no worker listened',
-    }),
-    detail: Type.String({ description: 'What is odd' }),
-  },
-  { $id: 'TranscriptionWarning', description: 'Something odd about the text of a transcription' },
-);
-export type TranscriptionWarning = Static<typeof TranscriptionWarningSchema>;
-
-const warnings = Type.Optional(
-  Type.Array(TranscriptionWarningSchema, { description: 'Only where something is odd about the text' }),
-);
 
 const errorMembers = {
   code: Type.String({ description: 'A word for it', examples: ['recording-not-media'] }),
@@ -290,7 +232,35 @@ export const TranscriptionListQuery = Type.Object(
     recordingId: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Only those of this recording (egress id)' }),
     ),
-    status: Type.Optional(Type.Enum(POST_STATUSES, { description: 'Only those in this state' })),
+    status: Type.Optional(
+      Type.Enum(POST_STATUSES, { description: 'Only those in this state; does not go with q' }),
+    ),
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character has a meaning. The response is then a list of hits',
+        examples: ['budget meeting'],
+      }),
+    ),
+    language: Type.Optional(
+      Type.String({
+        pattern: LANGUAGE_PATTERN,
+        maxLength: 35,
+        description: 'With q: only what was said in this language (BCP 47); en finds en-US too',
+        examples: ['en'],
+      }),
+    ),
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'With q: only what was begun to be said then or later',
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({ format: 'date-time', description: 'With q: only what was begun to be said before' }),
+    ),
     limit: pageLimit(200, 'default 50'),
     cursor: pageCursor(512),
   },

@@ -821,6 +821,38 @@ class PostTranscriptionList(TypedDict):
     nextCursor: Optional[str]
 
 
+class TextPiece(TypedDict):
+    """A piece of a text that was found"""
+
+    # A part of the text
+    text: str
+    # Whether it is what was searched for
+    match: bool
+
+
+class TranscriptHit(TypedDict):
+    """A segment that was found"""
+
+    # post: the transcription of a recording
+    kind: Literal["live", "post"]
+    # Room name
+    roomId: str
+    # The recording's egress id; null for a live transcription
+    recordingId: Optional[str]
+    segment: Segment
+    # The text of the segment in pieces; one after the other they are the whole text
+    highlighted: list[TextPiece]
+
+
+class TranscriptHitList(TypedDict):
+    """A page of what was found in transcripts"""
+
+    # What was found, stored last first
+    hits: list[TranscriptHit]
+    # The cursor of the next page; null after the last one
+    nextCursor: Optional[str]
+
+
 class _PostTranscriptionDetailRequired(TypedDict):
     # Form tr_<id>
     transcriptionId: str
@@ -1960,6 +1992,9 @@ RecordingState = Literal["recording", "stopped", "aborted", "failed"]
 Event = Union[RoomCreatedEvent, RoomStartedEvent, RoomFinishedEvent, ParticipantJoinedEvent, ParticipantLeftEvent, TrackPublishedEvent, TrackUnpublishedEvent, EgressStartedEvent, EgressEndedEvent, IngressStartedEvent, IngressEndedEvent, TranscriptionCompletedEvent, TranscriptionFailedEvent]
 
 
+ListTranscriptionsResponse = Union[PostTranscriptionList, TranscriptHitList]
+
+
 GetTranscriptionByIdResponse = Union[PostTranscriptionDetail, LiveTranscription]
 
 
@@ -2381,34 +2416,21 @@ class Operations:
         room_id: Optional[str] = None,
         recording_id: Optional[str] = None,
         status: Optional[Literal["queued", "processing", "completed", "failed"]] = None,
+        q: Optional[str] = None,
+        language: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
-    ) -> PostTranscriptionList:
-        """List the transcriptions of recordings, newest first."""
-        response: PostTranscriptionList = self._call(
+    ) -> ListTranscriptionsResponse:
+        """List the transcriptions of recordings, or search all that was said."""
+        response: ListTranscriptionsResponse = self._call(
             "GET",
             "/v1/transcriptions",
-            {"roomId": room_id, "recordingId": recording_id, "status": status, "limit": limit, "cursor": cursor},
+            {"roomId": room_id, "recordingId": recording_id, "status": status, "q": q, "language": language, "since": since, "until": until, "limit": limit, "cursor": cursor},
             None,
         )
         return response
-
-    def iterate_transcriptions(
-        self,
-        *,
-        room_id: Optional[str] = None,
-        recording_id: Optional[str] = None,
-        status: Optional[Literal["queued", "processing", "completed", "failed"]] = None,
-        limit: Optional[int] = None,
-    ) -> Iterator[PostTranscription]:
-        """List the transcriptions of recordings, newest first: every item of every page."""
-        cursor: Optional[str] = None
-        while True:
-            page = self.list_transcriptions(room_id=room_id, recording_id=recording_id, status=status, limit=limit, cursor=cursor)
-            yield from page["transcriptions"]
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
 
     def get_transcription_by_id(self, transcription_id: str) -> GetTranscriptionByIdResponse:
         """Read a transcription with its segments."""

@@ -8,14 +8,20 @@ import type {
   SpeakerUpdate,
   TranscriptionListQuery,
 } from '../../contract/transcription.ts';
+import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';
 import { queryOf, recordingPath, transcriptionPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
 import { itemsOfPages } from './pages.ts';
 import type { TextFormat } from './transcription.ts';
 
+type SearchParameters = 'q' | 'language' | 'since' | 'until';
+
 /** Page size at most 200; default 50. */
-export type ListTranscriptionsOptions = QueryOptions<TranscriptionListQuery>;
+export type ListTranscriptionsOptions = QueryOptions<Omit<TranscriptionListQuery, SearchParameters>>;
+
+/** Page size at most 200; default 50. `since` and `until` are ISO 8601. */
+export type SearchTranscriptionsOptions = QueryOptions<Omit<TranscriptionListQuery, 'q' | 'status'>>;
 
 const ALL_PAGE_SIZE = 200;
 
@@ -45,6 +51,27 @@ export class Transcriptions {
     return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
       const page = await this.list({ limit: ALL_PAGE_SIZE, ...options, cursor });
       return { items: page.transcriptions, nextCursor: page.nextCursor };
+    });
+  }
+
+  /**
+   * GET /v1/transcriptions?q=…: a page of the segments, live and of recordings, that have all of the words; those that
+   * were stored last come first.
+   */
+  async search(words: string, options: SearchTranscriptionsOptions = {}): Promise<TranscriptHitList> {
+    const { roomId, recordingId, language, since, until, limit, cursor } = options;
+    const query = queryOf({ q: words, roomId, recordingId, language, since, until, limit, cursor });
+    return await this.#transport.call('GET', `/v1/transcriptions${query}`, options);
+  }
+
+  /** Each of these segments, page by page. */
+  searchAll(
+    words: string,
+    options: SearchTranscriptionsOptions = {},
+  ): AsyncGenerator<TranscriptHit, void, undefined> {
+    return itemsOfPages('/v1/transcriptions', options.cursor, async (cursor) => {
+      const page = await this.search(words, { limit: ALL_PAGE_SIZE, ...options, cursor });
+      return { items: page.hits, nextCursor: page.nextCursor };
     });
   }
 

@@ -16,6 +16,7 @@ import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
 import { createSessionStore } from '../sessions/sessions.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
 import { createTurnStore } from '../transcription/turns/turns.sql.ts';
+import { createWordStore } from '../transcription/words/words.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { RegistrationCache } from '../webhooks/registration-cache.ts';
 import { createWebhookStore } from '../webhooks/webhooks.sql.ts';
@@ -51,6 +52,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     leases: calls.observe('leases', stores.leases),
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
     turns: calls.observe('turns', stores.turns),
+    words: calls.observe('words', stores.words),
     figures: calls.observe('figures', stores.figures),
     transaction: (work) =>
       calls.run({ store: 'all', method: 'transaction' }, () =>
@@ -80,6 +82,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     leases: createLeaseStore(connection),
     transcriptions: createTranscriptionStore(connection),
     turns: createTurnStore(connection),
+    words: createWordStore(connection),
     figures: createFigureStore(connection),
   };
 }

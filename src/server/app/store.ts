@@ -5,6 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { SessionStores } from '../sessions/store.ts';
 import type { TurnStore } from '../transcription/turns/store.ts';
+import type { WordStore } from '../transcription/words/store.ts';
 
 /**
  * The service's database, with every capability's store: one schema and one query layer on SQLite and PostgreSQL.
@@ -15,6 +16,7 @@ export interface Store extends MediaEventStores, AccessStores, SessionStores {
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   readonly figures: FigureStore;
   readonly turns: TurnStore;
+  readonly words: WordStore;
   readonly changes: ChangeFeed;
   /** The time by which leases and due times go, for everything that works on the store: see Engine. */
   readonly clock: Clock;

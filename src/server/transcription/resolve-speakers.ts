@@ -7,26 +7,49 @@ export function toSegments(
   stored: readonly StoredSegment[],
   interims: readonly StoredSegment[] = [],
 ): Segment[] {
-  const speakerOf = speakers(transcription, stored);
+  const speakerOf = speakers({ transcription, hasTracks: stored.some(({ trackId }) => trackId !== null) });
   const finals = new Set(stored.map(({ id }) => id));
   // A segment may become final between the two reads.
   const current = interims.filter(({ id }) => !finals.has(id));
-  return [...stored, ...current].map((segment, index) => ({
+  return [...stored, ...current].map((segment, index) =>
+    wireSegment(transcription, segment, { speaker: speakerOf(segment), final: index < stored.length }),
+  );
+}
+
+/** Converts one final segment. */
+export function toSegment({ segment, ...found }: FoundSegment): Segment {
+  return wireSegment(found.transcription, segment, { speaker: speakers(found)(segment), final: true });
+}
+
+type FoundSegment = Transcribed & { readonly segment: StoredSegment };
+
+type Transcribed = {
+  readonly transcription: Transcription;
+  /** Whether any segment of the transcription is of a known track. */
+  readonly hasTracks: boolean;
+};
+
+function wireSegment(
+  { id: transcriptionId, originAt }: Transcription,
+  segment: StoredSegment,
+  { speaker, final }: Pick<Segment, 'speaker' | 'final'>,
+): Segment {
+  return {
     id: segment.id,
-    transcriptionId: transcription.id,
+    transcriptionId,
     trackId: segment.trackId,
     participantIdentity: segment.identity,
-    speaker: speakerOf(segment),
+    speaker,
     text: segment.text,
     language: segment.language,
-    start: (segment.startedAt - transcription.originAt) / 1000,
-    end: (segment.endedAt - transcription.originAt) / 1000,
+    start: (segment.startedAt - originAt) / 1000,
+    end: (segment.endedAt - originAt) / 1000,
     startedAt: new Date(segment.startedAt).toISOString(),
     endedAt: new Date(segment.endedAt).toISOString(),
-    final: index < stored.length,
+    final,
     confidence: segment.confidence,
     ...(isOverlap(segment) ? { overlap: true as const } : {}),
-  }));
+  };
 }
 
 /** At the end of a turn, detectors of speech are not exact: less than this is no overlap. */
@@ -41,11 +64,9 @@ function isOverlap({ overlapMs }: StoredSegment): boolean {
  * name, else the identity. A recording to which no worker listened is one mixed track, whose speaker is known only when
  * the map has exactly one name.
  */
-function speakers(
-  { kind, speakers: map }: Transcription,
-  stored: readonly StoredSegment[],
-): (segment: StoredSegment) => string | null {
-  if (kind === 'post' && stored.every(({ trackId }) => trackId === null)) {
+function speakers({ transcription, hasTracks }: Transcribed): (segment: StoredSegment) => string | null {
+  const { kind, speakers: map } = transcription;
+  if (kind === 'post' && !hasTracks) {
     const [only, ...others] = new Set(Object.values(map));
     return () => (others.length === 0 ? (only ?? null) : null);
   }

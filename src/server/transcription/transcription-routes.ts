@@ -11,6 +11,7 @@ import {
   TranscriptionParams,
   TranscriptionQuery,
 } from '../../contract/transcription.ts';
+import { TranscriptHitListSchema } from '../../contract/words.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
@@ -20,9 +21,13 @@ import { type QueueTranscriptionDeps, queueTranscription } from './post/queue-tr
 import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { deleteTranscription, getTranscription, listTranscriptions } from './transcriptions.ts';
+import { searchOf, searchTranscripts } from './words/search-transcripts.ts';
+import type { WordStores } from './words/store.ts';
 
 export type TranscriptionsDeps = Omit<QueueTranscriptionDeps, 'store'> & {
-  readonly store: UnitOfWork<TranscriptionStores> & Pick<RecordingStores, 'recordings'>;
+  readonly store: UnitOfWork<TranscriptionStores> &
+    Pick<RecordingStores, 'recordings'> &
+    Pick<WordStores, 'words'>;
 };
 
 const BY_ID = '/v1/transcriptions/:transcriptionId';
@@ -70,19 +75,25 @@ function listRoute(deps: TranscriptionsDeps): Route {
     path: '/v1/transcriptions',
     operationId: 'listTranscriptions',
     tag: 'transcription',
-    summary: 'List the transcriptions of recordings, newest first',
-    description: 'Of recordings only: the live one of a room is read at its room.',
+    summary: 'List the transcriptions of recordings, or search all that was said',
+    description:
+      'Without q, the transcriptions of recordings, newest first; the live one of a room is read at its room. With q, the segments of live transcriptions and of recordings that have its words, those that were stored last first.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: TranscriptionListQuery,
     success: {
-      200: { description: 'Transcriptions without their segments', schema: PostTranscriptionListSchema },
+      200: {
+        description: 'Transcriptions without their segments; with q, the segments that were found',
+        schema: Type.Union([PostTranscriptionListSchema, TranscriptHitListSchema]),
+      },
     },
     errors: ['storage-unavailable'],
-    handle: async ({ query }) => ({
-      status: 200,
-      body: await listTranscriptions(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
-    }),
+    handle: async ({ query }) => {
+      const asked = { ...query, limit: query.limit ?? DEFAULT_LIMIT };
+      const search = searchOf(asked);
+      const body = search === undefined ? listTranscriptions(deps, asked) : searchTranscripts(deps, search);
+      return { status: 200, body: await body };
+    },
   });
 }
 

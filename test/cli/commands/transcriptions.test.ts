@@ -125,6 +125,29 @@ describe('rtc transcription', () => {
 });
 
 describe('rtc transcriptions', () => {
+  it('search finds what was said, marks it on a terminal, and takes no syntax', async () => {
+    const room = `room-${randomUUID()}`;
+    await stage.open(room);
+    const started = JSON.parse(await ok(['transcription', 'start', room, '--json'])) as LiveStarted;
+    const origin = Date.parse(started.startedAt);
+    const { transcriptionId } = started;
+    const times = { startedAt: origin + 61_500, endedAt: origin + 63_000 };
+    await stage.say(transcriptionId, [segment(`2-${room}`, { ...times, text: 'Two meetings today.' })]);
+    const argv = ['transcriptions', 'search', 'today', 'meeting', '--room', room];
+    const at = new Date(times.startedAt).toISOString();
+    expect(await ok(argv)).toBe(
+      `${[transcriptionId, room, at, '61.5', 'Ada Lovelace', 'Two meetings today.'].join('\t')}\n`,
+    );
+    const terminal = stripVTControlCharacters(await ok(argv, { terminals: ['stdout'] }));
+    expect(terminal).toContain('[meetings]');
+    const json = JSON.parse(await ok([...argv, '--json']));
+    expect(json).toMatchObject({ hits: [{ roomId: room, segment: { transcriptionId } }], nextCursor: null });
+    expect(await ok(['transcriptions', 'search', 'meeting OR nothing', '--room', room])).toBe('');
+    expect(await ok([...argv, '--language', 'it'])).toBe('');
+    expect(await ok([...argv, '--until', at])).toBe('');
+    await ok(['transcription', 'stop', room]);
+  });
+
   const record = async (file: string): Promise<string> => {
     const recording = await stage.recordWhole(`room-${randomUUID()}`);
     await copyFile(file, recording.file?.path ?? '');

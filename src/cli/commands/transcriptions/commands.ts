@@ -22,6 +22,7 @@ import {
   segmentList,
 } from '../transcription/transcript-view.ts';
 import { create } from './create-command.ts';
+import { search } from './search-command.ts';
 
 const listTranscriptions = defineCommand({
   noun: 'transcriptions',
@@ -119,7 +120,7 @@ const remove = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [create, listTranscriptions, get, remove];
+export const commands: readonly Command[] = [create, listTranscriptions, get, search, remove];
 
 async function describeLoss(context: Context, client: RtcClient, ids: readonly string[]): Promise<string> {
   let segments = 0;

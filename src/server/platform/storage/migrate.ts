@@ -14,7 +14,7 @@ export async function migrate(engine: Engine, now: number): Promise<void> {
   await engine.db.transaction().execute(async (db) => {
     await engine.lockMigrations(db);
     for (const migration of pendingMigrations(await readApplied(engine, db), engine.name)) {
-      await migration.up(db, engine.columnTypes);
+      await migration.up(db, engine.columnTypes, engine.name);
       await db.insertInto('rtcMigrations').values({ name: migration.name, appliedAt: now }).execute();
     }
   });

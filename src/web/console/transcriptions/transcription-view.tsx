@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
-import { Link, useLocation } from 'wouter';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { client } from '../api/client.ts';
 import { KEYS } from '../api/query-keys.ts';
 import { ChangeButton } from '../parts/changes.tsx';
@@ -16,6 +16,8 @@ const PROGRESS_MS = 1_000;
 /** The transcript of a recording. */
 export function TranscriptionView({ id }: { readonly id: string }) {
   const [, navigate] = useLocation();
+  const [parameters] = useSearchParams();
+  const at = parameters.get('at');
   const { data, error, refetch } = useQuery({
     queryKey: [...KEYS.transcriptions(), 'one', id],
     queryFn: () => client.transcriptions.get(id),
@@ -69,6 +71,7 @@ export function TranscriptionView({ id }: { readonly id: string }) {
         <div className="transcript-card">
           <Transcript
             segments={data.segments}
+            {...(at === null ? {} : { position: Number(at) })}
             onRename={(speaker, name) => client.transcriptions.nameSpeakers(id, { [speaker]: name })}
           />
           {data.segments.length === 0 && <p className="faint">Nothing was said.</p>}

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type UseInfiniteQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { POST_STATUSES, type PostStatus } from '../../../contract/choices.ts';
@@ -9,7 +9,9 @@ import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
+import { useSettled } from '../parts/use-settled.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
+import { FoundSegments } from './found-segments.tsx';
 import { isUnderWay, TranscriptionStatus } from './transcription-status.tsx';
 
 const PAGE_SIZE = 100;
@@ -18,7 +20,8 @@ const PROGRESS_MS = 2_000;
 /** The transcriptions of recordings, and the way to what is being said in a room. */
 export function Transcriptions() {
   const [status, setStatus] = useState<PostStatus>();
-  const [, navigate] = useLocation();
+  const [typed, setTyped] = useState('');
+  const words = useSettled(typed).trim();
   const found = useInfiniteQuery({
     queryKey: [...KEYS.transcriptions(), status ?? ''],
     queryFn: ({ pageParam }) => client.transcriptions.list({ status, limit: PAGE_SIZE, cursor: pageParam }),
@@ -27,7 +30,7 @@ export function Transcriptions() {
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ transcriptions }) => transcriptions.some(isUnderWay)) ? PROGRESS_MS : false,
   });
-  const { data, error, hasNextPage, isFetchingNextPage } = found;
+  const { data, hasNextPage } = found;
   const rows = useMemo(() => data?.pages.flatMap((page) => page.transcriptions) ?? [], [data]);
   return (
     <View
@@ -37,11 +40,24 @@ export function Transcriptions() {
           ? undefined
           : `${rows.length.toLocaleString()}${hasNextPage ? '+' : ''} of recordings`
       }
-      command={commandOf('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))}
+      command={
+        words === ''
+          ? commandOf('transcriptions', 'list', ...(status === undefined ? [] : ['--status', status]))
+          : commandOf('transcriptions', 'search', words)
+      }
       isFilled
     >
       <div className="filters">
+        <input
+          type="search"
+          placeholder="What was said"
+          aria-label="Search what was said"
+          maxLength={256}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
         <select
+          disabled={words !== ''}
           aria-label="Only transcriptions in this state"
           value={status ?? ''}
           onChange={(event) => setStatus(POST_STATUSES.find((state) => state === event.target.value))}
@@ -53,9 +69,28 @@ export function Transcriptions() {
         </select>
         <LiveRoomForm />
       </div>
+      {words === '' ? <Listed found={found} rows={rows} /> : <FoundSegments words={words} />}
+    </View>
+  );
+}
+
+type ListedProps = {
+  readonly found: Pick<
+    UseInfiniteQueryResult<unknown>,
+    'error' | 'isPending' | 'hasNextPage' | 'isFetchingNextPage' | 'refetch' | 'fetchNextPage'
+  >;
+  readonly rows: readonly PostTranscription[];
+};
+
+/** The transcriptions of recordings. */
+function Listed({ found, rows }: ListedProps) {
+  const [, navigate] = useLocation();
+  const { error, isPending, hasNextPage, isFetchingNextPage } = found;
+  return (
+    <>
       {error !== null && <Problem error={error} onRetry={() => void found.refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data !== undefined && rows.length === 0 && (
+      {isPending && <Loading />}
+      {!isPending && error === null && rows.length === 0 && (
         <Empty title="No recording was transcribed yet">
           <p>Open a recording and press Transcribe. For what is being said now, name a room above.</p>
         </Empty>
@@ -70,7 +105,7 @@ export function Transcriptions() {
           onSelect={({ transcriptionId }) => navigate(`/transcriptions/${transcriptionId}`)}
         />
       )}
-    </View>
+    </>
   );
 }
 

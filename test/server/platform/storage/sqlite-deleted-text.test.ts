@@ -2,7 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createStore } from '../../../../src/server/app/create-store.ts';
 import { openSqlite } from '../../../../src/server/platform/storage/sqlite/engine.ts';
+import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
 import { keepingLog } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
@@ -21,6 +23,12 @@ async function open() {
   return { engine, path, clock };
 }
 
+const NOTHING_KNOWN = { trackId: null, identity: null, name: null, confidence: null, overlapMs: null };
+
+function segment(id: string, text: string): StoredSegment {
+  return { id, text, language: 'en', startedAt: 0, endedAt: 1, ...NOTHING_KNOWN };
+}
+
 describe('a SQLite file', () => {
   it('does not contain deleted text any more after a minute, nor does its log', async () => {
     const { engine, path, clock } = await open();
@@ -33,6 +41,28 @@ describe('a SQLite file', () => {
     const occurrences = async (): Promise<boolean> =>
       Buffer.concat([await readFile(path), await readFile(`${path}-wal`)]).includes(text);
     expect(await occurrences()).toBe(true);
+    clock.advance(60_000);
+    await expect.poll(occurrences).toBe(false);
+  });
+
+  it('does not contain words of deleted transcripts, which the index of the search had too', async () => {
+    const { engine, path, clock } = await open();
+    const { transcriptions, words } = createStore(engine);
+    const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
+    await transcriptions.startLive({
+      ...{ id: 'tr_1', room: 'demo', language: 'en', speakers: {}, options, createdAt: 0 },
+    });
+    const claim = { owner: 'a', now: 0, leaseUntil: 1, limit: 1, supports: () => true };
+    await transcriptions.claimLive(claim);
+    const said = Array.from({ length: 300 }, (_, index) =>
+      segment(`seg_${index}`, `thing ${index} zanzibar`),
+    );
+    await transcriptions.addSegments('tr_1', 'a', said);
+    expect((await words.search({ text: 'zanzibar 7', limit: 9 })).hits).toHaveLength(1);
+    const occurrences = async (): Promise<boolean> =>
+      Buffer.concat([await readFile(path), await readFile(`${path}-wal`)]).includes('anzibar');
+    expect(await occurrences()).toBe(true);
+    await transcriptions.delete('tr_1');
     clock.advance(60_000);
     await expect.poll(occurrences).toBe(false);
   });

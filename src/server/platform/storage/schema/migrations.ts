@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { ColumnTypes } from '../engine.ts';
+import type { ColumnTypes, Engine } from '../engine.ts';
 import { createEventTables, createFanOuts, createPublishedTracks } from './event-tables.ts';
+import { createSearch } from './search-tables.ts';
 import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
@@ -8,7 +9,7 @@ import { createTurnTables } from './turn-tables.ts';
 
 export type Migration = {
   readonly name: string;
-  up(db: Kysely<Tables>, types: ColumnTypes): Promise<void>;
+  up(db: Kysely<Tables>, types: ColumnTypes, engine: Engine['name']): Promise<void>;
 };
 
 /** Applied in this order, each once. A released migration is never changed or undone: add new ones at the end. */
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '013-api-keys', up: createApiKeys },
   { name: '014-audit', up: createAudit },
   { name: '015-turns', up: createTurnTables },
+  { name: '016-search', up: (db, _types, engine) => createSearch(db, engine) },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

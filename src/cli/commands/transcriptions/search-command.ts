@@ -1,0 +1,95 @@
+import type { TranscriptHit, TranscriptHitList } from '../../../contract/words.ts';
+import { defineCommand } from '../../framework/command.ts';
+import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
+import { listArgument, notEmpty, option } from '../../framework/parameters.ts';
+import { pastMoment } from '../../framework/past-moment.ts';
+import { type Column, list } from '../../terminal/result.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import { clockOf } from '../transcription/transcript-view.ts';
+
+export const search = defineCommand({
+  noun: 'transcriptions',
+  verb: 'search',
+  summary: 'Find what was said, live and in recordings',
+  description:
+    'Finds segments that have all of the words, whatever their case. Every character is text: there is no syntax to escape. What was stored last comes first.',
+  needs: 'service',
+  fields: ['kind', 'roomId', 'recordingId', 'segment', 'highlighted'],
+  arguments: { words: listArgument('what was said; - reads it from stdin') },
+  options: {
+    room: option('--room <room>', 'only in this room', { parse: notEmpty, completes: 'rooms' }),
+    recording: option('--recording <id>', 'only in this recording', { parse: notEmpty }),
+    language: option('--language <tag>', 'only what was said in it (BCP 47); en finds en-US too', {
+      parse: notEmpty,
+    }),
+    since: option('--since <time>', 'only what was said then or later: 10m, 7d or an instant', {
+      parse: pastMoment,
+    }),
+    until: option('--until <time>', 'only what was said before: 10m, 7d or an instant', {
+      parse: pastMoment,
+    }),
+    limit: LIMIT,
+  },
+  examples: [
+    { line: 'rtc transcriptions search budget meeting', does: 'The last 50 segments with both words' },
+    { line: 'rtc transcriptions search invoice --room demo --since 7d', does: 'In one room, this week' },
+    {
+      line: 'rtc transcriptions search invoice --json segment | jq .',
+      does: 'With times, speakers and ids',
+    },
+  ],
+  async run(context, { words, room, recording, language, since, until, limit }) {
+    const client = await context.client();
+    const nowMs = context.io.clock();
+    const filter = { roomId: room, recordingId: recording, language };
+    const times = { since: since?.(nowMs), until: until?.(nowMs) };
+    const { records, nextCursor } = await readPages(limit, async (page) => {
+      const { signal } = context.io;
+      const response = await client.transcriptions.search(words.join(' '), {
+        ...{ ...filter, ...times, ...page, signal },
+      });
+      return { records: response.hits, nextCursor: response.nextCursor };
+    });
+    const first = records[0]?.segment.transcriptionId;
+    return list({
+      response: { hits: records, nextCursor } satisfies TranscriptHitList,
+      records,
+      columns: columnsFor(context.terminal),
+      identify: ({ segment }) => segment.id,
+      isWrapped: true,
+      empty: 'Nothing was found.',
+      notes: [
+        ...moreNotes(limit, nextCursor),
+        ...(first === undefined ? [] : [`Read all of one: rtc transcriptions get ${first} --format text`]),
+      ],
+    });
+  },
+});
+
+const ID: Column<TranscriptHit> = {
+  heading: 'TRANSCRIPTION',
+  value: ({ segment }) => segment.transcriptionId,
+};
+
+const COLUMNS: readonly Column<TranscriptHit>[] = [
+  { heading: 'ROOM', value: ({ roomId }) => roomId, paint: 'name' },
+  { heading: 'SAID', value: ({ segment }) => ({ instantMs: Date.parse(segment.startedAt) }) },
+  {
+    heading: 'START',
+    value: ({ segment }) => segment.start,
+    display: ({ segment }) => clockOf(segment.start),
+  },
+  { heading: 'SPEAKER', value: ({ segment }) => segment.speaker ?? undefined },
+  {
+    heading: 'TEXT',
+    value: ({ segment }) => segment.text,
+    display: ({ highlighted }) => highlighted.map(({ text, match }) => (match ? `[${text}]` : text)).join(''),
+  },
+];
+
+/** Below this width the id leaves no room for the text. */
+const WIDE_COLUMNS = 120;
+
+function columnsFor({ width = WIDE_COLUMNS }: Terminal): readonly Column<TranscriptHit>[] {
+  return width < WIDE_COLUMNS ? COLUMNS : [ID, ...COLUMNS];
+}

@@ -1,0 +1,64 @@
+import { type Static, Type } from 'typebox';
+import { instantSchema } from './names.ts';
+
+export const transcriptionId = Type.String({
+  description: 'Form tr_<id>',
+  examples: ['tr_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'],
+});
+
+export const SegmentSchema = Type.Object(
+  {
+    id: Type.String({ description: 'Form seg_<id>', examples: ['seg_01KAJ3F5N8QZ7V2M4T6W8Y0B1C'] }),
+    transcriptionId,
+    trackId: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'The track that was heard; null in the transcription of a recording where no worker listened to the tracks, or none of them had speech',
+    }),
+    participantIdentity: Type.Union([Type.String(), Type.Null()], {
+      description: 'Who was heard; null where trackId is null',
+    }),
+    speaker: Type.Union([Type.String(), Type.Null()], {
+      description: 'Name of the speaker, as it is when this is read; null where it is not known',
+    }),
+    text: Type.String({ description: 'What was said' }),
+    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
+    start: Type.Number({ description: "Seconds from the transcription's start" }),
+    end: Type.Number({ description: "Seconds from the transcription's start" }),
+    startedAt: instantSchema('When it was begun to be said'),
+    endedAt: instantSchema('When it was said'),
+    final: Type.Boolean({
+      description: 'False for an interim result, which keeps its id when it becomes final',
+    }),
+    confidence: Type.Union([Type.Number(), Type.Null()], {
+      description:
+        '0 to 1; null where the engine does not say. At most 0.1 for a text that repeats itself, or is too long for its sound',
+    }),
+    overlap: Type.Optional(
+      Type.Literal(true, {
+        description: 'Somebody else spoke at the same time; only in transcriptions of recordings',
+      }),
+    ),
+  },
+  { $id: 'Segment', description: 'A piece of speech of one speaker' },
+);
+export type Segment = Static<typeof SegmentSchema>;
+
+const TranscriptionWarningSchema = Type.Object(
+  {
+    code: Type.Enum(['language-doubtful'], {
+      description: 'language-doubtful: the speech is probably in another language than the transcription',
+    }),
+    participantIdentity: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'Whose speech it is; null where it is not known, as in a recording to which no worker listened',
+    }),
+    detail: Type.String({ description: 'What is odd' }),
+  },
+  { $id: 'TranscriptionWarning', description: 'Something odd about the text of a transcription' },
+);
+export type TranscriptionWarning = Static<typeof TranscriptionWarningSchema>;
+
+/** Member of a transcription. */
+export const warnings = Type.Optional(
+  Type.Array(TranscriptionWarningSchema, { description: 'Only where something is odd about the text' }),
+);

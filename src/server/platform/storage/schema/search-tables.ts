@@ -1,0 +1,131 @@
+import { type Kysely, sql } from 'kysely';
+import type { Engine } from '../engine.ts';
+import type { Tables } from './tables.ts';
+
+/*
+ * Full-text search over segments. Both engines keep the index themselves, in the transaction that writes or deletes the
+ * segment. `searchKey` ascends in the order in which segments were stored, which is the order of the hits.
+ */
+
+/** Migration 016. */
+export async function createSearch(db: Kysely<Tables>, engine: Engine['name']): Promise<void> {
+  await (engine === 'SQLite' ? createSqliteSearch(db) : createPostgresSearch(db));
+  await db.schema
+    .createIndex('segmentsOfIdentity')
+    .on('segments')
+    .columns(['identity', 'transcriptionId'])
+    .execute();
+}
+
+/**
+ * The index refers to rows by number. Only the number of an `integer primary key` survives a vacuum, so the table is
+ * made anew with one. The triggers hand the old text to the index, which needs it to delete the words; secure-delete
+ * makes it do so at once, not when it happens to rewrite the page.
+ */
+async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
+  const columns = sql.raw(
+    '"id", "transcriptionId", "trackId", "identity", "name", "text", "language", "startedAt", "endedAt", "confidence", "overlapMs"',
+  );
+  const statements = [
+    sql`create table "segmentsWithKey" (
+      "searchKey" integer primary key autoincrement,
+      "id" text not null unique,
+      "transcriptionId" text not null,
+      "trackId" text,
+      "identity" text,
+      "name" text,
+      "text" text not null,
+      "language" text not null,
+      "startedAt" integer not null,
+      "endedAt" integer not null,
+      "confidence" double precision,
+      "overlapMs" integer
+    )`,
+    sql`insert into "segmentsWithKey" (${columns}) select ${columns} from "segments" order by "startedAt", "id"`,
+    sql`drop table "segments"`,
+    sql`alter table "segmentsWithKey" rename to "segments"`,
+    sql`create index "segmentsOfTranscription" on "segments" ("transcriptionId", "startedAt", "id")`,
+    sql`create virtual table "segmentWords" using fts5(
+      "text", content='segments', content_rowid='searchKey', tokenize='porter unicode61 remove_diacritics 2'
+    )`,
+    sql`insert into "segmentWords" ("segmentWords", "rank") values ('secure-delete', 1)`,
+    sql`insert into "segmentWords" ("segmentWords") values ('rebuild')`,
+    sql`create trigger "segmentAdded" after insert on "segments" begin
+      insert into "segmentWords" ("rowid", "text") values (new."searchKey", new."text");
+    end`,
+    sql`create trigger "segmentDeleted" after delete on "segments" begin
+      insert into "segmentWords" ("segmentWords", "rowid", "text") values ('delete', old."searchKey", old."text");
+    end`,
+    sql`create trigger "segmentChanged" after update of "text" on "segments" begin
+      insert into "segmentWords" ("segmentWords", "rowid", "text") values ('delete', old."searchKey", old."text");
+      insert into "segmentWords" ("rowid", "text") values (new."searchKey", new."text");
+    end`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+}
+
+/** A tsvector has a limited size; no segment comes near it. */
+const SEARCHED_CHARACTERS = 65_536;
+
+/**
+ * Each row has its words as they are (`simple`) and as its language's configuration stems them. A query finds either.
+ * The query of the index is that of all languages, of which each row's own is then checked.
+ */
+async function createPostgresSearch(db: Kysely<Tables>): Promise<void> {
+  const { rows: known } = await sql<{ name: string }>`
+    select cfgname as name from pg_catalog.pg_ts_config
+    where cfgnamespace = 'pg_catalog'::regnamespace`.execute(db);
+  const names = new Set(known.map(({ name }) => name));
+  const languages = Object.entries(CONFIGURATIONS).filter(([, name]) => names.has(name));
+  const cases = languages.map(([tag, name]) => `when '${tag}' then 'pg_catalog.${name}'::regconfig`);
+  const queries = languages.map(([, name]) => `plainto_tsquery('pg_catalog.${name}'::regconfig, query)`);
+  const statements = [
+    sql`create function "searchConfiguration"(language text) returns regconfig language sql immutable parallel safe as
+      $$ select case split_part(lower(language), '-', 1) ${sql.raw(cases.join(' '))} else 'pg_catalog.simple'::regconfig end $$`,
+    sql`create function "searchQuery"(query text) returns tsquery language sql immutable parallel safe as
+      $$ select ${sql.raw(["plainto_tsquery('pg_catalog.simple'::regconfig, query)", ...queries].join(' || '))} $$`,
+    sql`alter table "segments"
+      add column "searchKey" bigint generated always as identity,
+      add column "searchTerms" tsvector generated always as (
+        to_tsvector('pg_catalog.simple'::regconfig, left("text", ${sql.lit(SEARCHED_CHARACTERS)})) ||
+        to_tsvector("searchConfiguration"("language"), left("text", ${sql.lit(SEARCHED_CHARACTERS)}))
+      ) stored`,
+    sql`create unique index "segmentsBySearchKey" on "segments" ("searchKey")`,
+    sql`create index "segmentWords" on "segments" using gin ("searchTerms")`,
+  ];
+  for (const statement of statements) await statement.execute(db);
+}
+
+/** PostgreSQL's configurations by language. Older versions lack some. */
+const CONFIGURATIONS: Readonly<Record<string, string>> = {
+  ar: 'arabic',
+  ca: 'catalan',
+  da: 'danish',
+  de: 'german',
+  el: 'greek',
+  en: 'english',
+  es: 'spanish',
+  eu: 'basque',
+  fi: 'finnish',
+  fr: 'french',
+  ga: 'irish',
+  hi: 'hindi',
+  hu: 'hungarian',
+  hy: 'armenian',
+  id: 'indonesian',
+  it: 'italian',
+  lt: 'lithuanian',
+  nb: 'norwegian',
+  ne: 'nepali',
+  nn: 'norwegian',
+  no: 'norwegian',
+  nl: 'dutch',
+  pt: 'portuguese',
+  ro: 'romanian',
+  ru: 'russian',
+  sr: 'serbian',
+  sv: 'swedish',
+  ta: 'tamil',
+  tr: 'turkish',
+  yi: 'yiddish',
+};

@@ -1,0 +1,47 @@
+import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
+
+/*
+ * Words across transcriptions: search, and the deletion of what one participant said. The database keeps the index of
+ * words itself: a segment that is deleted leaves it in the same transaction.
+ */
+
+export type WordQuery = {
+  /** What to find, as plain text: a segment must have every word of it. */
+  readonly text: string;
+  readonly room?: string | undefined;
+  readonly egressId?: string | undefined;
+  /** BCP 47; `en` finds `en-US` too. */
+  readonly language?: string | undefined;
+  /** Unix milliseconds: only what was begun to be said then or later. */
+  readonly since?: number | undefined;
+  /** Unix milliseconds: only what was begun to be said before. */
+  readonly until?: number | undefined;
+  readonly limit: number;
+  /** `nextBefore` of the page before. */
+  readonly before?: number | undefined;
+};
+
+export type WordHits = {
+  /** Those that were stored last come first. */
+  readonly hits: readonly WordHit[];
+  /** For the next page; null after the last one. */
+  readonly nextBefore: number | null;
+};
+
+export type WordHit = {
+  readonly segment: StoredSegment;
+  readonly transcription: Transcription;
+  /** Whether any segment of the transcription is of a known track. */
+  readonly hasTracks: boolean;
+  /** The text of the segment in pieces, every second of which, from the second on, was searched for. */
+  readonly pieces: readonly string[];
+};
+
+export interface WordStore {
+  /** Finds the segments that have the words. */
+  search(query: WordQuery): Promise<WordHits>;
+}
+
+export interface WordStores extends TranscriptionStores {
+  readonly words: WordStore;
+}

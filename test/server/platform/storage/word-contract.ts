@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Store } from '../../../../src/server/app/store.ts';
+import type { StoredSegment } from '../../../../src/server/transcription/store.ts';
+import type { WordQuery, WordStore } from '../../../../src/server/transcription/words/store.ts';
+import type { Ground } from './store-contract.ts';
+
+/** What every engine of the store finds in transcriptions, and forgets. */
+export function describeWords(engine: string, prepare: () => Promise<Ground>): void {
+  describe(`words on ${engine}`, () => {
+    let ground: Ground;
+    let store: Store;
+    let words: WordStore;
+    beforeEach(async () => {
+      ground = await prepare();
+      store = await ground.open();
+      words = store.words;
+    });
+    afterEach(() => ground.close());
+
+    /** Starts a live transcription of the room, and adds a segment of each text. */
+    async function say(room: string, texts: readonly string[], changes: Partial<StoredSegment> = {}) {
+      const id = `tr_${room}`;
+      await store.transcriptions.startLive({
+        ...{ id, room, language: 'en-US', speakers: {}, createdAt: 1000 },
+        options: { partialResults: true, captions: true, punctuation: true, profanityFilter: false },
+      });
+      const lease = { owner: 'a', now: 2000, leaseUntil: 3000, limit: 10, supports: () => true };
+      await store.transcriptions.claimLive(lease);
+      const segments = texts.map((text, index) => segment(`${room}-${index}`, { text, ...changes }));
+      expect(await store.transcriptions.addSegments(id, 'a', segments)).toBe(true);
+      return id;
+    }
+    const search = async (text: string, filter: Partial<WordQuery> = {}) =>
+      (await words.search({ text, limit: 50, ...filter })).hits;
+    const found = async (text: string, filter: Partial<WordQuery> = {}) =>
+      (await search(text, filter)).map((hit) => hit.segment.id);
+
+    it('are found with their segment, transcription and place in the text', async () => {
+      const id = await say('demo', ['The meeting will start at nine.', 'Nobody came.']);
+      const [hit, ...others] = await search('meeting');
+      expect(others).toEqual([]);
+      expect(hit).toMatchObject({
+        segment: segment('demo-0', { text: 'The meeting will start at nine.' }),
+        transcription: { id, room: 'demo', speakers: {} },
+        hasTracks: false,
+        pieces: ['The ', 'meeting', ' will start at nine.'],
+      });
+    });
+
+    it('are found whatever their case, and in another form of the language', async () => {
+      await say('demo', ['We met in two MEETINGS.']);
+      for (const text of ['meeting', 'Meetings', 'MEETING']) {
+        expect((await search(text))[0]?.pieces).toEqual(['We met in two ', 'MEETINGS', '.']);
+      }
+    });
+
+    it('are found where a segment has all of them, in any order', async () => {
+      await say('demo', ['Budget for the new office', 'The budget', 'An office']);
+      expect(await found('office budget')).toEqual(['demo-0']);
+      expect(await found('office budget holiday')).toEqual([]);
+    });
+
+    it('are found though the language leaves them out of its index', async () => {
+      await say('demo', ['Will said so.', 'She did not.']);
+      expect(await found('will')).toEqual(['demo-0']);
+      expect((await search('will'))[0]?.pieces).toEqual(['', 'Will', ' said so.']);
+    });
+
+    it('are found in other languages', async () => {
+      await say('demo', ['La riunione comincia alle nove.'], { language: 'it-IT' });
+      expect(await found('riunione')).toEqual(['demo-0']);
+      expect(await found('riunione', { language: 'it' })).toEqual(['demo-0']);
+      expect(await found('riunione', { language: 'IT-it' })).toEqual(['demo-0']);
+      expect(await found('riunione', { language: 'i' })).toEqual([]);
+    });
+
+    it.each([
+      'meeting OR nobody',
+      'meeting NOT nobody',
+      'NEAR(meeting start)',
+      '"meeting',
+      'text : meeting nobody',
+      '{text} : nobody',
+      'meet*',
+      '^meeting nobody',
+      "meeting'); drop table segments; --",
+      'meeting & !nobody',
+      'meeting:* <-> nobody',
+      '\\',
+      '!!!',
+      '""',
+      '',
+      ' ',
+      '%',
+      '\0',
+      '\uD800',
+      '(('.repeat(200),
+    ])('are plain text in the query %j', async (text) => {
+      await say('demo', ['The meeting will start at nine.', 'Nobody came.']);
+      const ids = await found(text);
+      expect(['', 'demo-0']).toContain(ids.join());
+      if (/nobody|OR|NEAR|drop|text/.test(text)) expect(ids).toEqual([]);
+      expect(await found('meeting')).toEqual(['demo-0']);
+    });
+
+    it('of a text with the marks of highlights are found in one piece', async () => {
+      await say('demo', ['A meeting \u{E000}here']);
+      expect((await search('meeting'))[0]?.pieces).toEqual(['A meeting \u{E000}here']);
+    });
+
+    it('are found by room, time and recording', async () => {
+      await say('one', ['coffee'], { startedAt: 1000 });
+      await say('two', ['coffee'], { startedAt: 2000 });
+      expect(await found('coffee')).toEqual(['two-0', 'one-0']);
+      expect(await found('coffee', { room: 'one' })).toEqual(['one-0']);
+      expect(await found('coffee', { since: 2000 })).toEqual(['two-0']);
+      expect(await found('coffee', { until: 2000 })).toEqual(['one-0']);
+      expect(await found('coffee', { egressId: 'EG_1' })).toEqual([]);
+    });
+
+    it('come in pages, those that were stored last first, without a hit twice', async () => {
+      const texts = Array.from({ length: 7 }, (_, index) => `coffee ${index}`);
+      await say('demo', texts);
+      const pages: string[][] = [];
+      let before: number | null | undefined;
+      while (before !== null) {
+        const page = await words.search({ text: 'coffee', limit: 3, before });
+        pages.push(page.hits.map((hit) => hit.segment.text));
+        before = page.nextBefore;
+        await say('later', [`coffee later ${pages.length}`]);
+      }
+      expect(pages).toEqual([[6, 5, 4], [3, 2, 1], [0]].map((page) => page.map((n) => `coffee ${n}`)));
+      expect(await words.search({ text: 'coffee', limit: 3, until: 0 })).toEqual({
+        hits: [],
+        nextBefore: null,
+      });
+    });
+
+    it('of a transcription that is deleted are not found any more, nor those of an earlier attempt', async () => {
+      const id = await say('demo', ['coffee']);
+      await say('other', ['coffee']);
+      await store.transcriptions.clearSegments('tr_other', 'a');
+      expect(await found('coffee')).toEqual(['demo-0']);
+      await store.transcriptions.delete(id);
+      expect(await found('coffee')).toEqual([]);
+    });
+
+    it('of a transaction that fails are not found', async () => {
+      await say('demo', ['coffee']);
+      const failing = store.transaction(async (within) => {
+        await within.transcriptions.addSegments('tr_demo', 'a', [segment('late', { text: 'late coffee' })]);
+        await within.transcriptions.delete('tr_other');
+        throw new Error('failed');
+      });
+      await expect(failing).rejects.toThrow('failed');
+      expect(await found('coffee')).toEqual(['demo-0']);
+    });
+
+    it('know whether their transcription has tracks', async () => {
+      await say('demo', ['coffee'], { trackId: 'TR_1', identity: 'ada' });
+      expect((await search('coffee'))[0]?.hasTracks).toBe(true);
+    });
+  });
+}
+
+function segment(id: string, changes: Partial<StoredSegment> = {}): StoredSegment {
+  return {
+    id,
+    trackId: null,
+    identity: null,
+    name: null,
+    text: '',
+    language: 'en-US',
+    startedAt: 1500,
+    endedAt: 2500,
+    confidence: null,
+    overlapMs: null,
+    ...changes,
+  };
+}
