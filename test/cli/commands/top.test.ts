@@ -1,12 +1,16 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
-import { type IPty, spawn } from '@lydell/node-pty';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/server/app/open-store.ts';
+import { systemClock } from '../../../src/server/platform/system.ts';
+import { segment } from '../../server/transcription/support/transcription-stage.ts';
+import { failPending } from '../../server/webhooks/support/fail-pending.ts';
+import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts';
+import { keepingLog } from '../../support/app.ts';
 import { type EventStack, startEventStack } from '../support/event-stack.ts';
-import { LAUNCHER } from '../support/process.ts';
 import { run } from '../support/run.ts';
+import { LEAVE, Top, type TopOptions } from '../support/top.ts';
 
 let stack: EventStack;
 let home: string;
@@ -28,60 +32,8 @@ afterEach(async () => {
   for (const room of rooms.filter((name) => name !== '')) await stack.rtc(`rooms delete ${room} --yes`);
 });
 
-const LEAVE = '\u001b[?1049l';
-
-/** rtc top in a pseudo-terminal, and what its screen shows. */
-class Top {
-  readonly pty: IPty;
-  readonly ended: Promise<number>;
-  #raw = '';
-
-  constructor(words: readonly string[], { env = stack.environment, columns = 80, rows = 24 }: TopOptions) {
-    this.pty = spawn(process.execPath, [LAUNCHER, 'top', ...words], {
-      cols: columns,
-      rows,
-      env: {
-        ...{ PATH: process.env.PATH ?? '', TERM: 'xterm-256color', LANG: 'C.UTF-8' },
-        ...{ XDG_CONFIG_HOME: home, HOME: home, ...env },
-      },
-    });
-    this.pty.onData((data) => {
-      this.#raw += data;
-    });
-    this.ended = new Promise((resolve) => this.pty.onExit(({ exitCode }) => resolve(exitCode)));
-  }
-
-  get raw(): string {
-    return this.#raw;
-  }
-
-  /** Lines as a terminal shows them: each is written at its place, after what was there was erased. */
-  screen(): string {
-    const last = this.#raw.slice(this.#raw.lastIndexOf('\u001b[2J') + 4);
-    const lines: string[] = [];
-    for (const [, row, text] of last.matchAll(/\u001b\[(\d+);1H\u001b\[2K([\s\S]*?)(?=\u001b\[\d+;1H|$)/g)) {
-      lines[Number(row) - 1] = stripVTControlCharacters(text ?? '');
-    }
-    return lines.join('\n');
-  }
-
-  async shows(pattern: RegExp): Promise<void> {
-    await expect.poll(() => this.screen()).toMatch(pattern);
-  }
-
-  type(keys: string): void {
-    this.pty.write(keys);
-  }
-}
-
-type TopOptions = {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly columns?: number;
-  readonly rows?: number;
-};
-
-function open(words: readonly string[] = [], options: TopOptions = {}): Top {
-  top = new Top(words, options);
+function open(words: readonly string[] = [], options: Partial<TopOptions> = {}): Top {
+  top = new Top(words, { env: stack.environment, home, ...options });
   return top;
 }
 
@@ -134,6 +86,61 @@ describe('rtc top', () => {
     await shown.shows(/Stop the recording of demo\? y\/n/);
     shown.type('y');
     await shown.shows(/of demo was stopped/);
+  });
+
+  it('shows failed deliveries first, and sends one again', async () => {
+    const receiver = await startReceiver(answer(500));
+    const { stdout } = await stack.rtc(
+      `webhooks create ${receiver.url}/hook --events participant_joined --json id`,
+    );
+    const { id } = JSON.parse(stdout);
+    await stack.join('demo', 'ada');
+    await receiver.waitFor(() => true);
+    await expect.poll(() => failPending(stack.dataDir)).toBe(1);
+    receiver.behave(answer(200));
+    await stack.join('demo', 'bob');
+    const shown = open();
+    await shown.shows(/failed +participant_joined[^\n]*\n[^\n]*delivered +participant_joined/);
+    await shown.shows(/ failed 1 /);
+    shown.type('p');
+    await shown.shows(/choose a delivery first: Tab leads there/);
+    shown.type('\t\t');
+    await shown.shows(/> DELIVERIES/);
+    shown.type('p');
+    await shown.shows(/dlv_\w+ is sent again/);
+    const [failed, , again] = await receiver.waitFor(() => true, 3);
+    expect(again?.body).toEqual(failed?.body);
+    await shown.shows(/ failed 0 /);
+    await stack.rtc(`webhooks delete ${id} --yes`);
+    await receiver.close();
+  });
+
+  it('shows the last caption, and marks everybody who speaks', async () => {
+    for (const identity of ['ada', 'bob', 'eve']) await stack.join('demo', identity);
+    const database = { sqlitePath: join(stack.dataDir, 'rtc.sqlite') };
+    const store = await openStore({ database, clock: systemClock, log: keepingLog([]) });
+    const now = Date.now();
+    const owner = 'stt-live';
+    const worker = { kind: 'stt-live', workerId: owner, languages: ['en'], failedModels: [] } as const;
+    await store.transcriptions.beat({ ...worker, aliveUntil: now + 3_600_000 });
+    const started = JSON.parse((await stack.rtc('transcription start demo --partial-results --json')).stdout);
+    const claim = { owner, now, leaseUntil: now + 3_600_000, limit: 1, supports: () => true };
+    await store.transcriptions.claimLive(claim);
+    const said = (identity: string, endedAt: number) =>
+      segment(`seg_${identity}`, { identity, trackId: `TR_${identity}`, startedAt: now - 30_000, endedAt });
+    // An interim result is as old as its speech is long: it says that somebody still speaks.
+    await store.transcriptions.addSegments(started.transcriptionId, owner, [said('eve', now - 20_000)]);
+    await store.transcriptions.putInterims(started.transcriptionId, owner, {
+      segments: [said('ada', now - 10_000), said('bob', now - 9_000)],
+      updatedAt: now + 3_600_000,
+    });
+    const shown = open([], { env: { ...stack.environment, LANG: 'C' } });
+    await shown.shows(/> demo +3 [^\n]*Ada Lovelace: Text of seg_bob/);
+    await shown.shows(/ada +ada[^\n]*\*/);
+    await shown.shows(/bob +bob[^\n]*\*/);
+    expect(shown.screen()).not.toMatch(/eve +eve[^\n]*\*/);
+    await store.transcriptions.retire(owner);
+    await store.close();
   });
 
   it('changes nothing with --read-only', async () => {

@@ -26,6 +26,8 @@ export type Followed = {
 export class FollowedService {
   readonly #followed: Followed;
   #state: TopState = EMPTY;
+  /** Rooms of the first list that are not read yet. */
+  readonly #unread = new Set<string>();
 
   constructor(followed: Followed) {
     this.#followed = followed;
@@ -42,6 +44,7 @@ export class FollowedService {
   async refresh(room: string): Promise<void> {
     const { client, signal, now } = this.#followed;
     const facts = await readRoomFacts({ client, signal, nowMs: now() }, room);
+    this.#unread.delete(room);
     this.#set(facts === undefined ? dropRoom(this.#state, room) : putRoom(this.#state, facts));
   }
 
@@ -51,11 +54,15 @@ export class FollowedService {
     this.#set({ ...this.#state, deliveries });
   }
 
+  /** A service that goes away meanwhile is waited for, as it is later. */
   async #readAll(): Promise<void> {
     const { client, signal } = this.#followed;
     const { rooms } = await client.rooms.list({ signal });
-    for (const { name } of rooms.slice(0, MOST_ROOMS)) await this.refresh(name);
-    await this.refreshDeliveries();
+    for (const { name } of rooms.slice(0, MOST_ROOMS)) this.#unread.add(name);
+    await this.#try(async () => {
+      for (const name of this.#unread) await this.refresh(name);
+      await this.refreshDeliveries();
+    });
   }
 
   async #followEvents(cursor: string): Promise<void> {
@@ -80,7 +87,7 @@ export class FollowedService {
       await pause(TICK_MS, signal);
       this.#set(tick(this.#state));
       const transcribed = this.#state.rooms.filter(({ isTranscribed }) => isTranscribed);
-      const names = new Set(transcribed.map(({ room }) => room.name));
+      const names = new Set([...this.#unread, ...transcribed.map(({ room }) => room.name)]);
       const selected = selectedRoom();
       if (selected !== undefined) names.add(selected);
       await this.#try(async () => {

@@ -25,7 +25,6 @@ export async function readRoomFacts(
       readSegments({ client, signal, nowMs }, name),
     ]);
     const last = segments?.at(-1);
-    const isSpoken = last !== undefined && nowMs - Date.parse(last.endedAt) < SPEAKING_MS;
     return {
       room,
       people: participants.filter(({ kind }) => PEOPLE.includes(kind)),
@@ -38,12 +37,18 @@ export async function readRoomFacts(
               identity: last.participantIdentity,
               text: last.text,
             },
-      speaking: isSpoken ? (last.participantIdentity ?? undefined) : undefined,
+      speaking: speakersOf(segments ?? [], nowMs),
     };
   } catch (error) {
     if (error instanceof RtcError && error.code === 'room-not-found') return undefined;
     throw error;
   }
+}
+
+/** Whoever has an interim result speaks: it becomes final at the first pause. */
+function speakersOf(segments: readonly Segment[], nowMs: number): ReadonlySet<string> {
+  const spoken = segments.filter(({ final, endedAt }) => !final || nowMs - Date.parse(endedAt) < SPEAKING_MS);
+  return new Set(spoken.flatMap(({ participantIdentity }) => participantIdentity ?? []));
 }
 
 /** The latest words, with their times; undefined where no transcription runs. */

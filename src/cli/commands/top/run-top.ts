@@ -1,6 +1,6 @@
 import { describeError } from '../../errors/describe-error.ts';
 import type { Context } from '../../framework/context.ts';
-import { openBrowser } from '../../pages/open-browser.ts';
+import { type OpenedBrowser, openBrowser } from '../../pages/open-browser.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import { openFullScreen } from '../../terminal/full-screen.ts';
 import { userIdentity } from '../rooms/page/seats.ts';
@@ -44,6 +44,7 @@ class Top {
   #question: Question | undefined;
   #service: FollowedService | undefined;
   #page: ServedPage | undefined;
+  #browser: OpenedBrowser | undefined;
   #draw: () => void = () => {};
   /** Keys one after the other: those that are typed ahead of a question must answer it. */
   #keys: Promise<void> = Promise.resolve();
@@ -95,7 +96,7 @@ class Top {
     } finally {
       this.#draw = () => {};
       screen.close();
-      await this.#page?.close();
+      await this.#closePage();
     }
   }
 
@@ -221,7 +222,7 @@ class Top {
     const { io } = this.#context;
     const room = this.#state.rooms[this.#view.selected.rooms]?.room.name;
     if (room === undefined) return 'choose a room first';
-    await this.#page?.close();
+    await this.#closePage();
     const identity = userIdentity(io.env);
     const role = this.#options.isReadOnly ? 'viewer' : 'host';
     this.#page = await servePage(io, {
@@ -231,7 +232,14 @@ class Top {
       port: 0,
       publicUrl: undefined,
     });
-    const isOpen = (await openBrowser(io, this.#page.link)) !== undefined;
-    return isOpen ? `${room} is open in your browser.` : `Open: ${this.#page.link}`;
+    // Over SSH a browser would open where nobody sees it.
+    const isRemote = io.env.SSH_CONNECTION !== undefined;
+    this.#browser = isRemote ? undefined : await openBrowser(io, this.#page.link);
+    return this.#browser === undefined ? `Open: ${this.#page.link}` : `${room} is open in your browser.`;
+  }
+
+  async #closePage(): Promise<void> {
+    await this.#browser?.close();
+    await this.#page?.close();
   }
 }

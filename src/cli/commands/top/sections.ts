@@ -82,7 +82,7 @@ function peopleSection(
     selected: selected.people,
     head: row(['IDENTITY', 'NAME', 'ROLE', 'MIC', 'CAMERA', 'SPEAKS']),
     rows: people.map((person) => {
-      const isSpeaking = room?.speaking === person.identity;
+      const isSpeaking = room?.speaking.has(person.identity) ?? false;
       return {
         text: row([
           person.identity,

@@ -14,7 +14,7 @@ export type TopRoom = {
   readonly caption: Caption | undefined;
   readonly isTranscribed: boolean;
   /** Who is heard just now, as far as a transcription tells. */
-  readonly speaking: string | undefined;
+  readonly speaking: ReadonlySet<string>;
   /** People at each tick, oldest first. */
   readonly history: readonly number[];
 };
