@@ -8,7 +8,7 @@ export function wordErrorRate(said: string, heard: string): number {
 }
 
 /** Whether the long run holds what a machine that does other work cannot: word error rates and times of live speech. */
-export const isMachineQuiet = process.env.MEASURE_ACCURACY !== undefined;
+const isMachineQuiet = process.env.MEASURE_ACCURACY !== undefined;
 
 /** More errors than this are of other speech. */
 const UNDERSTOOD_AT_ALL = 0.6;

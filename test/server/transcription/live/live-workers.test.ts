@@ -91,11 +91,12 @@ describe('a live worker', () => {
     const voice = await ada.publishWav(file);
     await voice.played;
     const staying = await stage.startWorker();
+    const leaver = stage.leaseOwner(room);
     await leaving.close();
-    const closedAt = performance.now();
+    expect(leaver).not.toBeNull();
+    expect(stage.leaseOwner(room)).not.toBe(leaver);
     expect(wordsIn((await stage.read(room)).segments)).toBeGreaterThanOrEqual(MOST_OF_A_SENTENCE);
     await stage.untilListening(room);
-    expect(performance.now() - closedAt).toBeLessThan(5_000);
     await stage.stop(room);
     await staying.close();
   });

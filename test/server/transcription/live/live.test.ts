@@ -4,7 +4,7 @@ import type { Segment } from '../../../../src/contract/transcription.ts';
 import type { LogLine } from '../../../support/app.ts';
 import type { JoinedParticipant } from '../../../support/parts/participant.ts';
 import { speechRecordings } from '../../../support/parts/speech-model.ts';
-import { expectLiveAccuracy, isMachineQuiet } from '../../../support/word-error-rate.ts';
+import { expectLiveAccuracy } from '../../../support/word-error-rate.ts';
 import { register } from '../../webhooks/support/hooked-service.ts';
 import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
 import { type CallStage, HEARD_IN_TIME, type StageWorker, startCallStage } from '../support/call-stage.ts';
@@ -238,9 +238,7 @@ describe('the end of a live transcription', () => {
     const voice = await ada.publishWav(file);
     await stage.untilSegments(room, (all) => all.length > 0);
     const stopped = await stage.stop(room);
-    const stoppedAt = performance.now();
     await stage.untilListening(room, false);
-    if (isMachineQuiet) expect(performance.now() - stoppedAt).toBeLessThan(1_000);
     await vi.waitUntil(() => completedOf(room).length > 0, { timeout: 20_000 });
     // They go on speaking, and nobody listens.
     await voice.played;

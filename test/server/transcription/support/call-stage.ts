@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { RoomServiceClient } from 'livekit-server-sdk';
 import { vi } from 'vitest';
 import type { Token } from '../../../../src/contract/tokens.ts';
@@ -41,6 +42,8 @@ export type CallStage = {
   readonly start: (room: string, body?: object) => Promise<LiveStarted>;
   /** Once the agent is in the room, or has left it: hidden ones are listed by the media server. */
   readonly untilListening: (room: string, isListening?: boolean) => Promise<void>;
+  /** The worker that holds the room's live transcription, as it is stored; null for none. */
+  readonly leaseOwner: (room: string) => string | null;
   readonly stop: (room: string) => Promise<LiveStopped>;
   readonly read: (room: string) => Promise<LiveTranscription>;
   /** Once it has segments that are as wanted. */
@@ -119,6 +122,14 @@ export async function startCallStage(): Promise<CallStage> {
       const isThere = async (): Promise<boolean> =>
         (await rooms.listParticipants(room)).some(({ identity }) => identity.startsWith('stt-live-'));
       await vi.waitUntil(async () => (await isThere()) === isListening, { timeout: 20_000, interval: 50 });
+    },
+    leaseOwner: (room) => {
+      const database = new DatabaseSync(join(dataDir, 'rtc.sqlite'), { readOnly: true });
+      const row = database
+        .prepare(`select "leaseOwner" from transcriptions where room = ? and kind = 'live'`)
+        .get(room);
+      database.close();
+      return typeof row?.leaseOwner === 'string' ? row.leaseOwner : null;
     },
     stop: async (room) => (await service.call('POST', `${path(room)}/stop`)).json as LiveStopped,
     read,
