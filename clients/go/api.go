@@ -814,6 +814,18 @@ type PostTranscriptionDetailError struct {
 	Message string `json:"message"`
 }
 
+// ForgottenWords: What was deleted of what a participant said, and what is left.
+type ForgottenWords struct {
+	// Final segments that were deleted
+	Segments int64 `json:"segments"`
+	// Transcriptions that these were in
+	Transcriptions int64 `json:"transcriptions"`
+	// Transcriptions of the room that run: they store what the participant says from now on
+	Running int64 `json:"running"`
+	// Recordings in which a worker heard the participant: their sound stays until they are deleted
+	Recordings int64 `json:"recordings"`
+}
+
 // WebhookWarning: Something odd about a webhook.
 type WebhookWarning struct {
 	// private-address: the URL names an address that the service does not deliver to. One of private-address.
@@ -2328,6 +2340,25 @@ func (c *Client) DeleteTranscription(ctx context.Context, transcriptionID string
 // NameSpeakersByID: Name the speakers of a transcription.
 func (c *Client) NameSpeakersByID(ctx context.Context, transcriptionID string, body SpeakerUpdate) error {
 	return c.do(ctx, request{method: http.MethodPatch, path: "/v1/transcriptions/" + url.PathEscape(transcriptionID) + "/speakers", query: nil, body: body}, nil)
+}
+
+// ForgetWordsParams is the query of ForgetWords. What is zero is not sent.
+type ForgetWordsParams struct {
+	// true: what the participant said in every room; default false
+	AllRooms bool
+}
+
+func (params ForgetWordsParams) values() url.Values {
+	values := url.Values{}
+	setBool(values, "allRooms", params.AllRooms)
+	return values
+}
+
+// ForgetWords: Delete what a participant said.
+func (c *Client) ForgetWords(ctx context.Context, roomID string, participantID string, params ForgetWordsParams) (ForgottenWords, error) {
+	var response ForgottenWords
+	err := c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID) + "/words", query: params.values()}, &response)
+	return response, err
 }
 
 // ListWebhooksParams is the query of ListWebhooks. What is zero is not sent.

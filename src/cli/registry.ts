@@ -13,7 +13,7 @@ export const REGISTRY: readonly CommandGroup[] = [
     noun: 'participants',
     section: 'Rooms',
     summary: 'Who is in a room',
-    verbs: ['list', 'update', 'remove', 'mute', 'unmute'],
+    verbs: ['list', 'update', 'remove', 'forget', 'mute', 'unmute'],
     load: () => import('./commands/participants/commands.ts'),
   },
   {

@@ -18,6 +18,7 @@ export type { FollowTranscriptionOptions } from './nouns/follow-transcription.ts
 export type { Ingress } from './nouns/ingress.ts';
 export type { Keys, ListKeysOptions } from './nouns/keys.ts';
 export type {
+  ForgetWordsOptions,
   Participants,
   ParticipantTarget,
   RemoveParticipantOptions,

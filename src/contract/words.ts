@@ -34,3 +34,30 @@ export const TranscriptHitListSchema = Type.Object(
   { $id: 'TranscriptHitList', description: 'A page of what was found in transcripts' },
 );
 export type TranscriptHitList = Static<typeof TranscriptHitListSchema>;
+
+export const ForgetWordsQuery = Type.Object(
+  {
+    allRooms: Type.Optional(
+      Type.Enum(['true', 'false'], {
+        description: 'true: what the participant said in every room; default false',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const ForgottenWordsSchema = Type.Object(
+  {
+    segments: Type.Integer({ description: 'Final segments that were deleted' }),
+    transcriptions: Type.Integer({ description: 'Transcriptions that these were in' }),
+    running: Type.Integer({
+      description: 'Transcriptions of the room that run: they store what the participant says from now on',
+    }),
+    recordings: Type.Integer({
+      description:
+        'Recordings in which a worker heard the participant: their sound stays until they are deleted',
+    }),
+  },
+  { $id: 'ForgottenWords', description: 'What was deleted of what a participant said, and what is left' },
+);
+export type ForgottenWords = Static<typeof ForgottenWordsSchema>;

@@ -898,6 +898,19 @@ class PostTranscriptionDetailError(TypedDict):
     message: str
 
 
+class ForgottenWords(TypedDict):
+    """What was deleted of what a participant said, and what is left"""
+
+    # Final segments that were deleted
+    segments: int
+    # Transcriptions that these were in
+    transcriptions: int
+    # Transcriptions of the room that run: they store what the participant says from now on
+    running: int
+    # Recordings in which a worker heard the participant: their sound stays until they are deleted
+    recordings: int
+
+
 class WebhookWarning(TypedDict):
     """Something odd about a webhook"""
 
@@ -2458,6 +2471,16 @@ class Operations:
             {},
             body,
         )
+
+    def forget_words(self, room_id: str, participant_id: str, *, all_rooms: Optional[bool] = None) -> ForgottenWords:
+        """Delete what a participant said."""
+        response: ForgottenWords = self._call(
+            "DELETE",
+            self._path("/v1/rooms/{}/participants/{}/words", room_id, participant_id),
+            {"allRooms": all_rooms},
+            None,
+        )
+        return response
 
     def list_webhooks(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> WebhookList:
         """List the webhooks."""

@@ -1,5 +1,6 @@
 import type { BlockDuration } from '../../contract/blocks.ts';
 import type { Participant, ParticipantList, ParticipantPatch } from '../../contract/participants.ts';
+import type { ForgottenWords } from '../../contract/words.ts';
 import type { CallOptions } from '../client-options.ts';
 import { queryOf, roomPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -12,6 +13,11 @@ export type ParticipantTarget = { readonly room: string; readonly identity: stri
 export type RemoveParticipantOptions = CallOptions & {
   /** Also keeps the identity out of the room: for so many seconds, or `forever`. */
   readonly block?: BlockDuration | undefined;
+};
+
+export type ForgetWordsOptions = CallOptions & {
+  /** What was said in every room, not in this one only. */
+  readonly allRooms?: boolean | undefined;
 };
 
 /** The people in a room, addressed by identity: `client.participants`. */
@@ -48,6 +54,21 @@ export class Participants {
     const path = `${roomPath(room, 'participants', identity)}${queryOf({ block })}`;
     const { headers } = await this.#transport.send('DELETE', path, rest);
     return { removed: headers['x-participant-removed'] !== 'false' };
+  }
+
+  /**
+   * DELETE /v1/rooms/:roomId/participants/:participantId/words: what the participant said, from every transcription of
+   * the room, or with `allRooms` of every room. Nobody needs to be there.
+   */
+  async forgetWords(
+    room: string,
+    identity: string,
+    options: ForgetWordsOptions = {},
+  ): Promise<ForgottenWords> {
+    const { allRooms, ...rest } = options;
+    const query = queryOf({ allRooms: allRooms === true ? 'true' : undefined });
+    const path = roomPath(room, 'participants', identity, 'words') + query;
+    return await this.#transport.call('DELETE', path, rest);
   }
 
   /** PATCH /v1/rooms/:roomId/participants/:participantId: name, metadata, attributes or role, while it is in the room. */

@@ -26,6 +26,7 @@ import { sessionRoutes } from '../sessions/session-routes.ts';
 import type { SessionDeps } from '../sessions/sessions.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
+import { type WordDeps, wordRoutes } from '../transcription/words/word-routes.ts';
 import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/delivery-routes.ts';
 import type { TestWebhookDeps } from '../webhooks/test-webhook.ts';
 import { webhookRoutes } from '../webhooks/webhook-routes.ts';
@@ -44,6 +45,7 @@ export type RouteDeps = HealthDeps &
   IngressDeps &
   TranscriptionDeps &
   TranscriptionsDeps &
+  WordDeps &
   WebhookDeps &
   TestWebhookDeps &
   DeliveryRouteDeps &
@@ -72,6 +74,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...ingressRoutes(deps),
     ...transcriptionRoutes(deps),
     ...transcriptionsRoutes(deps),
+    ...wordRoutes(deps),
     ...webhookRoutes(deps),
     ...deliveryRoutes(deps),
     ...eventRoutes(deps),

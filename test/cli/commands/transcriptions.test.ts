@@ -125,6 +125,23 @@ describe('rtc transcription', () => {
 });
 
 describe('rtc transcriptions', () => {
+  it('are forgotten by participant, which asks first', async () => {
+    const room = `room-${randomUUID()}`;
+    await stage.open(room);
+    const started = JSON.parse(await ok(['transcription', 'start', room, '--json'])) as LiveStarted;
+    await stage.say(started.transcriptionId, [segment(`3-${room}`)]);
+    const argv = ['participants', 'forget', room, 'ada'];
+    const refused = await rtc(argv);
+    expect([refused.code, refused.stdout]).toEqual([2, '']);
+    expect(await ok([...argv, '--yes'])).toBe(
+      'SEGMENTS\t1\nTRANSCRIPTIONS\t1\nSTILL-RUNNING\t1\nRECORDINGS-LEFT\t0\n',
+    );
+    expect(JSON.parse(await ok([...argv, '--yes', '--all-rooms', '--json']))).toMatchObject({ running: 1 });
+    const { stderr } = await rtc([...argv, '--yes'], { terminals: ['stdout', 'stderr'] });
+    expect(stripVTControlCharacters(stderr)).toContain(`rtc transcription stop ${room}`);
+    await ok(['transcription', 'stop', room]);
+  });
+
   it('search finds what was said, marks it on a terminal, and takes no syntax', async () => {
     const room = `room-${randomUUID()}`;
     await stage.open(room);

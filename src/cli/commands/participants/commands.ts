@@ -9,6 +9,7 @@ import { option, wholeSeconds } from '../../framework/parameters.ts';
 import { done, type ListResult, list } from '../../terminal/result.ts';
 import { formatDuration, plural } from '../../terminal/time.ts';
 import { findParticipant } from './find-participant.ts';
+import { forget } from './forget-command.ts';
 import { mute, unmute } from './mute-commands.ts';
 import { IDENTITY, PARTICIPANT_COLUMNS, PARTICIPANT_FIELDS, ROOM } from './participant-view.ts';
 import { update } from './update-command.ts';
@@ -111,4 +112,4 @@ async function describeLoss(context: Context, { room, identity, block }: Removal
   return tracks.length === 0 ? 'publishes nothing' : `${plural(tracks.length, 'track')} will end`;
 }
 
-export const commands: readonly Command[] = [listParticipants, update, remove, mute, unmute];
+export const commands: readonly Command[] = [listParticipants, update, remove, forget, mute, unmute];

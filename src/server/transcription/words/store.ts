@@ -40,7 +40,27 @@ export type WordHit = {
 export interface WordStore {
   /** Finds the segments that have the words. */
   search(query: WordQuery): Promise<WordHits>;
+  /**
+   * Deletes at most `limit` segments of a participant, and all of its interim results. Returns the id of the
+   * transcription of each segment that was deleted.
+   */
+  forget(speaker: Speaker, limit: number): Promise<readonly string[]>;
+  /** What is left that has, or will have, the participant's speech. */
+  countRemains(speaker: Speaker): Promise<SpeechRemains>;
 }
+
+export type Speaker = {
+  readonly identity: string;
+  /** Undefined for every room. */
+  readonly room: string | undefined;
+};
+
+export type SpeechRemains = {
+  /** Transcriptions that have not ended, of whoever speaks. */
+  readonly running: number;
+  /** Recordings in which a worker heard the participant. */
+  readonly recordings: number;
+};
 
 export interface WordStores extends TranscriptionStores {
   readonly words: WordStore;

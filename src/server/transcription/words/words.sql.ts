@@ -4,10 +4,15 @@ import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import type { TranscriptionRow } from '../../platform/storage/schema/tables.ts';
 import { toTranscription } from '../rows.sql.ts';
 import type { StoredSegment } from '../store.ts';
+import { countRemains, forget } from './forget.sql.ts';
 import type { WordHit, WordHits, WordQuery, WordStore } from './store.ts';
 
 export function createWordStore(connection: Connection): WordStore {
-  return { search: (query) => search(connection, query) };
+  return {
+    search: (query) => search(connection, query),
+    forget: (speaker, limit) => forget(connection, speaker, limit),
+    countRemains: (speaker) => countRemains(connection, speaker),
+  };
 }
 
 /** Enclose what was found. A text that has these characters itself is returned in one piece. */

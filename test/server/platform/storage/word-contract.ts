@@ -156,6 +156,61 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       expect(await found('coffee')).toEqual(['demo-0']);
     });
 
+    describe('of one participant', () => {
+      const ada = { identity: 'ada', room: 'one' };
+      const texts = async (id: string) =>
+        (await store.transcriptions.listSegments(id)).map((stored) => stored.text);
+
+      it('are forgotten in a room, in parts, from transcript, interim results and search', async () => {
+        const id = await say('one', ['coffee', 'tea', 'milk'], { identity: 'ada' });
+        const bea = segment('bea', { text: 'coffee too', identity: 'bea' });
+        const interims = [
+          segment('x', { trackId: 'TR_a', identity: 'ada' }),
+          segment('y', { trackId: 'TR_b', identity: 'bea' }),
+        ];
+        await store.transcriptions.addSegments(id, 'a', [bea]);
+        await store.transcriptions.putInterims(id, 'a', { segments: interims, updatedAt: 5 });
+        await say('two', ['coffee there'], { identity: 'ada' });
+        expect(await words.forget(ada, 2)).toEqual([id, id]);
+        expect(await words.forget(ada, 2)).toEqual([id]);
+        expect(await words.forget(ada, 2)).toEqual([]);
+        expect(await texts(id)).toEqual(['coffee too']);
+        expect((await store.transcriptions.listInterims(id, 0)).map((interim) => interim.id)).toEqual(['y']);
+        expect(await found('coffee')).toEqual(['two-0', 'bea']);
+      });
+
+      it('are forgotten in every room, and are not those of nobody', async () => {
+        await say('one', ['coffee'], { identity: 'ada' });
+        await say('two', ['coffee'], { identity: 'ada' });
+        await say('three', ['coffee']);
+        const forgotten = await words.forget({ identity: 'ada', room: undefined }, 9);
+        expect(forgotten.toSorted()).toEqual(['tr_one', 'tr_two']);
+        expect(await found('coffee')).toEqual(['three-0']);
+      });
+
+      it('are not there for a name that no database can hold', async () => {
+        expect(await words.forget({ identity: '\0\uD800', room: '\0' }, 9)).toEqual([]);
+      });
+
+      it('are stored further by what runs, and stay in recordings', async () => {
+        await say('one', ['coffee'], { identity: 'ada' });
+        expect(await words.countRemains(ada)).toEqual({ running: 1, recordings: 0 });
+        const recording = { id: 'rec', room: 'one', filepath: 'one.mp4', bucket: null };
+        await store.recordings.claim({ ...recording, owner: 'maker', claimUntil: 500 }, 1);
+        const lease = { recordingId: 'rec', owner: 'a', now: 2, leaseUntil: 9 };
+        await store.turns.claimListening(lease);
+        const turn = { trackId: 'TR_a', identity: 'ada', name: 'Ada', startedAt: 3, endedAt: 4 };
+        await store.turns.addTurns('rec', 'a', [turn, { ...turn, startedAt: 5, endedAt: 6 }]);
+        expect(await words.countRemains(ada)).toEqual({ running: 1, recordings: 1 });
+        expect(await words.countRemains({ ...ada, room: 'two' })).toEqual({ running: 0, recordings: 0 });
+        expect(await words.countRemains({ ...ada, room: undefined })).toEqual({ running: 1, recordings: 1 });
+        await store.transcriptions.stopLive('tr_one', 9);
+        expect(await words.countRemains({ identity: 'bea', room: undefined })).toEqual({
+          ...{ running: 0, recordings: 0 },
+        });
+      });
+    });
+
     it('know whether their transcription has tracks', async () => {
       await say('demo', ['coffee'], { trackId: 'TR_1', identity: 'ada' });
       expect((await search('coffee'))[0]?.hasTracks).toBe(true);

@@ -5,7 +5,7 @@ import { createSearch } from './search-tables.ts';
 import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
-import { createTurnTables } from './turn-tables.ts';
+import { createTurnTables, indexTurns } from './turn-tables.ts';
 
 export type Migration = {
   readonly name: string;
@@ -30,6 +30,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '014-audit', up: createAudit },
   { name: '015-turns', up: createTurnTables },
   { name: '016-search', up: (db, _types, engine) => createSearch(db, engine) },
+  { name: '017-turns-of-identity', up: indexTurns },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

@@ -23,3 +23,8 @@ export async function createTurnTables(db: Kysely<Tables>, { text, integer }: Co
   await db.schema.alterTable('segments').addColumn('overlapMs', integer).execute();
   await db.schema.alterTable('interimSegments').addColumn('overlapMs', integer).execute();
 }
+
+/** Migration 017: in which recordings a participant was heard. */
+export async function indexTurns(db: Kysely<Tables>): Promise<void> {
+  await db.schema.createIndex('turnsOfIdentity').on('turns').columns(['identity', 'recordingId']).execute();
+}

@@ -201,6 +201,7 @@ async function transcribe({ recorder, store, receiver }: Scene, recordingId: str
   await receiver.waitFor(({ body }) => body.event === 'transcription_completed');
   await recorder.send('getTranscriptionById', { path: { transcriptionId } });
   await recorder.send('nameSpeakersById', { path: { transcriptionId }, body: names });
+  await recorder.send('forgetWords', { path: { ...ROOM, participantId: 'bea' } });
   const queued = await recorder.send<PostQueued>('createTranscription', {
     path: { recordingId },
     body: { language: 'en-US' },

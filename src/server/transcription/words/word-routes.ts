@@ -1,0 +1,34 @@
+import { ParticipantParams } from '../../../contract/participants.ts';
+import { ForgetWordsQuery, ForgottenWordsSchema } from '../../../contract/words.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { forgetWords } from './forget-words.ts';
+import type { WordStores } from './store.ts';
+
+export type WordDeps = { readonly store: Pick<WordStores, 'words'> };
+
+/** What one participant said, whatever transcription it is in. */
+export function wordRoutes(deps: WordDeps): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'DELETE',
+      path: '/v1/rooms/:roomId/participants/:participantId/words',
+      operationId: 'forgetWords',
+      tag: 'transcription',
+      summary: 'Delete what a participant said',
+      description:
+        'Deletes the segments of this identity from every transcription of the room, live and of recordings, and from the search; with `allRooms=true` from those of every room. Neither room nor participant need to be there. Segments of recordings whose speaker is not known stay, and so does the sound: delete the recordings. A transcription that runs goes on storing what is said: stop it first.',
+      security: 'signed',
+      scopes: ['recordings'],
+      params: ParticipantParams,
+      query: ForgetWordsQuery,
+      success: { 200: { description: 'What was deleted, and what is left', schema: ForgottenWordsSchema } },
+      errors: ['storage-unavailable'],
+      handle: async ({ params: { roomId, participantId: identity }, query: { allRooms } }) => {
+        const isEverywhere = allRooms === 'true';
+        const room = isEverywhere ? undefined : roomId;
+        const body = await forgetWords(deps, { identity, room });
+        return { status: 200, body, ...(isEverywhere ? { ids: { allRooms } } : {}) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AuditList } from '../../../../src/contract/audit.ts';
+import type { LiveStarted } from '../../../../src/contract/transcription.ts';
+import { register } from '../../webhooks/support/hooked-service.ts';
+import { type Receiver, startReceiver } from '../../webhooks/support/receiver.ts';
+import { segment, startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
+
+let stage: TranscriptionStage;
+let receiver: Receiver;
+beforeAll(async () => {
+  stage = await startTranscriptionStage();
+  receiver = await startReceiver();
+  await register(stage.service, receiver.url, ['*']);
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stage?.close();
+});
+
+let room: string;
+beforeEach(async () => {
+  room = `room-${randomUUID()}`;
+  await stage.open(room);
+  await stage.beat('stt-live', ['en']);
+});
+
+async function start(name: string): Promise<string> {
+  const answer = await stage.service.call('POST', `/v1/rooms/${name}/transcription/start`);
+  const { transcriptionId }: LiveStarted = answer.json;
+  return transcriptionId;
+}
+const forget = (identity: string, query = '') =>
+  stage.service.call('DELETE', `/v1/rooms/${room}/participants/${identity}/words${query}`);
+
+/** The tables that have the text anywhere, those of the search's index included. */
+function tablesWith(text: string): readonly string[] {
+  const database = new DatabaseSync(join(stage.dataDir, 'rtc.sqlite'), { readOnly: true });
+  try {
+    const tables = database.prepare("select name from sqlite_schema where type = 'table'").all();
+    return tables
+      .map(({ name }) => String(name))
+      .filter((name) => {
+        const rows = database.prepare(`select * from "${name}"`).all();
+        const values = rows.flatMap((row) => Object.values(row));
+        return values.some((value) => textOf(value).toLowerCase().includes(text));
+      });
+  } finally {
+    database.close();
+  }
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value);
+}
+
+describe("a participant's words", () => {
+  it('are deleted from the transcript, the search and everything else that is stored', async () => {
+    const id = await start(room);
+    await stage.say(id, [
+      segment(`1-${room}`, { text: 'Zanzibar is warm.' }),
+      segment(`2-${room}`, { text: 'Is it?', identity: 'bea', trackId: 'TR_b' }),
+    ]);
+    await stage.service.call('POST', `/v1/rooms/${room}/transcription/stop`);
+    await receiver.waitFor(({ body }) => body.event === 'transcription_completed');
+    expect(tablesWith('zanzibar')).not.toEqual([]);
+    const answer = await forget('ada');
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({ segments: 1, transcriptions: 1, running: 0, recordings: 0 });
+    const segments = await stage.store.transcriptions.listSegments(id);
+    expect(segments).toMatchObject([{ text: 'Is it?' }]);
+    const search = await stage.service.call('GET', '/v1/transcriptions?q=zanzibar');
+    expect(search.json).toEqual({ hits: [], nextCursor: null });
+    expect((await forget('ada')).json).toMatchObject({ segments: 0, transcriptions: 0 });
+    expect(tablesWith('zanzibar')).toEqual([]);
+    expect(tablesWith(room)).toEqual(expect.arrayContaining(['events', 'transcriptions']));
+  });
+
+  it('are deleted in every room where that is asked for, which the audit log has', async () => {
+    const other = `other-${randomUUID()}`;
+    await stage.open(other);
+    for (const name of [room, other]) await stage.say(await start(name), [segment(`1-${name}`)]);
+    expect((await forget('ada')).json).toEqual({ segments: 1, transcriptions: 1, running: 1, recordings: 0 });
+    expect((await forget('ada', '?allRooms=true')).json).toMatchObject({ segments: 1, transcriptions: 1 });
+    const audit = await stage.service.call('GET', `/v1/audit?room=${room}&limit=3`);
+    const { entries }: AuditList = audit.json;
+    expect(entries.slice(0, 2)).toMatchObject([
+      {
+        path: '/v1/rooms/:roomId/participants/:participantId/words',
+        ids: { roomId: room, participantId: 'ada', allRooms: 'true' },
+        result: 'done',
+      },
+      { ids: { roomId: room, participantId: 'ada' } },
+    ]);
+  });
+
+  it('are asked for with true or false only', async () => {
+    expect((await forget('ada', '?allRooms=yes')).status).toBe(400);
+    expect((await forget('nobody', '?allRooms=false')).json).toMatchObject({ segments: 0 });
+  });
+});
