@@ -21,8 +21,13 @@ export function asciiOnly(): Plugin {
     `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return {
     name: 'ascii-only',
-    // Behind a backslash the escape would be another text: left as it is.
-    renderChunk: (code) => code.replace(/(?<!\\)[\u0080-\uffff]/g, escapeOne),
+    // After the minifier, which writes characters for escapes.
+    generateBundle(_options, bundle) {
+      for (const part of Object.values(bundle)) {
+        // Behind a backslash the escape would be another text: left as it is.
+        if (part.type === 'chunk') part.code = part.code.replace(/(?<!\\)[\u0080-\uffff]/g, escapeOne);
+      }
+    },
   };
 }
 

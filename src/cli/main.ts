@@ -1,6 +1,8 @@
 import { EXIT, SEE_ROOT_HELP, usageError } from './errors/cli-error.ts';
+import { didYouMean } from './errors/did-you-mean.ts';
 import { rootHelp } from './framework/help/root-help.ts';
 import { splitLeadingOptions, withLeadingOptions } from './framework/parsing/leading-options.ts';
+import { runCommand } from './framework/run-command.ts';
 import { findGroup, REGISTRY } from './registry.ts';
 import { colourLevel } from './terminal/colours.ts';
 import { helpWidth, type Io } from './terminal/io.ts';
@@ -42,11 +44,10 @@ async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   }
   const group = findGroup(noun === '--version' || noun === '-V' ? 'version' : noun);
   if (group !== undefined) {
-    const { runCommand } = await import('./framework/run-command.ts');
     const words = withLeadingOptions(group, rest, leading);
     return runCommand({ group, argv: words, helpOf: (subject) => helpOf(subject, io) }, io);
   }
-  return refuse(io, argv, await unknownCommand(noun));
+  return refuse(io, argv, unknownCommand(noun));
 }
 
 /** The help command cannot know the catalogue, which knows it. */
@@ -60,9 +61,8 @@ async function refuse(io: Io, argv: readonly string[], error: Error): Promise<nu
   return reportError(io, { error, argv });
 }
 
-async function unknownCommand(noun: string): Promise<Error> {
+function unknownCommand(noun: string): Error {
   if (noun.startsWith('-')) return usageError(`unknown option '${noun}'`, SEE_ROOT_HELP);
-  const { didYouMean } = await import('./errors/did-you-mean.ts');
   const nouns = REGISTRY.map((group) => group.noun);
   return usageError(`unknown command '${noun}'${didYouMean(noun, nouns)}`, SEE_ROOT_HELP);
 }
@@ -81,9 +81,17 @@ function watchPipes(io: Io): { readonly io: Io; streamError(): NodeJS.ErrnoExcep
   io.stderr.on('error', () => {
     // Nobody reads the status lines: the result still counts.
   });
+  let signal: AbortSignal | undefined;
   return {
     // The prototype is set, as a copy would read the property stdin, which opens it.
-    io: Object.create(io, { signal: { value: AbortSignal.any([io.signal, closed.signal]) } }) as Io,
+    io: Object.create(io, {
+      signal: {
+        get: () => {
+          signal ??= AbortSignal.any([io.signal, closed.signal]);
+          return signal;
+        },
+      },
+    }) as Io,
     streamError: () => streamError,
   };
 }

@@ -3,7 +3,6 @@
  * {@link AT_ODD} and {@link AT_EVEN} tells everything at once, so that an inspection reads each character once.
  */
 import { EVEN_VALUES, ODD_VALUES } from './check-character.ts';
-import { byteAt } from './typed-access.ts';
 
 /**
  * The fields of a value. The lowest sixteen bits are what the character adds to the sum of the check character, alone:
@@ -28,9 +27,11 @@ export const MONTH_LETTERS = 'ABCDEHLMPRST';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
+const withoutSums: Int32Array = characterTable();
+
 /** The values of characters at odd positions (the first, the third...), and at even ones. */
-export const AT_ODD: Int32Array = characterTable(ODD_VALUES);
-export const AT_EVEN: Int32Array = characterTable(EVEN_VALUES);
+export const AT_ODD: Int32Array = withSums(withoutSums, ODD_VALUES);
+export const AT_EVEN: Int32Array = withSums(withoutSums, EVEN_VALUES);
 
 /** Indexed by letter, A is 0: the month from 1 to 12, 0 for a letter of no month. */
 export const MONTHS: Uint8Array = (() => {
@@ -54,22 +55,24 @@ export const digitOf = (character: number): number => ((AT_ODD[character] ?? 0) 
 export const isAlphanumeric = (character: number): boolean =>
   isLetter(character) || (character >= 48 && character <= 57);
 
-function characterTable(sums: Uint8Array): Int32Array {
+function characterTable(): Int32Array {
   const table = new Int32Array(256).fill(NO_DIGIT | NO_LETTER);
-  for (let digit = 0; digit < 10; digit++) {
-    const character = 48 + digit;
-    table[character] = NO_LETTER | (digit << DIGIT_SHIFT) | byteAt(sums, character);
-  }
+  for (let digit = 0; digit < 10; digit++) table[48 + digit] = NO_LETTER | (digit << DIGIT_SHIFT);
   for (let index = 0; index < 26; index++) {
     const letter = LETTERS.charAt(index);
     const digit = SUBSTITUTES.indexOf(letter);
-    const character = 65 + index;
-    table[character] = table[character + 32] =
+    table[65 + index] = table[97 + index] =
       (digit < 0 ? NO_DIGIT : SUBSTITUTED | (digit << DIGIT_SHIFT)) |
       (index << LETTER_SHIFT) |
-      (kindOf(letter) << KIND_SHIFT) |
-      byteAt(sums, character);
+      (kindOf(letter) << KIND_SHIFT);
   }
+  return table;
+}
+
+function withSums(values: Int32Array, sums: Uint8Array): Int32Array {
+  const table = values.slice();
+  for (let character = 0; character < table.length; character++)
+    table[character] = (table[character] ?? 0) | (sums[character] ?? 0);
   return table;
 }
 

@@ -1,7 +1,7 @@
 import { type Command, matchesVerb } from '../command.ts';
 import type { CommandGroup } from '../command-group.ts';
 import type { ParseFailure } from './parse-error.ts';
-import { type Invocation, parseWords, type Word } from './program.ts';
+import type { Invocation, ParseProblem, Word } from './program.ts';
 
 export type Parsed =
   | { readonly kind: 'invocation'; readonly invocation: Invocation }
@@ -22,15 +22,33 @@ export async function parseCommand(group: CommandGroup, argv: readonly string[])
     throw await errorOf({ commands, command, argv, problem: undefined });
   }
   const words = named === undefined ? argv : rest;
-  const parsed = parseWords(command, words);
+  const parsed = await parseWords(command, words);
   if ('kind' in parsed) {
     if (parsed.kind !== 'help') throw await errorOf({ commands, command, argv, problem: parsed });
     return { kind: 'help', command };
   }
   const reinterpreted = reinterpretJsonValue(parsed, words);
-  const again = reinterpreted === undefined ? parsed : parseWords(command, reinterpreted);
+  const again = reinterpreted === undefined ? parsed : await parseWords(command, reinterpreted);
   if ('kind' in again) throw await errorOf({ commands, command, argv, problem: again });
   return { kind: 'invocation', invocation: again };
+}
+
+/** Without an option there is nothing to parse, and commander takes longer to load than an offline command to run. */
+async function parseWords(command: Command, argv: readonly string[]): Promise<Invocation | ParseProblem> {
+  if (!argv.some((word) => word.startsWith('-'))) return assignWords(command, argv);
+  const { parseOptions } = await import('./program.ts');
+  return parseOptions(command, argv);
+}
+
+/** The words to the arguments in their order; a list takes all that are left. */
+function assignWords(command: Command, argv: readonly string[]): Invocation | ParseProblem {
+  const parameters = Object.entries(command.arguments);
+  const takesAll = parameters.at(-1)?.[1].isList === true;
+  if (!takesAll && argv.length > parameters.length) return { kind: 'excess-arguments', count: argv.length };
+  const words: Record<string, Word> = {};
+  for (const [index, [name, { isList }]] of parameters.entries())
+    words[name] = isList ? argv.slice(index) : argv[index];
+  return { command, words, common: {} };
 }
 
 function isHelp(word: string): boolean {

@@ -24,10 +24,10 @@ export type ParseProblem =
   | { readonly kind: 'other'; readonly message: string };
 
 /**
- * Parses the words of one command with commander. Only this command's options are built, and without their
+ * Parses the words of one command, options among them, with commander. Only this command's options are built, and without their
  * descriptions: help/layout.ts lays out the help, and only when it is asked for.
  */
-export function parseWords(command: Command, argv: readonly string[]): Invocation | ParseProblem {
+export function parseOptions(command: Command, argv: readonly string[]): Invocation | ParseProblem {
   const program = new Program().exitOverride().configureOutput({ writeOut: () => {}, outputError: () => {} });
   const names = Object.keys(command.arguments);
   for (const name of names) program.argument(command.arguments[name]?.isList ? `[${name}...]` : `[${name}]`);
