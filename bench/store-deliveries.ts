@@ -172,6 +172,7 @@ function newEvent(): NewEvent {
     payload: PAYLOAD,
     occurredAt: DUE,
     createdAt: DUE + sequence,
+    traceparent: null,
   };
 }
 

@@ -26,6 +26,7 @@ export async function measureListing(database: Database, count: number): Promise
         payload: '{"room":null}',
         occurredAt: 0,
         createdAt: Date.now(),
+        traceparent: null,
       },
     ],
     [],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import { ServiceError } from '../../contract/errors.ts';
-import { type AccessLogDeps, logRequest } from '../platform/http/access-log.ts';
+import { type AccessLogDeps, logRequest, startRequestSpan } from '../platform/http/access-log.ts';
 import {
   type AuthenticateRequest,
   createAuthenticateRequest,
@@ -19,6 +19,7 @@ import type { Route } from '../platform/http/route.ts';
 import { allowedMethods } from '../platform/http/route-table.ts';
 import { SECURITY_HEADERS } from '../platform/http/security-headers.ts';
 import { sendError } from '../platform/http/send-error.ts';
+import type { Span } from '../platform/tracing/tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -26,6 +27,8 @@ declare module 'fastify' {
     rawBody: Buffer;
     /** The key that signed it; undefined before the signature is checked, and on paths that are not signed. */
     caller: Caller | undefined;
+    /** Undefined when nothing is traced. */
+    span: Span | undefined;
   }
   interface FastifyContextConfig {
     route?: Route;
@@ -95,6 +98,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   handleClientErrors(app.server, randomUUID);
   app.decorateRequest('rawBody');
   app.decorateRequest('caller');
+  app.decorateRequest('span');
   // authenticateRequest reads the raw body of every method, and routes parse it by their schema.
   for (const method of app.supportedMethods) {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
@@ -117,6 +121,7 @@ function addHooks(app: FastifyInstance, deps: AppDeps, authenticateRequest: Auth
     isClosing = true;
   });
   app.addHook('onRequest', (request, reply, done) => {
+    request.span = startRequestSpan(deps, request);
     logRequest(deps, request, reply);
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     if (errorFormatOf(deps.routes, request)?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);

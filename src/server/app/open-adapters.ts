@@ -11,6 +11,7 @@ import type { MediaServer } from '../platform/livekit/media-server.ts';
 import type { MediaWorkers } from '../platform/livekit/media-workers.ts';
 import type { TokenSigner } from '../platform/livekit/token-signer.ts';
 import type { Log } from '../platform/log.ts';
+import type { Tracing } from '../platform/tracing/tracing.ts';
 import { createRecordingFiles } from '../recordings/files/create-recording-files.ts';
 import { createRecordingStorage } from '../recordings/files/create-recording-storage.ts';
 import { deriveLinkKeys } from '../recordings/files/file-link.ts';
@@ -25,6 +26,7 @@ import { createWebhookSender } from '../webhooks/sender/webhook-sender.ts';
 import type { Closers } from './closers.ts';
 import type { Config } from './config/config.ts';
 import { openStore, type StoreOptions } from './open-store.ts';
+import { observeCalls, openTracing } from './open-tracing.ts';
 import type { Store } from './store.ts';
 
 export type ServiceParts = {
@@ -40,6 +42,7 @@ export type ServiceParts = {
 /** Every adapter of the service. Its clock is the store's. */
 export type Adapters = ServiceParts & {
   readonly metrics: Metrics | undefined;
+  readonly tracing: Tracing | undefined;
   readonly store: Store;
   readonly mediaServer: MediaServer;
   readonly mediaWorkers: MediaWorkers;
@@ -67,19 +70,22 @@ export async function openAdapters(
   const { log, clock, version } = parts;
   const { apiKey, apiSecret } = config.livekit;
   const metrics = config.metrics === 'off' ? undefined : createMetrics({ version, clock });
+  const tracing = await openTracing(config, parts);
+  if (tracing !== undefined) closers.add(() => tracing.close());
+  const observers = observeCalls(metrics, tracing);
   const store = await openStore({
     database: databaseOf(config),
     clock,
     log,
     isMaintained: true,
     onLost: parts.onStoreLost,
-    onCall: metrics?.observeStoreCall,
+    onCall: observers.onStoreCall,
   });
   closers.add(() => store.close());
   const mediaServer = createLivekitMediaServer({
     ...config.livekit,
     log,
-    ...(metrics === undefined ? {} : { onCall: metrics.observeMediaCall }),
+    onCall: observers.onMediaCall,
   });
   closers.add(() => mediaServer.close());
   const addressGuard = createAddressGuard(config.webhookAllowedNetworks);
@@ -96,6 +102,7 @@ export async function openAdapters(
     ...parts,
     clock: store.clock,
     metrics,
+    tracing,
     store,
     mediaServer,
     mediaWorkers: createMediaWorkers(config.redisUrl, log),

@@ -117,6 +117,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
       findKey: keyRing.find,
     },
     log: parts.log,
+    tracing: adapters.tracing,
     runOnce: createRunOnce({ ...adapters, apiKey: config.apiKey }),
     changeRecorder: { clock: adapters.clock, record: (request) => work.auditWriter.record(request) },
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
@@ -217,7 +218,8 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     ingest: async (event: MediaEvent): Promise<void> => {
       // At once, without waiting for the commit of the event.
       background.add(removeWhenBlocked(adapters, event));
-      await intake.ingest(event);
+      // Events of several requests share a commit: each keeps its own trace.
+      await intake.ingest({ ...event, traceparent: adapters.tracing?.current() });
     },
     eventsRefusedSince: () => intake.refusedSince,
     findLeft: createFindLeft(store.presence),

@@ -1,6 +1,7 @@
 import { isProbeRoom } from '../../contract/probe-rooms.ts';
 import type { Clock, IdGenerator } from '../platform/clock.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import type { Tracing } from '../platform/tracing/tracing.ts';
 import type { DeliveryDispatcher } from '../webhooks/dispatcher/dispatcher.ts';
 import type { DeliveryJob } from '../webhooks/store.ts';
 import { type DomainEvent, toNewEvent } from './event-payload.ts';
@@ -13,6 +14,7 @@ export type AppendEventsDeps<Stores extends EventStores = EventStores> = {
   readonly ids: IdGenerator;
   readonly instanceId: string;
   readonly dispatcher: DeliveryDispatcher;
+  readonly tracing?: Pick<Tracing, 'current'> | undefined;
   /** Called after the commit with the events that were stored. */
   readonly onStored?: ((events: readonly CountedEvent[]) => void) | undefined;
 };
@@ -46,6 +48,8 @@ export type AppendScope = {
   readonly session: RoomSession | undefined;
   readonly roomName: string | undefined;
   readonly present: number;
+  /** The trace of the events; by default that of the running request. */
+  readonly traceparent?: string | undefined;
 };
 
 /**
@@ -89,6 +93,7 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedE
     preloadKnownIds,
     append: async (scope, domainEvents) => {
       await preloadKnownIds(domainEvents.map(({ sourceId }) => sourceId));
+      const traceparent = scope.traceparent ?? deps.tracing?.current() ?? null;
       let { session, present } = scope;
       for (const domainEvent of domainEvents) {
         present = Math.max(0, present + (PRESENCE_CHANGES[domainEvent.type] ?? 0));
@@ -96,7 +101,7 @@ function createAppender(deps: StoreEventsDeps, store: EventStores, added: AddedE
         isKnown.set(domainEvent.sourceId, true);
         const context = { session, roomName: scope.roomName, numParticipants: countAt(domainEvent, present) };
         const id = `evt_${deps.ids.next()}`;
-        const event = toNewEvent(domainEvent, { ...context, id, createdAt: deps.clock.now() });
+        const event = toNewEvent(domainEvent, { ...context, id, traceparent, createdAt: deps.clock.now() });
         added.push({ event, isReconciled: domainEvent.isReconciled });
         if (session !== undefined) session = { ...session, sequence: session.sequence + 1 };
       }

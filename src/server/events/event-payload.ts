@@ -51,6 +51,7 @@ export type EventContext = {
   readonly roomName: string | undefined;
   readonly numParticipants: number;
   readonly createdAt: number;
+  readonly traceparent: string | null;
 };
 
 export function toNewEvent(domainEvent: DomainEvent, context: EventContext): NewEvent {
@@ -74,6 +75,7 @@ export function toNewEvent(domainEvent: DomainEvent, context: EventContext): New
     payload: JSON.stringify(payload),
     occurredAt: domainEvent.occurredAt,
     createdAt: context.createdAt,
+    traceparent: context.traceparent,
   };
 }
 

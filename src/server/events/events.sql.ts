@@ -19,6 +19,7 @@ const EVENT_TYPES = {
   payload: 'text',
   occurredAt: 'integer',
   createdAt: 'integer',
+  traceparent: 'text',
 } as const;
 const EVENT_COLUMNS = Object.keys(EVENT_TYPES) as (keyof typeof EVENT_TYPES)[];
 const columns = sql.join(EVENT_COLUMNS.map((column) => sql.ref(column)));

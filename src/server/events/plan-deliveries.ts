@@ -85,6 +85,7 @@ function jobFactory({ ids, clock, dispatcher, instanceId }: PlanDeps) {
         roomSid: event.roomSid,
         payload: event.payload,
         occurredAt: event.occurredAt,
+        traceparent: event.traceparent,
       },
     };
   };

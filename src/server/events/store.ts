@@ -42,6 +42,8 @@ export type NewEvent = {
   /** When it happened. */
   readonly occurredAt: number;
   readonly createdAt: number;
+  /** The trace of the request that led to it (W3C Trace Context); null where nothing is traced. */
+  readonly traceparent: string | null;
 };
 
 export type StoredEvent = NewEvent & { readonly position: number };

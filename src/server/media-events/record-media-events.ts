@@ -150,7 +150,12 @@ async function recordOne(
   const ended = await stopWithRoom(store, interpretation.session, interpretation.domainEvents);
   const domainEvents = [...ended, ...(await interpretEgress(deps, store, event))];
   return appender.append(
-    { session: interpretation.session, roomName: event.room?.name, present },
+    {
+      session: interpretation.session,
+      roomName: event.room?.name,
+      present,
+      traceparent: event.traceparent,
+    },
     domainEvents,
   );
 }

@@ -64,7 +64,7 @@ async function claimJobs(
     .execute();
   const events = await db
     .selectFrom('events')
-    .select(['id', 'roomSid', 'payload', 'occurredAt', 'position'])
+    .select(['id', 'roomSid', 'payload', 'occurredAt', 'traceparent', 'position'])
     .where(sql<boolean>`id ${dialect.oneOf(eventIds)}`)
     .execute();
   const webhookOf = new Map(webhooks.map((row) => [row.id, toWebhook(row)]));

@@ -147,12 +147,13 @@ export type Delivery = NewDelivery & {
 export type DeliveryJob = {
   readonly delivery: Delivery;
   readonly webhook: Webhook;
-  /** The event's stored payload, the session of its room, and when it happened. */
+  /** The event's stored payload, the session of its room, when it happened, and its trace. */
   readonly event: {
     readonly id: string;
     readonly roomSid: string | null;
     readonly payload: string;
     readonly occurredAt: number;
+    readonly traceparent: string | null;
   };
 };
 

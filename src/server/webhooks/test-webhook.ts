@@ -3,6 +3,7 @@ import type { WebhookTest } from '../../contract/webhooks.ts';
 import type { IdGenerator } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import type { Tracing } from '../platform/tracing/tracing.ts';
 import { attemptDelivery } from './dispatcher/attempt-delivery.ts';
 import type { BuildDeliveryDeps } from './dispatcher/build-delivery.ts';
 import { BuildErrorLog } from './dispatcher/build-error-log.ts';
@@ -26,6 +27,7 @@ type TestEvent = {
   /** Unix milliseconds. */
   readonly occurredAt: number;
   readonly createdAt: number;
+  readonly traceparent: string | null;
 };
 
 export type TestWebhookDeps = BuildDeliveryDeps & {
@@ -33,6 +35,7 @@ export type TestWebhookDeps = BuildDeliveryDeps & {
   readonly ids: IdGenerator;
   readonly sender: WebhookSender;
   readonly log: Log;
+  readonly tracing?: Tracing | undefined;
 };
 
 /** Longer than a send may take: nobody else tries it meanwhile. */
@@ -51,9 +54,13 @@ export async function testWebhook(deps: TestWebhookDeps, webhookId: string): Pro
   return { delivered, statusCode, ...(isBroken ? { error } : {}) };
 }
 
-async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: string): Promise<DeliveryJob> {
+async function storeTest(
+  { store, ids, clock, tracing }: TestWebhookDeps,
+  webhookId: string,
+): Promise<DeliveryJob> {
   const now = clock.now();
   const id = `evt_${ids.next()}`;
+  const traceparent = tracing?.current() ?? null;
   return await store.transaction(async (inside) => {
     const webhook = await findWebhook(inside, webhookId);
     const payload = JSON.stringify({
@@ -72,6 +79,7 @@ async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: stri
       room: null,
       roomSid: null,
       sequence: null,
+      traceparent,
     };
     const delivery: NewDelivery = {
       id: `dlv_${ids.next()}`,
@@ -85,6 +93,10 @@ async function storeTest({ store, ids, clock }: TestWebhookDeps, webhookId: stri
     };
     await inside.events.insertAll([event], [delivery]);
     const started = { ...delivery, state: 'pending', attempts: 0, roundAttempts: 0, endedAt: null } as const;
-    return { delivery: started, webhook, event: { id, roomSid: null, payload, occurredAt: now } };
+    return {
+      delivery: started,
+      webhook,
+      event: { id, roomSid: null, payload, occurredAt: now, traceparent },
+    };
   });
 }

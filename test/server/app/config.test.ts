@@ -55,6 +55,23 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   AUTH_SINGLE_HEADER: { good: ['on', 'off', 'true', 'false', '1', '0'], bad: ['yes', 'ON', ' on', '2'] },
   HOST: { good: ['0.0.0.0', '::', 'localhost'], bad: [] },
   PORT: { good: ['0', '1', '65535'], bad: ['-1', '65536', '3e3', '30.0', ' 3000', '0x10', 'http'] },
+  OTEL_SDK_DISABLED: { good: ['true', 'false'], bad: ['on'] },
+  OTEL_TRACES_EXPORTER: { good: ['otlp', 'console', 'none'], bad: ['zipkin', 'otlp,console'] },
+  OTEL_EXPORTER_OTLP_ENDPOINT: { good: ['http://collector:4318'], bad: [...URL_FAULTS] },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: { good: ['https://collector/v1/traces'], bad: [...URL_FAULTS] },
+  OTEL_EXPORTER_OTLP_HEADERS: { good: ['a=b', 'a=b,c=d%20e', 'key=a=b'], bad: ['a', 'a=b,c', '=b'] },
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: { good: ['a=b'], bad: ['a'] },
+  OTEL_EXPORTER_OTLP_PROTOCOL: { good: ['http/protobuf', 'http/json'], bad: ['grpc'] },
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: { good: ['http/protobuf', 'http/json'], bad: ['grpc'] },
+  OTEL_EXPORTER_OTLP_COMPRESSION: { good: ['none', 'gzip'], bad: ['br'] },
+  OTEL_EXPORTER_OTLP_TIMEOUT: { good: ['1', '600000'], bad: ['0', '10s'] },
+  OTEL_SERVICE_NAME: { good: ['rooms'], bad: [] },
+  OTEL_RESOURCE_ATTRIBUTES: { good: ['a=b,c=d'], bad: ['a'] },
+  OTEL_TRACES_SAMPLER: { good: ['always_off', 'parentbased_traceidratio'], bad: ['xray'] },
+  OTEL_TRACES_SAMPLER_ARG: { good: ['0', '0.25', '1', '1.0'], bad: ['2', '1.1', '-1', 'half'] },
+  OTEL_BSP_SCHEDULE_DELAY: { good: ['1', '600000'], bad: ['0'] },
+  OTEL_BSP_MAX_EXPORT_BATCH_SIZE: { good: ['1', '2048'], bad: ['0'] },
+  OTEL_BSP_MAX_QUEUE_SIZE: { good: ['512', '1000000'], bad: ['0'] },
   SHUTDOWN_DELAY: { good: ['0', '300'], bad: ['-1', '301', '1.5'] },
   STRICT_SECRETS: { good: ['off', 'false'], bad: ['yes'] },
   DATABASE_POOL_SIZE: { good: ['2', '1000'], bad: ['1', '1001'] },
@@ -406,6 +423,34 @@ describe('the settings', () => {
       apiKey: 'k',
       apiSecret: 's',
     });
+  });
+
+  it('trace nothing unless an endpoint or an exporter is set, and then as the variables say', () => {
+    expect(load({}).tracing).toBeUndefined();
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
+    expect(load({ ...endpoint, OTEL_SDK_DISABLED: 'true' }).tracing).toBeUndefined();
+    expect(load({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }).tracing).toBeUndefined();
+    expect(load({ OTEL_TRACES_EXPORTER: 'otlp' }).tracing).toMatchObject({
+      serviceName: 'rtc-service',
+      resourceAttributes: {},
+      sampling: { name: 'parentbased_always_on', ratio: 1 },
+      export: { to: 'otlp', url: 'http://localhost:4318/v1/traces', protocol: 'http/protobuf', headers: {} },
+    });
+    const headers = { OTEL_EXPORTER_OTLP_HEADERS: 'a=b%20c,d=%', OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'd=e' };
+    expect(load({ ...endpoint, ...headers, OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }).tracing).toMatchObject({
+      export: { url: 'http://collector:4318/v1/traces', headers: { a: 'b c', d: 'e' }, isCompressed: true },
+    });
+    const own = {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces',
+      OTEL_RESOURCE_ATTRIBUTES: 'team=rooms',
+    };
+    expect(load({ ...endpoint, ...own }).tracing).toMatchObject({
+      resourceAttributes: { team: 'rooms' },
+      export: { url: 'http://traces' },
+    });
+    expect(faultsOf({ ...BASE, ...endpoint, OTEL_BSP_MAX_QUEUE_SIZE: '511' })).toEqual([
+      expect.stringContaining('must not be more than OTEL_BSP_MAX_QUEUE_SIZE'),
+    ]);
   });
 
   it('say where the service is reached', () => {

@@ -37,6 +37,7 @@ async function happen(id: string): Promise<void> {
         sourceId: `EV_${id}`,
         type: 'room_started',
         payload,
+        traceparent: null,
         ...session,
         ...times,
       },

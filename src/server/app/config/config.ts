@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util';
 import { readSecretFiles } from './secret-files.ts';
 import { REQUIRED, type Setting } from './setting.ts';
 import { SETTINGS, type SettingName, type SettingValues } from './settings.ts';
+import { type TracingConfig, tracingConfig } from './tracing-config.ts';
 import { secretWarnings } from './warnings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,6 +38,8 @@ export type Config = {
   readonly recordingPath: string;
   readonly speech: SpeechConfig;
   readonly metrics: 'off' | 'signed' | { readonly host: string; readonly port: number };
+  /** Undefined when no traces are wanted. */
+  readonly tracing: TracingConfig | undefined;
 };
 
 export type SpeechConfig =
@@ -197,6 +200,7 @@ function buildConfig(values: SettingValues, faults: string[]): Config {
     webhookAllowedNetworks: values.WEBHOOK_ALLOWED_NETWORKS.split(',').filter((network) => network !== ''),
     speech: speechConfig(values, faults),
     metrics: metricsConfig(values),
+    tracing: tracingConfig(values, faults),
   };
 }
 

@@ -75,9 +75,9 @@ export function switchSetting(base: SettingBase<boolean>): Setting<boolean> {
   };
 }
 
-export function choiceSetting<const C extends string>(
-  base: SettingBase<C> & { readonly choices: readonly C[] },
-): Setting<C> {
+export function choiceSetting<const C extends string, const F extends C | undefined>(
+  base: SettingBase<F> & { readonly choices: readonly C[] },
+): Setting<C | F> {
   return {
     parse: (text) => base.choices.find((choice) => choice === text),
     allowed: `one of ${base.choices.join(', ')}`,

@@ -14,6 +14,7 @@ import {
   urlSetting,
 } from './setting.ts';
 import { SPEECH_SETTINGS } from './speech-settings.ts';
+import { TRACING_SETTINGS } from './tracing-settings.ts';
 
 const MEDIA = ['ws:', 'wss:', 'http:', 'https:'];
 const SECOND_PER_YEAR = 31_536_000;
@@ -202,6 +203,7 @@ export const SETTINGS = {
     minimum: 1,
     maximum: 65_535,
   }),
+  ...TRACING_SETTINGS,
 } as const satisfies Record<string, Setting<unknown>>;
 
 export type SettingName = keyof typeof SETTINGS;

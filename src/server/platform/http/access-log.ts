@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Log } from '../log.ts';
+import type { Span, TraceHeaders, Tracing } from '../tracing/tracing.ts';
 
 export type CompletedRequest = {
   readonly method: string;
@@ -11,6 +12,7 @@ export type CompletedRequest = {
 
 export type AccessLogDeps = {
   readonly log: Log;
+  readonly tracing?: Pick<Tracing, 'start'> | undefined;
   readonly onResponse?: ((request: CompletedRequest) => void) | undefined;
 };
 
@@ -19,10 +21,36 @@ const CLIENT_CLOSED_REQUEST = 499;
 
 /** Orchestrators and scrapers ask for these every few seconds. A line of each would hide the others. */
 const PROBES: ReadonlySet<string> = new Set(['/v1/health', '/ready', '/metrics']);
+
+/** Starts the span of a request, below the caller's own if there is one. Probes have none. */
+export function startRequestSpan({ tracing }: AccessLogDeps, request: FastifyRequest): Span | undefined {
+  if (PROBES.has(request.routeOptions.config?.route?.path ?? '')) return undefined;
+  return tracing?.start({
+    name: request.method,
+    kind: 'server',
+    parent: traceHeadersOf(request),
+    attributes: { 'http.request.method': request.method, 'url.scheme': request.protocol },
+  });
+}
+
+function traceHeadersOf({ headers }: FastifyRequest): TraceHeaders {
+  return { traceparent: headers.traceparent, tracestate: headers.tracestate };
+}
+
+/** Paths are not in spans either. A client's mistake is no error of the server's. */
+function endSpan(span: Span | undefined, { method, route, status }: CompletedRequest): void {
+  span?.end({
+    name: `${method} ${route}`,
+    attributes: { 'http.route': route, 'http.response.status_code': status },
+    error: status >= 500 ? `answered ${status}` : undefined,
+  });
+}
+
 /** W3C Trace Context: version, trace id, parent id, flags. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
 
-function traceOf({ headers: { traceparent } }: FastifyRequest): { readonly traceId?: string } {
+function traceOf({ span, headers: { traceparent } }: FastifyRequest): { readonly traceId?: string } {
+  if (span !== undefined) return { traceId: span.traceId };
   const [, traceId] = (typeof traceparent === 'string' && TRACEPARENT.exec(traceparent)) || [];
   return traceId === undefined ? {} : { traceId };
 }
@@ -46,6 +74,7 @@ export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: 
       { requestId: request.id, ...traceOf(request), ...completed },
       isComplete ? 'request answered' : 'request broken off',
     );
+    endSpan(request.span, completed);
     deps.onResponse?.(completed);
   });
 }

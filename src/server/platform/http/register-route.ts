@@ -36,13 +36,14 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
     url: route.path,
     config: { route },
     handler: async (request, reply) => {
-      const response = await recordingChange(changeRecorder, { route, request }, async () => {
-        requireScope(route.scopes, request.caller);
-        const input = readInput(validators, request);
-        const work = async (): Promise<RouteResponse> => await route.handle(input as never);
-        return await (isKeyed ? runKeyed(request, work, runOnce) : work());
-      });
-      return send(reply, response);
+      const respond = (): Promise<RouteResponse> =>
+        recordingChange(changeRecorder, { route, request }, async () => {
+          requireScope(route.scopes, request.caller);
+          const input = readInput(validators, request);
+          const work = async (): Promise<RouteResponse> => await route.handle(input as never);
+          return await (isKeyed ? runKeyed(request, work, runOnce) : work());
+        });
+      return send(reply, await (request.span === undefined ? respond() : request.span.within(respond)));
     },
   });
 }

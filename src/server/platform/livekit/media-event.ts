@@ -22,6 +22,8 @@ export type MediaEvent = {
   readonly ingress: MediaEventIngress | undefined;
   /** Identifies one of an ingress's successive streams, because the media server may report a stream several times. */
   readonly streamId?: string | undefined;
+  /** The trace of the request that brought it; undefined when nothing is traced. */
+  readonly traceparent?: string | undefined;
 };
 
 export type MediaEventRoom = {

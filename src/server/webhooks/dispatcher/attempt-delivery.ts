@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { TEST_EVENT } from '../../../contract/event-names.ts';
+import type { Span, SpanEnd, Tracing } from '../../platform/tracing/tracing.ts';
 import type { WebhookResponse, WebhookSender } from '../sender/sender.ts';
 import type { DeliveryJob, DeliveryOutcome } from '../store.ts';
 import { type BuildDeliveryDeps, buildDelivery } from './build-delivery.ts';
@@ -12,6 +13,7 @@ export const LONGEST_RETRY_DELAY_MS = Math.max(...RETRY_DELAYS_MS);
 export type AttemptDeps = BuildDeliveryDeps & {
   readonly sender: WebhookSender;
   readonly buildErrors: Pick<BuildErrorLog, 'error'>;
+  readonly tracing?: Pick<Tracing, 'start'> | undefined;
   /** Called after each attempt, tests apart. */
   readonly onAttempt?: ((attempt: ObservedAttempt) => void) | undefined;
 };
@@ -29,7 +31,10 @@ export type ObservedAttempt = {
 /** Makes one attempt and returns it with the delivery's next state. Never rejects. */
 export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Promise<DeliveryOutcome> {
   const startedAt = deps.clock.now();
-  const response = await buildAndSend(deps, job);
+  const span = startSpan(deps, job);
+  const response = await (span === undefined
+    ? buildAndSend(deps, job)
+    : span.within(() => buildAndSend(deps, job, span.traceparent)));
   const isDelivered = isCompleteSuccess(response);
   const outcome: DeliveryOutcome = {
     attempt: {
@@ -44,8 +49,31 @@ export async function attemptDelivery(deps: AttemptDeps, job: DeliveryJob): Prom
       ? { state: 'delivered', endedAt: deps.clock.now() }
       : afterFailure(job, deps.clock.now()),
   };
+  span?.end(endOf(outcome));
   if (job.delivery.eventName !== TEST_EVENT) deps.onAttempt?.(observed(job, outcome));
   return outcome;
+}
+
+/** The receiver's path may carry a secret of its own, so that only its host is named. */
+function startSpan({ tracing }: AttemptDeps, { delivery, webhook, event }: DeliveryJob): Span | undefined {
+  return tracing?.start({
+    name: `webhook ${delivery.eventName}`,
+    kind: 'client',
+    parent: { traceparent: event.traceparent },
+    attributes: {
+      'http.request.method': 'POST',
+      'server.address': new URL(webhook.url).host,
+      'http.request.resend_count': delivery.attempts,
+      'rtc.webhook.id': webhook.id,
+      'rtc.delivery.id': delivery.id,
+      'rtc.event.id': event.id,
+    },
+  });
+}
+
+function endOf({ attempt: { statusCode, error } }: DeliveryOutcome): SpanEnd {
+  const attributes = statusCode === null ? {} : { 'http.response.status_code': statusCode };
+  return { attributes, error: error ?? undefined };
 }
 
 function observed({ delivery }: DeliveryJob, { attempt, next }: DeliveryOutcome): ObservedAttempt {
@@ -62,9 +90,15 @@ function isCompleteSuccess({ statusCode, error }: WebhookResponse): boolean {
   return error === null && statusCode !== null && statusCode >= 200 && statusCode < 300;
 }
 
-async function buildAndSend(deps: AttemptDeps, job: DeliveryJob): Promise<WebhookResponse> {
+async function buildAndSend(
+  deps: AttemptDeps,
+  job: DeliveryJob,
+  traceparent?: string,
+): Promise<WebhookResponse> {
   try {
-    return await deps.sender.send(await buildDelivery(deps, job));
+    const request = await buildDelivery(deps, job);
+    const headers = traceparent === undefined ? request.headers : { ...request.headers, traceparent };
+    return await deps.sender.send({ ...request, headers });
   } catch (error) {
     deps.buildErrors.error(error, job);
     // The messages of other errors may hold internals.

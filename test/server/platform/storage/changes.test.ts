@@ -7,7 +7,7 @@ let ground: Ground | undefined;
 afterEach(() => ground?.close());
 
 async function insertEvent(store: Store, id: string): Promise<void> {
-  const place = { room: null, roomSid: null, sequence: null };
+  const place = { room: null, roomSid: null, sequence: null, traceparent: null };
   const event = { id, sourceId: id, type: 'room_started', payload: '{}', occurredAt: 1, createdAt: 1 };
   await store.events.insertAll([{ ...event, ...place }], []);
 }

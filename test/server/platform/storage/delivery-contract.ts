@@ -12,6 +12,8 @@ import type { Ground } from './store-contract.ts';
 import { newDelivery, newWebhook } from './webhook-records.ts';
 
 /** What every engine keeps of webhooks, deliveries and leases. */
+const TRACEPARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+
 export function describeDeliveries(engine: string, prepare: () => Promise<Ground>): void {
   describe(`webhooks and deliveries on ${engine}`, () => {
     let ground: Ground;
@@ -32,6 +34,7 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
             payload: '{"room":"demo"}',
             occurredAt: 900,
             createdAt: 1000,
+            traceparent: TRACEPARENT,
           },
         ],
         [],
@@ -284,7 +287,13 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         const jobs = await store.deliveries.claim(claimRequest({ owner: 'me', leaseUntil: 1500 }));
         const delivery = await find('d');
         expect(delivery).toMatchObject({ state: 'pending', leaseOwner: 'me', leaseUntil: 1500, dueAt: 1000 });
-        const event = { id: 'event', roomSid: 'RM_1', payload: '{"room":"demo"}', occurredAt: 900 };
+        const event = {
+          id: 'event',
+          roomSid: 'RM_1',
+          payload: '{"room":"demo"}',
+          occurredAt: 900,
+          traceparent: TRACEPARENT,
+        };
         expect(jobs).toEqual([{ delivery, webhook: newWebhook('hook'), event }]);
       });
 
@@ -992,6 +1001,7 @@ function newEvent(id: string): NewEvent {
     payload: '{}',
     occurredAt: 1,
     createdAt: 1,
+    traceparent: null,
   };
 }
 

@@ -571,6 +571,7 @@ function newEvent(id: string, changes: Partial<NewEvent> = {}): NewEvent {
     payload: '{}',
     occurredAt: 900,
     createdAt: 1000,
+    traceparent: null,
     ...changes,
   };
 }

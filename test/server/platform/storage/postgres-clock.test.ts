@@ -91,6 +91,7 @@ describe('instances on PostgreSQL whose clocks are 15 s apart', () => {
             room: null,
             roomSid: null,
             sequence: null,
+            traceparent: null,
           },
           ...{ payload: '{}', occurredAt: 1, createdAt: 1 },
         },

@@ -120,6 +120,7 @@ function newEvent(id: string, roomSid: string): NewEvent {
     roomSid,
     sequence: 1,
     payload: '{}',
+    traceparent: null,
     ...times,
   };
 }

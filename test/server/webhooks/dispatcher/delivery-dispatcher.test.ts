@@ -182,7 +182,7 @@ function jobOf(id: string, eventName: string, roomSid: string): DeliveryJob {
       updatedAt: 1,
       ...secrets,
     },
-    event: { id, roomSid, payload: '{}', occurredAt: 1 },
+    event: { id, roomSid, payload: '{}', occurredAt: 1, traceparent: null },
   };
 }
 

@@ -31,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '015-turns', up: createTurnTables },
   { name: '016-search', up: (db, _types, engine) => createSearch(db, engine) },
   { name: '017-turns-of-identity', up: indexTurns },
+  { name: '018-event-traces', up: addTraceparent },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
@@ -82,6 +83,11 @@ async function createRecordings(db: Kysely<Tables>, { text, integer }: ColumnTyp
 
 async function addMediaStart(db: Kysely<Tables>, { integer }: ColumnTypes): Promise<void> {
   await db.schema.alterTable('recordings').addColumn('mediaStartedAt', integer).execute();
+}
+
+/** The trace that an event belongs to, so that its deliveries go on with it. */
+async function addTraceparent(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+  await db.schema.alterTable('events').addColumn('traceparent', text).execute();
 }
 
 /** Blocks: identities that may not be in a room. */

@@ -1,0 +1,125 @@
+import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Log } from '../log.ts';
+import { withTimeout } from '../with-timeout.ts';
+import { createSampler, type Sampling } from './sampler.ts';
+import { createSpanProcessor, type SpanExport } from './span-export.ts';
+import type { EndedSpan, Span, SpanEnd, SpanStart, TraceHeaders, Tracing } from './tracing.ts';
+
+/** What the standard OTEL_ variables say. */
+export type TracingSettings = {
+  readonly serviceName: string;
+  readonly resourceAttributes: Readonly<Record<string, string>>;
+  readonly sampling: Sampling;
+  readonly export: SpanExport;
+};
+
+export type TracingDeps = {
+  readonly version: string;
+  readonly instanceId: string;
+  readonly log: Log;
+};
+
+/**
+ * The official SDK without its globals, and without its instrumentations, which patch modules when they are loaded: a
+ * bundle has none left to patch, and our own spans have the names of this service. This module is loaded only when
+ * traces are asked for.
+ */
+export function createTracing(settings: TracingSettings, deps: TracingDeps): Tracing {
+  const processor = createSpanProcessor(settings.export, deps.log);
+  return new OpenTelemetryTracing(settings, { ...deps, processor });
+}
+
+/** A collector that is away must not hold up the end of the process. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** `traceparent` and `tracestate` (https://www.w3.org/TR/trace-context/). */
+const HEADERS = new W3CTraceContextPropagator();
+
+class OpenTelemetryTracing implements Tracing {
+  readonly #contexts = new AsyncLocalStorageContextManager().enable();
+  readonly #provider: TracerProvider;
+  readonly #tracer;
+  readonly #log: Log;
+
+  constructor(settings: TracingSettings, deps: TracingDeps & { readonly processor: SpanProcessor }) {
+    this.#log = deps.log;
+    this.#provider = new TracerProvider({
+      resource: resourceFromAttributes({
+        'service.version': deps.version,
+        'service.instance.id': deps.instanceId,
+        ...settings.resourceAttributes,
+        'service.name': settings.serviceName,
+      }),
+      sampler: createSampler(settings.sampling),
+      spanProcessors: [deps.processor],
+    });
+    this.#tracer = this.#provider.getTracer('rtc-service', deps.version);
+  }
+
+  start({ name, kind, parent, attributes = {} }: SpanStart): Span {
+    const parentContext = contextOf(parent);
+    const options = { kind: kind === 'server' ? SpanKind.SERVER : SpanKind.CLIENT, attributes };
+    const span = this.#tracer.startSpan(name, options, parentContext);
+    const context = trace.setSpan(parentContext, span);
+    return {
+      traceId: span.spanContext().traceId,
+      traceparent: traceparentOf(context) ?? '',
+      within: (work) => this.#contexts.with(context, work),
+      end: (end: SpanEnd = {}) => {
+        if (end.name !== undefined) span.updateName(end.name);
+        if (end.attributes !== undefined) span.setAttributes(end.attributes);
+        if (end.error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: end.error });
+        span.end();
+      },
+    };
+  }
+
+  record({ name, durationMs, error, attributes }: EndedSpan): void {
+    const context = this.#contexts.active();
+    const running = trace.getSpanContext(context);
+    if (running === undefined || (running.traceFlags & TraceFlags.SAMPLED) === 0) return;
+    const endTime = Date.now();
+    const options = { kind: SpanKind.CLIENT, startTime: endTime - durationMs, attributes };
+    const span = this.#tracer.startSpan(name, options, context);
+    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    span.end(endTime);
+  }
+
+  current(): string | undefined {
+    return traceparentOf(this.#contexts.active());
+  }
+
+  async close(): Promise<void> {
+    try {
+      await withTimeout(this.#provider.shutdown(), CLOSE_TIMEOUT_MS, undefined);
+    } catch (err) {
+      this.#log.warn({ err }, 'the last traces could not be sent');
+    }
+    this.#contexts.disable();
+  }
+}
+
+function contextOf(parent: TraceHeaders | undefined): Context {
+  if (typeof parent?.traceparent !== 'string') return ROOT_CONTEXT;
+  return HEADERS.extract(ROOT_CONTEXT, parent, {
+    keys: (headers) => Object.keys(headers),
+    get: (headers: TraceHeaders, name) => {
+      const value = name === 'traceparent' ? headers.traceparent : headers.tracestate;
+      return typeof value === 'string' ? value : undefined;
+    },
+  });
+}
+
+function traceparentOf(context: Context): string | undefined {
+  const headers: Record<string, string> = {};
+  HEADERS.inject(context, headers, {
+    set: (carrier: Record<string, string>, name, value) => {
+      carrier[name] = value;
+    },
+  });
+  return headers.traceparent;
+}
