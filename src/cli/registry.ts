@@ -159,8 +159,8 @@ export const REGISTRY: readonly CommandGroup[] = [
   {
     noun: 'admin',
     section: 'Service',
-    summary: 'Back up and restore the database',
-    verbs: ['backup', 'restore'],
+    summary: 'Back up, restore and move the database',
+    verbs: ['backup', 'restore', 'migrate'],
     load: () => import('./commands/admin.ts'),
   },
   {

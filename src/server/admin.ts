@@ -1,10 +1,13 @@
 import { resolve } from 'node:path';
 import { ServiceError } from '../contract/errors.ts';
 import { type Backup, createBackup } from './app/backup/create-backup.ts';
+import { migrateToPostgres } from './app/backup/migrate-to-postgres.ts';
 import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts';
-import { readEnvironment } from './app/config/config.ts';
+import { type Environment, readEnvironment } from './app/config/config.ts';
 import { DEFAULT_DATA_DIR } from './app/config/settings.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
+import { createLog } from './platform/pino-log.ts';
+import type { LoadedTable } from './platform/storage/postgres/load-tables.ts';
 import { systemClock } from './platform/system.ts';
 
 /**
@@ -29,6 +32,33 @@ export async function restore(folder: string): Promise<Restoration & { readonly 
   return { ...restoration, dataDir };
 }
 
+export type Migration = {
+  readonly tables: readonly LoadedTable[];
+  readonly dataDir: string;
+  /** Where the key of the webhook secrets is, which a service on PostgreSQL needs as a setting. */
+  readonly key: 'file' | 'setting';
+};
+
+/**
+ * Copies the SQLite database in DATA_DIR into an empty PostgreSQL database, while no service and no worker uses it.
+ * Without an address DATABASE_URL has it.
+ *
+ * @throws ServiceError whose message says what to do.
+ */
+export async function migrate(to: string | undefined): Promise<Migration> {
+  const environment = readEnvironment(process.env, process.cwd());
+  const databaseUrl = to ?? environment.DATABASE_URL;
+  if (!databaseUrl) {
+    throw new ServiceError('invalid-request', 'No PostgreSQL database is named', {
+      hint: { text: 'name it with --to, or set DATABASE_URL' },
+    });
+  }
+  const { dataDir, hasKeySetting } = sourceOf(environment);
+  const log = createLog('warn');
+  const tables = await migrateToPostgres({ dataDir, clock: systemClock, log }, databaseUrl);
+  return { tables, dataDir, key: hasKeySetting ? 'setting' : 'file' };
+}
+
 /** Not by the whole configuration: a database can be saved where the other settings of the service are not at hand. */
 function readSettings() {
   const environment = readEnvironment(process.env, process.cwd());
@@ -38,6 +68,10 @@ function readSettings() {
       'DATABASE_URL is set, so that the database is on a PostgreSQL server. Back it up by pg_dump --format=custom --no-owner, and restore it by pg_restore --clean --if-exists --no-owner --single-transaction while no service and no worker runs; keep ENCRYPTION_KEY too.',
     );
   }
+  return sourceOf(environment);
+}
+
+function sourceOf(environment: Environment) {
   return {
     dataDir: resolve(environment.DATA_DIR || DEFAULT_DATA_DIR),
     hasKeySetting: Boolean(environment.ENCRYPTION_KEY),

@@ -1,13 +1,14 @@
-import { EXIT, EXIT_CODE_OF_ERROR, type ExitCode } from '../errors/cli-error.ts';
+import { join } from 'node:path';
+import { EXIT, EXIT_CODE_OF_ERROR, type ExitCode, usageError } from '../errors/cli-error.ts';
 import { startError } from '../errors/start-error.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { YES } from '../framework/common-options.ts';
 import type { Context } from '../framework/context.ts';
-import { argument } from '../framework/parameters.ts';
+import { argument, option } from '../framework/parameters.ts';
 import { confirmOrRefuse } from '../framework/prompts.ts';
 import { formatBytes } from '../terminal/byte-size.ts';
-import type { Backup, Restoration, ServiceAdmin } from '../terminal/io.ts';
-import { type Column, record } from '../terminal/result.ts';
+import type { Backup, MigratedTable, Restoration, ServiceAdmin } from '../terminal/io.ts';
+import { type Column, list, record } from '../terminal/result.ts';
 
 const BACKUP_FIELDS = ['folder', 'sizeBytes', 'key'] as const satisfies readonly (keyof Backup)[];
 const BACKUP_COLUMNS: readonly Column<Backup>[] = [
@@ -95,6 +96,64 @@ const restore = defineCommand({
   },
 });
 
+const TABLE_FIELDS = ['table', 'rows', 'checksum'] as const satisfies readonly (keyof MigratedTable)[];
+const TABLE_COLUMNS: readonly Column<MigratedTable>[] = [
+  { heading: 'TABLE', value: ({ table }) => table, paint: 'name' },
+  { heading: 'ROWS', value: ({ rows }) => rows },
+  {
+    heading: 'CHECKSUM',
+    value: ({ checksum }) => checksum,
+    display: ({ checksum }) => checksum.slice(0, 12),
+  },
+];
+
+const migrate = defineCommand({
+  noun: 'admin',
+  verb: 'migrate',
+  summary: 'Copy the SQLite database into PostgreSQL',
+  description:
+    'Refused while a service or a worker has the SQLite database in DATA_DIR open, and when the PostgreSQL database is not empty. Every row is read back and compared before the commit: all of it is copied, or nothing. The SQLite database is not changed.',
+  needs: 'nothing',
+  fields: TABLE_FIELDS,
+  arguments: {},
+  options: {
+    to: option(
+      '--to <url>',
+      'address of the PostgreSQL database, DATABASE_URL by default; PGPASSWORD or ~/.pgpass has its password',
+      { parse: addressWithoutPassword },
+    ),
+  },
+  examples: [
+    { line: 'rtc admin migrate --to postgres://rtc@db.example.org/rtc', does: 'The database in .rtc' },
+    { line: 'DATABASE_URL_FILE=/run/secrets/url rtc admin migrate', does: 'To the address in a file' },
+  ],
+  async run(context, { to }) {
+    const { tables, dataDir, key } = await onThisMachine(context, (admin) => admin.migrate(to));
+    return list({
+      response: { tables, dataDir, key },
+      records: tables,
+      identify: ({ table }) => table,
+      columns: TABLE_COLUMNS,
+      empty: 'no tables',
+      notes: [
+        'Both databases have the same rows.',
+        key === 'setting'
+          ? 'Start the service with DATABASE_URL and the ENCRYPTION_KEY that it had.'
+          : `Start the service with DATABASE_URL and ENCRYPTION_KEY_FILE=${join(dataDir, 'encryption.key')}.`,
+      ],
+    });
+  },
+});
+
+/** Other users of the machine see the arguments of a process. */
+function addressWithoutPassword(typed: string): string {
+  if (URL.canParse(typed) && new URL(typed).password === '') return typed;
+  throw usageError(
+    'must be postgres://user@host:5432/database without a password, as other users see the arguments of a process',
+    'put the password into PGPASSWORD or ~/.pgpass',
+  );
+}
+
 async function onThisMachine<T>({ io }: Context, work: (admin: ServiceAdmin) => Promise<T>): Promise<T> {
   try {
     return await work(await io.loaders.admin());
@@ -109,4 +168,4 @@ function exitCodeOf(error: unknown): ExitCode {
   return found?.[1] ?? EXIT.failure;
 }
 
-export const commands: readonly Command[] = [backup, restore];
+export const commands: readonly Command[] = [backup, restore, migrate];

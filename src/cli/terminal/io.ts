@@ -86,6 +86,21 @@ export type BillOfMaterials = {
 export type ServiceAdmin = {
   backup(folder: string): Promise<Backup>;
   restore(folder: string): Promise<Restoration>;
+  /** Into the PostgreSQL database of that address, or of DATABASE_URL. */
+  migrate(to: string | undefined): Promise<Migration>;
+};
+
+export type Migration = {
+  readonly tables: readonly MigratedTable[];
+  readonly dataDir: string;
+  readonly key: 'file' | 'setting';
+};
+
+export type MigratedTable = {
+  readonly table: string;
+  readonly rows: number;
+  /** The sum of the SHA-256 of every row, as 64 hexadecimal digits; the same on both sides. */
+  readonly checksum: string;
 };
 
 export type Backup = {

@@ -1,0 +1,61 @@
+import { copyFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServiceError } from '../../../contract/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import type { LoadedTable } from '../../platform/storage/postgres/load-tables.ts';
+import { holdSqliteFile } from '../../platform/storage/sqlite/backup-file.ts';
+import { checkSqliteFile } from '../../platform/storage/sqlite/file.ts';
+import { readTables } from '../../platform/storage/sqlite/read-tables.ts';
+import { openStore } from '../open-store.ts';
+import { exists, flush } from './create-backup.ts';
+import { DATABASE_FILE } from './manifest.ts';
+
+export type MigrationSource = { readonly dataDir: string; readonly clock: Clock; readonly log: Log };
+
+/**
+ * Copies the SQLite database into an empty PostgreSQL database, checked row by row. The file is not changed: the
+ * service can go back to it. A copy of it is brought to this version's schema first, so that both sides have the same.
+ *
+ * @throws ServiceError conflict when a service or a worker has the file open or the target has rows, and
+ *   storage-unavailable when one of the two cannot be used.
+ */
+export async function migrateToPostgres(
+  { dataDir, clock, log }: MigrationSource,
+  databaseUrl: string,
+): Promise<readonly LoadedTable[]> {
+  const database = join(dataDir, DATABASE_FILE);
+  if (!(await exists(database))) {
+    throw new ServiceError('storage-unavailable', `There is no database ${database}`, {
+      hint: { text: 'set DATA_DIR to that of the service' },
+    });
+  }
+  await checkSqliteFile(database);
+  // The driver takes time to load, and no other command of this program needs it.
+  const { loadTables } = await import('../../platform/storage/postgres/load-tables.ts');
+  // Whoever wants the service's database may not have it until the copy is complete.
+  const held = holdSqliteFile(database);
+  const copy = `${database}.migrating`;
+  try {
+    await removeCopy(copy);
+    await copyFile(database, copy);
+    await flush(copy);
+    for (const target of [{ sqlitePath: copy }, { databaseUrl }]) {
+      const store = await openStore({ database: target, clock, log });
+      await store.close();
+    }
+    const source = readTables(copy);
+    try {
+      return await loadTables(databaseUrl, source);
+    } finally {
+      source.close();
+    }
+  } finally {
+    await removeCopy(copy);
+    held.release();
+  }
+}
+
+async function removeCopy(copy: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(copy + suffix, { force: true });
+}

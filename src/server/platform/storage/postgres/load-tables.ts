@@ -1,0 +1,152 @@
+import { Client, DatabaseError, types } from 'pg';
+import { ServiceError } from '../../../../contract/errors.ts';
+import { type PlainRow, RowDigest } from '../row-digest.ts';
+import { translatePostgresError } from './errors.ts';
+import { explainStart } from './start.ts';
+
+/** Rows of one statement, each column of which is one parameter. */
+const ROWS_AT_ONCE = 1_000;
+/** Tables that every database has rows in. */
+const NEVER_EMPTY = ['rtcMigrations', 'counters'];
+const INT8_OID = 20;
+
+export type LoadedTable = { readonly table: string; readonly rows: number; readonly checksum: string };
+
+export type TableSource = {
+  readonly tables: readonly string[];
+  columnsOf(table: string): readonly string[];
+  rowsOf(table: string): Iterable<PlainRow>;
+};
+
+/**
+ * Copies every table into an empty database that has the schema already, in one transaction, and reads every row back
+ * before the commit. A service that starts meanwhile waits.
+ *
+ * @throws ServiceError conflict when the database has rows, and internal-error when a row is not what was copied;
+ *   nothing was changed then.
+ */
+export async function loadTables(url: string, source: TableSource): Promise<readonly LoadedTable[]> {
+  const client = new Client({
+    connectionString: url,
+    application_name: 'rtc-service',
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8_OID ? Number : types.getTypeParser(oid, format),
+    },
+  });
+  client.on('error', () => {});
+  try {
+    await client.connect().catch((error: unknown) => {
+      throw explainStart(error, url);
+    });
+    await client.query('begin');
+    await lockEmpty(client, source.tables);
+    const loaded: LoadedTable[] = [];
+    for (const table of source.tables) loaded.push(await loadTable(client, source, table));
+    await client.query('commit');
+    return loaded;
+  } catch (error) {
+    throw withoutValues(error);
+  } finally {
+    // What is not committed is rolled back with its connection.
+    await client.end().catch(() => {});
+  }
+}
+
+/** A message of PostgreSQL's may quote what is in a row. */
+function withoutValues(error: unknown): unknown {
+  const translated = translatePostgresError(error);
+  if (!(translated instanceof DatabaseError)) return translated;
+  const { code, table, column } = translated;
+  const place = table === undefined ? '' : ` in ${table}${column === undefined ? '' : `.${column}`}`;
+  return new ServiceError(
+    'internal-error',
+    `PostgreSQL refused a statement with ${code}${place}; nothing was changed`,
+  );
+}
+
+async function lockEmpty(client: Client, tables: readonly string[]): Promise<void> {
+  await client.query(`lock table ${tables.map(quote).join(', ')} in access exclusive mode`);
+  for (const table of tables) {
+    if (NEVER_EMPTY.includes(table)) continue;
+    const { rows } = await client.query(`select 1 from ${quote(table)} limit 1`);
+    if (rows.length === 0) continue;
+    throw new ServiceError('conflict', `The PostgreSQL database is not empty: ${table} has rows`, {
+      hint: { text: 'name an empty database' },
+    });
+  }
+}
+
+async function loadTable(client: Client, source: TableSource, table: string): Promise<LoadedTable> {
+  const columns = source.columnsOf(table);
+  const listed = columns.map(quote).join(', ');
+  const described = await columnsIn(client, table);
+  const kinds = new Map(described.map(({ name, kind }) => [name, kind]));
+  const lists = columns.map((column, index) => `$${index + 1}::${kinds.get(column) ?? 'text'}[]`);
+  const insert = `insert into ${quote(table)} (${listed}) overriding system value select * from unnest(${lists.join(', ')})`;
+  if (NEVER_EMPTY.includes(table)) await client.query(`delete from ${quote(table)}`);
+  const sent = new RowDigest();
+  for (const batch of batchesOf(source.rowsOf(table))) {
+    for (const row of batch) sent.add(row);
+    const parameters = columns.map((_, index) => batch.map((row) => row[index]));
+    await client.query(insert, parameters);
+  }
+  const stored = await digestOf(client, `select ${listed} from ${quote(table)}`);
+  if (stored.count !== sent.count || stored.checksum !== sent.checksum) {
+    throw new ServiceError(
+      'internal-error',
+      `${table} is not the same in PostgreSQL: ${sent.count} rows were sent and ${stored.count} read; nothing was changed`,
+    );
+  }
+  for (const { name, isNumbered } of described) if (isNumbered) await continueNumbers(client, table, name);
+  return { table, rows: stored.count, checksum: stored.checksum };
+}
+
+type ColumnDescription = { readonly name: string; readonly kind: string; readonly isNumbered: boolean };
+
+/** `kind` is the type, such as `bigint`; what is numbered has a sequence of PostgreSQL's. */
+async function columnsIn(client: Client, table: string): Promise<readonly ColumnDescription[]> {
+  const { rows } = await client.query<ColumnDescription>(
+    `select column_name as name, data_type as kind, is_identity = 'YES' as "isNumbered"
+    from information_schema.columns where table_schema = current_schema() and table_name = $1`,
+    [table],
+  );
+  return rows;
+}
+
+/** Numbers that PostgreSQL gives from now on follow those that were copied. */
+async function continueNumbers(client: Client, table: string, column: string): Promise<void> {
+  await client.query(
+    `select setval(pg_get_serial_sequence($1, $2), (select max(${quote(column)}) from ${quote(table)}))`,
+    [quote(table), column],
+  );
+}
+
+/** By a cursor: a table may be larger than the memory of this process. */
+async function digestOf(client: Client, select: string): Promise<RowDigest> {
+  const digest = new RowDigest();
+  await client.query(`declare stored no scroll cursor for ${select}`);
+  for (;;) {
+    const text = `fetch ${ROWS_AT_ONCE} from stored`;
+    const { rows } = await client.query<(string | number | null)[]>({ text, rowMode: 'array' });
+    if (rows.length === 0) break;
+    for (const row of rows) digest.add(row);
+  }
+  await client.query('close stored');
+  return digest;
+}
+
+function* batchesOf(rows: Iterable<PlainRow>): Iterable<readonly PlainRow[]> {
+  let batch: PlainRow[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < ROWS_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,55 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { PlainRow } from '../row-digest.ts';
+import { sanitizeText } from '../sanitize-text.ts';
+
+/** The tables of a database file that nobody writes to. */
+export type TableReader = {
+  /** In the order of their names. */
+  readonly tables: readonly string[];
+  /** Columns that are stored, in their order; those that the database computes are left out. */
+  columnsOf(table: string): readonly string[];
+  /** The texts are those that PostgreSQL can hold. */
+  rowsOf(table: string): Iterable<PlainRow>;
+  close(): void;
+};
+
+export function readTables(path: string): TableReader {
+  const database = new DatabaseSync(path, { readOnly: true });
+  // Not the tables of the full-text index, which PostgreSQL makes by itself.
+  const tables = database
+    .prepare(
+      `select name from pragma_table_list
+      where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\'`,
+    )
+    .all()
+    .map(({ name }) => String(name))
+    .toSorted();
+  // `hidden` is 2 or 3 for a generated column (https://sqlite.org/pragma.html#pragma_table_xinfo).
+  const columnsOf = (table: string): readonly string[] =>
+    database
+      .prepare('select name from pragma_table_xinfo(?) where hidden = 0 order by cid')
+      .all(table)
+      .map(({ name }) => String(name));
+  return {
+    tables,
+    columnsOf,
+    *rowsOf(table) {
+      const columns = columnsOf(table);
+      const listed = columns.map(quote).join(', ');
+      for (const row of database.prepare(`select ${listed} from ${quote(table)}`).iterate()) {
+        yield columns.map((column) => plain(row[column]));
+      }
+    },
+    close: () => database.close(),
+  };
+}
+
+function quote(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+function plain(value: unknown): string | number | null {
+  if (value === null || typeof value === 'number') return value;
+  if (typeof value === 'string') return sanitizeText(value);
+  throw new Error(`a column holds a ${typeof value}, which no table of ours has`);
+}
