@@ -10,7 +10,7 @@ import {
 import { generate, match, messages, type Place, translateFaults } from '../fiscal/index.ts';
 import { fieldOfName, type RecordField } from './columns.ts';
 import { type DateParts, dateOfText } from './date-text.ts';
-import { PERSON_TEXTS } from './person-texts.ts';
+import { PERSON_TEXTS, type PersonTexts } from './person-texts.ts';
 import { provinceOfText } from './province-text.ts';
 import type { Rules } from './rules.ts';
 
@@ -170,11 +170,12 @@ function isNo(text: string): boolean {
 /** What is wrong with day, month or year is wrong with the date that they came from; text that is no text is told so. */
 function errorsOf(record: PersonRecord, named: RecordErrors, { language }: Rules): RecordErrors {
   const texts = PERSON_TEXTS[language];
-  const { day, month, year, ...rest } = named;
+  const told = withAbsence(named, texts);
+  const { day, month, year, ...rest } = told;
   const fault = year ?? month ?? day;
   const errors =
     record.date === undefined || fault === undefined
-      ? named
+      ? told
       : { ...rest, date: dateError(record.date, fault, texts) };
   const garbled = (['name', 'surname', 'city'] as const).filter(
     (field) => errors[field] !== undefined && isGarbled(record[field]),
@@ -187,6 +188,16 @@ function errorsOf(record: PersonRecord, named: RecordErrors, { language }: Rules
         { reason: 'garbled', message: texts.garbled(texts.fields[field] ?? field) },
       ]),
     ),
+  };
+}
+
+/** Of a missing name, how to say that the person has none. */
+function withAbsence(errors: RecordErrors, texts: PersonTexts): RecordErrors {
+  const { name, surname } = errors;
+  return {
+    ...errors,
+    ...(name?.reason === 'missing' ? { name: { ...name, message: texts.nameMissing } } : {}),
+    ...(surname?.reason === 'missing' ? { surname: { ...surname, message: texts.surnameMissing } } : {}),
   };
 }
 

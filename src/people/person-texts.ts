@@ -2,6 +2,9 @@ import type { Language } from '../fiscal/index.ts';
 
 /** What is said about the cells of a table of people, beside the messages of the fiscal library. */
 export type PersonTexts = {
+  /** They say how a table tells that a person has none. */
+  readonly nameMissing: string;
+  readonly surnameMissing: string;
   readonly dateMissing: string;
   readonly dateFormat: string;
   readonly garbled: (field: string) => string;
@@ -29,12 +32,20 @@ const ITALIAN_FIELDS: Readonly<Record<string, string>> = {
 
 export const PERSON_TEXTS: Readonly<Record<Language, PersonTexts>> = {
   en: {
+    nameMissing:
+      'the given name is missing; for who has none: a column "no name" with yes, or the header "name (if any)"',
+    surnameMissing:
+      'the surname is missing; for who has none: a column "no surname" with yes, or the header "surname (if any)"',
     dateMissing: 'the birth date is missing',
     dateFormat: 'the birth date must be YYYY-MM-DD or DD/MM/YYYY',
     garbled: (field) => `the ${field} has characters that could not be read: is the input UTF-8 throughout?`,
     fields: {},
   },
   it: {
+    nameMissing:
+      'manca il nome; per chi non lo ha: una colonna "senza nome" con sì, oppure l\'intestazione "nome (se presente)"',
+    surnameMissing:
+      'manca il cognome; per chi non lo ha: una colonna "senza cognome" con sì, oppure l\'intestazione "cognome (se presente)"',
     dateMissing: 'manca la data di nascita',
     dateFormat: 'la data di nascita deve avere la forma GG/MM/AAAA o AAAA-MM-GG',
     garbled: (field) => `${field}: caratteri illeggibili; il file è tutto in UTF-8?`,

@@ -100,6 +100,29 @@ describe('a workbook of people', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
+  it('tells how a person without a name is written, where a name is missing', async () => {
+    const rows =
+      'Cognome;Nome;Sesso;Data di nascita;Comune\nSingh;;F;01/02/1980;India\nRossi;Mario;M;01/02/1980;Roma\n';
+    const { stderr, stdout } = await cf('generate - --csv --append --lang it', rows);
+    const told =
+      'manca il nome; per chi non lo ha: una colonna "senza nome" con sì, oppure l\'intestazione "nome (se presente)"';
+    expect(stderr.split('\n').slice(1)).toEqual([
+      `riga 2: ${told}`,
+      '2 righe: 1 corretta, 1 errata',
+      `         1  ${told}`,
+      '',
+    ]);
+    expect(stdout.split('\n')[1]).toContain('Singh;;F;01/02/1980;India;;;;"manca il nome; per chi');
+    const english = await cf('generate - --csv', rows);
+    expect(english.stderr).toContain(
+      'for who has none: a column "no name" with yes, or the header "name (if any)"',
+    );
+    const asTold = await cf('generate - --csv', rows.replace('Nome', 'nome (se presente)'));
+    expect(asTold.stdout).toBe(`SNGXXX80B41Z222P\n${CODE}\n`);
+    const column = rows.replace('Nome', 'Nome;Senza nome').replace(';;', ';;sì;').replace('Mario', 'Mario;');
+    expect((await cf('generate - --csv', column)).stdout).toBe(`SNGXXX80B41Z222P\n${CODE}\n`);
+  });
+
   it('is read from stdin, and by the name of a sheet', async () => {
     const rows = [HEADER.slice(1), ['Rossi', 'Mario', 'M', '01/02/1980', 'Roma', 'RM']];
     const sheets = [

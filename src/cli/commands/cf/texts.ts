@@ -111,7 +111,7 @@ export const TEXTS: Readonly<Record<Language, Texts>> = {
     furtherBad: 'Le altre righe errate sono contate e non elencate; --rejects FILE le conserva tutte.',
     readAs: (format) => `Letto come ${format}.`,
     summary: ({ lines, good, bad }) =>
-      `${lines} ${lines === '1' ? 'riga' : 'righe'}: ${good} corrette, ${bad} errate`,
+      `${lines} ${lines === '1' ? 'riga' : 'righe'}: ${good} ${good === '1' ? 'corretta' : 'corrette'}, ${bad} ${bad === '1' ? 'errata' : 'errate'}`,
     rowProblems: {
       'no-end': 'più di un megabyte senza fine di riga: virgolette mai chiuse?',
       'quote-not-closed': 'virgolette aperte e mai chiuse',
