@@ -3,6 +3,7 @@ import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { shellQuote } from '../../contract/shell-quote.ts';
+import { codeOfError, isObject, membersOf } from '../../contract/unknown-value.ts';
 import { makeFolder } from '../../folders/make-folder.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
@@ -73,7 +74,7 @@ async function readPrivately(path: string, platform: string): Promise<string | u
     return await readFile(path, 'utf8');
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOfError(cause) === 'ENOENT') return undefined;
     throw fileError(cause, { path, doing: 'read', exitCode: EXIT.failure });
   }
 }
@@ -102,8 +103,8 @@ function parseStore(path: string, text: string): ProfileStore {
     // The parser's message quotes the file, and with it perhaps a secret.
     throw broken('it is not JSON');
   }
-  const { current, profiles } = (value ?? {}) as { current?: unknown; profiles?: unknown };
-  if (typeof profiles !== 'object' || profiles === null) throw broken('it has no "profiles" object');
+  const { current, profiles } = membersOf(value);
+  if (!isObject(profiles)) throw broken('it has no "profiles" object');
   if (current !== undefined && typeof current !== 'string') throw broken('"current" is not a name');
   for (const [name, profile] of Object.entries(profiles)) {
     const error = profileError(profile);
@@ -113,8 +114,8 @@ function parseStore(path: string, text: string): ProfileStore {
 }
 
 function profileError(profile: unknown): string | undefined {
-  if (typeof profile !== 'object' || profile === null) return 'is not an object';
-  const { url, apiKey, ...rest } = profile as Record<string, unknown>;
+  if (!isObject(profile)) return 'is not an object';
+  const { url, apiKey, ...rest } = profile;
   if (typeof url !== 'string' || typeof apiKey !== 'string') return 'lacks "url" or "apiKey"';
   const { apiSecret, apiSecretCommand, apiSecretFile } = rest;
   const sources = [apiSecret, apiSecretCommand, apiSecretFile].filter((source) => source !== undefined);

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { shellQuote } from '../../contract/shell-quote.ts';
+import { codeOfError, membersOf } from '../../contract/unknown-value.ts';
 import { CliError, EXIT, type ExitCode } from './cli-error.ts';
 
 export type FileUse = {
@@ -15,15 +16,15 @@ type SystemError = Error & { readonly code: string; readonly path?: string };
 /** Whether an error is the file system's, rather than a fault of ours. */
 export function isFileError(error: unknown): error is SystemError {
   if (!(error instanceof Error)) return false;
-  const { code, path } = error as { readonly code?: unknown; readonly path?: unknown };
+  const { code, path } = membersOf(error);
   return typeof code === 'string' && (typeof path === 'string' || FULL.has(code));
 }
 
 /** A file that cannot be used, in words, and what to do about it; never with what is in it. */
 export function fileError(cause: unknown, { path, doing, exitCode = EXIT.usage }: FileUse): CliError {
-  const { code = '', path: own } = (cause ?? {}) as Partial<SystemError>;
-  const file = path ?? own ?? 'the output';
-  const [message, next] = describeErrorCode(code, file, doing);
+  const { path: own } = membersOf(cause);
+  const file = path ?? (typeof own === 'string' ? own : 'the output');
+  const [message, next] = describeErrorCode(codeOfError(cause) ?? '', file, doing);
   return new CliError(exitCode, message, { next, cause });
 }
 

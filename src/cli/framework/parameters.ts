@@ -1,3 +1,4 @@
+import { isObject } from '../../contract/unknown-value.ts';
 import { bilingualError } from '../errors/bilingual-error.ts';
 import { usageError } from '../errors/cli-error.ts';
 import { didYouMean, forseIntendeva } from '../errors/did-you-mean.ts';
@@ -198,11 +199,9 @@ export function oneOf<const T extends string>(choices: readonly T[]): OptionExtr
   };
 }
 
-export function jsonObject(text: string): Record<string, unknown> {
+export function jsonObject(text: string): Readonly<Record<string, unknown>> {
   const value = parseJson(text);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
+  if (isObject(value)) return value;
   throw usageError('is JSON, but not an object', OBJECT_EXAMPLE);
 }
 

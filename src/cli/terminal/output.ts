@@ -1,3 +1,4 @@
+import { membersOf } from '../../contract/unknown-value.ts';
 import { bilingualError } from '../errors/bilingual-error.ts';
 import {
   escapeCell,
@@ -168,9 +169,8 @@ function isObject(value: unknown): value is object {
 }
 
 export function select(subject: object, fields: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    fields.map((field) => [field, (subject as Record<string, unknown>)[field] ?? null]),
-  );
+  const members = membersOf(subject);
+  return Object.fromEntries(fields.map((field) => [field, members[field] ?? null]));
 }
 
 function tabSeparated(terminal: Terminal, row: Row): string {

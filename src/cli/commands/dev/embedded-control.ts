@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import type { WireRequest } from '../../../client/client-options.ts';
+import { membersOf } from '../../../contract/unknown-value.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 
 export type ControlCall = {
@@ -52,7 +53,7 @@ export async function sendControl(
 
 function errorOf(text: string): string | undefined {
   try {
-    const { error } = (JSON.parse(text) ?? {}) as { readonly error?: unknown };
+    const { error } = membersOf(JSON.parse(text));
     return typeof error === 'string' ? error : undefined;
   } catch {
     // A real LiveKit's "404 page not found".

@@ -1,6 +1,7 @@
 import { RtcError } from '../../../client/rtc-error.ts';
 import type { SelfCheck } from '../../../contract/self-check.ts';
 import { TIMESTAMP_WINDOW_SECONDS } from '../../../contract/signing.ts';
+import { membersOf } from '../../../contract/unknown-value.ts';
 import { openClient } from '../../connection/connect.ts';
 import { maskKey } from '../../connection/mask-secrets.ts';
 import { readCredentials, type Settings } from '../../connection/settings.ts';
@@ -144,7 +145,7 @@ function describeSettings(settings: Settings): string {
 
 function healthOf(body: string): { readonly version: string } | undefined {
   try {
-    const { status, version } = (JSON.parse(body) ?? {}) as { status?: unknown; version?: unknown };
+    const { status, version } = membersOf(JSON.parse(body));
     return status === 'ok' && typeof version === 'string' ? { version } : undefined;
   } catch {
     // Some page: not the service.

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Event } from '../../../contract/events.ts';
+import { membersOf } from '../../../contract/unknown-value.ts';
 import { escapeForTerminal } from '../../terminal/escape-for-terminal.ts';
 import type { Column } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -69,7 +70,7 @@ function aboutOf(event: Event): string {
 
 /** LiveKit's TrackInfo: MICROPHONE says more than AUDIO. */
 function trackKind(track: object): string {
-  const { source, type } = track as { readonly source?: unknown; readonly type?: unknown };
+  const { source, type } = membersOf(track);
   const kind = typeof source === 'string' && source !== 'UNKNOWN' ? source : type;
   return typeof kind === 'string' ? kind.toLowerCase().replaceAll('_', ' ') : 'track';
 }

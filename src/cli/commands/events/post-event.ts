@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import type { Event } from '../../../contract/events.ts';
+import { isObject } from '../../../contract/unknown-value.ts';
 import {
   STANDARD_SIGNATURE_HEADER,
   signBody,
@@ -118,8 +119,8 @@ function explainFault(code: string, error: unknown): PostOutcome {
 
 /** Code of the error, of its cause, or of the first of several: one per address of localhost. */
 function codeOf(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return '';
-  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
+  if (!isObject(error)) return '';
+  const { code, cause, errors } = error;
   if (typeof code === 'string') return code;
   return codeOf(Array.isArray(errors) ? errors[0] : cause);
 }

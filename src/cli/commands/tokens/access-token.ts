@@ -1,3 +1,4 @@
+import { isObject, membersOf } from '../../../contract/unknown-value.ts';
 /** The claims of a LiveKit access token, https://docs.livekit.io/home/get-started/authentication/ */
 export type TokenClaims = {
   /** As in the token. */
@@ -22,14 +23,14 @@ export function inspectToken(token: string, nowMs: number): TokenClaims | undefi
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
   const payload = parsePart(parts[1] ?? '');
   if (payload === undefined || parsePart(parts[0] ?? '') === undefined) return undefined;
-  const video = objectOf(payload.video);
+  const video = membersOf(payload.video);
   const exp = typeof payload.exp === 'number' ? payload.exp : undefined;
   return {
     payload,
     identity: textOf(payload.sub),
     name: textOf(payload.name),
     room: textOf(video.room),
-    role: textOf(objectOf(payload.attributes)['rtc.role']),
+    role: textOf(membersOf(payload.attributes)['rtc.role']),
     grants: Object.keys(video).filter((grant) => video[grant] === true),
     metadata: textOf(payload.metadata),
     issuer: textOf(payload.iss),
@@ -42,20 +43,14 @@ export function inspectToken(token: string, nowMs: number): TokenClaims | undefi
 /** ECMA-262, section 21.4.1.1: no date is further from 1970. */
 const MAX_DATE_SECONDS = 8.64e12;
 
-function parsePart(part: string): Record<string, unknown> | undefined {
+function parsePart(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     // No JSON, so no JWT.
     return undefined;
   }
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function textOf(value: unknown): string | undefined {

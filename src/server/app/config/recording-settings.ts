@@ -2,25 +2,25 @@ import { HTTP, integerSetting, type Setting, switchSetting, textSetting, urlSett
 
 /** Settings of recordings and of what keeps their files. */
 export const RECORDING_SETTINGS = {
-  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined as string | undefined }),
+  S3_BUCKET: textSetting({ meaning: 'Bucket for recordings', fallback: undefined }),
   S3_ENDPOINT: urlSetting({
     meaning: 'Object storage, when it is not AWS',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     protocols: HTTP,
   }),
   S3_PUBLIC_ENDPOINT: urlSetting({
     meaning: 'Object storage as receivers of pre-signed URLs reach it; default S3_ENDPOINT',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     protocols: HTTP,
   }),
   S3_REGION: textSetting({ meaning: 'Region of the bucket', fallback: 'us-east-1' }),
   S3_ACCESS_KEY: textSetting({
     meaning: 'Access key of the bucket',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
   }),
   S3_SECRET_KEY: textSetting({
     meaning: 'Secret key of the bucket',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     secret: true,
   }),
   S3_FORCE_PATH_STYLE: switchSetting({
@@ -29,11 +29,11 @@ export const RECORDING_SETTINGS = {
   }),
   RECORDING_DIR: textSetting({
     meaning: "Without a bucket: folder in the recorder's own file system; default DATA_DIR/recordings",
-    fallback: undefined as string | undefined,
+    fallback: undefined,
   }),
   EGRESS_PROGRAM: textSetting({
     meaning: "LiveKit's egress worker, which rtc dev starts; default egress on PATH, or its image in Docker",
-    fallback: undefined as string | undefined,
+    fallback: undefined,
   }),
   RECORDER_PATIENCE: integerSetting({
     meaning: 'How long the start of a recording waits for a recorder that is busy, or not known to be there',

@@ -39,7 +39,7 @@ export const SETTINGS = {
   }),
   API_SECRET_PREVIOUS: textSetting({
     meaning: 'Also accepted on requests while secrets are being rotated',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     secret: true,
     pattern: KEY,
     allowed: '1 to 256 printable ASCII characters without spaces',
@@ -70,7 +70,7 @@ export const SETTINGS = {
   }),
   SERVICE_URL: urlSetting({
     meaning: 'This service as the media server and webhook receivers reach it; default http://HOST:PORT',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     protocols: HTTP,
   }),
   TRUST_PROXY: textSetting({
@@ -88,24 +88,24 @@ export const SETTINGS = {
   LIVEKIT_PUBLIC_URL: urlSetting({
     meaning:
       'Media server as clients reach it, handed out with tokens: wss, or ws for a loopback host; default LIVEKIT_URL',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     protocols: MEDIA,
   }),
   LIVEKIT_API_KEY: textSetting({
     meaning: "The media server's key; default API_KEY",
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     pattern: KEY,
   }),
   LIVEKIT_API_SECRET: textSetting({
     meaning: "The media server's secret; default API_SECRET",
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     secret: true,
     pattern: KEY,
   }),
   REDIS_URL: textSetting({
     meaning:
       "The media server's Redis, a single one: to know at once whether recorders and ingress workers are connected; default: found out by trying",
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     secret: true,
     check: isRedisUrl,
     allowed: 'a URL of the form redis://[user:password@]host[:port], or rediss:// for TLS',
@@ -130,7 +130,7 @@ export const SETTINGS = {
   }),
   DATABASE_URL: textSetting({
     meaning: 'postgres://… for several instances; default an SQLite file in DATA_DIR',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     secret: true,
     pattern: /^(postgres|postgresql):\/\/.+$/,
     allowed: 'a URL that begins with postgres:// or postgresql://',
@@ -146,7 +146,7 @@ export const SETTINGS = {
   ENCRYPTION_KEY: textSetting({
     meaning:
       'Keys that encrypt webhook secrets at rest, the current one first; default a key file in DATA_DIR, required with PostgreSQL',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     secret: true,
     check: (text) => text.split(',').every((key) => isEncryptionKey(key)),
     allowed: 'one or more keys of 32 bytes in base64 or hex, separated by commas (openssl rand -base64 32)',
@@ -199,7 +199,7 @@ export const SETTINGS = {
   }),
   METRICS_PORT: integerSetting({
     meaning: 'Serves the metrics unsigned on this port of HOST, as METRICS=host:port does',
-    fallback: undefined as number | undefined,
+    fallback: undefined,
     minimum: 1,
     maximum: 65_535,
   }),

@@ -19,7 +19,7 @@ export const SPEECH_SETTINGS = {
   STT_MODELS: textSetting({
     meaning:
       'Folders of sherpa-onnx models by language; default the installed ones (rtc stt install moonshine-tiny-en). With STT_ENGINE=openai these languages are recognised here, and the others by the server',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     check: (text) => text.split(',').every((pair) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*=.+$/.test(pair)),
     allowed: 'language=folder pairs separated by commas, such as en=/models/moonshine,it=/models/whisper-it',
   }),
@@ -31,12 +31,12 @@ export const SPEECH_SETTINGS = {
   }),
   STT_OPENAI_URL: urlSetting({
     meaning: 'Server with the API of POST /v1/audio/transcriptions, for STT_ENGINE=openai',
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     protocols: HTTP,
   }),
   STT_OPENAI_KEY: textSetting({
     meaning: "That server's key, where it wants one",
-    fallback: undefined as string | undefined,
+    fallback: undefined,
     secret: true,
     pattern: KEY,
   }),

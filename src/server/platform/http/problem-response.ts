@@ -1,5 +1,6 @@
 import { problemType, reasonPhrase, ServiceError } from '../../../contract/errors.ts';
 import type { Problem } from '../../../contract/problem.ts';
+import { membersOf } from '../../../contract/unknown-value.ts';
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -21,7 +22,7 @@ export function problemOf(error: ServiceError, requestId: string): Problem {
 /** Translates Fastify's errors by their status and code. Any other error is an internal error. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  const { statusCode, code } = error as { statusCode?: unknown; code?: unknown };
+  const { statusCode, code } = membersOf(error);
   if (code === 'FST_ERR_BAD_URL')
     return new ServiceError('invalid-request', 'The URL is not well-formed.', { cause: error });
   if (statusCode === 413)

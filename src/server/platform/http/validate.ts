@@ -5,6 +5,7 @@ import { Settings } from 'typebox/system';
 import { blockDurationFault } from '../../../contract/blocks.ts';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
+import { membersOf, textsOf } from '../../../contract/unknown-value.ts';
 import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
 import {
   type SchemaError,
@@ -81,7 +82,7 @@ const INTEGER = /^(?:\d|-[1-9])\d{0,14}$/;
 /** Converts decimal digits to integers where the schema wants one. "1e2", "" and " 5" stay text and are refused. */
 function convertQuery(schema: TSchema, value: unknown): unknown {
   return Object.fromEntries(
-    Object.entries(value as Record<string, unknown>).map(([name, text]) => {
+    Object.entries(membersOf(value)).map(([name, text]) => {
       const isInteger = typeOfProperty(schema, name) === 'integer';
       return [name, isInteger && typeof text === 'string' && INTEGER.test(text) ? Number(text) : text];
     }),
@@ -147,19 +148,19 @@ function* describeError(
   // TypeBox reports unknown and misnamed members twice: by themselves and by their parent.
   if (keyword === 'boolean' || error.schemaPath.endsWith('/propertyNames')) return;
   if (keyword === 'propertyNames') {
-    for (const name of params.propertyNames as readonly string[]) {
+    for (const name of textsOf(params.propertyNames)) {
       yield [`${path}/${escapePointer(name)}`, `has a key that ${nameFault(name) ?? 'is not taken here'}`];
     }
     return;
   }
   if (keyword === 'additionalProperties') {
-    for (const name of params.additionalProperties as readonly string[]) {
+    for (const name of textsOf(params.additionalProperties)) {
       yield [`${path}/${escapePointer(name)}`, 'is not known here'];
     }
     return;
   }
   if (keyword === 'required') {
-    for (const name of params.requiredProperties as readonly string[]) {
+    for (const name of textsOf(params.requiredProperties)) {
       yield [`${path}/${escapePointer(name)}`, 'is required'];
     }
     return;
@@ -168,7 +169,7 @@ function* describeError(
 }
 
 function describeValueError({ keyword, params, message, instancePath }: SchemaError, value: unknown): string {
-  if (keyword === 'enum') return `must be one of ${(params.allowedValues as readonly string[]).join(', ')}`;
+  if (keyword === 'enum') return `must be one of ${textsOf(params.allowedValues).join(', ')}`;
   if (keyword === 'type') return `must be of type ${params.type}`;
   if (keyword === 'minimum') return `must be at least ${params.limit}`;
   if (keyword === 'maximum') return `must be at most ${params.limit}`;
@@ -184,5 +185,10 @@ function valueAt(value: unknown, path: string): unknown {
   return path
     .split('/')
     .slice(1)
-    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[unescapePointer(part)], value);
+    .reduce<unknown>((at, part) => childOf(at, unescapePointer(part)), value);
+}
+
+/** Arrays are indexed by their positions. */
+function childOf(value: unknown, key: string): unknown {
+  return Array.isArray(value) ? value[Number(key)] : membersOf(value)[key];
 }

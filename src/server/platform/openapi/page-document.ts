@@ -1,3 +1,4 @@
+import { membersOf, objectsOf } from '../../../contract/unknown-value.ts';
 import type { Route } from '../http/route.ts';
 import { allSamples } from './samples/code-samples.ts';
 import type { JsonObject } from './schema-document.ts';
@@ -9,16 +10,16 @@ import type { JsonObject } from './schema-document.ts';
 export function pageDocument(document: JsonObject, guide: string, routes: readonly Route[]): JsonObject {
   const samples = new Map(routes.map((route) => [route.operationId, allSamples(route)]));
   const { info, tags, paths, components, ...rest } = document;
-  const { securitySchemes: _, ...shown } = components as JsonObject;
+  const { securitySchemes: _, ...shown } = membersOf(components);
   return {
     ...rest,
-    info: { ...(info as JsonObject), description: guide },
+    info: { ...membersOf(info), description: guide },
     tags: tagTitles(document).map(([name, title], index) => ({
-      ...(tags as readonly JsonObject[])[index],
+      ...objectsOf(tags)[index],
       name,
       'x-displayName': title,
     })),
-    paths: mapOperations(paths as JsonObject, ({ security: _security, ...operation }) => ({
+    paths: mapOperations(membersOf(paths), ({ security: _security, ...operation }) => ({
       ...operation,
       'x-codeSamples': samples.get(String(operation.operationId)),
     })),
@@ -28,7 +29,7 @@ export function pageDocument(document: JsonObject, guide: string, routes: readon
 
 /** The groups of operations: their names, which stay in addresses, and their titles. */
 export function tagTitles({ tags }: JsonObject): readonly (readonly [string, string])[] {
-  return (tags as readonly JsonObject[]).map(({ name }) => {
+  return objectsOf(tags).map(({ name }) => {
     const text = String(name);
     return [text, text.charAt(0).toUpperCase() + text.slice(1)];
   });
@@ -39,10 +40,7 @@ function mapOperations(paths: JsonObject, change: (operation: JsonObject) => Jso
     Object.entries(paths).map(([path, item]) => [
       path,
       Object.fromEntries(
-        Object.entries(item as JsonObject).map(([method, operation]) => [
-          method,
-          change(operation as JsonObject),
-        ]),
+        Object.entries(membersOf(item)).map(([method, operation]) => [method, change(membersOf(operation))]),
       ),
     ]),
   );

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { isObject, membersOf, objectsOf, textsOf } from '../../../contract/unknown-value.ts';
 
 /*
  * Converts TypeBox schemas for OpenAPI 3.1. They are JSON Schema already, but a schema with an `$id` becomes a
@@ -10,13 +11,13 @@ export type Components = Map<string, JsonObject>;
 
 /** Returns the schema with its named parts moved to `components`. */
 export function toReference(schema: TSchema, components: Components): JsonObject {
-  return referTo(schema as JsonObject, components) as JsonObject;
+  return membersOf(referTo(schema, components));
 }
 
 function referTo(value: unknown, components: Components): unknown {
   if (Array.isArray(value)) return value.map((item) => referTo(item, components));
-  if (typeof value !== 'object' || value === null) return value;
-  const { $id: id, ...rest } = value as JsonObject;
+  if (!isObject(value)) return value;
+  const { $id: id, ...rest } = value;
   const converted = Object.fromEntries(
     Object.entries(rest).map(([key, part]) => [key, referTo(part, components)]),
   );
@@ -46,7 +47,7 @@ function withNullType({ anyOf, ...outer }: JsonObject): JsonObject {
 function withDiscriminator(schema: JsonObject, components: Components): JsonObject {
   const { anyOf, discriminator, ...rest } = schema;
   if (!isDiscriminator(discriminator) || !Array.isArray(anyOf)) return schema;
-  const references = (anyOf as readonly JsonObject[]).map(({ $ref }) => String($ref));
+  const references = objectsOf(anyOf).map(({ $ref }) => String($ref));
   const mapping = references.flatMap((reference) => {
     const member = components.get(reference.split('/').at(-1) ?? '');
     return namesOf(member, discriminator.propertyName).map((name) => [name, reference]);
@@ -63,8 +64,7 @@ function isDiscriminator(value: unknown): value is { readonly propertyName: stri
 }
 
 function namesOf(member: JsonObject | undefined, property: string): readonly string[] {
-  const properties = (member?.properties ?? {}) as Readonly<Record<string, JsonObject>>;
-  const { enum: names } = properties[property] ?? {};
+  const { enum: names } = membersOf(membersOf(member?.properties)[property]);
   return Array.isArray(names) ? names.map(String) : [];
 }
 
@@ -82,15 +82,15 @@ function titleOf(id: string): string {
 
 /** Builds an example value from the examples in the schema. */
 export function exampleOf(schema: TSchema): unknown {
-  return buildExample(schema as JsonObject);
+  return buildExample(membersOf(schema));
 }
 
 function buildExample(schema: JsonObject): unknown {
-  const examples = schema.examples as readonly unknown[] | undefined;
-  if (examples?.[0] !== undefined) return examples[0];
+  const [example]: readonly unknown[] = Array.isArray(schema.examples) ? schema.examples : [];
+  if (example !== undefined) return example;
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
-  if (Array.isArray(schema.anyOf)) return buildExample(schema.anyOf[0] as JsonObject);
+  if (Array.isArray(schema.anyOf)) return buildExample(membersOf(schema.anyOf[0]));
   return exampleOfType(schema);
 }
 
@@ -99,7 +99,7 @@ function exampleOfType(schema: JsonObject): unknown {
     case 'object':
       return exampleOfObject(schema);
     case 'array':
-      return [buildExample(schema.items as JsonObject)];
+      return [buildExample(membersOf(schema.items))];
     case 'integer':
     case 'number':
       return schema.minimum ?? 0;
@@ -114,8 +114,8 @@ function exampleOfType(schema: JsonObject): unknown {
 
 /** Leaves out optional texts without an example, because an empty text is rarely valid. */
 function exampleOfObject({ properties = {}, required = [] }: JsonObject): JsonObject {
-  const parts = Object.entries(properties as Readonly<Record<string, JsonObject>>);
+  const parts = Object.entries(membersOf(properties)).map(([name, part]) => [name, membersOf(part)] as const);
   const isShown = ([name, part]: readonly [string, JsonObject]): boolean =>
-    (required as readonly string[]).includes(name) || buildExample(part) !== '';
+    textsOf(required).includes(name) || buildExample(part) !== '';
   return Object.fromEntries(parts.filter(isShown).map(([name, part]) => [name, buildExample(part)]));
 }

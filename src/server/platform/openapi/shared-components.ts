@@ -1,3 +1,4 @@
+import { objectsOf } from '../../../contract/unknown-value.ts';
 import type { JsonObject } from './schema-document.ts';
 
 /*
@@ -93,7 +94,7 @@ function mapOperations(paths: Paths, change: (operation: Operation) => Operation
 }
 
 function parametersOf({ parameters }: Operation): readonly JsonObject[] {
-  return (parameters ?? []) as readonly JsonObject[];
+  return objectsOf(parameters);
 }
 
 function responsesOf({ responses }: Operation): Readonly<Record<string, JsonObject>> {

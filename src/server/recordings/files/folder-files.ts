@@ -2,6 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, realpath, rmdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { ServiceError } from '../../../contract/errors.ts';
+import { codeOfError } from '../../../contract/unknown-value.ts';
 import { readPart } from './read-part.ts';
 import type { FileLocation, OpenFile, RecordingFiles } from './recording-files.ts';
 
@@ -137,7 +138,7 @@ async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    const code = (error as NodeJS.ErrnoException).code ?? '';
+    const code = codeOfError(error) ?? '';
     if (NO_FILE.includes(code)) throw outside();
     if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
       throw new ServiceError(

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
+import { codeOfError } from '../../../contract/unknown-value.ts';
 
 const THIS_FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -29,7 +30,7 @@ async function isMade(folder: string): Promise<boolean> {
     await mkdir(folder);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (codeOfError(error) === 'EEXIST') return false;
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { constants, existsSync } from 'node:fs';
 import { open, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { StorageTrial } from './recording-storage.ts';
 
 /** The file must be new, and not a link. */
@@ -31,7 +32,7 @@ export async function tryFolder(directory: string, filepath: string): Promise<St
     };
   } catch (error) {
     // An existing folder in which nothing can be created, such as /proc, gives the same error.
-    return existsSync(directory) ? refused((error as NodeJS.ErrnoException).code ?? 'unknown') : MISSING;
+    return existsSync(directory) ? refused(codeOfError(error) ?? 'unknown') : MISSING;
   }
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { FileLocation } from '../../recordings/files/recording-files.ts';
 import { type ReadDeps, readWithRetry } from './read-with-retry.ts';
 
@@ -92,6 +93,6 @@ async function serve(deps: ReadDeps, feed: FeedRequest, { asked, answer, state }
 }
 
 function isHangUp(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOfError(error);
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'EPIPE' || code === 'ECONNRESET';
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import { membersOf } from '../../../contract/unknown-value.ts';
 import { matchLanguage } from './language-match.ts';
 import { unknownLanguage } from './sherpa-engine.ts';
 import { SAMPLE_RATE, type SpeechEngine } from './speech.ts';
@@ -97,7 +98,7 @@ async function readBody(response: Response): Promise<string> {
 
 function textOf(body: string): string | undefined {
   try {
-    const { text } = JSON.parse(body) as { readonly text?: unknown };
+    const { text } = membersOf(JSON.parse(body));
     return typeof text === 'string' ? text : undefined;
   } catch {
     return undefined;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HintedError } from '../../../contract/hint.ts';
+import { codeOfError } from '../../../contract/unknown-value.ts';
 import type { Log } from '../../platform/log.ts';
 import { ENCRYPTION_KEY_BYTES } from './secret-box.ts';
 
@@ -47,7 +48,7 @@ function readKept(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOfError(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -65,7 +66,7 @@ function makeKey(dataDir: string, path: string): string {
     linkSync(unfinished, path);
     return text;
   } catch (error) {
-    const kept = (error as NodeJS.ErrnoException).code === 'EEXIST' ? readKept(path) : undefined;
+    const kept = codeOfError(error) === 'EEXIST' ? readKept(path) : undefined;
     if (kept === undefined) throw error;
     return kept;
   } finally {

@@ -1,3 +1,4 @@
+import { codeOfError, membersOf } from '../../../contract/unknown-value.ts';
 import { ForbiddenAddress } from './address-guard.ts';
 
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -19,7 +20,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
 /** Codes and words of ours only: an error's own text may hold addresses. */
 export function describeError(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message;
-  const { name, code, cause } = error as { readonly name?: string } & NodeJS.ErrnoException;
+  const { name, cause } = membersOf(error);
+  const code = codeOfError(error);
   if (cause instanceof ForbiddenAddress) return cause.message;
   if (name === 'HTTPParserError') return 'the answer is not well-formed HTTP';
   if (code === undefined) return 'the request failed';
