@@ -6,7 +6,6 @@ import { openKeyRing } from '../access/keys/key-ring.ts';
 import { startKeyReencryption } from '../access/keys/re-encrypt-keys.ts';
 import { createRunOnce } from '../access/run-once.ts';
 import { startFanOut } from '../events/fan-out.ts';
-import { startPurge } from '../events/purge.ts';
 import { createEventBatcher } from '../media-events/event-batcher.ts';
 import { EventIntake } from '../media-events/event-intake.ts';
 import { measureRecording } from '../media-events/measure-recording.ts';
@@ -35,6 +34,7 @@ import { createFindLeft } from './find-left.ts';
 import { type Adapters, openAdapters, type ServiceParts } from './open-adapters.ts';
 import { findPackageRoot, packageVersion } from './package-root.ts';
 import { serviceRoutes } from './routes.ts';
+import { startPurges } from './start-purges.ts';
 
 export type RunningService = {
   /** The address on which the service listens, such as http://127.0.0.1:3000. */
@@ -139,8 +139,6 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   return url;
 }
 
-const DAY_MS = 86_400_000;
-
 /** Starts background work: deliveries, reconciliation with the media server, purges. */
 function startWork(config: Config, adapters: Adapters, closers: Closers) {
   const { log, ids, store, metrics } = adapters;
@@ -186,19 +184,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
   closers.add(() => reconciler.close());
   const auditWriter = new AuditWriter(adapters);
   closers.add(() => auditWriter.close());
-  const { EVENT_RETENTION, DELIVERY_RETENTION, SESSION_RETENTION, AUDIT_RETENTION } = config.values;
-  const retention = {
-    eventsMs: EVENT_RETENTION * DAY_MS,
-    deliveriesMs: DELIVERY_RETENTION * DAY_MS,
-    sessionsMs: SESSION_RETENTION * DAY_MS,
-  };
-  const auditedSince = (): number => adapters.clock.now() - AUDIT_RETENTION * DAY_MS;
-  const purgeOthers = [
-    (limit: number) => store.idempotency.purge(adapters.clock.now(), limit),
-    (limit: number) => store.audit.purge(auditedSince(), limit),
-    (limit: number) => store.keys.purge(auditedSince(), limit),
-  ];
-  const purge = startPurge({ ...adapters, retention, purgeOthers });
+  const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());
   const resealing = startReencryption(adapters);
   closers.add(() => resealing.close());

@@ -19,11 +19,17 @@ export type PurgeDeps = {
     readonly deliveriesMs: number;
     readonly sessionsMs: number;
   };
-  /** Purges of other capabilities: each deletes at most `limit` rows, and returns how many it deleted. */
-  readonly purgeOthers?: readonly ((limit: number) => Promise<number>)[];
+  /** Purges of other capabilities by what they delete, as the log names it. */
+  readonly purgeOthers?: Readonly<Record<string, Purge>>;
 };
 
-/** Deletes what is older than its retention, in small batches. Every instance may do it; none has to. */
+/** Deletes at most so many of what is past its retention, and returns how many it deleted. */
+export type Purge = (limit: number, signal: AbortSignal) => Promise<number>;
+
+/**
+ * Deletes what is older than its retention, in small batches, and logs how much that was. Every instance may do it; none
+ * has to.
+ */
 export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
   const { clock, log } = deps;
   return startLoop({
@@ -31,26 +37,38 @@ export function startPurge(deps: PurgeDeps): Pick<Loop, 'close'> {
     log,
     failureMessage: 'deleting what is past its retention failed; trying again',
     round: async (signal) => {
-      await purgeAll(deps, signal);
+      const deleted = new Map<string, number>();
+      try {
+        await purgeAll(deps, signal, (name, count) => deleted.set(name, (deleted.get(name) ?? 0) + count));
+      } finally {
+        if (deleted.size > 0) log.info(Object.fromEntries(deleted), 'deleted what was past its retention');
+      }
       return INTERVAL_MS;
     },
   });
 }
 
 async function purgeAll(
-  { store, clock, retention, purgeOthers = [] }: PurgeDeps,
+  { store, clock, retention, purgeOthers = {} }: PurgeDeps,
   signal: AbortSignal,
+  onDeleted: (name: string, count: number) => void,
 ): Promise<void> {
   const deliveriesBefore = clock.now() - retention.deliveriesMs;
   const eventsBefore = clock.now() - retention.eventsMs;
   const sessionsBefore = clock.now() - retention.sessionsMs;
-  await inBatches(clock, signal, () => store.deliveries.purge(deliveriesBefore, BATCH));
-  await inBatches(clock, signal, () => store.events.purge(eventsBefore, BATCH));
-  await inBatches(clock, signal, () => store.presence.purgeTracks(eventsBefore, BATCH));
-  await inBatches(clock, signal, () => store.presence.purge(sessionsBefore, BATCH));
-  for (const purge of purgeOthers) await inBatches(clock, signal, () => purge(BATCH));
-}
-
-async function inBatches(clock: Clock, signal: AbortSignal, purge: () => Promise<number>): Promise<void> {
-  while (!signal.aborted && (await purge()) > 0) await clock.sleep(PAUSE_MS, signal);
+  const purges: Readonly<Record<string, Purge>> = {
+    deliveries: (limit) => store.deliveries.purge(deliveriesBefore, limit),
+    events: (limit) => store.events.purge(eventsBefore, limit),
+    tracks: (limit) => store.presence.purgeTracks(eventsBefore, limit),
+    sessions: (limit) => store.presence.purge(sessionsBefore, limit),
+    ...purgeOthers,
+  };
+  for (const [name, purge] of Object.entries(purges)) {
+    while (!signal.aborted) {
+      const count = await purge(BATCH, signal);
+      if (count === 0) break;
+      onDeleted(name, count);
+      await clock.sleep(PAUSE_MS, signal);
+    }
+  }
 }

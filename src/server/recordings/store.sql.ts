@@ -2,7 +2,14 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
-import type { NewRecording, Recording, RecordingClaim, RecordingQuery, RecordingStore } from './store.ts';
+import type {
+  EndedQuery,
+  NewRecording,
+  Recording,
+  RecordingClaim,
+  RecordingQuery,
+  RecordingStore,
+} from './store.ts';
 
 type Database = Kysely<Tables>;
 
@@ -57,6 +64,7 @@ export function createRecordingStore(connection: Connection): RecordingStore {
         .executeTakeFirst();
       return found !== undefined;
     },
+    listEnded: (query) => listEnded(db, query),
     delete: (id) => deleteRecording(connection, id),
   };
 }
@@ -139,6 +147,16 @@ function isAsRead(recording: Recording) {
 }
 
 /** The turns belong to the recording. The lease goes first: a worker that holds it may be adding turns. */
+function listEnded(db: Database, { before, limit, after }: EndedQuery): Promise<readonly Recording[]> {
+  let select = db.selectFrom('recordings').selectAll().where('endedAt', '<', before);
+  if (after !== undefined) {
+    select = select.where((row) =>
+      row(row.refTuple('endedAt', 'id'), '>', row.tuple(after.endedAt, after.id)),
+    );
+  }
+  return select.orderBy('endedAt').orderBy('id').limit(limit).execute();
+}
+
 function deleteRecording({ atomically }: Connection, id: string): Promise<boolean> {
   return atomically(async (db) => {
     const result = await db.deleteFrom('recordings').where('id', '=', id).where(isEnded).executeTakeFirst();

@@ -60,6 +60,8 @@ export interface RecordingStore {
   list(query: RecordingQuery): Promise<readonly Recording[]>;
   /** The recordings of a room's session, oldest first. */
   listOfSession(roomSid: string): Promise<readonly Recording[]>;
+  /** Those that ended before `before`, the oldest end first. */
+  listEnded(query: EndedQuery): Promise<readonly Recording[]>;
   /** Whether a recording is active, or was created after `since`. */
   isAnyActiveSince(since: number): Promise<boolean>;
   /** An ended row -> gone; whether it was. An active row stays, it is the room's lock. */
@@ -104,6 +106,13 @@ export type RecordingQuery = {
   readonly status?: RecordingState | undefined;
   readonly limit: number;
   readonly after?: { readonly createdAt: number; readonly id: string } | undefined;
+};
+
+export type EndedQuery = {
+  readonly before: number;
+  readonly limit: number;
+  /** The last one of the page before. */
+  readonly after?: Pick<Recording, 'id' | 'endedAt'> | undefined;
 };
 
 /** The stores that a transaction about recordings works on. */

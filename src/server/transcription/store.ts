@@ -71,6 +71,8 @@ export interface TranscriptionStore {
     id: string,
     change: Readonly<Record<string, string | null>>,
   ): Promise<Transcription | undefined>;
+  /** The ids of those that ended before `before`, the oldest end first. */
+  listEnded(before: number, limit: number): Promise<readonly string[]>;
   /** Deletes it with all its segments. False when there is no such transcription. */
   delete(id: string): Promise<boolean>;
 

@@ -53,6 +53,11 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
     listPost: (query) => listPost(db, query),
     listOfSession: (roomSid) => listOfSession(db, roomSid),
     updateSpeakers: (id, change) => updateSpeakers(connection, id, change),
+    listEnded: async (before, limit) => {
+      const ended = db.selectFrom('transcriptions').select('id').where('endedAt', '<', before);
+      const rows = await ended.orderBy('endedAt').orderBy('id').limit(limit).execute();
+      return rows.map(({ id }) => id);
+    },
     delete: (id) => deleteTranscription(connection, id),
   };
 }

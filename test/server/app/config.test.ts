@@ -171,6 +171,8 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   SESSION_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   DELIVERY_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   AUDIT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
+  RECORDING_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
+  TRANSCRIPT_RETENTION: { good: ['1', '3650'], bad: ['0', '3651'] },
   S3_BUCKET: { good: ['b'], bad: [], beside: { S3_ACCESS_KEY: 'a', S3_SECRET_KEY: 's' } },
   S3_ENDPOINT: { good: ['http://minio:9000', 'https://s3'], bad: [...URL_FAULTS] },
   S3_PUBLIC_ENDPOINT: { good: ['https://files.example.org'], bad: [...URL_FAULTS] },

@@ -23,6 +23,20 @@ export const RETENTION_SETTINGS = {
     maximum: 3650,
     unit: 'days',
   }),
+  RECORDING_RETENTION: integerSetting({
+    meaning: 'How long recordings are kept after their end, with their files; unset: until they are deleted',
+    fallback: undefined as number | undefined,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
+  TRANSCRIPT_RETENTION: integerSetting({
+    meaning: 'How long transcriptions are kept after their end; unset: until they are deleted',
+    fallback: undefined as number | undefined,
+    minimum: 1,
+    maximum: 3650,
+    unit: 'days',
+  }),
   AUDIT_RETENTION: integerSetting({
     meaning: 'How long audit entries are kept, and API keys that have ended',
     fallback: 365,

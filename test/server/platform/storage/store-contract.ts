@@ -338,6 +338,24 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
       );
     });
 
+    it('lists recordings that ended before an instant, the oldest end first, in pages', async () => {
+      await make('running', { room: 'running', status: 'recording' });
+      for (const [id, at] of [
+        ['c', 3000],
+        ['b', 2000],
+        ['a', 2000],
+        ['late', 4000],
+      ] as const) {
+        await store.recordings.claim(newRecording(id, { room: id, owner: 'maker', claimUntil: at }), at - 2);
+        const created = { owner: 'maker', egressId: `EG_${id}`, at: at - 1 };
+        await observeRecording(store, id, { type: 'egress-created', ...created });
+        await observeRecording(store, id, { type: 'recorder-gone', reason: 'gone', file: undefined, at });
+      }
+      const first = await store.recordings.listEnded({ before: 4000, limit: 2 });
+      const second = await store.recordings.listEnded({ before: 4000, limit: 2, after: first[1] });
+      expect([first, second].map((page) => page.map(({ id }) => id))).toEqual([['a', 'b'], ['c']]);
+    });
+
     describe('find', () => {
       it('finds by id, by egress and by room while active', async () => {
         const running = await make('one', { room: 'demo', status: 'recording' });

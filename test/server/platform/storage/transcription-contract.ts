@@ -494,6 +494,21 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
       });
     });
 
+    it('lists those that ended before an instant, the oldest end first', async () => {
+      for (const [id, endedAt] of [
+        ['tr_b', 3000],
+        ['tr_a', 2000],
+        ['tr_c', 4000],
+      ] as const) {
+        await transcriptions.startLive(live(id));
+        await transcriptions.stopLive(id, endedAt);
+      }
+      await transcriptions.startLive(live('tr_running'));
+      await transcriptions.enqueuePost(post('tr_queued'));
+      expect(await transcriptions.listEnded(4000, 9)).toEqual(['tr_a', 'tr_b']);
+      expect(await transcriptions.listEnded(4000, 1)).toEqual(['tr_a']);
+    });
+
     describe('speakers', () => {
       it('are merged, and removed by null', async () => {
         await transcriptions.startLive(live('tr_1', { speakers: { a: 'Ada', b: 'Bob' } }));

@@ -32,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '016-search', up: (db, _types, engine) => createSearch(db, engine) },
   { name: '017-turns-of-identity', up: indexTurns },
   { name: '018-event-traces', up: addTraceparent },
+  { name: '019-ended', up: indexEnded },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
@@ -157,4 +158,14 @@ async function createAudit(db: Kysely<Tables>, { text, integer }: ColumnTypes): 
   await index('auditOfKey').columns(['keyId', 'occurredAt', 'id']).execute();
   await index('auditOfRoom').columns(['room', 'occurredAt', 'id']).execute();
   await index('auditOfRequest').column('requestId').execute();
+}
+
+/** What the retention of recordings and transcriptions looks for. */
+async function indexEnded(db: Kysely<Tables>): Promise<void> {
+  await db.schema.createIndex('recordingsEnded').on('recordings').columns(['endedAt', 'id']).execute();
+  await db.schema
+    .createIndex('transcriptionsEnded')
+    .on('transcriptions')
+    .columns(['endedAt', 'id'])
+    .execute();
 }
