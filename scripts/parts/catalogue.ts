@@ -7,6 +7,7 @@ import {
   livekitServerVersion,
 } from '../../src/server/dev/binaries/livekit-binary.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
+import { isRecorderThere } from '../../test/support/parts/recorder.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildIngress, findIngress } from './ingress.ts';
 import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
@@ -164,6 +165,12 @@ export const parts: readonly Part[] = [
     isThere: async () => (await findIngress()) !== undefined,
     build: buildIngress,
     remedy: 'install Go and GStreamer: it is built from its pinned version (3 minutes, once)',
+  },
+  {
+    name: "LiveKit's recorder (egress)",
+    fixtures: ['test/support/parts/recorder.ts'],
+    isThere: () => isRecorderThere(process.env),
+    remedy: 'put egress on PATH or its image into Docker: `rtc help recorder`',
   },
   {
     name: 'other runtimes (Bun, Deno, Node 18 and 20)',

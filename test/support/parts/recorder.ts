@@ -1,0 +1,9 @@
+import { findRecorderProgram } from '../../../src/server/dev/add-ons/find-recorder.ts';
+
+/** Whether `rtc dev` finds LiveKit's recorder here. */
+export async function isRecorderThere(environment: NodeJS.ProcessEnv): Promise<boolean> {
+  return await findRecorderProgram(environment).then(
+    () => true,
+    () => false,
+  );
+}
