@@ -58,7 +58,10 @@ const listAudit = defineCommand({
   fields: FIELDS,
   arguments: {},
   options: {
-    key: option('--key <id>', 'only requests of this API key: key_…, or root', { parse: notEmpty }),
+    key: option('--key <id>', 'only requests of this API key: key_…, or root', {
+      parse: notEmpty,
+      completes: 'keys',
+    }),
     room: option('--room <room>', 'only requests about this room', { parse: notEmpty, completes: 'rooms' }),
     since: option('--since <when>', 'from then on: 10m, 7d, or an instant', { parse: pastMoment }),
     until: option('--until <when>', 'before then: 10m, 7d, or an instant', { parse: pastMoment }),

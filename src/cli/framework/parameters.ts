@@ -12,8 +12,10 @@ export type Listed =
   | 'ingress'
   | 'recordings'
   | 'transcriptions'
+  | 'sessions'
   | 'webhooks'
-  | 'deliveries';
+  | 'deliveries'
+  | 'keys';
 
 /** The list from which completion takes values. */
 export type Completes = Listed | 'profiles' | 'events' | 'files';
@@ -68,6 +70,11 @@ export function argument<const T extends string = string>(
   // Sound: without choices T is string.
   const typed = parse as (text: string) => T;
   return { description, isRequired: true, isList: false, source: 'typed', parse: typed, ...extras };
+}
+
+/** One that may be left out, and is completed but not asked for. */
+export function optionalExisting(description: string, completes: Picked): Parameter<string | undefined> {
+  return optionalArgument(description, { completes });
 }
 
 export function optionalArgument(

@@ -92,4 +92,27 @@ describe('sessions', () => {
     const { code, stderr } = await rtc('sessions list --csv --json');
     expect([code, JSON.parse(stderr).detail]).toEqual([2, expect.stringContaining('--csv and --json')]);
   });
+
+  it('are found by the name of a room, which has its last one', async () => {
+    for (const identity of ['ada', 'bob']) stack.media.control.join('twice', { identity, name: identity });
+    const isOpen = sessionOf('twice', ({ totalParticipants }) => totalParticipants === 2);
+    await vi.waitUntil(isOpen, WAITING);
+    const first = await rtc('sessions get twice --json sessionId');
+    expect([first.stderr, JSON.parse(first.stdout)]).toEqual(['', { sessionId: await idOf('twice') }]);
+    await stack.service.call('DELETE', '/v1/rooms/twice');
+    stack.media.control.join('twice', { identity: 'eve', name: 'eve' });
+    const isAgain = sessionOf('twice', ({ totalParticipants }) => totalParticipants === 1);
+    await vi.waitUntil(isAgain, WAITING);
+    const last = await idOf('twice');
+    expect(last).not.toBe(JSON.parse(first.stdout).sessionId);
+    const second = await rtc('sessions get twice --json sessionId');
+    expect(JSON.parse(second.stdout)).toEqual({ sessionId: last });
+    const note = JSON.parse(second.stderr).status;
+    expect(note).toMatch(
+      new RegExp(`^twice had several sessions; this is the last one, ${last}, opened \\S+Z`),
+    );
+    expect((await rtc('sessions participants twice')).stdout).toMatch(/^eve\t[^\n]*\n$/);
+    const none = await rtc('sessions get nowhere');
+    expect([none.code, none.stderr]).toEqual([3, expect.stringContaining('nowhere')]);
+  });
 });

@@ -83,6 +83,17 @@ describe('completion', () => {
     expect(described.stdout).toBe(`${id}\thttps://example.org/hook\n`);
   });
 
+  it('of keys is their ids, with their names', async () => {
+    const made = await run(['keys', 'create', 'dashboard', '--scope', 'read', '--json', 'id'], {
+      env: stack.environment,
+    });
+    const { id } = JSON.parse(made.stdout);
+    for (const line of ['keys get key_', 'keys revoke ', 'audit list --key '])
+      expect(await complete(line), line).toEqual([id]);
+    const described = await run(['__complete', 'keys', 'revoke', '--current='], { env: stack.environment });
+    expect(described.stdout).toBe(`${id}\tdashboard, active\n`);
+  });
+
   it('is silent where nothing answers', async () => {
     expect(await complete('rooms get de', { ...stack.environment, RTC_URL: 'http://127.0.0.1:9' })).toEqual(
       [],

@@ -219,6 +219,31 @@ describe('at a terminal', () => {
     expect(left.stdout).not.toContain('bob');
   });
 
+  it('a key to revoke and a session are chosen by what they are', async () => {
+    const made = await run(['keys', 'create', 'dashboard', '--scope', 'read', '--json', 'id'], {
+      env: stack.environment,
+    });
+    const { id } = JSON.parse(made.stdout);
+    const revoking = open(['keys', 'revoke']);
+    await revoking.sees(/dashboard, active/);
+    revoking.type(ENTER);
+    await revoking.sees(/Revoke key_/);
+    revoking.type(`y${ENTER}`);
+    expect(await revoking.ended).toBe(0);
+    const { stdout } = await run(['keys', 'get', id, '--json', 'status'], { env: stack.environment });
+    expect(JSON.parse(stdout)).toEqual({ status: 'revoked' });
+    await createRoom('willow', 'ada');
+    const session = () => run(['sessions', 'get', 'willow'], { env: stack.environment });
+    await expect.poll(async () => (await session()).code).toBe(0);
+    const rtc = open(['sessions', 'get', '--json', 'roomId,status']);
+    await rtc.sees(/willow, open/);
+    rtc.type('willow');
+    await rtc.sees(/its last one: willow\s+. RM_/);
+    rtc.type(ENTER);
+    expect(await rtc.ended).toBe(0);
+    await rtc.sees(/"roomId": "willow"/);
+  });
+
   it('a list without anything in it says what to do instead', async () => {
     const rtc = open(['recordings', 'get']);
     expect(await rtc.ended).toBe(3);

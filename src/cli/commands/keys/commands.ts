@@ -9,11 +9,11 @@ import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts
 import { watchList } from '../../framework/lists/watch-list.ts';
 import {
   argument,
-  listArgument,
+  listOfExisting,
   listOption,
   oneOf,
   option,
-  optionalArgument,
+  optionalExisting,
   wholeSeconds,
 } from '../../framework/parameters.ts';
 import { done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
@@ -119,7 +119,7 @@ const get = defineCommand({
   description: 'Without an id, any key may ask; with one, only the root key.',
   needs: 'service',
   fields: [...KEY_FIELDS, 'isRoot'],
-  arguments: { id: optionalArgument('key_…; default the key that rtc signs with') },
+  arguments: { id: optionalExisting('key_…; default the key that rtc signs with', 'keys') },
   options: {},
   examples: [
     { line: 'rtc keys get', does: 'Who am I, and what may I do?' },
@@ -143,7 +143,7 @@ const revoke = defineCommand({
   aliases: ['rm'],
   summary: 'Revoke API keys: they are accepted no more',
   needs: 'service',
-  arguments: { ids: listArgument('key_…, or several') },
+  arguments: { ids: listOfExisting('key_…, or several', 'keys') },
   options: { yes: YES },
   examples: [{ line: 'rtc keys revoke key_01KAJ3F5N8QZ7V2M4T6W8Y0B1C', does: 'Asks first' }],
   async run(context, { ids, yes }) {

@@ -3,9 +3,10 @@ import type { SessionList, SessionParticipantList } from '../../../contract/sess
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { CSV, refuseCsvWithJson } from '../../framework/lists/csv-option.ts';
 import { LIMIT, moreNotes, NO_LIMIT, readPages } from '../../framework/lists/read-pages.ts';
-import { argument, notEmpty, oneOf, option } from '../../framework/parameters.ts';
+import { existing, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import { list, record } from '../../terminal/result.ts';
+import { findSession } from './find-session.ts';
 import {
   DETAIL_FIELDS,
   PARTICIPANT_FIELDS,
@@ -17,7 +18,10 @@ import {
   sessionColumns,
 } from './session-view.ts';
 
-const ID = argument('id of the session, which events have as room.id (RM_…)');
+const SESSION = existing(
+  'id of the session (RM_…, room.id of events), or name of a room: its last one',
+  'sessions',
+);
 
 const listSessions = defineCommand({
   noun: 'sessions',
@@ -77,15 +81,15 @@ const get = defineCommand({
   summary: 'Show one session: its figures, recordings and transcriptions',
   needs: 'service',
   fields: DETAIL_FIELDS,
-  arguments: { id: ID },
+  arguments: { session: SESSION },
   options: {},
   examples: [
     { line: 'rtc sessions get RM_hycBMAjmt6Ub', does: 'When it was, and what was made in it' },
+    { line: 'rtc sessions get demo', does: 'The last one of the room demo, or the one that is open' },
     { line: 'rtc sessions get RM_hycBMAjmt6Ub --json participantMinutes', does: 'One figure, as JSON' },
   ],
-  async run(context, { id }) {
-    const client = await context.client();
-    const session = await client.sessions.get(id, { signal: context.io.signal });
+  async run(context, { session: named }) {
+    const session = await findSession(context, named);
     return record({
       response: session,
       record: session,
@@ -106,16 +110,18 @@ const participants = defineCommand({
     'In the order in which they joined, all of them; who joined several times is there several times.',
   needs: 'service',
   fields: PARTICIPANT_FIELDS,
-  arguments: { id: ID },
+  arguments: { session: SESSION },
   options: { csv: CSV },
   examples: [
     { line: 'rtc sessions participants RM_hycBMAjmt6Ub', does: 'Who, from when to when' },
     { line: 'rtc sessions participants RM_hycBMAjmt6Ub --csv > lesson.csv', does: 'For a spreadsheet' },
   ],
-  async run(context, { id, csv }) {
+  async run(context, { session: named, csv }) {
     if (csv) refuseCsvWithJson(context.terminal);
     const client = await context.client();
     const { signal } = context.io;
+    const session = await findSession(context, named);
+    const id = session.sessionId;
     const { records, nextCursor } = await readPages(NO_LIMIT, async ({ cursor }) => {
       const page = await client.sessions.listParticipants(id, { limit: PARTICIPANT_PAGE, cursor, signal });
       return { records: page.participants, nextCursor: page.nextCursor };
@@ -123,7 +129,7 @@ const participants = defineCommand({
     return list({
       response: { participants: records, nextCursor } satisfies SessionParticipantList,
       records,
-      columns: csv ? participantCsv(await client.sessions.get(id, { signal })) : PARTICIPANT_LIST,
+      columns: csv ? participantCsv(session) : PARTICIPANT_LIST,
       isCsv: csv,
       identify: ({ sid }) => sid,
       empty: 'Nobody joined.',

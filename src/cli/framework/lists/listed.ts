@@ -54,6 +54,13 @@ const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly 
       description: `${roomId}, ${status}, of ${recordingId}`,
     }));
   },
+  sessions: async ({ client, signal, nowMs }) => {
+    const { sessions } = await client.sessions.list({ signal, limit: MOST });
+    return sessions.map(({ sessionId, roomId, status, createdAt }) => ({
+      value: sessionId,
+      description: `${roomId}, ${status}, ${relative(createdAt, nowMs)}`,
+    }));
+  },
   webhooks: async ({ client, signal }) => {
     const { webhooks } = await client.webhooks.list({ signal });
     return webhooks.map(({ id, url }) => ({ value: id, description: url }));
@@ -64,6 +71,10 @@ const LISTS: Readonly<Record<Listed, (request: ListRequest) => Promise<readonly 
       value: id,
       description: `${event}, ${status}, ${relative(createdAt, nowMs)}`,
     }));
+  },
+  keys: async ({ client, signal }) => {
+    const { keys } = await client.keys.list({ signal, limit: MOST });
+    return keys.map(({ id, name, status }) => ({ value: id, description: `${name}, ${status}` }));
   },
 };
 
@@ -83,8 +94,10 @@ const NONE: Readonly<Record<Listed | 'profiles', readonly [message: string, next
   ingress: ['the room has no ingress', 'create one: rtc ingress create'],
   recordings: ['there is no recording', 'start one: rtc recordings start'],
   transcriptions: ['there is no transcription of a recording', 'create one: rtc transcriptions create'],
+  sessions: ['there is no session of a room', 'open a room: rtc rooms create'],
   webhooks: ['there is no webhook', 'register one: rtc webhooks create'],
   deliveries: ['the webhook has no deliveries', 'send one: rtc webhooks test'],
+  keys: ['there is only the root key', 'make another one: rtc keys create'],
   profiles: ['there is no profile', 'add one: rtc profile add'],
 };
 
