@@ -38,6 +38,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
   return {
     changes,
     clock: engine.clock,
+    pool: engine.pool,
     recordings: calls.observe('recordings', stores.recordings),
     events: calls.observe('events', stores.events),
     fanOuts: calls.observe('fanOuts', stores.fanOuts),
@@ -146,6 +147,7 @@ function transactionStores(
       ...createStores({ db, dialect, changes, runAtCommit, atomically: (work) => work(db) }, registrations),
       changes,
       clock: engine.clock,
+      pool: engine.pool,
       transaction: (work) => engine.nestedTransaction(db, () => work(store)),
       ping: () => ping(db),
       close: () => Promise.reject(new Error('A transaction cannot close the store that it runs on')),

@@ -82,6 +82,7 @@ export async function openAdapters(
     onCall: observers.onStoreCall,
   });
   closers.add(() => store.close());
+  if (store.pool !== undefined) metrics?.watchPool(store.pool);
   const mediaServer = createLivekitMediaServer({
     ...config.livekit,
     log,

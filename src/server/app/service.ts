@@ -152,6 +152,7 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     deliveries: store.deliveries,
     webhooks: store.webhooks,
     onAttempt: metrics?.observeAttempt,
+    onTakeover: (count) => metrics?.countTakeovers({ kind: 'delivery', count }),
   });
   closers.add(() => dispatcher.close());
   const appendDeps = { ...adapters, instanceId, dispatcher, onStored: metrics?.observeEvents };
@@ -179,10 +180,11 @@ function startWork(config: Config, adapters: Adapters, closers: Closers) {
     ...appendDeps,
     storeEnd,
     releaseFolder,
+    onTakeover: () => metrics?.countTakeovers({ kind: 'reconciler', count: 1 }),
     onCompared: (startedAt) => intake.makeUp(startedAt),
   });
   closers.add(() => reconciler.close());
-  const auditWriter = new AuditWriter(adapters);
+  const auditWriter = new AuditWriter({ ...adapters, onLost: metrics?.countLostAuditEntries });
   closers.add(() => auditWriter.close());
   const purge = startPurges(config, { ...adapters, storeEnd, releaseFolder });
   closers.add(() => purge.close());

@@ -3,6 +3,7 @@ import type { MediaEventStores } from '../media-events/stores.ts';
 import type { FigureStore } from '../metrics/figures.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ChangeFeed } from '../platform/storage/changes.ts';
+import type { PoolState } from '../platform/storage/engine.ts';
 import type { SessionStores } from '../sessions/store.ts';
 import type { TurnStore } from '../transcription/turns/store.ts';
 import type { WordStore } from '../transcription/words/store.ts';
@@ -20,6 +21,8 @@ export interface Store extends MediaEventStores, AccessStores, SessionStores {
   readonly changes: ChangeFeed;
   /** The time by which leases and due times go, for everything that works on the store: see Engine. */
   readonly clock: Clock;
+  /** The connections of this process; undefined on SQLite, which has none. */
+  readonly pool: (() => PoolState) | undefined;
   /** Resolves when the database answers. */
   ping(): Promise<void>;
   /** Refuses new calls, waits for the running ones, then closes. A second call returns the first one's promise. */

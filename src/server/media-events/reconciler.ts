@@ -37,7 +37,12 @@ const LEASE = 'reconcile';
 /** A media server or a database that is away is asked this often, at first and later. */
 const BACKOFF = { firstMs: 1_000, maxMs: 5_000 };
 
-type Deps = Omit<ReconcileDeps, 'missingSince' | 'orphans'> & RefreshDeps & AbandonedStartDeps;
+type Deps = Omit<ReconcileDeps, 'missingSince' | 'orphans'> &
+  RefreshDeps &
+  AbandonedStartDeps & {
+    /** Called when the lease was taken over from an instance that had not given it back. */
+    readonly onTakeover?: (() => void) | undefined;
+  };
 
 export type ReconcilerDeps = Deps & {
   /** Called when a round has compared everything with the media server; `startedAt` is its start by the monotonic clock. */
@@ -108,7 +113,8 @@ async function runRound(deps: RoundDeps, round: Round): Promise<boolean> {
   const { clock, log, store, missingSince, instanceId } = deps;
   const renew = async (): Promise<boolean> => {
     const now = clock.now();
-    return await store.leases.acquire({ name: LEASE, owner: instanceId, until: now + LEASE_MS }, now);
+    const lease = { name: LEASE, owner: instanceId, onTakeover: deps.onTakeover };
+    return await store.leases.acquire({ ...lease, until: now + LEASE_MS }, now);
   };
   if (!(await mayDiffer(deps, round))) return true;
   const isOwner = await renew();

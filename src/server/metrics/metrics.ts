@@ -1,7 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
+import type { PoolState } from '../platform/storage/engine.ts';
 import { createFigureGauges } from './figure-gauges.ts';
 import type { FigureStore } from './figures.ts';
+import { createLossCounters } from './loss-counters.ts';
+import { createPoolGauges } from './pool-gauges.ts';
 
 export type Metrics = {
   readonly contentType: string;
@@ -22,8 +25,15 @@ export type Metrics = {
   ) => void;
   readonly observeAttempt: (attempt: DeliveryAttempt) => void;
   readonly countRefusedEvent: () => void;
+  readonly countTakeovers: (takeover: {
+    readonly kind: 'delivery' | 'reconciler';
+    readonly count: number;
+  }) => void;
+  readonly countLostAuditEntries: (count: number) => void;
   /** `read` returns since when events of the media server have been refused (Unix milliseconds). */
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
+  /** `read` returns the connections to the database. Not called where there is no pool. */
+  readonly watchPool: (read: () => PoolState) => void;
   readonly render: (figures: FigureStore) => Promise<string>;
   /** Every metric of ours, for the documentation. */
   readonly describe: () => readonly MetricDescription[];
@@ -123,6 +133,8 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
       this.set((refusedSince() ?? 0) / 1000);
     },
   });
+  const losses = createLossCounters(registry);
+  const pool = createPoolGauges(registry);
   const figures = createFigureGauges(registry, clock);
   return {
     contentType: registry.contentType,
@@ -142,6 +154,9 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
       if (waitedMs !== undefined) waits.observe(Math.max(0, waitedMs) / 1000);
     },
     countRefusedEvent: () => refused.inc(),
+    countTakeovers: ({ kind, count }) => losses.takeovers.inc({ kind }, count),
+    countLostAuditEntries: (count) => losses.auditEntries.inc(count),
+    watchPool: pool.watch,
     watchRefusedEvents: (read) => {
       refusedSince = read;
     },

@@ -3,8 +3,11 @@ import type { SqlDialect } from '../platform/storage/engine.ts';
 import { deliveryColumns } from './delivery-columns.sql.ts';
 import type { ClaimRequest, Delivery } from './store.ts';
 
+/** A claimed row; `takenOver` is how many of all rows had a lease of somebody else, and is the same in each. */
+type Claimed = Delivery & { readonly takenOver: number };
+
 /** The update that leases due deliveries, as DeliveryStore.claim describes it. */
-export function claimDeliveries(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Delivery> {
+export function claimDeliveries(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   return dialect.engine === 'SQLite' ? claimOnSqlite(dialect, request) : claimOnPostgres(dialect, request);
 }
 
@@ -13,13 +16,13 @@ export function claimDeliveries(dialect: SqlDialect, request: ClaimRequest): Raw
  * taken: what else waits is not read. SQLite has no lateral join; json_each of a correlated query is one, and `cross
  * join` keeps its order.
  */
-function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Delivery> {
+function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   const { owner, now, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
   const claimable = sql`"webhookId" = "webhooks"."id" and state = 'pending' and "claimableAt" <= ${now}`;
+  // Materialised, so that it is the rows as they were before the update.
   return sql`
-    update deliveries set "leaseOwner" = ${owner}, "leaseUntil" = ${leaseUntil}
-    where rowid in (
-      select value from (
+    with due as materialized (
+      select value as number, (select "leaseOwner" from deliveries where rowid = value) as former from (
         select id, (select min("claimableAt") from deliveries where ${claimable}) as first
         from webhooks where id ${dialect.noneOf(exceptWebhooks)} and first is not null
         order by first limit ${limit}
@@ -31,7 +34,9 @@ function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<D
       ))
       limit ${limit}
     )
-    returning ${deliveryColumns}`;
+    update deliveries set "leaseOwner" = ${owner}, "leaseUntil" = ${leaseUntil}
+    where rowid in (select number from due)
+    returning ${deliveryColumns}, (select count(*) from due where former <> ${owner}) as "takenOver"`;
 }
 
 /**
@@ -39,13 +44,12 @@ function claimOnSqlite(dialect: SqlDialect, request: ClaimRequest): RawBuilder<D
  * taken: what else waits is not read, what others are claiming is passed over. The array keeps the update on the
  * primary key, and the lower bound the rest on its index, whatever the planner believes about the sizes.
  */
-function claimOnPostgres(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Delivery> {
+function claimOnPostgres(dialect: SqlDialect, request: ClaimRequest): RawBuilder<Claimed> {
   const { owner, now, leaseUntil, limit, limitPerWebhook, exceptWebhooks } = request;
   const claimable = sql`"webhookId" = webhooks.id and state = 'pending' and "claimableAt" between 0 and ${now}`;
   return sql`
-    update deliveries set "leaseOwner" = ${owner}, "leaseUntil" = ${leaseUntil}
-    where id = any(array(
-      select due.id from (
+    with due as materialized (
+      select due.id, due."leaseOwner" as former from (
         select webhooks.id, first."claimableAt" from webhooks
         cross join lateral (
           select "claimableAt" from deliveries where ${claimable} order by "claimableAt" limit 1
@@ -54,10 +58,12 @@ function claimOnPostgres(dialect: SqlDialect, request: ClaimRequest): RawBuilder
         order by first."claimableAt" limit ${limit}
       ) as webhooks
       cross join lateral (
-        select id from deliveries where ${claimable} order by "claimableAt" limit ${limitPerWebhook}
+        select id, "leaseOwner" from deliveries where ${claimable} order by "claimableAt" limit ${limitPerWebhook}
         for update skip locked
       ) as due
       limit ${limit}
-    ))
-    returning ${deliveryColumns}`;
+    )
+    update deliveries set "leaseOwner" = ${owner}, "leaseUntil" = ${leaseUntil}
+    where id = any(array(select id from due))
+    returning ${deliveryColumns}, (select count(*) from due where former <> ${owner}) as "takenOver"`;
 }

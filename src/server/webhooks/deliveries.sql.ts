@@ -53,7 +53,10 @@ async function claimJobs(
   request: ClaimRequest,
 ): Promise<readonly DeliveryJob[]> {
   // A transaction, so that on SQLite it shares the commit of what is stored at the same moment.
-  const { rows } = await atomically((inside) => claimDeliveries(dialect, request).execute(inside));
+  const { rows: claimed } = await atomically((inside) => claimDeliveries(dialect, request).execute(inside));
+  const takenOver = claimed[0]?.takenOver ?? 0;
+  if (takenOver > 0) request.onTakeover?.(takenOver);
+  const rows = claimed.map(({ takenOver: _, ...delivery }) => delivery);
   if (rows.length === 0) return [];
   const webhookIds = [...new Set(rows.map((row) => row.webhookId))];
   const eventIds = [...new Set(rows.map((row) => row.eventId))];

@@ -164,6 +164,8 @@ export type ClaimRequest = {
   readonly limit: number;
   readonly limitPerWebhook: number;
   readonly exceptWebhooks: readonly string[];
+  /** Called with how many of the claimed had a lease of another owner, which ran out. */
+  readonly onTakeover?: ((count: number) => void) | undefined;
 };
 
 export type Attempt = {

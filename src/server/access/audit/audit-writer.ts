@@ -22,6 +22,8 @@ export type AuditWriterDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly log: Log;
+  /** Called with how many entries are lost. */
+  readonly onLost?: ((count: number) => void) | undefined;
 };
 
 export class AuditWriter {
@@ -47,6 +49,7 @@ export class AuditWriter {
   record(request: ChangingRequest): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#lost += 1;
+      this.#deps.onLost?.(1);
       return;
     }
     this.#waiting.push(toRecord(request, `aud_${this.#deps.ids.next()}`));
@@ -68,6 +71,7 @@ export class AuditWriter {
     await this.#loop.close();
     await this.flush().catch((error: unknown) => {
       const entries = this.#waiting.length;
+      this.#deps.onLost?.(entries);
       this.#deps.log.error({ err: error, entries }, 'lost audit entries: the database was away at the end');
     });
   }

@@ -4,12 +4,18 @@ export type Lease = {
   readonly owner: string;
 };
 
+export type NewLease = Lease & {
+  readonly until: number;
+  /** Called when it was taken over from an owner that had not given it back. */
+  readonly onTakeover?: (() => void) | undefined;
+};
+
 /** Named leases for work that one instance at a time does, such as the reconciler. */
 export interface LeaseStore {
   /**
    * True when `owner` now holds the lease: it was free, had run out, or was its own. One that ends in more than ten
    * minutes was taken before the clock was set back, and counts as run out.
    */
-  acquire(lease: Lease & { readonly until: number }, now: number): Promise<boolean>;
+  acquire(lease: NewLease, now: number): Promise<boolean>;
   release(lease: Lease): Promise<void>;
 }

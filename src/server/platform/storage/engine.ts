@@ -23,9 +23,19 @@ export interface Engine {
   hasTable(db: Kysely<Tables>, table: string): Promise<boolean>;
   /** Locks until the transaction of `db` ends: one instance migrates, the others wait. */
   lockMigrations(db: Kysely<Tables>): Promise<void>;
+  /** Undefined for a file, which has no pool. */
+  readonly pool?: (() => PoolState) | undefined;
   /** Call it when no query is running. */
   close(): Promise<void>;
 }
+
+/** Connections of this process to the database. */
+export type PoolState = {
+  readonly used: number;
+  readonly idle: number;
+  /** Calls that wait for a connection. */
+  readonly waiting: number;
+};
 
 /**
  * Runs statements as the last ones of the transaction of `db`, before it resolves, and passes on the rows of the last

@@ -39,6 +39,8 @@ export type DispatcherDeps = Omit<AttemptDeps, 'buildErrors'> & {
   readonly webhooks: Pick<WebhookStore, 'find'>;
   readonly changes: ChangeFeed;
   readonly instanceId: string;
+  /** Called with how many deliveries were taken over from an instance that died or stood still. */
+  readonly onTakeover?: ((count: number) => void) | undefined;
 };
 
 export type ClosableDispatcher = DeliveryDispatcher & {
@@ -170,7 +172,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
 
   /** Reads before it claims: a claim takes the write lock on SQLite, which an idle instance leaves alone. */
   async #claimDue(): Promise<number | undefined> {
-    const { deliveries, clock, instanceId } = this.#deps;
+    const { deliveries, clock, instanceId, onTakeover } = this.#deps;
     if (this.#closing.signal.aborted) return undefined;
     const capacity = this.#inFlight.claimCapacity;
     this.#overflowing = capacity.exceptWebhooks;
@@ -179,7 +181,7 @@ class LeasedDeliveryDispatcher implements ClosableDispatcher {
     const now = clock.now();
     if (dueAt === undefined || dueAt > now) return Math.min((dueAt ?? Infinity) - now, MAX_SLEEP_MS);
     const lease = { now, owner: instanceId, leaseUntil: now + DELIVERY_LEASE_MS };
-    const jobs = await deliveries.claim({ ...lease, ...capacity });
+    const jobs = await deliveries.claim({ ...lease, ...capacity, onTakeover });
     this.dispatch(jobs);
     return jobs.length > 0 ? 0 : CLAIM_PAUSE_MS;
   }

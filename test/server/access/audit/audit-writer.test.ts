@@ -20,6 +20,7 @@ const request = (changes: Partial<ChangingRequest> = {}): ChangingRequest => ({
 
 /** A store in memory, which can be away, and keeps the sizes of its batches. */
 function ground() {
+  const lost: number[] = [];
   const logLines: LogLine[] = [];
   const clock = new ManualClock(1000);
   const state = { records: [] as AuditRecord[], batches: [] as number[], isAway: false };
@@ -40,7 +41,11 @@ function ground() {
     state,
     clock,
     logLines,
-    writer: new AuditWriter({ store, clock, ids, log: keepingLog(logLines) }),
+    writer: new AuditWriter({
+      ...{ store, clock, ids, log: keepingLog(logLines) },
+      onLost: (count) => void lost.push(count),
+    }),
+    lost,
   };
 }
 
@@ -82,13 +87,14 @@ describe('the audit writer', () => {
   });
 
   it('loses what comes beyond 10,000 waiting ones, and says how many', async () => {
-    const { state, writer, logLines } = ground();
+    const { state, writer, logLines, lost } = ground();
     state.isAway = true;
     for (let n = 0; n < 10_003; n += 1) writer.record(request());
     state.isAway = false;
     await writer.flush();
     expect(state.records).toHaveLength(10_000);
     expect(logLines).toContainEqual(expect.objectContaining({ level: 'error', fields: { entries: 3 } }));
+    expect(lost).toEqual([1, 1, 1]);
     await writer.close();
   });
 
@@ -104,6 +110,7 @@ describe('the audit writer', () => {
     expect(lost.logLines.filter(({ level }) => level === 'error')).toMatchObject([
       { fields: { entries: 1 } },
     ]);
+    expect(lost.lost).toEqual([1]);
   });
 
   it('replaces what no database stores, and cuts what is too long', async () => {

@@ -315,6 +315,31 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
         expect(await find('d')).toMatchObject({ leaseOwner: now < 1500 ? 'gone' : 'me' });
       });
 
+      it('says how many it took over from others, and counts neither its own nor what nobody had', async () => {
+        await addWebhooks('hook', 'second');
+        await insert(
+          newDelivery('gone', { leaseOwner: 'dead', leaseUntil: 1500 }),
+          newDelivery('stopped', { webhookId: 'second', leaseOwner: 'frozen', leaseUntil: 1500 }),
+          newDelivery('own', { leaseOwner: 'me', leaseUntil: 1500 }),
+          newDelivery('free'),
+          newDelivery('held', { leaseOwner: 'alive', leaseUntil: 9000 }),
+        );
+        const counts: number[] = [];
+        const onTakeover = (count: number) => void counts.push(count);
+        const jobs = await store.deliveries.claim(claimRequest({ owner: 'me', now: 2000, onTakeover }));
+        expect(jobs.map(({ delivery }) => delivery.id).toSorted()).toEqual([
+          'free',
+          'gone',
+          'own',
+          'stopped',
+        ]);
+        expect(counts).toEqual([2]);
+        expect(Object.keys(jobs[0]?.delivery ?? {})).not.toContain('takenOver');
+        await insert(newDelivery('later'));
+        await store.deliveries.claim(claimRequest({ owner: 'me', now: 2000, onTakeover }));
+        expect(counts).toEqual([2]);
+      });
+
       it('waits for the due time when a lease ended before it', async () => {
         await addWebhooks('hook');
         await insert(newDelivery('d', { dueAt: 3000, leaseOwner: 'gone', leaseUntil: 1500 }));
@@ -916,6 +941,25 @@ export function describeDeliveries(engine: string, prepare: () => Promise<Ground
       expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 5000 }, 2999)).toBe(false);
       expect(await leases.acquire({ name: 'reconciler', owner: 'other', until: 5000 }, 3000)).toBe(true);
       expect(await leases.acquire({ name: 'reconciler', owner: 'me', until: 5000 }, 3000)).toBe(false);
+    });
+
+    it('say when they were taken over, and not when they were given back or prolonged', async () => {
+      const { leases } = store;
+      const former: string[] = [];
+      const acquire = (owner: string, now: number) =>
+        leases.acquire(
+          { name: 'reconciler', owner, until: now + 1000, onTakeover: () => void former.push(owner) },
+          now,
+        );
+      await acquire('me', 1000);
+      await acquire('me', 1500);
+      await acquire('other', 2000);
+      expect(former).toEqual([]);
+      await acquire('other', 2500);
+      expect(former).toEqual(['other']);
+      await leases.release({ name: 'reconciler', owner: 'other' });
+      await acquire('me', 2600);
+      expect(former).toEqual(['other']);
     });
 
     it('are had by another one where they were taken before the clock was set back', async () => {

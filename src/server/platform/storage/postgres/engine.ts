@@ -171,6 +171,11 @@ function createEngine({ pool, changes, clock }: EngineParts): Engine {
     lockMigrations: async (db) => {
       await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db);
     },
+    pool: () => ({
+      used: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () => db.destroy(),
   };
 }
