@@ -6,6 +6,7 @@ import { type Restoration, restoreBackup } from './app/backup/restore-backup.ts'
 import { type Environment, readEnvironment } from './app/config/config.ts';
 import { DEFAULT_DATA_DIR } from './app/config/settings.ts';
 import { findPackageRoot, packageVersion } from './app/package-root.ts';
+import { type Repair, type RepairOptions, repair } from './dev/repair/repair.ts';
 import { createLog } from './platform/pino-log.ts';
 import type { LoadedTable } from './platform/storage/postgres/load-tables.ts';
 import { systemClock } from './platform/system.ts';
@@ -30,6 +31,23 @@ export async function restore(folder: string): Promise<Restoration & { readonly 
   const { dataDir } = readSettings();
   const restoration = await restoreBackup({ dataDir, now: systemClock.now() }, folder);
   return { ...restoration, dataDir };
+}
+
+/** A recorder starts its sound server and its browser first. */
+const CONNECT_TIMEOUT_MS = 30_000;
+
+/**
+ * Makes what the service on this machine lacks: folders, the files of LiveKit's workers, and those of them that are
+ * missing, as containers.
+ *
+ * @throws ConfigError for settings with which no service starts.
+ */
+export async function fix(
+  missing: RepairOptions['missing'],
+  signal: AbortSignal,
+): Promise<readonly Repair[]> {
+  const environment = readEnvironment(process.env, process.cwd());
+  return await repair({ environment, missing, signal, connectTimeoutMs: CONNECT_TIMEOUT_MS });
 }
 
 export type Migration = {

@@ -88,6 +88,18 @@ export type ServiceAdmin = {
   restore(folder: string): Promise<Restoration>;
   /** Into the PostgreSQL database of that address, or of DATABASE_URL. */
   migrate(to: string | undefined): Promise<Migration>;
+  /** Makes folders and the files of LiveKit's workers, and starts those that are missing. */
+  fix(missing: readonly MediaWorkerKind[], signal: AbortSignal): Promise<readonly Repair[]>;
+};
+
+export type MediaWorkerKind = 'egress' | 'ingress';
+
+export type Repair = {
+  readonly subject: string;
+  readonly status: 'done' | 'unchanged' | 'not done';
+  readonly detail: string;
+  /** The next step; empty where there is none. */
+  readonly next: string;
 };
 
 export type Migration = {

@@ -103,6 +103,35 @@ describe('rtc doctor', () => {
     }
   });
 
+  it('has what is missing set up with --fix, says what was done, and checks again', async () => {
+    const { redis, ...livekit } = await sharedLivekit();
+    const service = await startTestService({ livekit, environment: { REDIS_URL: redis.url } });
+    const asked: unknown[] = [];
+    const admin = async () => ({
+      backup: () => Promise.reject(new Error()),
+      restore: () => Promise.reject(new Error()),
+      migrate: () => Promise.reject(new Error()),
+      fix: async (missing: unknown) => {
+        asked.push(missing);
+        return [{ subject: 'egress.yaml', status: 'not done', detail: 'no', next: 'do it' } as const];
+      },
+    });
+    try {
+      const env = { RTC_URL: service.url, RTC_API_KEY: service.apiKey, RTC_API_SECRET: service.apiSecret };
+      const result = await run(['doctor', '--fix'], { env, terminals: ['stderr'], loaders: { admin } });
+      expect(asked).toEqual([['egress', 'ingress']]);
+      expect(result.stderr).toContain('egress.yaml: not done, no; do it');
+      expect(result.code).toBe(7);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('makes no rooms again and again', async () => {
+    const result = await run(['doctor', '--watch', '--probe'], { env: {} });
+    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('leave it out with --watch') });
+  });
+
   it('finds that the media server does not tell the service what happens', async () => {
     await withStack({ webhookUrls: [] }, async (stack) => {
       const { run: result, status } = await doctor(stack.environment, { argv: ['--probe'] });
