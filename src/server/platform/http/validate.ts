@@ -92,7 +92,9 @@ function convertQuery(schema: TSchema, value: unknown): unknown {
 function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], value: unknown): ServiceError {
   const byPath = new Map<string, string>();
   const violations = new Map<string, Violation>();
+  let unlisted = 0;
   for (const error of schemaErrors) {
+    unlisted += unlistedNames(error);
     for (const [path, detail] of describeError(error, value)) {
       const name = unescapePointer(path.slice(1));
       if (!violations.has(name)) violations.set(name, error);
@@ -103,8 +105,9 @@ function invalidRequest(place: Place, schemaErrors: readonly SchemaError[], valu
   const errors = [...byPath]
     .slice(0, MAX_LISTED_ERRORS)
     .map(([path, detail]) => fieldError(place, path, detail));
-  const isTruncated = byPath.size > errors.length;
-  return new ServiceError('invalid-request', summary(place, errors, byPath.size), {
+  const count = byPath.size + unlisted;
+  const isTruncated = count > errors.length;
+  return new ServiceError('invalid-request', summary(place, errors, count), {
     errors,
     cause: new SchemaViolations(violations),
     ...(isTruncated ? { extensions: { errorsTruncated: true } } : {}),
@@ -154,7 +157,7 @@ function* describeError(
     return;
   }
   if (keyword === 'additionalProperties') {
-    for (const name of textsOf(params.additionalProperties)) {
+    for (const name of unknownNames(error).slice(0, MAX_LISTED_ERRORS)) {
       yield [`${path}/${escapePointer(name)}`, 'is not known here'];
     }
     return;
@@ -166,6 +169,15 @@ function* describeError(
     return;
   }
   yield [path, describeValueError(error, value)];
+}
+
+/** Unknown members that are only counted: to describe tens of thousands of them takes most of the time. */
+function unlistedNames(error: SchemaError): number {
+  return Math.max(0, unknownNames(error).length - MAX_LISTED_ERRORS);
+}
+
+function unknownNames({ keyword, params }: SchemaError): readonly string[] {
+  return keyword === 'additionalProperties' ? textsOf(params.additionalProperties) : [];
 }
 
 function describeValueError({ keyword, params, message, instancePath }: SchemaError, value: unknown): string {
