@@ -22,6 +22,11 @@ export type Extent = 'all' | 'differing';
 const REQUESTS_AT_ONCE = 8;
 /** Rooms of one transaction: each takes fourteen statements, and holds up events of its rooms for a fifth of a second. */
 const BATCH = 400;
+/**
+ * How long a room that was asked waits for others. Much shorter than EVENT_ARRIVAL_MS: whoever came after the question
+ * must not count as missing when the transaction begins.
+ */
+const GATHER_MS = 5_000;
 
 /**
  * Returns the number of rooms that differed. A room that cannot be compared does not keep the others from being
@@ -35,15 +40,16 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   const revived = await reviveOrphans(deps, { listed, checked, counts });
   const known = new Map(sessions.map((session) => [session.sid, session]));
   const waiting = deps.missingSince.rooms;
+  const countOf = ({ sid }: Room): number => counts.get(sid) ?? 0;
+  const isDifferent = (room: Room): boolean => differs(room, known.get(room.sid), countOf(room));
   const isAsked = (room: Room): boolean => {
-    const count = counts.get(room.sid) ?? 0;
-    const hasPeople = room.numParticipants > 0 || count > 0;
     if (checked.has(room.sid) || waiting.has(room.sid) || revived.has(room.sid)) return true;
-    return hasPeople && (extent === 'all' || differs(room, known.get(room.sid), count));
+    const hasPeople = room.numParticipants > 0 || countOf(room) > 0;
+    return hasPeople && (extent === 'all' || isDifferent(room));
   };
   const rooms = listed.map((room) => revived.get(room.sid) ?? room);
   const asked = rooms.filter(isAsked);
-  const unasked = rooms.filter((room) => !isAsked(room) && differs(room, known.get(room.sid), 0));
+  const unasked = rooms.filter((room) => !isAsked(room) && isDifferent(room));
   const open = new Set(listed.map(({ sid }) => sid));
   const closed = sessions.filter(({ sid }) => !open.has(sid));
   const differing = await compareAll(deps, { asked, unasked, closed, revived });
@@ -76,6 +82,7 @@ async function compareAll(
   };
   const batcher = new Batcher<ComparedRoom>({
     maxSize: BATCH,
+    gather: { ms: GATHER_MS, size: BATCH },
     flush: async (rooms) => {
       throwHopeless();
       differing += await alignRooms(deps, await withoutReplaced(deps.mediaServer, rooms));
@@ -96,6 +103,7 @@ async function compareAll(
   await forEachConcurrently(asked, REQUESTS_AT_ONCE, (room) =>
     ask(room).catch((error: unknown) => void errors.push(error)),
   );
+  await batcher.close();
   await Promise.all(aligning);
   throwHopeless();
   if (errors.length > 0) throw errors[0];
