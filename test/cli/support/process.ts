@@ -29,6 +29,8 @@ export type Started = {
   /** Resolves when stdout and stderr together match. */
   seen(pattern: RegExp): Promise<void>;
   readonly ended: Promise<Ended>;
+  /** Stdout and stderr so far. */
+  output(): string;
 };
 
 /** The built rtc as a process of its own, with nothing of our environment but the PATH. */
@@ -60,7 +62,7 @@ export function startRtc(argv: readonly string[], options: ProcessOptions = {}):
       check();
       void ended.then(() => reject(new Error(`ended without ${pattern}: ${texts.stdout}${texts.stderr}`)));
     });
-  return { child, seen, ended };
+  return { child, seen, ended, output: () => texts.stdout + texts.stderr };
 }
 
 export async function rtcProcess(argv: readonly string[], options: ProcessOptions = {}): Promise<Ended> {

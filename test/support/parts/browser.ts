@@ -16,7 +16,12 @@ export type WindowOptions = {
   readonly locale?: string;
 };
 
-export async function startBrowser(): Promise<TestBrowser> {
+export type BrowserOptions = {
+  /** A WAV file that the microphone hears over and over, instead of the beeps. */
+  readonly microphone?: string;
+};
+
+export async function startBrowser({ microphone }: BrowserOptions = {}): Promise<TestBrowser> {
   const browser: Browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: [
@@ -25,6 +30,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       '--use-fake-device-for-media-stream',
       '--use-fake-ui-for-media-stream',
       '--autoplay-policy=no-user-gesture-required',
+      ...(microphone === undefined ? [] : [`--use-file-for-fake-audio-capture=${microphone}`]),
     ],
   });
   return {

@@ -1,0 +1,266 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RtcClient } from '../../src/client/client.ts';
+import { type Started, startRtc } from '../cli/support/process.ts';
+import { failPending } from '../server/webhooks/support/fail-pending.ts';
+import { answer, type Receiver, startReceiver } from '../server/webhooks/support/receiver.ts';
+import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
+import { freePort } from '../support/parts/run-part.ts';
+import { speechRecordings } from '../support/parts/speech-model.ts';
+import { confirm } from './support/console.ts';
+
+/*
+ * What somebody does who has just run `npm start`, click by click, on what `rtc dev` starts: a real LiveKit with the speech
+ * workers, and a recorder where there is an egress on the PATH. Where there is none, the stand-in records instead.
+ */
+
+/** A machine with other work: what is waited for is a state, and this is when it is given up. */
+const PATIENCE = { timeout: 120_000, interval: 100 };
+
+const WALK_MS = 600_000;
+
+/** Of what the microphone hears, which may begin within a sentence. */
+const SAID = /tried|fail|matter|again/i;
+
+/** Variables of the sound server and the programs of a recorder. */
+const OF_RECORDERS = ['EGRESS_PROGRAM', 'XDG_RUNTIME_DIR', 'PULSE_SERVER', 'GST_PLUGIN_PATH'];
+
+type Dev = {
+  readonly started: Started;
+  readonly dataDir: string;
+  readonly roomLink: string;
+  readonly consoleLink: string;
+  readonly hasRecorder: boolean;
+  readonly credentials: { readonly url: string; readonly apiKey: string; readonly apiSecret: string };
+};
+
+describe('the first walk of a newcomer', () => {
+  let folder: string;
+  let browser: TestBrowser;
+  let receiver: Receiver;
+  const running: Started[] = [];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-walk-'));
+    receiver = await startReceiver();
+    browser = await startBrowser({ microphone: speechRecordings().beckett.path });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    for (const { child, ended } of running) {
+      child.kill('SIGINT');
+      await ended;
+    }
+    await receiver?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const startDev = async (name: string, argv: readonly string[]): Promise<Dev> => {
+    const home = join(folder, name);
+    const env = {
+      HOME: folder,
+      XDG_CONFIG_HOME: home,
+      XDG_CACHE_HOME: process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
+      DATA_DIR: join(home, 'data'),
+      PORT: String(await freePort()),
+      ...Object.fromEntries(
+        OF_RECORDERS.flatMap((name) => {
+          const value = process.env[name];
+          return value === undefined ? [] : [[name, value]];
+        }),
+      ),
+    };
+    const started = startRtc(['dev', ...argv], { env, cwd: folder });
+    running.push(started);
+    await started.seen(/Ctrl-C stops it all/);
+    const text = started.output();
+    const { profiles } = JSON.parse(await readFile(join(home, 'rtc/config.json'), 'utf8'));
+    return {
+      started,
+      dataDir: env.DATA_DIR,
+      roomLink: /See your face in the room demo: (\S+)/.exec(text)?.[1] ?? '',
+      consoleLink: /See it all in the console: (\S+)/.exec(text)?.[1] ?? '',
+      hasRecorder: /Recorder +LiveKit's egress worker/.test(text),
+      credentials: profiles.dev,
+    };
+  };
+
+  const openWindow = async (): Promise<BrowserContext> => {
+    const window = await browser.openWindow();
+    await window.addInitScript({ path: join(import.meta.dirname, 'support/probes.js') });
+    window.setDefaultTimeout(PATIENCE.timeout);
+    return window;
+  };
+
+  it(
+    'shows two faces and captions, records, replays what failed, and tries the reference',
+    async () => {
+      const dev = await startDev('real', ['--media', 'livekit']);
+      const client = new RtcClient(dev.credentials);
+      const window = await openWindow();
+
+      // The first link: a face, then two.
+      const first = await window.newPage();
+      const errors = collectErrors(first);
+      await first.goto(dev.roomLink);
+      await expect.poll(() => moving(first), PATIENCE).toBe(1);
+      const second = await window.newPage();
+      await second.goto(dev.roomLink);
+      await expect.poll(() => moving(second), PATIENCE).toBe(2);
+      await expect.poll(() => loudness(second), PATIENCE).toBeGreaterThan(0.005);
+
+      // They speak; what is said is read.
+      await first.bringToFront();
+      await first.getByRole('button', { name: 'Captions' }).click();
+      await first.getByRole('region', { name: 'Captions' }).getByText(SAID).first().waitFor();
+
+      // The second link: the room as it is.
+      const console = await window.newPage();
+      const consoleErrors = collectErrors(console);
+      await console.goto(dev.consoleLink);
+      await console.getByRole('link', { name: 'demo' }).click();
+      const people = console.getByRole('rowheader');
+      await expect.poll(() => people.count(), PATIENCE).toBe(2);
+
+      // A receiver is registered, and breaks.
+      await console.getByRole('link', { name: 'Webhooks' }).click();
+      await console.getByRole('button', { name: 'Register a webhook' }).click();
+      await console.getByLabel('URL', { exact: true }).fill(receiver.url);
+      await confirm(console, 'Register');
+      await console.getByText(/^whsec_/).waitFor();
+      await confirm(console, 'Done');
+      receiver.behave(answer(500, 'it is broken'));
+      await second.close();
+      await console.getByRole('link', { name: 'Rooms' }).click();
+      await console.getByRole('link', { name: 'demo' }).click();
+      await expect.poll(() => people.count(), PATIENCE).toBe(1);
+      const [webhook] = (await client.webhooks.list()).webhooks;
+      const attempts = async () =>
+        (await client.deliveries.list(webhook?.id ?? '')).deliveries.flatMap((delivery) => delivery.attempts);
+      await expect.poll(async () => (await attempts()).length, PATIENCE).toBeGreaterThan(0);
+      await failPending(dev.dataDir);
+      receiver.behave(answer(200));
+      await console.getByRole('link', { name: 'Webhooks' }).click();
+      await console.getByRole('link', { name: receiver.url }).click();
+      await console.getByRole('button', { name: 'Replay failed' }).click();
+      await confirm(console, 'Send all again');
+      await console.getByText(/deliver(y is|ies are) sent again/).waitFor();
+      await confirm(console, 'Done');
+      const left = () => receiver.received.filter(({ body }) => body.event === 'participant_left');
+      await expect.poll(() => left().length, PATIENCE).toBeGreaterThan(1);
+      await console.getByRole('table', { name: 'Deliveries' }).getByText('delivered').first().waitFor();
+
+      // The room is recorded and played beside its transcript, or why it cannot be is said.
+      await console.getByRole('link', { name: 'Rooms' }).click();
+      await console.getByRole('link', { name: 'demo' }).click();
+      if (dev.hasRecorder) {
+        await recordAndPlay(console, client, hasSentence);
+        await console.getByRole('button', { name: 'Transcribe' }).click();
+        await confirm(console, 'Transcribe');
+        const transcript = console.getByRole('region', { name: 'Transcript' });
+        await transcript.getByText('completed').waitFor();
+        await transcript.getByRole('button', { name: SAID }).first().waitFor();
+      } else {
+        await console.getByRole('button', { name: 'Record' }).click();
+        await confirm(console, 'Record');
+        await console
+          .getByRole('dialog')
+          .getByText(/recorder/i)
+          .first()
+          .waitFor();
+      }
+
+      // The reference: the key is pasted, and a room created.
+      await tryIt(await window.newPage(), dev);
+      expect((await client.rooms.get('demo')).name).toBe('demo');
+      // Chromium writes that the start was refused where there is no recorder.
+      const unexpected = consoleErrors.filter((text) => dev.hasRecorder || !text.includes('a status of 503'));
+      expect([...errors, ...unexpected]).toEqual([]);
+      await window.close();
+      await client.close();
+    },
+    WALK_MS,
+  );
+
+  it(
+    'records and plays on the stand-in, which every machine has',
+    async () => {
+      const dev = await startDev('embedded', ['--media', 'embedded']);
+      const client = new RtcClient(dev.credentials);
+      const window = await openWindow();
+      const console = await window.newPage();
+      const errors = collectErrors(console);
+      expect(dev.started.output().replace(/\s+/g, ' ')).toContain('it carries no sound and no pictures');
+      expect(dev.roomLink, 'there is nothing to see in a room').toBe('');
+      await console.goto(dev.consoleLink);
+      await client.rooms.create({ name: 'demo' });
+      const joined = startRtc(['dev', 'join', 'demo', 'ada', '--publish', 'audio'], {
+        env: environmentOf(dev),
+      });
+      expect((await joined.ended).code).toBe(0);
+      await console.getByRole('link', { name: 'demo' }).click();
+      await console.getByRole('rowheader', { name: 'ada' }).waitFor();
+      await recordAndPlay(console, client);
+      await console.getByText('No transcript').waitFor();
+      expect(errors).toEqual([]);
+      await window.close();
+      await client.close();
+    },
+    WALK_MS,
+  );
+});
+
+function environmentOf({ credentials }: Dev): Readonly<Record<string, string>> {
+  const { url, apiKey, apiSecret } = credentials;
+  return { RTC_URL: url, RTC_API_KEY: apiKey, RTC_API_SECRET: apiSecret };
+}
+
+const isFilming = async (client: RtcClient): Promise<boolean> =>
+  (await client.recordings.status('demo')).mediaStartedAt !== null;
+
+/** Whether a sentence was said from its beginning to its end since the film began. */
+async function hasSentence(client: RtcClient): Promise<boolean> {
+  const { mediaStartedAt } = await client.recordings.status('demo');
+  if (mediaStartedAt === null) return false;
+  const { segments } = await client.transcription.get('demo', { since: mediaStartedAt });
+  return segments.some(({ startedAt }) => startedAt > mediaStartedAt);
+}
+
+/** Records what a recorder films, stops, and plays it. */
+async function recordAndPlay(console: Page, client: RtcClient, hasFilm = isFilming): Promise<void> {
+  await console.getByRole('button', { name: 'Record', exact: true }).click();
+  await confirm(console, 'Record');
+  await console.getByRole('button', { name: 'Stop recording' }).waitFor();
+  await expect.poll(() => hasFilm(client), PATIENCE).toBe(true);
+  await console.getByRole('button', { name: 'Stop recording' }).click();
+  await confirm(console, 'Stop the recording');
+  await console.getByRole('link', { name: 'Recordings' }).click();
+  await console.getByRole('table', { name: 'Recordings' }).getByText('stopped').waitFor();
+  await console.getByRole('link', { name: 'demo' }).click();
+  await console.locator('video').waitFor();
+  await console.evaluate("document.querySelector('video').play()");
+  await expect
+    .poll(() => console.evaluate("document.querySelector('video').currentTime"), PATIENCE)
+    .not.toBe(0);
+}
+
+async function tryIt(page: Page, { credentials }: Dev): Promise<void> {
+  await page.goto(`${credentials.url}/docs#tag/rooms/POST/v1/rooms`);
+  await page
+    .getByRole('button', { name: /Test Request.*post.*\/v1\/rooms\b/i })
+    .first()
+    .click();
+  await page.getByRole('button', { name: /^Send/ }).first().click();
+  await page.getByLabel('API key').fill(credentials.apiKey);
+  await page.getByLabel('API secret').fill(credentials.apiSecret);
+  await page.getByRole('button', { name: 'Use', exact: true }).click();
+  await page.getByText('201 Created').first().waitFor();
+}
+
+/** See support/probes.js. */
+const moving = (page: Page): Promise<number> => page.evaluate('probes.moving()');
+const loudness = (page: Page): Promise<number> => page.evaluate('probes.loudness()');
