@@ -11,7 +11,7 @@ export const SESSION_STATUSES = ['open', 'ended'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 /** How a transcript may be read. */
-export const TRANSCRIPT_FORMATS = ['json', 'text', 'vtt', 'srt'] as const;
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'md', 'vtt', 'srt'] as const;
 export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 export const POST_STATUSES = ['queued', 'processing', 'completed', 'failed'] as const;

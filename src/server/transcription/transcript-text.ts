@@ -5,6 +5,7 @@ import type { Segment } from '../../contract/transcription.ts';
  * must not create further lines or cues.
  * [overlap] follows the text when somebody else spoke at the same time.
  *   text  [HH:MM:SS] Speaker: text
+ *   md    Markdown, a paragraph for each turn: **[HH:MM:SS] Speaker:** text
  *   vtt   WebVTT (https://www.w3.org/TR/webvtt1/), speakers as voice spans
  *   srt   SubRip, as players read it: a number, times with a comma, `Speaker: text`
  */
@@ -15,6 +16,23 @@ export function toText(segments: readonly TranscriptLine[]): string {
   return segments
     .map((segment) => `[${formatClock(segment.start).slice(0, -4)}] ${formatLine(segment)}\n`)
     .join('');
+}
+
+/** Segments of a speaker that follow each other are one paragraph. */
+export function toMarkdown(segments: readonly TranscriptLine[]): string {
+  const turns: { readonly head: string; readonly speaker: string | null; readonly texts: string[] }[] = [];
+  for (const segment of segments) {
+    const { speaker, start } = segment;
+    const last = turns.at(-1);
+    const text = escapeMarkdown(spokenText(segment));
+    if (last !== undefined && last.speaker === speaker && speaker !== null) {
+      last.texts.push(text);
+      continue;
+    }
+    const name = speaker === null ? '' : ` ${escapeMarkdown(oneLine(speaker))}:`;
+    turns.push({ head: `**[${formatClock(start).slice(0, -4)}]${name}**`, speaker, texts: [text] });
+  }
+  return turns.map(({ head, texts }) => `${head} ${texts.join(' ')}\n`).join('\n');
 }
 
 export function toVtt(segments: readonly TranscriptLine[]): string {
@@ -48,6 +66,11 @@ function oneLine(text: string): string {
 /** Escapes `&` and `<` (WebVTT, section 3.3), and `>`, so that no text contains an arrow. */
 function escapeVtt(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Escapes what has a meaning within a paragraph of CommonMark, HTML included (https://spec.commonmark.org/). */
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_[\]<>&~|#!]/g, '\\$&');
 }
 
 /** A cue must end after it starts. */

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { copyFile, writeFile } from 'node:fs/promises';
-import { stripVTControlCharacters } from 'node:util';
+import { access, copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LiveStarted } from '../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../src/server/app/config/config.ts';
@@ -107,7 +109,7 @@ describe('rtc transcription', () => {
     [2, ['transcription', 'start', 'demo', 'ada'], 'is not KEY=NAME'],
     [2, ['transcription', 'start', 'demo', 'ada='], 'has no name'],
     [2, ['transcription', 'get', 'demo', '--since', 'yesterday'], 'since'],
-    [2, ['transcription', 'get', 'demo', '--format', 'pdf'], 'json, text, vtt, srt'],
+    [2, ['transcription', 'get', 'demo', '--format', 'pdf'], 'json, text, md, vtt, srt'],
   ])('ends with %i for %j', async (code, argv, words) => {
     const refused = await rtc(argv);
     expect([refused.code, refused.stdout]).toEqual([code, '']);
@@ -170,6 +172,38 @@ describe('rtc transcriptions', () => {
     await copyFile(file, recording.file?.path ?? '');
     return recording.recordingId;
   };
+
+  it('are put into the file of the recording as subtitles, where ffmpeg is there', async () => {
+    const recording = await record(media.speech);
+    const path = join(media.folder, `${recording}.mp4`);
+    const argv = ['recordings', 'download', recording, path, '--with-captions'];
+    const withFfmpeg = { env: { PATH: process.env.PATH ?? '' } };
+    const missing = await rtc(argv);
+    expect([missing.code, missing.stdout]).toEqual([6, '']);
+    expect(missing.stderr).toContain('install ffmpeg');
+    const without = await rtc(argv, withFfmpeg);
+    expect(without.code).toBe(3);
+    expect(without.stderr).toContain(`rtc transcriptions create ${recording} --wait`);
+    const piped = await rtc(['recordings', 'download', recording, '-', '--with-captions'], withFfmpeg);
+    expect(piped.code).toBe(2);
+    await expect(access(path)).rejects.toThrow('ENOENT');
+    const srt = await ok(['transcriptions', 'create', recording, 'x=Ada', '--wait', '--format', 'srt']);
+    expect(await ok(argv, withFfmpeg)).toBe(`${path}\n`);
+    const readBack = await media.make(`${recording}.srt`, ['-i', path, '-map', '0:s:0']);
+    expect((await readFile(readBack, 'utf8')).trim()).toBe(srt.trim());
+    const { stderr } = await promisify(execFile)('ffmpeg', ['-hide_banner', '-i', path, '-f', 'null', '-']);
+    expect(stderr).toMatch(/Subtitle: mov_text/);
+    expect(stderr).toMatch(/\(eng\): Subtitle|Stream #0:2.*\(eng\)/);
+    expect(stderr).toMatch(/Video: h264/);
+    expect(stderr).toMatch(/Audio: aac/);
+    const left = (await readdir(media.folder)).filter((name) => name.endsWith('.part'));
+    expect(left).toEqual([]);
+    await writeFile((await stage.get(recording)).file?.path ?? '', 'no film');
+    const broken = await rtc([...argv, '--force'], withFfmpeg);
+    expect(broken.code).toBe(1);
+    expect(broken.stderr).toContain('without captions');
+    expect(await readFile(path, 'utf8')).toBe('no film');
+  });
 
   it('creates, waits and prints the subtitles; lists, gets and deletes', async () => {
     const recording = await record(media.speech);

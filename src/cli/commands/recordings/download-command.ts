@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { usageError } from '../../errors/cli-error.ts';
@@ -20,29 +21,53 @@ export const download = defineCommand({
     id: existing('id of the recording', 'recordings'),
     file: optionalArgument('file or folder to write, or - for stdout', { completes: 'files' }),
   },
-  options: { force: flag('-f, --force', 'overwrite the file, or write to a terminal') },
+  options: {
+    force: flag('-f, --force', 'overwrite the file, or write to a terminal'),
+    withCaptions: flag('--with-captions', 'put its completed transcripts into the file; needs ffmpeg'),
+  },
   examples: [
     { line: 'rtc recordings download EG_tH8vdkRoTDWY', does: 'Into EG_tH8vdkRoTDWY.mp4' },
     { line: 'rtc recordings download EG_tH8vdkRoTDWY lesson.mp4 --force', does: 'Over a file that is there' },
+    { line: 'rtc recordings download EG_tH8vdkRoTDWY --with-captions', does: 'With subtitles in the file' },
     { line: 'rtc recordings download EG_tH8vdkRoTDWY - | ffmpeg -i - lesson.mp3', does: 'Only its sound' },
   ],
-  async run(context, { id, file, force }) {
-    if (file === '-') return await toStdout(context, { id, isForced: force });
+  async run(context, { id, file, force, withCaptions }) {
+    if (file === '-') {
+      if (withCaptions) throw usageError('captions cannot be put into what goes to stdout', 'name a file');
+      return await toStdout(context, { id, isForced: force });
+    }
     const client = await context.client();
     const { signal } = context.io;
     const { saveFile, chooseTarget } = await import('./save-file.ts');
     // With --curl the request to see is the download's.
     const known = context.flags.isCurl ? undefined : await client.recordings.get(id, { signal });
     const target = await chooseTarget(context, { id: known?.recordingId ?? id, file, isForced: force });
-    const sizeBytes = await saveFile(context, target, (from) =>
+    const captions = await (withCaptions ? captionsOf(context, id) : undefined);
+    const downloaded = await saveFile(context, target, (from) =>
       client.recordings.download(id, { from, signal }),
     );
+    const notes = await captions?.add(target.path);
+    const sizeBytes = notes === undefined ? downloaded : (await stat(target.path)).size;
     return text(target.path, {
       response: { file: target.path, sizeBytes },
-      notes: [formatBytes(sizeBytes)],
+      notes: [formatBytes(sizeBytes), ...(notes ?? [])],
     });
   },
 });
+
+/** Looks for captions and for ffmpeg before anything is downloaded. `add` returns notes on what was added. */
+async function captionsOf(context: Context, id: string) {
+  const { addCaptions, readCaptions, requireFfmpeg } = await import('./add-captions.ts');
+  if (!context.flags.isCurl) await requireFfmpeg(context.io);
+  const captions = await readCaptions(context, id);
+  return {
+    add: async (path: string): Promise<readonly string[]> => {
+      if (captions.length === 0) return ['Nothing was said: there are no captions in the file.'];
+      await addCaptions(context.io, path, captions);
+      return [`Captions: ${captions.map(({ language }) => language).join(', ')}`];
+    },
+  };
+}
 
 type StdoutRequest = { readonly id: string; readonly isForced: boolean };
 

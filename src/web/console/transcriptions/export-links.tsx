@@ -2,6 +2,7 @@ import { Download } from 'lucide-react';
 
 const FORMATS = [
   { format: 'text', ending: 'txt', name: 'Text' },
+  { format: 'md', ending: 'md', name: 'Markdown' },
   { format: 'vtt', ending: 'vtt', name: 'WebVTT' },
   { format: 'srt', ending: 'srt', name: 'SubRip' },
 ] as const;

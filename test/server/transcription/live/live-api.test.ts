@@ -234,7 +234,7 @@ describe('interim results', () => {
     ]);
     const since = encodeURIComponent(new Date(now).toISOString());
     expect((await read(`?since=${since}`)).segments).toMatchObject([{ id: `next-${room}`, final: false }]);
-    for (const format of ['text', 'vtt', 'srt']) {
+    for (const format of ['text', 'md', 'vtt', 'srt']) {
       expect((await call('GET', pathOf(room, `?format=${format}`))).text).not.toContain('Good');
     }
     await stage.say(transcriptionId, [interim(`next-${room}`, { text: 'Good morning.' })]);
@@ -464,6 +464,14 @@ describe('reading a live transcription', () => {
     );
   });
 
+  it('is Markdown, in which no text is markup', async () => {
+    const answer = await call('GET', pathOf(room, '?format=md'));
+    expect(answer.headers['content-type']).toBe('text/markdown; charset=utf-8');
+    expect(answer.text).toBe(
+      '**[00:00:01] Ada Lovelace:** Good morning.\n\n**[00:00:03] Bob the Builder:** 1 \\< 2 \\& 3 \\> 2\n\n**[01:01:01] cy:** Bye.\n',
+    );
+  });
+
   it('is WebVTT, in which no text is a tag', async () => {
     const answer = await call('GET', pathOf(room, '?format=vtt'));
     expect(answer.headers['content-type']).toBe('text/vtt; charset=utf-8');
@@ -498,7 +506,7 @@ cy: Bye.
     expect(await read('?format=json')).toEqual(await read());
     const answer = problemOf(await call('GET', pathOf(room, '?format=pdf')));
     expect(answer.errors).toMatchObject([
-      { parameter: 'format', detail: 'must be one of json, text, vtt, srt' },
+      { parameter: 'format', detail: 'must be one of json, text, md, vtt, srt' },
     ]);
   });
 

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CancelledError, CliError, EXIT } from '../../errors/cli-error.ts';
+import type { Context } from '../../framework/context.ts';
+import type { Io } from '../../terminal/io.ts';
+import { threeLetterLanguage } from './three-letter-language.ts';
+
+/*
+ * Puts transcripts of a recording into its MP4 file as subtitles that players can show, a track for each language. Sound
+ * and pictures are copied as they are. ffmpeg reads SubRip here, as it drops the speakers of WebVTT.
+ */
+
+export type Captions = {
+  /** BCP 47. */
+  readonly language: string;
+  /** SubRip; empty when nothing was said. */
+  readonly srt: string;
+};
+
+/** The completed transcripts of a recording, one for each language. @throws CliError with exit code 3 without one */
+export async function readCaptions(context: Context, recordingId: string): Promise<readonly Captions[]> {
+  const client = await context.client();
+  const { signal } = context.io;
+  const captions: Captions[] = [];
+  for await (const { transcriptionId, language } of client.transcriptions.all({
+    ...{ recordingId, status: 'completed', signal },
+  })) {
+    captions.push({ language, srt: await client.transcriptions.text(transcriptionId, 'srt', { signal }) });
+  }
+  if (captions.length > 0) return captions.filter(({ srt }) => srt !== '');
+  throw new CliError(
+    EXIT.notFound,
+    `no transcription of ${recordingId} is completed, so that there are no captions`,
+    `make one: rtc transcriptions create ${recordingId} --wait`,
+  );
+}
+
+/** @throws CliError with exit code 6 when ffmpeg is not there */
+export async function requireFfmpeg(io: Io): Promise<void> {
+  const { exitCode } = await runFfmpeg(io, ['-version']);
+  if (exitCode === 0) return;
+  throw noFfmpeg();
+}
+
+/** Writes the file with its captions over `path`; until it is whole, `path` stays as it is. */
+export async function addCaptions(io: Io, path: string, captions: readonly Captions[]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-captions-'));
+  const captioned = `${path}.captions.part`;
+  try {
+    const files = captions.map((_, index) => join(folder, `${index}.srt`));
+    for (const [index, { srt }] of captions.entries())
+      await writeFile(files[index] ?? '', srt, { mode: 0o600 });
+    const { exitCode, stderr } = await runFfmpeg(io, [
+      ...['-nostdin', '-v', 'error', '-y', '-i', path],
+      ...files.flatMap((file) => ['-f', 'srt', '-i', file]),
+      ...['-map', '0'],
+      ...files.flatMap((_, index) => ['-map', `${index + 1}`]),
+      ...['-c', 'copy', '-c:s', 'mov_text', '-movflags', '+faststart'],
+      ...captions.flatMap(({ language }, index) => [
+        `-metadata:s:s:${index}`,
+        `language=${threeLetterLanguage(language)}`,
+      ]),
+      ...['-disposition:s:0', 'default', '-f', 'mp4', captioned],
+    ]);
+    if (io.signal.aborted) throw new CancelledError(`stopped; ${path} has no captions`);
+    if (exitCode !== 0) throw ffmpegFailed(path, stderr);
+    await rename(captioned, path);
+  } finally {
+    await rm(captioned, { force: true });
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type FfmpegEnd = { readonly exitCode: number | null; readonly stderr: string };
+
+/** Bounds what is kept of ffmpeg's messages. */
+const STDERR_CHARACTERS = 4000;
+
+function runFfmpeg(io: Io, args: readonly string[]): Promise<FfmpegEnd> {
+  return new Promise((resolve, reject) => {
+    const child: ChildProcess = spawn('ffmpeg', args, {
+      env: { PATH: io.env.PATH ?? '' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const stop = (): void => void child.kill();
+    io.signal.addEventListener('abort', stop);
+    let stderr = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-STDERR_CHARACTERS);
+    });
+    child.once('error', () => reject(noFfmpeg()));
+    child.once('close', (exitCode) => {
+      io.signal.removeEventListener('abort', stop);
+      resolve({ exitCode, stderr });
+    });
+  });
+}
+
+function noFfmpeg(): CliError {
+  return new CliError(
+    EXIT.unavailable,
+    'captions are put into the file by ffmpeg, which cannot be started',
+    'install ffmpeg and put it on PATH, or take them beside the file: rtc transcriptions get ID --format vtt',
+  );
+}
+
+function ffmpegFailed(path: string, stderr: string): CliError {
+  const reason = stderr.trim().split('\n').at(-1) ?? '';
+  return new CliError(EXIT.failure, `ffmpeg could not add the captions: ${reason}`, {
+    next: `${path} is whole, without captions; take them beside it: rtc transcriptions get ID --format vtt`,
+  });
+}
