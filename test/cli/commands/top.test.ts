@@ -86,6 +86,8 @@ describe('rtc top', () => {
     await shown.shows(/Stop the recording of demo\? y\/n/);
     shown.type('y');
     await shown.shows(/of demo was stopped/);
+    await shown.shows(/recording 0/);
+    expect(shown.screen()).not.toContain('● rec');
   });
 
   it('shows failed deliveries first, and sends one again', async () => {

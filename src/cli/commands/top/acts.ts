@@ -116,8 +116,8 @@ function record(chosen: Chosen): Act | string {
   const { client, signal } = chosen;
   const found = roomOf(chosen);
   if (found === undefined) return NO_ROOM;
-  const { name, activeRecording } = found.room;
-  if (activeRecording) return `${name} is being recorded already: s stops it`;
+  const { name } = found.room;
+  if (found.isRecording) return `${name} is being recorded already: s stops it`;
   return {
     question: undefined,
     room: name,
@@ -132,8 +132,8 @@ function stopRecording(chosen: Chosen): Act | string {
   const { client, signal } = chosen;
   const found = roomOf(chosen);
   if (found === undefined) return NO_ROOM;
-  const { name, activeRecording } = found.room;
-  if (!activeRecording) return `${name} is not being recorded`;
+  const { name } = found.room;
+  if (!found.isRecording) return `${name} is not being recorded`;
   return {
     question: `Stop the recording of ${name}?`,
     room: name,

@@ -43,7 +43,7 @@ function share(rows: number, weights: readonly number[]): readonly number[] {
 function head(state: TopState, { columns, palette, glyphs, nowMs, title }: Drawing): readonly string[] {
   const time = clockTime(nowMs);
   const people = state.rooms.reduce((sum, room) => sum + room.people.length, 0);
-  const recordings = state.rooms.filter(({ room }) => room.activeRecording).length;
+  const recordings = state.rooms.filter(({ isRecording }) => isRecording).length;
   const transcribed = state.rooms.filter(({ isTranscribed }) => isTranscribed).length;
   const failed = state.deliveries.filter(({ delivery }) => delivery.status === 'failed').length;
   const counts = [

@@ -19,14 +19,16 @@ export async function readRoomFacts(
   name: string,
 ): Promise<RoomFacts | undefined> {
   try {
-    const [room, { participants }, segments] = await Promise.all([
+    const [room, { isRecording }, { participants }, segments] = await Promise.all([
       client.rooms.get(name, { signal }),
+      client.recordings.status(name, { signal }),
       client.participants.list(name, { signal }),
       readSegments({ client, signal, nowMs }, name),
     ]);
     const last = segments?.at(-1);
     return {
       room,
+      isRecording,
       people: participants.filter(({ kind }) => PEOPLE.includes(kind)),
       isTranscribed: segments !== undefined,
       caption:

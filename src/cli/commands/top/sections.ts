@@ -43,19 +43,19 @@ function roomSection(
     isFocused: focus === 'rooms',
     selected: selected.rooms,
     head: row(['NAME', 'PEOPLE', 'OVER TIME'.padEnd(PLOT), 'REC', 'LAST CAPTION']),
-    rows: rooms.map(({ room, people, caption, isTranscribed, history }) => ({
+    rows: rooms.map(({ room, isRecording, people, caption, isTranscribed, history }) => ({
       text: row([
         room.name,
         String(people.length),
         plot(history, PLOT, glyphs),
-        room.activeRecording ? `${glyphs.on} rec` : '',
+        isRecording ? `${glyphs.on} rec` : '',
         caption === undefined
           ? isTranscribed
             ? '(transcribing)'
             : ''
           : `${caption.speaker}: ${caption.text}`,
       ]),
-      ...(room.activeRecording ? { paint: 'active' as const } : {}),
+      ...(isRecording ? { paint: 'active' as const } : {}),
     })),
   };
 }

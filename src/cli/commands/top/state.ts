@@ -9,6 +9,8 @@ export type Caption = { readonly speaker: string; readonly identity: string | nu
 
 export type TopRoom = {
   readonly room: Room;
+  /** As the service knows it: the media server says it of a room only some time later. */
+  readonly isRecording: boolean;
   readonly people: readonly Participant[];
   /** The last sentence of a transcription that runs; undefined without one. */
   readonly caption: Caption | undefined;
