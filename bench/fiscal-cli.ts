@@ -31,6 +31,12 @@ const main = async (): Promise<void> => {
     people.map((person, at) => csvRow(person, codes[at])).join(''),
     10,
   );
+  const tenthBad = write(
+    'people-tenth-bad-1m.csv',
+    CSV_HEADER,
+    people.map((person, at) => csvRow(at % 10 === 0 ? spoilt(person, at) : person)).join(''),
+    10,
+  );
   const wrong = write('wrong-1m.txt', '', codes.map((code) => `${code.slice(0, 15)}0\n`).join(''), 10);
   start(codes[0] ?? '');
   await stream('check -, 10,000,000 lines', lines, 10_000_000, ['check', '-'], {
@@ -50,12 +56,32 @@ const main = async (): Promise<void> => {
     ['generate', '-', '--csv', '--append'],
     { perSecond: 100_000, memoryMb: 150 },
   );
+  await stream(
+    'generate --append, CSV of 1,000,000 rows, a tenth bad',
+    tenthBad,
+    1_000_000,
+    ['generate', '-', '--csv', '--append'],
+    { perSecond: 100_000, memoryMb: 150 },
+  );
   await stream('decode -, 10,000,000 lines', lines, 10_000_000, ['decode', '-']);
 };
 
 const CSV_HEADER = 'id,surname,name,gender,day,month,year,city,province,cf\n';
 
-const csvRow = (person: ReturnType<typeof inventPeople>[number], code = ''): string => {
+type Invented = ReturnType<typeof inventPeople>[number];
+
+/** Without a given name, or born in a place that is misspelt, ambiguous, or on a day of no calendar. */
+const spoilt = (person: Invented, at: number): Invented => {
+  const faults: readonly Partial<Invented>[] = [
+    { givenName: '' },
+    { birthplace: 'Rmoa' },
+    { birthplace: 'Castro', province: '' },
+    { birthDate: { ...person.birthDate, day: 31, month: 2 } },
+  ];
+  return { ...person, ...faults[(at / 10) % faults.length] };
+};
+
+const csvRow = (person: Invented, code = ''): string => {
   const { day, month, year } = person.birthDate;
   const date = [day, month, year].join(',');
   return `1,${person.surname},${person.givenName},${person.sex},${date},"${person.birthplace}",${person.province},${code}\n`;

@@ -70,16 +70,20 @@ const readDate = (input: DateInput | undefined): number => {
 /** The question that was asked, to build the answer for a negative slot of {@link lookUpPlace}. */
 export type PlaceQuery = { readonly name: string; readonly province: string; readonly date: number };
 
-export const notFound = (answer: number, query: PlaceQuery): PlaceNotFound => {
-  const bare = notFoundReason(answer);
-  if (bare.reason === 'ambiguous') return { ...bare, candidates: candidatePlaces(query.date, -1) };
-  return bare.reason === 'unknown' ? { ...bare, ...placesMeant(query) } : bare;
-};
+export const notFound = (answer: number, query: PlaceQuery): PlaceNotFound =>
+  withPlaces(notFoundReason(answer), query, placesMeant);
 
-/** As {@link notFound}, without candidates and similar names, which cost as much as a thousand codes. */
-export const notFoundBriefly = (answer: number, query: PlaceQuery): PlaceNotFound => {
-  const bare = notFoundReason(answer);
-  return bare.reason === 'unknown' ? { ...bare, ...(placeElsewhere(query) ?? {}) } : bare;
+/** As {@link notFound}, without similar names, which cost as much as a thousand codes. */
+export const notFoundBriefly = (answer: number, query: PlaceQuery): PlaceNotFound =>
+  withPlaces(notFoundReason(answer), query, placeElsewhere);
+
+const withPlaces = (
+  bare: PlaceNotFound,
+  query: PlaceQuery,
+  meant: (query: PlaceQuery) => PlacesMeant | undefined,
+): PlaceNotFound => {
+  if (bare.reason === 'ambiguous') return { ...bare, candidates: candidatePlaces(query.date, -1) };
+  return bare.reason === 'unknown' ? { ...bare, ...(meant(query) ?? {}) } : bare;
 };
 
 const notFoundReason = (answer: number): PlaceNotFound => ({

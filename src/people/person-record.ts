@@ -7,7 +7,7 @@ import {
   parsePerson,
   personErrors,
 } from '../contract/parsed-person.ts';
-import { generate, match, messages, type Place, translateFaults } from '../fiscal/index.ts';
+import { generate, type Language, match, messages, type Place, translateFaults } from '../fiscal/index.ts';
 import { fieldOfName, type RecordField } from './columns.ts';
 import { type DateParts, dateOfText } from './date-text.ts';
 import { PERSON_TEXTS, type PersonTexts } from './person-texts.ts';
@@ -77,8 +77,8 @@ export function recordOfJson(value: unknown): PersonRecord | undefined {
 }
 
 /** A place as people tell it from its namesakes. */
-export function placeLabel({ name, province, codiceCatastale, validTo }: Place): string {
-  const end = validTo === null ? '' : `, until ${validTo.slice(0, 4)}`;
+export function placeLabel({ name, province, codiceCatastale, validTo }: Place, language: Language): string {
+  const end = validTo === null ? '' : `, ${PERSON_TEXTS[language].until} ${validTo.slice(0, 4)}`;
   return `${name} (${province}) ${codiceCatastale}${end}`;
 }
 

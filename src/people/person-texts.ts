@@ -7,6 +7,8 @@ export type PersonTexts = {
   readonly surnameMissing: string;
   readonly dateMissing: string;
   readonly dateFormat: string;
+  /** Before the year in which a place ended. */
+  readonly until: string;
   readonly garbled: (field: string) => string;
   /** Names of the fields, where they are not those of the API. */
   readonly fields: Readonly<Record<string, string>>;
@@ -38,6 +40,7 @@ export const PERSON_TEXTS: Readonly<Record<Language, PersonTexts>> = {
       'the surname is missing; for who has none: a column "no surname" with yes, or the header "surname (if any)"',
     dateMissing: 'the birth date is missing',
     dateFormat: 'the birth date must be YYYY-MM-DD or DD/MM/YYYY',
+    until: 'until',
     garbled: (field) => `the ${field} has characters that could not be read: is the input UTF-8 throughout?`,
     fields: {},
   },
@@ -48,6 +51,7 @@ export const PERSON_TEXTS: Readonly<Record<Language, PersonTexts>> = {
       'manca il cognome; per chi non lo ha: una colonna "senza cognome" con sì, oppure l\'intestazione "cognome (se presente)"',
     dateMissing: 'manca la data di nascita',
     dateFormat: 'la data di nascita deve avere la forma GG/MM/AAAA o AAAA-MM-GG',
+    until: 'fino al',
     garbled: (field) => `${field}: caratteri illeggibili; il file è tutto in UTF-8?`,
     fields: ITALIAN_FIELDS,
   },

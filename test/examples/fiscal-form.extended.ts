@@ -31,7 +31,13 @@ afterAll(async () => {
 });
 
 const openOnPhone = async (colorScheme: 'light' | 'dark' = 'light') => {
-  const window = await browser.openWindow({ width: 390, height: 844, colorScheme });
+  const window = await browser.openWindow({
+    width: 390,
+    height: 844,
+    colorScheme,
+    hasTouch: true,
+    isMobile: true,
+  });
   const page = await window.newPage();
   const errors = collectErrors(page);
   await page.goto(server.resolvedUrls?.local[0] ?? '');
@@ -90,6 +96,24 @@ describe('the form of the example on a phone', () => {
     expect(await page.locator('#result-code').textContent()).toBe(CODE);
     await page.getByRole('button', { name: 'Use this code' }).click();
     expect(await page.locator('#result-text').textContent()).toBe('The code fits the data.');
+    expect(errors).toEqual([]);
+  });
+
+  it('takes the place that is tapped, without a keyboard for arrows', async () => {
+    const { page, errors } = await openOnPhone();
+    await page.getByRole('textbox', { name: 'Codice fiscale' }).tap();
+    await page.keyboard.type(CODE);
+    await page.getByRole('combobox').fill('');
+    await page.getByRole('combobox').tap();
+    await page.keyboard.type('san giu');
+    await page.getByRole('option').first().tap();
+    expect(await page.getByRole('combobox').inputValue()).toBe('SAN GIULIANO MILANESE (MI)');
+    await page.getByText('Femmina', { exact: true }).tap();
+    await page.getByLabel('Cognome').fill('Rossi');
+    await page.getByLabel('Nome', { exact: true }).fill('Mario');
+    expect(await page.locator('#result-text').textContent()).toBe(
+      'Il codice fiscale non corrisponde ai dati: sesso, comune o stato estero di nascita.',
+    );
     expect(errors).toEqual([]);
   });
 

@@ -100,6 +100,19 @@ describe('a workbook of people', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
+  it('names the places that an ambiguous name means, with their ends in Italian', async () => {
+    const rows = 'Cognome;Nome;Sesso;Data di nascita;Comune\nHorvat;Ivo;M;09/07/1960;Fiume\n';
+    const { stderr, stdout } = await cf('generate - --csv --append --lang it', rows);
+    const told =
+      'più luoghi hanno questo nome: FIUME VENETO (UD) D621, fino al 1968; FIUME (FU) D620, fino al 1947';
+    expect(stdout.split('\n')[1]).toBe(`Horvat;Ivo;M;09/07/1960;Fiume;;;;"${told}"`);
+    expect(stderr).toContain(`riga 2: ${told}\n`);
+    expect(stderr).toContain('         1  luogo di nascita: ambiguo\n');
+    expect((await cf('generate - --csv', rows)).stderr).toContain(
+      'FIUME VENETO (UD) D621, until 1968; FIUME (FU) D620, until 1947',
+    );
+  });
+
   it('tells how a person without a name is written, where a name is missing', async () => {
     const rows =
       'Cognome;Nome;Sesso;Data di nascita;Comune\nSingh;;F;01/02/1980;India\nRossi;Mario;M;01/02/1980;Roma\n';

@@ -11,6 +11,8 @@ export type WindowOptions = {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
+  readonly hasTouch?: boolean;
+  readonly isMobile?: boolean;
   readonly javaScriptEnabled?: boolean;
   /** Of the browser, such as `it-IT`. */
   readonly locale?: string;

@@ -5,7 +5,7 @@ import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
 import { type Addition, type AppendWork, appendToRows } from '../files/append.ts';
 import { TEXTS } from '../texts.ts';
-import { faultOf } from './faults.ts';
+import { errorsWithPlaces, faultOf } from './faults.ts';
 import { isPeopleHeader, readPeople } from './people-table.ts';
 
 type TableInput = Omit<AppendWork, 'added' | 'isHeader' | 'begin'>;
@@ -17,7 +17,7 @@ export function appendGenerated(context: Context, input: TableInput, rules: Rule
     added: ['codice_fiscale', 'place', 'warning', 'reason'],
     additionFor: (record) => {
       const generated = generateFrom(record, rules);
-      if (!generated.ok) return faulty(faultOf(generated.errors, rules));
+      if (!generated.ok) return faulty(faultOf(errorsWithPlaces(generated, rules), rules));
       const { cf, place, warnings } = generated;
       const texts = messages[rules.language].warnings;
       return {

@@ -29,8 +29,12 @@ export async function askForMissing(
 }
 
 /** Which of several places of one name was meant, by its Belfiore code. */
-export async function askWhichPlace(prompter: Prompter, places: readonly Place[]): Promise<string> {
-  const labels = places.map(placeLabel);
+export async function askWhichPlace(
+  prompter: Prompter,
+  places: readonly Place[],
+  { language }: Rules,
+): Promise<string> {
+  const labels = places.map((place) => placeLabel(place, language));
   const chosen = await prompter.choose('Which of these places?', labels);
   return places[labels.indexOf(chosen)]?.codiceCatastale ?? '';
 }
@@ -50,7 +54,7 @@ async function askForPlace(prompter: Prompter, person: PersonRecord, rules: Rule
   return prompter.search('Birthplace, a comune or a state (type to search):', (typed) =>
     suggestPlaces(typed, { province, date }).map((place) => ({
       value: place.codiceCatastale,
-      name: placeLabel(place),
+      name: placeLabel(place, rules.language),
     })),
   );
 }

@@ -1,5 +1,5 @@
 import { messages } from '../../../../fiscal/index.ts';
-import type { RecordErrors } from '../../../../people/person-record.ts';
+import { type Generated, placeLabel, type RecordErrors } from '../../../../people/person-record.ts';
 import type { Rules } from '../../../../people/rules.ts';
 import type { RowFault } from '../files/row-fault.ts';
 import { TEXTS } from '../texts.ts';
@@ -22,3 +22,17 @@ export function faultOf(errors: RecordErrors, { language }: Rules): RowFault {
     ),
   };
 }
+
+/** What is wrong with a person, with the places that an ambiguous name means. */
+export function errorsWithPlaces(
+  { errors, candidates }: Extract<Generated, { readonly ok: false }>,
+  { language }: Rules,
+): RecordErrors {
+  const { city } = errors;
+  if (city === undefined || candidates.length === 0) return errors;
+  const labels = candidates.slice(0, MOST_CANDIDATES).map((place) => placeLabel(place, language));
+  const more = candidates.length > MOST_CANDIDATES ? '; ...' : '';
+  return { ...errors, city: { ...city, message: `${city.message}: ${labels.join('; ')}${more}` } };
+}
+
+const MOST_CANDIDATES = 5;

@@ -14,7 +14,7 @@ import { type Result, text } from '../../../terminal/result.ts';
 import { printWarning } from '../../../terminal/terminal.ts';
 import { TEXTS } from '../texts.ts';
 import { eachPerson } from './each-person.ts';
-import { faultOf } from './faults.ts';
+import { errorsWithPlaces, faultOf } from './faults.ts';
 import { type PeopleInput, personOfOptions, readPersonJson } from './person-input.ts';
 
 /** The code of one person, from options, questions or JSON. */
@@ -29,7 +29,7 @@ export async function generateOne(context: Context, input: PeopleInput, rules: R
   for (const warning of generated.warnings) printWarning(context.terminal, warnings[warning]);
   return text(generated.cf, {
     response: { cf: generated.cf },
-    notes: [TEXTS[rules.language].birthplace(placeLabel(generated.place))],
+    notes: [TEXTS[rules.language].birthplace(placeLabel(generated.place, rules.language))],
   });
 }
 
@@ -44,7 +44,7 @@ export async function generateMany(context: Context, input: PeopleInput, rules: 
   return eachPerson(context, { ...input, rules }, (batch, record, where) => {
     const generated = generateFrom(record, batchRules);
     if (!generated.ok) {
-      batch.reportBad({ ...where, ...faultOf(generated.errors, rules) });
+      batch.reportBad({ ...where, ...faultOf(errorsWithPlaces(generated, rules), rules) });
       return;
     }
     batch.out.text(json === undefined ? `${generated.cf}\n` : `${JSON.stringify({ cf: generated.cf })}\n`);
@@ -58,7 +58,7 @@ async function generateOrAsk(context: Context, person: PersonRecord, rules: Rule
   if (generated.ok || generated.candidates.length === 0 || !context.prompter.isInteractive) return generated;
   if (Object.keys(generated.errors).length > 1) return generated;
   const { askWhichPlace } = await import('./ask-person.ts');
-  const city = await askWhichPlace(context.prompter, generated.candidates);
+  const city = await askWhichPlace(context.prompter, generated.candidates, rules);
   return generateFrom({ ...person, city }, rules);
 }
 
@@ -69,8 +69,11 @@ function badPerson(generated: Bad, asked: Asked): CliError {
   const { errors, candidates, suggestions } = generated;
   const dashes = asked.isStreamed ? '' : '--';
   const lines = Object.entries(errors).map(([field, { message }]) => `${dashes}${field}: ${message}`);
-  const places = [...candidates, ...suggestions].map((place) => escapeForTerminal(`  ${placeLabel(place)}`));
-  return new CliError(EXIT.usage, TEXTS[asked.rules.language].noCode, {
+  const { language } = asked.rules;
+  const places = [...candidates, ...suggestions].map((place) =>
+    escapeForTerminal(`  ${placeLabel(place, language)}`),
+  );
+  return new CliError(EXIT.usage, TEXTS[language].noCode, {
     next: nextFor(generated, asked),
     details: [...lines, ...places],
   });
