@@ -170,6 +170,35 @@ describe('recordings and transcriptions in the console', () => {
     await window.close();
   });
 
+  it('finds what was said in every room, and leads to its place in the transcript', async () => {
+    const { window, page } = await openView(browser, console);
+    const errors = collectErrors(page);
+    await page.goto(viewOf(console, '/transcriptions'));
+    await client.rooms.create({ name: 'archive' });
+    const { transcriptionId, startedAt } = await client.transcription.start('archive');
+    const origin = Date.parse(startedAt);
+    const said = ['We begin.', '<i>Two</i> meetings about Zanzibar.', 'We end.'].map((text, index) =>
+      segment(`archive-${index}`, {
+        ...{ text, startedAt: origin + index * 61_000, endedAt: origin + index * 61_000 + 900 },
+      }),
+    );
+    await stage.say(transcriptionId, said);
+    await client.transcription.stop('archive');
+    const search = page.getByRole('searchbox', { name: 'Search what was said' });
+    await search.fill('nobody said this');
+    await page.getByText('Nobody said that').waitFor();
+    await search.fill('meeting zanzibar');
+    const found = page.getByRole('region', { name: 'Found segments' });
+    await found.getByText('<i>Two</i>').waitFor();
+    expect(await found.locator('mark').allTextContents()).toEqual(['meetings', 'Zanzibar']);
+    await expectAccessible(page);
+    await found.getByRole('link', { name: 'archive, 1:01' }).click();
+    const current = page.locator('.segment-current');
+    await current.getByText('<i>Two</i> meetings about Zanzibar.').waitFor();
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
   it('lists the transcriptions of recordings, and deletes one', async () => {
     const { window, page } = await openView(browser, console);
     await page.goto(viewOf(console, '/transcriptions'));

@@ -36,7 +36,7 @@ export function Transcriptions() {
     <View
       title="Transcriptions"
       note={
-        data === undefined
+        data === undefined || words !== ''
           ? undefined
           : `${rows.length.toLocaleString()}${hasNextPage ? '+' : ''} of recordings`
       }
