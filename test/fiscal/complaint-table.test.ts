@@ -21,6 +21,16 @@ const TABLE: readonly Held[] = [
     'have XXX in their codes, which can be read',
   ],
   ['an empty name is taken for a person without one', 'fiscal/match', 'must be said to be such'],
+  [
+    'a refused row does not say how a person without a name is written',
+    'cli/commands/cf-files',
+    'tells how a person without a name is written, where a name is missing',
+  ],
+  [
+    'a refused row does not say which places an ambiguous name means',
+    'cli/commands/cf-files',
+    'names the places that an ambiguous name means, with their ends in Italian',
+  ],
   ['names after a comma count', 'fiscal/match', 'leave out what is after the comma, with a warning'],
   ['letters outside the table are refused or dropped', 'fiscal/generate', 'writes the surname %s as %s'],
   [

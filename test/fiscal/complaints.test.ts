@@ -103,11 +103,17 @@ describe('names as people write them', () => {
     ['S. Angelo Lodigiano', 'I274'],
     ['S.ta Maria Capua Vetere', 'I234'],
     ['Sta Margherita Ligure', 'I225'],
+    ['S.to Stefano Belbo', 'I367'],
+    ['Sto Stefano Belbo', 'I367'],
+    ["S. Agata de' Goti", 'I197'],
+    ['Monte S. Angelo', 'F631'],
     ['SS. Cosma e Damiano', 'I339'],
     ['St. Leonhard in Passeier', 'H952'],
     ['Sankt Leonhard in Passeier', 'H952'],
     ['St. Vincent (AO)', 'H676'],
+    ['St. Christophe (AO)', 'H669'],
     ['Eppan a.d. Weinstr.', 'A332'],
+    ['Eppan a. d. W.', 'A332'],
     ['Appiano sulla str. del vino', 'A332'],
     ['Appiano s.s.d.v.', 'A332'],
     ['Reggio Calabria', 'H224'],
@@ -124,7 +130,9 @@ describe('names as people write them', () => {
     ['Marshall (Isole)', 'Z711'],
     ['Regno di Danimarca', 'Z107'],
     ['Principato di Andorra', 'Z101'],
+    ['Repubblica Slovacca', 'Z155'],
     ['Bolzano (Bozen)', 'A952'],
+    ['Bozen - Bolzano', 'A952'],
     ['Castro (LE)', 'M261'],
     ['S. Giovanni Rotondo (FG)', 'H926'],
   ])('finds %s', (name, code) => {
@@ -169,6 +177,12 @@ describe('a run over many people', () => {
   it('can leave suggestions out', () => {
     const result = generate({ ...mario, birthplace: 'Rmoa' }, { asOf, suggest: false });
     expect(result).toMatchObject({ ok: false, faults: [{ reason: 'unknown', suggestions: [] }] });
+  });
+
+  it('has the places of an ambiguous name also without suggestions', () => {
+    const result = generate({ ...mario, birthplace: 'Castro', province: '' }, { asOf, suggest: false });
+    const names = [{ province: 'BG' }, { province: 'LE' }];
+    expect(result).toMatchObject({ faults: [{ reason: 'ambiguous', candidates: names }] });
   });
 
   it('tells another province and a foreign city also without suggestions, which cost little', () => {
