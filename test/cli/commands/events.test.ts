@@ -62,6 +62,14 @@ describe('events list', () => {
     expect(names(await listed(`--room ${room} --cursor ${rest.nextCursor}`))).toEqual([]);
   });
 
+  it('says where to go on when there may be more, and only then', async () => {
+    await stack.join(room, 'ada');
+    const { nextCursor } = await listed(`--room ${room} --limit 2`);
+    const full = await stack.rtc(`events list --room ${room} --limit 2`);
+    expect(full.stderr).toBe(`There may be more: --limit N, or --cursor ${nextCursor}\n`);
+    expect((await stack.rtc(`events list --room ${room} --limit 4`)).stderr).toBe('');
+  });
+
   it.each([120, 100, 96])(
     'shows whole ids on a terminal of %i columns, and nothing wider',
     async (columns) => {

@@ -127,6 +127,14 @@ describe('rtc transcription', () => {
 });
 
 describe('rtc transcriptions', () => {
+  it('says how one is made where none is listed', async () => {
+    const { code, stdout, stderr } = await rtc(['transcriptions', 'list', '--room', randomUUID()]);
+    expect([code, stdout]).toEqual([0, '']);
+    expect(stderr).toBe(
+      'No transcription of a recording is listed. Make one: rtc transcriptions create RECORDING\n',
+    );
+  });
+
   it('are forgotten by participant, which asks first', async () => {
     const room = `room-${randomUUID()}`;
     await stage.open(room);
