@@ -1,9 +1,10 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, hasPassed } from '../platform/clock.ts';
 import { isMediaServerAway } from '../platform/livekit/errors.ts';
 import type { Egress, MediaServer } from '../platform/livekit/media-server.ts';
 import type { Log } from '../platform/log.ts';
 import { applyObservation } from './apply-observation.ts';
+import { hasClaimRunOut, isLateStartPossible } from './lifecycle.ts';
 import type { Recording, RecordingStores } from './store.ts';
 
 /*
@@ -55,52 +56,55 @@ export async function giveUpStart(
 
 /** The media server looks for a recorder for 24 s, whether its caller still waits or not. */
 const MAY_START_MS = 120_000;
-
-/** Stops every egress that started after its start was given up. */
-export async function stopLateStarts(deps: AbandonedStartDeps): Promise<void> {
-  const since = deps.clock.now() - MAY_START_MS;
-  const failed = await deps.store.recordings.list({ status: 'failed', limit: LIMIT });
-  for (const recording of failed) {
-    if (recording.egressId === null && recording.createdAt > since) await stopCreatedEgress(deps, recording);
-  }
-}
+/** An older start was given up by a version of the service that did not note its end. */
+const REMEMBERED_FOR_MS = 24 * 3_600_000;
 
 /**
- * Gives up the starts whose claim ran out, so that their rooms are free without another start. As with a lost
- * response, an egress may still come.
+ * Stops every egress that started after its start was given up. A start is looked after until nothing can come of it any
+ * more and nothing runs, however long that takes: a stop may be lost, and the service may have been away.
  */
-export async function giveUpAbandonedStarts(deps: AbandonedStartDeps): Promise<void> {
-  for (const recording of await deps.store.recordings.list({ status: 'starting', limit: LIMIT })) {
-    const now = deps.clock.now();
-    if ((recording.claimUntil ?? now) > now) continue;
-    const { id, room, roomSid, filepath, bucket } = recording;
-    const owner = deps.instanceId;
-    // The path stays the same: whoever takes this claim over in turn still knows which egress to stop.
-    const claim = await deps.store.recordings.claim(
-      { id, room, roomSid, filepath, bucket, owner, claimUntil: now + CLAIM_MS },
-      now,
-    );
-    if (!claim.claimed) continue;
-    await stopCreatedEgress(deps, claim.recording);
-    await giveUpStart(deps, claim.recording, 'the instance that started it was lost');
+export async function stopLateStarts(deps: AbandonedStartDeps): Promise<void> {
+  const since = deps.clock.now() - REMEMBERED_FOR_MS;
+  for (const recording of await deps.store.recordings.list({ status: 'failed', limit: LIMIT })) {
+    if (!isLateStartPossible(recording) || recording.createdAt < since) continue;
+    const givenUpAt = recording.stoppedAt ?? recording.createdAt;
+    const isTooLate = hasPassed(MAY_START_MS, { since: givenUpAt, now: deps.clock.now() });
+    const created = await stopCreatedEgress(deps, recording);
+    if (isTooLate && created.length === 0)
+      await applyObservation(deps, recording, { type: 'late-start-over' });
   }
 }
 
+/** Gives up the starts whose claim ran out, so that their rooms are free without another start. */
+export async function giveUpAbandonedStarts(deps: AbandonedStartDeps): Promise<void> {
+  for (const recording of await deps.store.recordings.list({ status: 'starting', limit: LIMIT })) {
+    if (hasClaimRunOut(recording, deps.clock.now())) await giveUpAbandonedStart(deps, recording);
+  }
+}
+
+/** Frees the room of a start whose claim ran out. As with a lost response, an egress may still come. */
+export async function giveUpAbandonedStart(deps: AbandonedStartDeps, recording: Recording): Promise<void> {
+  const { id, room, roomSid, filepath, bucket } = recording;
+  const now = deps.clock.now();
+  // The path stays the same: whoever takes this claim over in turn still knows which egress to stop.
+  const claim = await deps.store.recordings.claim(
+    { id, room, roomSid, filepath, bucket, owner: deps.instanceId, claimUntil: now + CLAIM_MS },
+    now,
+  );
+  if (!claim.claimed) return;
+  await stopCreatedEgress(deps, claim.recording);
+  await giveUpStart(deps, claim.recording, 'the instance that started it was lost');
+}
+
+/** Returns the egresses that it found and stopped. */
 async function stopCreatedEgress(
   deps: AbandonedStartDeps,
   { room, filepath }: Pick<Recording, 'room' | 'filepath'>,
-): Promise<void> {
+): Promise<readonly Egress[]> {
   const running = await deps.mediaServer.listEgress({ room, active: true });
-  await stopByPath(deps, running, filepath);
-}
-
-export async function stopByPath(
-  deps: AbandonedStartDeps,
-  running: readonly Egress[],
-  filepath: string,
-): Promise<void> {
   const created = running.filter((egress) => egress.requestedFilepath === filepath);
   for (const { egressId } of created) await stopQuietly(deps, egressId);
+  return created;
 }
 
 /** Logs a stop that fails: a dead recorder cannot be stopped, and that must not keep the room. */

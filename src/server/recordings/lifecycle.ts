@@ -30,6 +30,8 @@ export type Observation =
   | { readonly type: 'start-refused'; readonly owner: string }
   /** The claim's owner gives up its start; an egress may still come. */
   | { readonly type: 'start-given-up'; readonly owner: string; readonly error: string; readonly at: number }
+  /** Nothing runs of a start that was given up, and nothing can come any more. */
+  | { readonly type: 'late-start-over' }
   /** The recorder was told to stop, or will be told as soon as it is up. */
   | { readonly type: 'stop-accepted'; readonly at: number }
   /** The egress as the media server shows it. */
@@ -78,6 +80,8 @@ export function nextState(recording: Recording, observation: Observation): Trans
       if (!holdsClaim(recording, owner)) return UNCHANGED;
       return { change: { status: 'failed', stoppedAt: at, error, ...NO_CLAIM } };
     }
+    case 'late-start-over':
+      return isLateStartPossible(recording) ? { change: { endedAt: recording.stoppedAt } } : UNCHANGED;
     case 'stop-accepted':
       return { change: differing(recording, stopped(recording, observation.at)) };
     case 'egress':
@@ -90,6 +94,16 @@ export function nextState(recording: Recording, observation: Observation): Trans
 /** Whether the row is the room's lock: its recording runs, or is being started. */
 export function isActive({ status }: Pick<Recording, 'status'>): boolean {
   return status === 'recording' || status === 'starting';
+}
+
+/** Whether another instance may give the start up: its own instance was lost, or stood still for too long. */
+export function hasClaimRunOut({ status, claimUntil }: Recording, now: number): boolean {
+  return status === 'starting' && claimUntil !== null && claimUntil <= now;
+}
+
+/** Whether an egress may still come of a start that was given up. */
+export function isLateStartPossible({ status, egressId, endedAt }: Recording): boolean {
+  return status === 'failed' && egressId === null && endedAt === null;
 }
 
 /** Whether the recording was stopped and its end is not known yet: the file may still be written. */

@@ -8,13 +8,14 @@ import { findRoom, roomNotFound } from '../rooms/rooms.ts';
 import {
   type AbandonedStartDeps,
   cleanUpFailedStart,
+  giveUpAbandonedStart,
   giveUpStart,
-  stopByPath,
   stopQuietly,
 } from './abandoned-starts.ts';
 import { type ApplyDeps, applyObservation } from './apply-observation.ts';
 import { isStillRecording } from './egress-state.ts';
 import type { RecordingStorage } from './files/recording-storage.ts';
+import { hasClaimRunOut } from './lifecycle.ts';
 import type { MeasureDeps } from './measure-file.ts';
 import { recordingPath } from './recording-path.ts';
 import type { Recording } from './store.ts';
@@ -51,8 +52,8 @@ export type RecordingDeps = AbandonedStartDeps &
  *        ├──`recording` row──> does it still run? yes: 200 already_recording; no: end it, claim again
  *        └──`starting` row of another──> wait for it, then claim again
  *
- * An instance that dies after its claim leaves a `starting` row whose claim runs out. Whoever takes it over, a start or
- * the reconciler, first stops an egress that it may have left behind.
+ * An instance that dies after its claim leaves a `starting` row whose claim runs out. The next start, or the reconciler,
+ * stops an egress that it may have left behind and gives that start up, which frees the room.
  */
 
 /** The longest wait of a caller. A start that waited for another one still has enough time left for a recorder. */
@@ -71,13 +72,11 @@ export async function startRecording(
   const { sid: roomSid } = await findRoom(deps, room);
   const { timeoutMs } = deps.recordings;
   const requestedAt = deps.clock.monotonic();
-  // Without Redis this fails at once, where a start would search 22 s for a recorder. It also comes before a claim
-  // is taken over, because the row alone names what the earlier owner left behind.
-  let running = await deps.mediaServer.listEgress({ room, active: true });
+  // Without Redis this fails at once, where a start would search 22 s for a recorder.
+  await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
     const claim = await claimRoom(deps, room, roomSid);
     if (claim.claimed) {
-      if (claim.takenOverFrom !== undefined) await stopByPath(deps, running, claim.takenOverFrom.filepath);
       await ensureRecorder(deps, claim.recording);
       const deadline = Math.min(deps.clock.monotonic() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
       return await startEgress(deps, { recording: claim.recording, settings, deadline });
@@ -87,11 +86,12 @@ export async function startRecording(
       if (await isStillRecording(deps, recording)) return toStart(recording, 'already_recording');
       continue;
     }
+    if (hasClaimRunOut(recording, deps.clock.now())) {
+      await giveUpAbandonedStart(deps, recording);
+      continue;
+    }
     if (deps.clock.monotonic() >= requestedAt + timeoutMs) throw noRecorder();
     await deps.clock.sleep(POLL_INTERVAL_MS);
-    // The next claim may take this one over, and more egresses may run by then.
-    const hasExpired = recording.claimUntil !== null && recording.claimUntil <= deps.clock.now();
-    if (hasExpired) running = await deps.mediaServer.listEgress({ room, active: true });
   }
 }
 

@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Connection } from '../platform/storage/engine.ts';
 import type { Tables } from '../platform/storage/schema/tables.ts';
+import { hasClaimRunOut } from './lifecycle.ts';
 import type {
   EndedQuery,
   NewRecording,
@@ -73,12 +74,13 @@ export function createRecordingStore(connection: Connection): RecordingStore {
 async function claimRoom(db: Database, recording: NewRecording, now: number): Promise<RecordingClaim> {
   for (let round = 0; round < CLAIM_ROUNDS; round++) {
     const inserted = await insertUnlessActive(db, recording, now);
-    if (inserted !== undefined) return { claimed: true, recording: inserted, takenOverFrom: undefined };
+    if (inserted !== undefined) return { claimed: true, recording: inserted };
     const active = await findActive(db, recording.room);
     if (active === undefined) continue;
-    if (!hasRunOut(active, now)) return { claimed: false, recording: active };
+    const mayTakeOver = active.id === recording.id && hasClaimRunOut(active, now);
+    if (!mayTakeOver) return { claimed: false, recording: active };
     const taken = await takeOver(db, { from: active, recording, now });
-    if (taken !== undefined) return { claimed: true, recording: taken, takenOverFrom: active };
+    if (taken !== undefined) return { claimed: true, recording: taken };
   }
   throw new ServiceError('storage-unavailable', 'The recording of this room keeps changing; try again.', {
     retryable: true,
@@ -97,10 +99,6 @@ function insertUnlessActive(
     .onConflict((conflict) => conflict.column('room').where(isActive).doNothing())
     .returningAll()
     .executeTakeFirst();
-}
-
-function hasRunOut(recording: Recording, now: number): boolean {
-  return recording.status === 'starting' && recording.claimUntil !== null && recording.claimUntil <= now;
 }
 
 type TakeOver = { readonly from: Recording; readonly recording: NewRecording; readonly now: number };

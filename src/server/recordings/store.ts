@@ -41,9 +41,9 @@ export type Recording = {
 
 export interface RecordingStore {
   /**
-   * Claims the room for a new recording: inserts `recording` as `starting`, or, where an active row exists,
-   * takes that one over when it is `starting` and its claim ran out: claimUntil <= now (same row id, new owner,
-   * new claim, new createdAt, roomSid, filepath and bucket). Atomic across instances.
+   * Claims the room for a new recording: inserts `recording` as `starting` where no row of the room is active. A row with the
+   * id of `recording` is taken over when it is `starting` and its claim ran out: claimUntil <= now (new owner, new claim, new
+   * createdAt, roomSid, filepath and bucket). Atomic across instances.
    */
   claim(recording: NewRecording, now: number): Promise<RecordingClaim>;
   /**
@@ -79,8 +79,8 @@ export type NewRecording = {
 };
 
 export type RecordingClaim =
-  /** `takenOverFrom`: the row as its earlier owner left it; an egress with its filepath may still be running. */
-  | { readonly claimed: true; readonly recording: Recording; readonly takenOverFrom: Recording | undefined }
+  | { readonly claimed: true; readonly recording: Recording }
+  /** `recording` is the active row of the room. */
   | { readonly claimed: false; readonly recording: Recording };
 
 /** The columns that change after a recording was started; `claim` sets the others. */

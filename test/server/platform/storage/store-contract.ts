@@ -68,7 +68,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
           durationMs: null,
           error: null,
         };
-        expect(claim).toEqual({ claimed: true, recording, takenOverFrom: undefined });
+        expect(claim).toEqual({ claimed: true, recording });
         expect(await store.recordings.find('one')).toEqual(recording);
       });
 
@@ -92,7 +92,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         async (status) => {
           await make('one', { room: 'demo', status });
           const claim = await store.recordings.claim(newRecording('two'), 2000);
-          expect(claim).toMatchObject({ claimed: true, recording: { id: 'two' }, takenOverFrom: undefined });
+          expect(claim).toMatchObject({ claimed: true, recording: { id: 'two' } });
         },
       );
 
@@ -109,13 +109,13 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         ['a millisecond after its end', 1501, true],
       ])('treats a claim %s', async (_when, now, takesOver) => {
         await store.recordings.claim(newRecording('one'), 1000);
-        const claim = await store.recordings.claim(newRecording('two', { claimUntil: 9000 }), now);
+        const claim = await store.recordings.claim(newRecording('one', { claimUntil: 9000 }), now);
         expect(claim.claimed).toBe(takesOver);
       });
 
       it('takes over a claim that ran out: the same row with a new owner, claim, path and time', async () => {
         const first = await store.recordings.claim(newRecording('one'), 1000);
-        const taker = newRecording('two', { claimUntil: 2500, bucket: 'films' });
+        const taker = newRecording('two', { id: 'one', claimUntil: 2500, bucket: 'films' });
         const second = await store.recordings.claim(taker, 2000);
         expect(second).toEqual({
           claimed: true,
@@ -127,9 +127,16 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
             claimUntil: 2500,
             createdAt: 2000,
           },
-          takenOverFrom: first.recording,
         });
         expect(await store.recordings.findActive('demo')).toEqual(second.recording);
+      });
+
+      it('leaves a claim that ran out to who knows what was started under it', async () => {
+        const stale = await store.recordings.claim(newRecording('stale'), 1000);
+        expect(await store.recordings.claim(newRecording('two'), 1_000_000)).toEqual({
+          claimed: false,
+          recording: stale.recording,
+        });
       });
 
       it('gives one of 50 concurrent claims over five instances the room', async () => {
@@ -148,12 +155,15 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
         const stores = await openMany(ground, 5);
         const claims = await Promise.all(
           attempts(50).map((n) =>
-            pick(stores, n).recordings.claim(newRecording(`id ${n}`, { claimUntil: 9000 }), 2000),
+            pick(stores, n).recordings.claim(
+              newRecording('stale', { owner: `owner ${n}`, claimUntil: 9000 }),
+              2000,
+            ),
           ),
         );
         const won = claims.filter((claim) => claim.claimed);
         expect(won).toHaveLength(1);
-        expect(won[0]).toMatchObject({ takenOverFrom: stale.recording, recording: { id: 'stale' } });
+        expect(won[0]?.recording).toMatchObject({ id: stale.recording.id, claimUntil: 9000 });
       });
 
       it('gives a room to one at a time while 20 others claim, end and claim again', async () => {
@@ -197,7 +207,7 @@ export function describeStore(engine: string, prepare: () => Promise<Ground>): v
 
       it('changes nothing for an owner whose claim was taken over, also one that has not noticed', async () => {
         const { recording } = await store.recordings.claim(newRecording('one'), 1000);
-        await store.recordings.claim(newRecording('two', { claimUntil: 9000 }), 2000);
+        await store.recordings.claim(newRecording('one', { owner: 'owner of two', claimUntil: 9000 }), 2000);
         const late = created('owner of one', 'EG_late');
         expect(await observeRecording(store, 'one', late)).toBe(false);
         expect(await applyObservation({ store }, recording, late)).toMatchObject({ hasChanged: false });

@@ -1,0 +1,122 @@
+import type { RecordingEnd } from '../../../../src/server/recordings/apply-observation.ts';
+import { hasClaimRunOut } from '../../../../src/server/recordings/lifecycle.ts';
+import { endSourceId } from '../../../../src/server/recordings/recording-events.ts';
+import type {
+  NewRecording,
+  Recording,
+  RecordingClaim,
+  RecordingStore,
+} from '../../../../src/server/recordings/store.ts';
+import type { Schedule } from './schedule.ts';
+
+/** The rows and the published ends of all instances. Each statement is atomic, as in the real databases. */
+export class SimulatedDatabase {
+  readonly rows = new Map<string, Recording>();
+  /** The ids of the ends that were published, once each, as the real events are stored. */
+  readonly publishedEnds = new Set<string>();
+  readonly #schedule: Schedule;
+
+  constructor(schedule: Schedule) {
+    this.#schedule = schedule;
+  }
+
+  /** The store as one instance sees it: a statement takes two turns, so that its response can be lost. */
+  storeOf(actor: string): RecordingStore {
+    const statement = async <T>(run: () => T): Promise<T> => {
+      await this.#schedule.turn(actor);
+      const result = run();
+      await this.#schedule.turn(actor);
+      return result;
+    };
+    return {
+      claim: (recording, now) => statement(() => this.#claim(recording, now)),
+      update: (recording, change) => statement(() => this.update(recording, change)),
+      release: (recording) =>
+        statement(() => {
+          const isSame = this.#isSame(recording);
+          if (isSame) this.rows.delete(recording.id);
+          return isSame;
+        }),
+      find: (id) => statement(() => this.rows.get(id)),
+      findActive: (room) => statement(() => this.#activeOf(room)),
+      findByEgressId: (egressId) => statement(() => this.rowOf(egressId)),
+      list: ({ status, after, limit }) =>
+        statement(() =>
+          [...this.rows.values()]
+            .filter((row) => status === undefined || row.status === status)
+            .toSorted((a, b) => b.createdAt - a.createdAt || b.id.localeCompare(a.id))
+            .filter(
+              ({ createdAt, id }) =>
+                after === undefined ||
+                createdAt < after.createdAt ||
+                (createdAt === after.createdAt && id < after.id),
+            )
+            .slice(0, limit),
+        ),
+      listEnded: () => Promise.reject(new Error('not simulated')),
+      listOfSession: () => Promise.reject(new Error('not simulated')),
+      isAnyActiveSince: () => Promise.reject(new Error('not simulated')),
+      delete: () => Promise.reject(new Error('not simulated')),
+    };
+  }
+
+  /** Stores an end together with its event. */
+  async storeEnd(actor: string, { recording, change, event }: RecordingEnd): Promise<Recording | undefined> {
+    await this.#schedule.turn(actor);
+    const ended = this.update(recording, change);
+    if (ended !== undefined) {
+      this.publishedEnds.add(`${endSourceId(ended)}${event.isCorrection === true ? ':corrected' : ''}`);
+    }
+    await this.#schedule.turn(actor);
+    return ended;
+  }
+
+  rowOf(egressId: string): Recording | undefined {
+    return [...this.rows.values()].find((row) => row.egressId === egressId);
+  }
+
+  update(recording: Recording, change: Partial<Recording>): Recording | undefined {
+    if (!this.#isSame(recording)) return undefined;
+    const updated = { ...recording, ...change };
+    this.rows.set(recording.id, updated);
+    return updated;
+  }
+
+  #claim({ owner, roomSid = null, ...claim }: NewRecording, now: number): RecordingClaim {
+    const active = this.#activeOf(claim.room);
+    const mayTakeOver = active?.id === claim.id && hasClaimRunOut(active, now);
+    if (active !== undefined && !mayTakeOver) return { claimed: false, recording: active };
+    const recording: Recording = {
+      ...EMPTY,
+      ...claim,
+      roomSid,
+      claimOwner: owner,
+      createdAt: now,
+    };
+    this.rows.set(recording.id, recording);
+    return { claimed: true, recording };
+  }
+
+  #activeOf(room: string): Recording | undefined {
+    return [...this.rows.values()].find(
+      (row) => row.room === room && (row.status === 'starting' || row.status === 'recording'),
+    );
+  }
+
+  #isSame(recording: Recording): boolean {
+    const stored = this.rows.get(recording.id);
+    return stored !== undefined && JSON.stringify(stored) === JSON.stringify({ ...stored, ...recording });
+  }
+}
+
+const EMPTY = {
+  egressId: null,
+  status: 'starting',
+  startedAt: null,
+  mediaStartedAt: null,
+  stoppedAt: null,
+  endedAt: null,
+  sizeBytes: null,
+  durationMs: null,
+  error: null,
+} as const;
