@@ -69,6 +69,22 @@ describe('rooms and events in the console', () => {
     await window.close();
   });
 
+  it('reads the rooms once when it opens, and sees what opens meanwhile', async () => {
+    const window = await browser.openWindow();
+    const page = await window.newPage();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.goto(console.link);
+    await page.getByText('No room is open').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    expect(asked.filter((path) => path === '/api/v1/rooms')).toHaveLength(1);
+    await client.rooms.create({ name: 'meanwhile' });
+    await page.getByRole('link', { name: 'meanwhile' }).waitFor();
+    await client.rooms.delete('meanwhile');
+    await page.getByText('No room is open').waitFor();
+    await window.close();
+  });
+
   it('keeps somebody out of a room, shows until when, and lets them in again', async () => {
     const { window, page } = await openView(browser, console);
     await stage.enter('doors', 'eve');

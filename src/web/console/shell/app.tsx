@@ -6,6 +6,7 @@ import { Empty, Loading } from '../parts/view.tsx';
 import { RoomView } from '../rooms/room-view.tsx';
 import { Rooms } from '../rooms/rooms-view.tsx';
 import { Banner } from './banner.tsx';
+import { useConsole } from './console-state.tsx';
 import { Navigation } from './navigation.tsx';
 import { ServiceBadge } from './service-badge.tsx';
 
@@ -55,58 +56,67 @@ export function App() {
         <Navigation />
         <main id="view" tabIndex={-1}>
           <Banner />
-          <Suspense fallback={<Loading />}>
-            <Switch>
-              <Route path="/">
-                <Redirect to="/rooms" replace />
-              </Route>
-              <Route path="/rooms">
-                <Rooms />
-              </Route>
-              <Route path="/rooms/:room">{({ room }) => <RoomView room={decodeURIComponent(room)} />}</Route>
-              <Route path="/events">
-                <Events />
-              </Route>
-              <Route path="/sessions">
-                <Sessions />
-              </Route>
-              <Route path="/sessions/:id">{({ id }) => <SessionView id={id} key={id} />}</Route>
-              <Route path="/recordings">
-                <Recordings />
-              </Route>
-              <Route path="/recordings/:id">
-                {({ id }) => <RecordingView id={decodeURIComponent(id)} key={id} />}
-              </Route>
-              <Route path="/transcriptions">
-                <Transcriptions />
-              </Route>
-              <Route path="/transcriptions/live/:room">
-                {({ room }) => <LiveTranscription room={decodeURIComponent(room)} key={room} />}
-              </Route>
-              <Route path="/transcriptions/:id">{({ id }) => <TranscriptionView id={id} key={id} />}</Route>
-              <Route path="/webhooks">
-                <Webhooks />
-              </Route>
-              <Route path="/webhooks/:id">{({ id }) => <WebhookView id={id} key={id} />}</Route>
-              <Route path="/ingress">
-                <Ingress />
-              </Route>
-              <Route path="/fiscal">
-                <FiscalCodes />
-              </Route>
-              <Route path="/audit">
-                <Audit />
-              </Route>
-              <Route path="/doctor">
-                <Doctor />
-              </Route>
-              <Route>
-                <Empty title="There is no such view." />
-              </Route>
-            </Switch>
-          </Suspense>
+          <Views />
         </main>
       </div>
     </ChangeProvider>
+  );
+}
+
+/** The view of the address, as soon as events come: what is read before could be out of date without a notice. */
+function Views() {
+  const { connection } = useConsole();
+  if (connection === 'connecting') return <Loading />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Switch>
+        <Route path="/">
+          <Redirect to="/rooms" replace />
+        </Route>
+        <Route path="/rooms">
+          <Rooms />
+        </Route>
+        <Route path="/rooms/:room">{({ room }) => <RoomView room={decodeURIComponent(room)} />}</Route>
+        <Route path="/events">
+          <Events />
+        </Route>
+        <Route path="/sessions">
+          <Sessions />
+        </Route>
+        <Route path="/sessions/:id">{({ id }) => <SessionView id={id} key={id} />}</Route>
+        <Route path="/recordings">
+          <Recordings />
+        </Route>
+        <Route path="/recordings/:id">
+          {({ id }) => <RecordingView id={decodeURIComponent(id)} key={id} />}
+        </Route>
+        <Route path="/transcriptions">
+          <Transcriptions />
+        </Route>
+        <Route path="/transcriptions/live/:room">
+          {({ room }) => <LiveTranscription room={decodeURIComponent(room)} key={room} />}
+        </Route>
+        <Route path="/transcriptions/:id">{({ id }) => <TranscriptionView id={id} key={id} />}</Route>
+        <Route path="/webhooks">
+          <Webhooks />
+        </Route>
+        <Route path="/webhooks/:id">{({ id }) => <WebhookView id={id} key={id} />}</Route>
+        <Route path="/ingress">
+          <Ingress />
+        </Route>
+        <Route path="/fiscal">
+          <FiscalCodes />
+        </Route>
+        <Route path="/audit">
+          <Audit />
+        </Route>
+        <Route path="/doctor">
+          <Doctor />
+        </Route>
+        <Route>
+          <Empty title="There is no such view." />
+        </Route>
+      </Switch>
+    </Suspense>
   );
 }

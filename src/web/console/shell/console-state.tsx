@@ -54,7 +54,9 @@ export function ConsoleProvider({ info, children }: Props) {
       onConnection: (connected, reason) => {
         setConnection(connected);
         setError(reason);
-        if (connected === 'live' && before !== 'live') void queries.invalidateQueries();
+        // The views read nothing before the first connection, and miss nothing that happens from then on.
+        const isBack = connected === 'live' && before !== 'live' && before !== 'connecting';
+        if (isBack) void queries.invalidateQueries();
         before = connected;
       },
     });
