@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Person } from '../../src/cli/commands/rooms/page/seats.ts';
 import { type ServedPage, servePage } from '../../src/cli/commands/rooms/page/serve-page.ts';
 import { RtcClient } from '../../src/client/client.ts';
+import { run } from '../cli/support/run.ts';
 import { collectErrors, startBrowser, type TestBrowser } from '../support/parts/browser.ts';
 import { join } from '../support/parts/participant.ts';
 import { type SharedParts, sharedLivekit } from '../support/parts/shared.ts';
@@ -132,6 +133,50 @@ describe('a room in a real browser', () => {
       (await client.participants.list('reload')).participants.map(({ identity }) => identity);
     await expect.poll(identities).toEqual(['ada']);
     await window.close();
+  });
+
+  it.each([
+    [
+      'forwards its port over SSH',
+      [],
+      /^On your own machine run: ssh -N -L (\d+):127\.0\.0\.1:\1 ada@10\.0\.0\.1$/m,
+    ],
+    [
+      'shows a QR code for a phone',
+      ['--public-url', 'https://call.example.org'],
+      /works once[\s\S]*[\u2580-\u259f]{20}/,
+    ],
+  ] as const)('%s', async (_, options, shown) => {
+    const stopping = new AbortController();
+    const seen = Promise.withResolvers<string>();
+    let link = '';
+    const ended = run(['rooms', 'open', 'far', '--as', 'ada', ...options], {
+      launcher: joinPath(import.meta.dirname, '../../bin/rtc.js'),
+      signal: stopping.signal,
+      terminals: ['stdout', 'stderr'],
+      env: {
+        RTC_URL: service.url,
+        RTC_API_KEY: service.apiKey,
+        RTC_API_SECRET: service.apiSecret,
+        SSH_CONNECTION: '10.0.0.2 50000 10.0.0.1 22',
+        USER: 'ada',
+        BROWSER: '/nowhere/browser',
+      },
+      onStdout: (text) => {
+        link = text.trim();
+      },
+      onStderr: (text) => {
+        if (text.includes('until Ctrl-C')) seen.resolve(text);
+      },
+    });
+    const text = await seen.promise;
+    stopping.abort();
+    await ended;
+    expect(text).toMatch(shown);
+    expect(new URL(link).protocol).toBe(options.length === 0 ? 'http:' : 'https:');
+    expect(text).not.toContain(new URL(link).hash);
+    const widest = Math.max(...text.split('\n').map((line) => line.length));
+    expect(widest, 'of 80 columns').toBeLessThanOrEqual(80);
   });
 
   it('says what to do when the command has ended', async () => {
