@@ -9,6 +9,7 @@ import {
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { isRecorderThere } from '../../test/support/parts/recorder.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
+import { buildHelm, findHelm } from './helm.ts';
 import { buildIngress, findIngress } from './ingress.ts';
 import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
 import type { Part } from './part.ts';
@@ -156,6 +157,14 @@ export const parts: readonly Part[] = [
     isThere: async () => (await findVersitygw()) !== undefined,
     build: buildVersitygw,
     remedy: 'install Go: it is built from its pinned version (1 minute, once)',
+  },
+  {
+    name: 'helm',
+    fixtures: ['test/support/parts/helm.ts'],
+    builtWith: ['Go'],
+    isThere: async () => (await findHelm()) !== undefined,
+    build: buildHelm,
+    remedy: 'install Go: it is built from its pinned version (ten minutes, once)',
   },
   {
     name: 'LiveKit ingress',
