@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { packageVersion } from '../src/server/app/package-root.ts';
 import { bundledPackages } from './build/bundled-packages.ts';
 import { buildCli } from './build/cli.ts';
 import { writeDeclarations } from './build/declarations.ts';
 import { buildLibraries } from './build/libraries.ts';
+import { writeManuals } from './build/manuals.ts';
 import { ROOT } from './build/output.ts';
 import { buildPages } from './build/pages.ts';
 import { writeReference } from './build/reference.ts';
@@ -35,6 +37,7 @@ try {
   const packages = bundledPackages(bundledModules.flat());
   await writeFile(`${out}/THIRD-PARTY-NOTICES`, thirdPartyNotices(packages));
   await writeFile(`${out}/sbom.cdx.json`, await softwareBillOfMaterials(packages));
+  await writeManuals(out, packageVersion(ROOT));
   await putInPlace();
 } finally {
   await rm(out, { recursive: true, force: true });

@@ -16,9 +16,13 @@ export async function readManifest(): Promise<Manifest> {
 /**
  * rtc-service without what only a checkout needs: the scripts, of which npm would warn, the tools, and the Node of each
  * platform.
+ *
+ * @param manuals Names of the manual pages in dist/man.
  */
-export function mainManifest(root: Manifest): Manifest {
-  return Object.fromEntries(PUBLISHED_FIELDS.map((field) => [field, root[field]]));
+export function mainManifest(root: Manifest, manuals: readonly string[]): Manifest {
+  const published = Object.fromEntries(PUBLISHED_FIELDS.map((field) => [field, root[field]]));
+  // npm puts manual pages of a global install where `man` finds them.
+  return { ...published, man: manuals.map((name) => `./dist/man/${name}`) };
 }
 
 /** @param modules Names of the modules that can be imported by themselves, such as `check`. */

@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseSync } from 'oxc-parser';
 import { writeCheckingModules, writeFiscalIndex } from '../build/fiscal.ts';
@@ -13,7 +13,8 @@ export async function stagePackages(staging: string): Promise<readonly string[]>
 }
 
 async function stageMain(staging: string, root: Manifest): Promise<string> {
-  const folder = await openPackage(staging, 'rtc-service', mainManifest(root));
+  const manuals = (await readdir(`${ROOT}dist/man`)).toSorted();
+  const folder = await openPackage(staging, 'rtc-service', mainManifest(root, manuals));
   for (const name of ['bin', 'dist']) await cp(`${ROOT}${name}`, join(folder, name), { recursive: true });
   await copyFiles(folder, ['LICENSE', 'NOTICE', 'README.md']);
   return folder;

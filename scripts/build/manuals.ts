@@ -1,0 +1,64 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { commandName } from '../../src/cli/framework/command.ts';
+import type { CommandGroup } from '../../src/cli/framework/command-group.ts';
+import { COMPLETION_SCRIPTS } from '../../src/cli/framework/completion/scripts.ts';
+import { layOutHelp } from '../../src/cli/framework/help/layout.ts';
+import { rootHelp } from '../../src/cli/framework/help/root-help.ts';
+import { REGISTRY } from '../../src/cli/registry.ts';
+
+const LAYOUT = { width: 78, hasColours: false } as const;
+
+/** Writes a manual page for `rtc` and for each noun, of the same data as the help, and the completion of each shell. `man` reads compressed pages. */
+export async function writeManuals(out: string, version: string): Promise<void> {
+  await mkdir(`${out}/man`, { recursive: true });
+  const write = (name: string, text: string): Promise<void> =>
+    writeFile(`${out}/man/${name}.1.gz`, gzipSync(text, { level: 9 }));
+  const root = { name: 'rtc', summary: 'operate the rooms of a real-time room service', version };
+  await write('rtc', page(root, [['Help', rootHelp(REGISTRY, LAYOUT)]]));
+  for (const group of REGISTRY) {
+    const name = `rtc-${group.noun}`;
+    await write(name, page({ name, summary: group.summary, version }, await sectionsOf(group)));
+  }
+  await mkdir(`${out}/completions`, { recursive: true });
+  for (const [shell, script] of Object.entries(COMPLETION_SCRIPTS)) {
+    await writeFile(`${out}/completions/rtc.${shell}`, script);
+  }
+}
+
+type Section = readonly [title: string, text: string];
+
+async function sectionsOf(group: CommandGroup): Promise<readonly Section[]> {
+  const { commands } = await group.load();
+  return await Promise.all(
+    commands.map(
+      async (command): Promise<Section> => [commandName(command), await layOutHelp(group, command, LAYOUT)],
+    ),
+  );
+}
+
+type Page = { readonly name: string; readonly summary: string; readonly version: string };
+
+/** roff (man 7). The help is laid out already, so it stands as it is. */
+function page({ name, summary, version }: Page, sections: readonly Section[]): string {
+  return [
+    `.TH ${name.toUpperCase()} 1 "" "rtc-service ${version}"`,
+    '.SH NAME',
+    `${inRoff(name)} \\- ${inRoff(summary)}`,
+    ...sections.flatMap(([title, text]) => [
+      `.SH "${title.toUpperCase()}"`,
+      '.nf',
+      inRoff(text.trimEnd()),
+      '.fi',
+    ]),
+    '',
+  ].join('\n');
+}
+
+/** A backslash, a hyphen, and a line that begins as a request would mean something else. */
+function inRoff(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(?=[.'])/gm, '\\&');
+}

@@ -1,0 +1,97 @@
+/**
+ * `npm run release -- --dry-run`: makes everything of a release in release/, and publishes nothing: the three packages, the
+ * single executable file for Linux, the bill of materials, manual pages and completions, the notes of the changelog and the
+ * checksums of all. What a machine lacks for one of them is said. `--without-arm64` fetches no Node of another processor.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { ROOT } from './build/output.ts';
+import { createArchive } from './pack/archive.ts';
+import { readManifest } from './pack/manifests.ts';
+import { stagePackages } from './pack/stage.ts';
+import { checkSizes } from './release/budgets.ts';
+import { readRelease } from './release/notes.ts';
+import { makeSingleFile } from './release/single-file.ts';
+
+const run = promisify(execFile);
+const { values: options } = parseArgs({
+  options: { 'dry-run': { type: 'boolean' }, 'without-arm64': { type: 'boolean' } },
+});
+if (options['dry-run'] !== true) {
+  throw new Error(
+    'Only npm run release -- --dry-run: publishing is done by the registries’ own tools, from its files.',
+  );
+}
+const { version, notes } = readRelease(
+  String((await readManifest()).version),
+  await readFile(`${ROOT}CHANGELOG.md`, 'utf8'),
+);
+await import('./build.ts');
+const target = `${ROOT}release`;
+await rm(target, { recursive: true, force: true });
+await mkdir(target);
+const work = await mkdtemp(join(tmpdir(), 'rtc-release-'));
+try {
+  const folders = await stagePackages(work);
+  const made: string[] = [];
+  for (const folder of folders) made.push((await createArchive(folder, target)).path);
+  const [packageFolder = ''] = folders;
+  const processors = options['without-arm64'] === true ? (['x64'] as const) : (['x64', 'arm64'] as const);
+  for (const arch of processors) {
+    const program = await makeSingleFile(arch, { packageFolder, work });
+    const archive = join(target, `rtc-${version}-linux-${arch}.tar.gz`);
+    await run('tar', ['-czf', archive, '-C', dirname(program), basename(program)]);
+    made.push(archive);
+  }
+  const manuals = join(target, `rtc-${version}-manuals.tar.gz`);
+  await run('tar', ['-czf', manuals, '-C', `${ROOT}dist`, 'man', 'completions']);
+  const sbom = join(target, `rtc-service-${version}.cdx.json`);
+  await copyFile(`${ROOT}dist/sbom.cdx.json`, sbom);
+  const notesFile = join(target, 'NOTES.md');
+  await writeFile(notesFile, `${notes}\n`);
+  made.push(manuals, sbom, notesFile);
+  await writeFile(join(target, 'SHA256SUMS'), await checksums(made));
+  for (const { name, megabytes, budget } of await checkSizes(made)) {
+    console.log(`${name}: ${megabytes.toFixed(2)} MB${budget === undefined ? '' : ` of ${budget}`}`);
+  }
+  console.log(await buildImages());
+  console.log(
+    `In release/, version ${version}. Nothing was published. To publish, from CI with an identity token:`,
+  );
+  for (const path of made.filter((each) => each.endsWith('.tgz'))) {
+    console.log(`  npm publish --provenance --access public ${basename(path)}`);
+  }
+} finally {
+  await rm(work, { recursive: true, force: true });
+}
+
+/** As sha256sum writes and checks them. */
+async function checksums(paths: readonly string[]): Promise<string> {
+  const lines = await Promise.all(
+    paths.map(async (path) => {
+      const hash = createHash('sha256').update(await readFile(path));
+      return `${hash.digest('hex')}  ${basename(path)}\n`;
+    }),
+  );
+  return lines.join('');
+}
+
+/** The images of the service and of its workers, where Docker answers. */
+async function buildImages(): Promise<string> {
+  const isThere = await run('docker', ['info']).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return 'No image was built: Docker does not answer on this machine.';
+  const { stdout: revision } = await run('git', ['rev-parse', 'HEAD'], { cwd: ROOT });
+  for (const stage of ['service', 'worker']) {
+    const tag = stage === 'service' ? `rtc-service:${version}` : `rtc-service-worker:${version}`;
+    const labels = ['--build-arg', `VERSION=${version}`, '--build-arg', `REVISION=${revision.trim()}`];
+    await run('docker', ['build', '--target', stage, '--tag', tag, ...labels, ROOT]);
+  }
+  return `Built rtc-service:${version} and rtc-service-worker:${version}.`;
+}

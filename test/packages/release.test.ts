@@ -1,0 +1,66 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkSizes } from '../../scripts/release/budgets.ts';
+import { readRelease } from '../../scripts/release/notes.ts';
+
+const CHANGELOG = `# Changelog
+
+## Unreleased
+
+### Added
+
+- Something new.
+
+## 1.2.3 - 2026-01-31
+
+- Something old.
+`;
+
+describe('the notes of a release', () => {
+  it('are the section of the version, or what is not released yet', () => {
+    expect(readRelease('1.2.3', CHANGELOG)).toEqual({ version: '1.2.3', notes: '- Something old.' });
+    expect(readRelease('1.3.0', CHANGELOG).notes).toBe('### Added\n\n- Something new.');
+  });
+
+  it('must be there, and the version one that npm takes', () => {
+    expect(() => readRelease('1.3.0', '# Changelog\n\n## Unreleased\n')).toThrow('says nothing about 1.3.0');
+    expect(() => readRelease('1.3', CHANGELOG)).toThrow('no semantic version');
+  });
+});
+
+describe('the sizes of a release', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rtc-sizes-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function fileOf(name: string, bytes: number): Promise<string> {
+    const path = join(folder, name);
+    await writeFile(path, '');
+    await truncate(path, bytes);
+    return path;
+  }
+
+  it('are held against their budgets', async () => {
+    const paths = [
+      await fileOf('rtc-service-1.0.0.tgz', 7_000_000),
+      await fileOf('rtc-service-client-1.0.0.tgz', 50_000),
+      await fileOf('NOTES.md', 9_000_000),
+    ];
+    expect(await checkSizes(paths)).toEqual([
+      { name: 'rtc-service-1.0.0.tgz', megabytes: 7, budget: 8 },
+      { name: 'rtc-service-client-1.0.0.tgz', megabytes: 0.05, budget: 0.2 },
+      { name: 'NOTES.md', megabytes: 9, budget: undefined },
+    ]);
+  });
+
+  it('name the file that has outgrown its own', async () => {
+    const path = await fileOf('rtc-1.0.0-linux-x64.tar.gz', 60_000_001);
+    await expect(checkSizes([path])).rejects.toThrow(
+      'rtc-1.0.0-linux-x64.tar.gz has 60.00 MB, and may have 60',
+    );
+  });
+});
