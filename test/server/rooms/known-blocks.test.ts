@@ -125,6 +125,15 @@ describe('while the database is away', () => {
     expect(await find(ADA)).toBeUndefined();
   });
 
+  it('so are those that were read while a change elsewhere was notified, as at the start', async () => {
+    const { find, state, changes } = ground(blockOf('ada'));
+    const first = find(ADA);
+    changes.publish('blocks', 'elsewhere');
+    expect(await first).toBeDefined();
+    state.isAway = true;
+    expect(await find(ADA)).toBeDefined();
+  });
+
   it('a token waits no longer than a second for a database that hangs', async () => {
     const { find, state, clock } = ground(blockOf('ada'));
     await find(ADA);

@@ -34,17 +34,22 @@ export function openCachedReading<T>(options: CachedReadingOptions<T>): CachedRe
   let known: Known<T> | undefined;
   let reading: Promise<T> | undefined;
   let changesSeen = 0;
+  let ownChangesSeen = 0;
   const close = store.changes.subscribe(topic, (origin) => {
     changesSeen += 1;
+    if (origin === 'here') ownChangesSeen += 1;
     reading = undefined;
     if (known !== undefined) known = origin === 'here' ? undefined : { ...known, freshUntil: 0 };
   });
 
   const read = async (): Promise<T> => {
     const seen = changesSeen;
+    const ownSeen = ownChangesSeen;
     const freshUntil = clock.monotonic() + maxAgeMs;
     const value = await options.read();
     if (seen === changesSeen) known = { value, freshUntil };
+    // It may be outdated already, and is still better than nothing while the database is away.
+    else if (ownSeen === ownChangesSeen) known ??= { value, freshUntil: 0 };
     return value;
   };
 
