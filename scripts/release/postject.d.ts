@@ -1,0 +1,9 @@
+declare module 'postject' {
+  /** Puts `data` into the executable as the resource `name`, and marks that it is there. */
+  export function inject(
+    program: string,
+    name: string,
+    data: Buffer,
+    options: { readonly sentinelFuse: string },
+  ): Promise<void>;
+}
