@@ -1,0 +1,67 @@
+/**
+ * `node scripts/terminal-lines.ts`: writes the lines of terminal that the readme shows, of a real run: `rtc dev` with the
+ * embedded media server in a folder of its own, and commands in a pseudo-terminal.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { type IPty, spawn } from '@lydell/node-pty';
+
+const root = join(import.meta.dirname, '..');
+/** What comes before the lines that are shown. */
+const FIRST = 'rooms create demo';
+const COMMANDS = ['dev join demo ada', 'participants list demo', 'events list --room demo'] as const;
+/** What stands between them in the readme is replaced. */
+const MARKS = ['<!-- terminal-lines -->\n', '<!-- end of terminal-lines -->'] as const;
+
+const home = await mkdtemp(join(tmpdir(), 'rtc-readme-'));
+const dev = start(['dev', '--media', 'embedded', '--port', '0', '--without', 'stt-live,stt-post,recorder']);
+try {
+  await dev.shows(/Ctrl-C stops it all/);
+  await start(FIRST.split(' ')).ended;
+  const runs: string[] = [];
+  for (const command of COMMANDS) {
+    const run = start(command.split(' '));
+    await run.ended;
+    runs.push(`$ rtc ${command}\n${run.text().trimEnd()}`);
+  }
+  const readme = await readFile(join(root, 'README.md'), 'utf8');
+  const [before = '', rest = ''] = readme.split(MARKS[0]);
+  const [, after] = rest.split(MARKS[1]);
+  if (after === undefined) throw new Error(`README.md has no ${MARKS.join(' and ')}`);
+  const lines = `${MARKS[0]}\n\`\`\`text\n${runs.join('\n')}\n\`\`\`\n\n${MARKS[1]}`;
+  await writeFile(join(root, 'README.md'), before + lines + after);
+} finally {
+  dev.pty.kill('SIGINT');
+  await dev.ended;
+  await rm(home, { recursive: true, force: true });
+}
+
+function start(argv: readonly string[]) {
+  let text = '';
+  const waiting: (() => void)[] = [];
+  const pty: IPty = spawn(process.execPath, [join(root, 'bin/rtc.js'), ...argv], {
+    cols: 100,
+    rows: 40,
+    cwd: home,
+    env: { PATH: process.env.PATH ?? '', TERM: 'xterm', HOME: home, NO_COLOR: '1' },
+  });
+  pty.onData((data) => {
+    text += stripVTControlCharacters(data).replaceAll('\r', '');
+    for (const check of waiting) check();
+  });
+  return {
+    pty,
+    text: () => text,
+    ended: new Promise<void>((resolve) => pty.onExit(() => resolve())),
+    shows: (pattern: RegExp) =>
+      new Promise<void>((resolve) => {
+        const check = (): void => {
+          if (pattern.test(text)) resolve();
+        };
+        waiting.push(check);
+        check();
+      }),
+  };
+}
