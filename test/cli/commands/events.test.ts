@@ -235,6 +235,8 @@ describe('events tail', () => {
     expect([late.code, late.stdout]).toEqual([8, '']);
     expect(late.stderr).toContain('still waiting for room_finished after 1s');
     expect((await stack.rtc(`events tail --room ${room} --max 9 --since 5m --timeout 1s`)).code).toBe(8);
+    const one = await stack.rtc('events tail --room nowhere --max 1 --timeout 1s');
+    expect(one.stderr).toContain('still waiting for 1 event (0 so far) after 1s');
     const timed = await stack.rtc(`events tail --room ${room} --since 5m --timeout 1s`);
     expect([timed.code, jsonLines(timed.stdout)]).toEqual([0, Array(3).fill(expect.anything())]);
   });

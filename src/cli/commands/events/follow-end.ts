@@ -1,7 +1,7 @@
 import { type EventName, eventTypeOf } from '../../../contract/event-names.ts';
 import { CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Io } from '../../terminal/io.ts';
-import { formatDuration } from '../../terminal/time.ts';
+import { formatDuration, plural } from '../../terminal/time.ts';
 import type { Waiting } from './forwarder.ts';
 
 /** Whichever comes first. */
@@ -42,8 +42,8 @@ export async function* untilEnd(
   }
 }
 
-function notReached({ until, max, timeoutSeconds = 0 }: FollowEnd, count: number): CliError {
-  const awaited = until ?? `${max} events`;
+function notReached({ until, max = 0, timeoutSeconds = 0 }: FollowEnd, count: number): CliError {
+  const awaited = until ?? plural(max, 'event');
   const so = until === undefined ? ` (${count} so far)` : '';
   return new CliError(
     EXIT.pending,
