@@ -219,6 +219,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@tanstack/react-virtual': ['src/web/console/'],
   '@livekit/components-react': ['src/web/'],
   '@livekit/components-styles': ['src/web/'],
+  'ansi-escapes': ['src/cli/terminal/'],
   chalk: ['src/cli/'],
   'cli-table3': ['src/cli/'],
   commander: ['src/cli/'],

@@ -1,3 +1,4 @@
+import ansiEscapes from 'ansi-escapes';
 import type { Io } from './io.ts';
 
 /*
@@ -23,9 +24,19 @@ export type FullScreenEvents = {
   readonly onRedraw: () => void;
 };
 
-const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
-const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
-const CLEAR = '\u001b[2J';
+const {
+  cursorHide,
+  cursorShow,
+  cursorTo,
+  enterAlternativeScreen,
+  eraseLine,
+  eraseScreen,
+  exitAlternativeScreen,
+} = ansiEscapes;
+/** Whether a line that is too long goes on in the next one. */
+const WRAP = { off: '\u001b[?7l', on: '\u001b[?7h' } as const;
+const ENTER = enterAlternativeScreen + cursorHide + WRAP.off;
+const LEAVE = WRAP.on + cursorShow + exitAlternativeScreen;
 
 export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreenEvents): FullScreen {
   const { stdin, stdout, processControl, runtime } = io;
@@ -35,7 +46,7 @@ export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreen
     isOpen = true;
     shown = [];
     stdin.setRawMode?.(true);
-    stdout.write(ENTER + CLEAR);
+    stdout.write(ENTER + eraseScreen);
   };
   const leave = (): void => {
     if (!isOpen) return;
@@ -55,7 +66,7 @@ export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreen
   };
   const onResize = (): void => {
     shown = [];
-    stdout.write(CLEAR);
+    stdout.write(eraseScreen);
     onRedraw();
   };
   const onContinue = (): void => {
@@ -80,7 +91,7 @@ export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreen
     draw: (lines) => {
       if (!isOpen) return;
       const changed = lines.flatMap((line, index) =>
-        line === shown[index] ? [] : [`\u001b[${index + 1};1H\u001b[2K${line}`],
+        line === shown[index] ? [] : [`${cursorTo(0, index)}${eraseLine}${line}`],
       );
       shown = lines;
       if (changed.length > 0) stdout.write(changed.join(''));
