@@ -44,16 +44,16 @@ code_of() {
   echo "(exit code $code)"
   [[ $code -eq $expected ]] || refuse "expected exit code $expected"
 }
-# A field of the JSON object on stdin.
-field() { node -p 'JSON.parse(require("node:fs").readFileSync(0, "utf8"))[process.argv[1]]' "$1"; }
+# A field of a single record, which rtc prints as one NAME<tab>value a line where stdout is no terminal.
+field() { awk -F '\t' -v name="$1" '$1 == name { print $2 }'; }
 
 step 'Start everything'
 mkfifo service
 "$rtc" dev --json --with recorder,stt-post >service 2>service.log &
 read -r started <service || { cat service.log >&2; refuse 'rtc dev has ended'; }
 echo "$started"
-RTC_PROFILE=$(field profile <<<"$started")
-export RTC_PROFILE
+[[ $started =~ \"profile\":\"([^\"]+)\" ]] || refuse 'rtc dev has kept no profile'
+export RTC_PROFILE=${BASH_REMATCH[1]}
 
 step 'Make a room, and let two people speak in it'
 "$rtc" rooms create demo --json name,sid
@@ -72,7 +72,7 @@ expected=4 code_of "$rtc" rooms join demo --as bob
 "$rtc" participants list demo
 
 step 'Record what is said, and wait for the file'
-recording=$("$rtc" recordings start demo --wait --json egressId | field egressId)
+recording=$("$rtc" recordings start demo --wait | field EGRESS-ID)
 kill -TERM "$ada"
 expected=0 code_of wait "$ada"
 # Without --loop it leaves at the end of the file: all of it is in the recording.
@@ -82,7 +82,7 @@ expected=0 code_of wait "$ada"
 "$rtc" recordings download "$recording" demo.mp4
 
 step 'Transcribe it, and wait'
-transcription=$("$rtc" transcriptions create "$recording" --json transcriptionId | field transcriptionId)
+transcription=$("$rtc" transcriptions create "$recording" | field ID)
 "$rtc" wait transcription "$transcription" --timeout 5m --json status,language
 "$rtc" transcriptions get "$transcription" --format text
 
