@@ -15,6 +15,9 @@ export type RemoveParticipantOptions = CallOptions & {
   readonly block?: BlockDuration | undefined;
 };
 
+/** Tens of thousands of segments take minutes on SQLite, which rewrites pages of the search's index for each. */
+const FORGET_TIMEOUT_MS = 600_000;
+
 export type ForgetWordsOptions = CallOptions & {
   /** What was said in every room, not in this one only. */
   readonly allRooms?: boolean | undefined;
@@ -58,17 +61,18 @@ export class Participants {
 
   /**
    * DELETE /v1/rooms/:roomId/participants/:participantId/words: what the participant said, from every transcription of
-   * the room, or with `allRooms` of every room. Nobody needs to be there.
+   * the room, or with `allRooms` of every room. Nobody needs to be there. Waits up to ten minutes, unless `timeoutMs` is
+   * given.
    */
   async forgetWords(
     room: string,
     identity: string,
     options: ForgetWordsOptions = {},
   ): Promise<ForgottenWords> {
-    const { allRooms, ...rest } = options;
+    const { allRooms, timeoutMs = FORGET_TIMEOUT_MS, ...rest } = options;
     const query = queryOf({ allRooms: allRooms === true ? 'true' : undefined });
     const path = roomPath(room, 'participants', identity, 'words') + query;
-    return await this.#transport.call('DELETE', path, rest);
+    return await this.#transport.call('DELETE', path, { ...rest, timeoutMs });
   }
 
   /** PATCH /v1/rooms/:roomId/participants/:participantId: name, metadata, attributes or role, while it is in the room. */
