@@ -99,6 +99,27 @@ describe('a room in a real browser', () => {
     await window.close();
   });
 
+  it('shares a screen, which others see and the service lists', async () => {
+    const { link } = await serve('screen');
+    const window = await openWindow();
+    const first = await window.newPage();
+    const errors = collectErrors(first);
+    await first.goto(link);
+    await expect.poll(() => moving(first), { timeout: 60_000 }).toBe(1);
+    await first.getByRole('button', { name: 'Share screen' }).click();
+    const sources = async () =>
+      (await client.participants.list('screen')).participants.flatMap(({ tracks }) =>
+        tracks.map(({ source }) => source),
+      );
+    await expect.poll(sources).toContain('SCREEN_SHARE');
+    const second = await window.newPage();
+    await second.goto(link);
+    await second.getByText("Ada Lovelace's screen").waitFor();
+    await expect.poll(() => moving(second), { timeout: 60_000 }).toBe(3);
+    expect(errors).toEqual([]);
+    await window.close();
+  });
+
   it('shows captions, and the names and words of strangers as text', async () => {
     const hostile = '<img src=x onerror="document.title=1">';
     const { link } = await serve('captions', { ...ADA, role: 'viewer' });
