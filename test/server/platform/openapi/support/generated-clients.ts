@@ -161,7 +161,7 @@ func main() {
 		ingresses = append(ingresses, each.IngressId == ingress.IngressId)
 	}
 	transcriptions := []bool{}
-	for _, each := range must(client.TranscriptionAPI.ListTranscriptions(ctx).Execute()).Transcriptions {
+	for _, each := range must(client.TranscriptionAPI.ListTranscriptions(ctx).Execute()).PostTranscriptionList.Transcriptions {
 		transcriptions = append(transcriptions, each.RecordingId == recordingId)
 	}
 	deliveries := [][]any{}
