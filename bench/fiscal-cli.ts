@@ -34,10 +34,14 @@ const main = async (): Promise<void> => {
   const tenthBad = write(
     'people-tenth-bad-1m.csv',
     CSV_HEADER,
-    people.map((person, at) => csvRow(at % 10 === 0 ? spoilt(person, at) : person)).join(''),
+    people
+      .map((person, at) =>
+        at % 10 === 0 ? csvRow(spoilt(person, at), wrongCode(codes[at])) : csvRow(person, codes[at]),
+      )
+      .join(''),
     10,
   );
-  const wrong = write('wrong-1m.txt', '', codes.map((code) => `${code.slice(0, 15)}0\n`).join(''), 10);
+  const wrong = write('wrong-1m.txt', '', codes.map((code) => `${wrongCode(code)}\n`).join(''), 10);
   start(codes[0] ?? '');
   await stream('check -, 10,000,000 lines', lines, 10_000_000, ['check', '-'], {
     perSecond: 1e6,
@@ -49,6 +53,13 @@ const main = async (): Promise<void> => {
     perSecond: 200_000,
     memoryMb: 150,
   });
+  await stream(
+    'check --column, CSV of 1,000,000 rows, a tenth bad',
+    tenthBad,
+    1_000_000,
+    ['check', '-', '--column', 'cf'],
+    { perSecond: 200_000, memoryMb: 150 },
+  );
   await stream(
     'generate --append, CSV of 1,000,000 rows',
     csv,
@@ -80,6 +91,9 @@ const spoilt = (person: Invented, at: number): Invented => {
   ];
   return { ...person, ...faults[(at / 10) % faults.length] };
 };
+
+/** A digit is no check character. */
+const wrongCode = (code = ''): string => `${code.slice(0, 15)}0`;
 
 const csvRow = (person: Invented, code = ''): string => {
   const { day, month, year } = person.birthDate;
