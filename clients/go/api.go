@@ -1434,7 +1434,7 @@ type OwnKey struct {
 	ExpiresAt *string `json:"expiresAt"`
 }
 
-// AuditEntry: A request that changed something, or was to.
+// AuditEntry: A request that changed something or was to; asked for by its id, also one that failed.
 type AuditEntry struct {
 	// Form aud_<id>
 	ID string `json:"id"`
@@ -2623,7 +2623,7 @@ type ListAuditParams struct {
 	Until string
 	// Only those that ended so
 	Result string
-	// Only the request with this X-Request-Id
+	// Only the request with this X-Request-Id; also a read or a token that failed within the last hour
 	RequestID string
 	// Page size; default 50
 	Limit int64

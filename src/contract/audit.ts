@@ -37,7 +37,10 @@ export const AuditEntrySchema = Type.Object(
       examples: ['insufficient-scope'],
     }),
   },
-  { $id: 'AuditEntry', description: 'A request that changed something, or was to' },
+  {
+    $id: 'AuditEntry',
+    description: 'A request that changed something or was to; asked for by its id, also one that failed',
+  },
 );
 export type AuditEntry = Static<typeof AuditEntrySchema>;
 
@@ -58,7 +61,12 @@ export const AuditListQuery = Type.Object(
     until: Type.Optional(Type.String({ format: 'date-time', description: 'Only before then' })),
     result: Type.Optional(Type.Enum(AUDIT_RESULTS, { description: 'Only those that ended so' })),
     requestId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Only the request with this X-Request-Id' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          'Only the request with this X-Request-Id; also a read or a token that failed within the last hour',
+      }),
     ),
     limit: pageLimit(200, 'default 50'),
     cursor: pageCursor(MAX_CURSOR_LENGTH),

@@ -1581,7 +1581,7 @@ class OwnKey(TypedDict):
 
 
 class AuditEntry(TypedDict):
-    """A request that changed something, or was to"""
+    """A request that changed something or was to; asked for by its id, also one that failed"""
 
     # Form aud_<id>
     id: str

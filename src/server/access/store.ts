@@ -70,9 +70,11 @@ export interface KeyStore {
   purge(before: number, limit: number): Promise<number>;
 }
 
-/** A request that changed something, or was to. */
+/** A request that changed something or was to, or one that failed. */
 export type AuditRecord = {
   readonly id: string;
+  /** The end of an entry that is kept for its request id alone; null for a change. */
+  readonly expiresAt: number | null;
   readonly occurredAt: number;
   readonly keyId: string;
   readonly method: string;
@@ -106,8 +108,10 @@ export type AuditQuery = {
 export interface AuditStore {
   /** Those that are stored already stay as they are. */
   append(records: readonly AuditRecord[]): Promise<void>;
-  /** Newest first. */
+  /** Newest first. Entries that expire are found by their request id alone. */
   list(query: AuditQuery): Promise<readonly AuditRecord[]>;
+  /** Deletes at most `limit` entries that have expired; returns how many. */
+  purgeExpired(now: number, limit: number): Promise<number>;
   /** Deletes at most `limit` that are older; returns how many. */
   purge(before: number, limit: number): Promise<number>;
 }

@@ -119,7 +119,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
     log: parts.log,
     tracing: adapters.tracing,
     runOnce: createRunOnce({ ...adapters, apiKey: config.apiKey }),
-    changeRecorder: { clock: adapters.clock, record: (request) => work.auditWriter.record(request) },
+    requestRecorder: { clock: adapters.clock, record: (request) => work.auditWriter.record(request) },
     rateLimits: { api: config.values.RATE_LIMIT_API, public: config.values.RATE_LIMIT_PUBLIC },
     bodyLimitBytes: config.values.BODY_LIMIT,
     trustProxy: config.trustProxy,

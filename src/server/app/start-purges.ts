@@ -32,6 +32,7 @@ export function startPurges({ values }: Config, deps: StartPurgesDeps): Pick<Loo
     purgeOthers: {
       idempotentRequests: (limit) => store.idempotency.purge(clock.now(), limit),
       auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
+      failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
       keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
       ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),
       ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),

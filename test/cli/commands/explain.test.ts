@@ -177,6 +177,16 @@ describe('rtc explain with the embedded media server', () => {
     expect(next[0]?.command).toBe('rtc explain --as room -- absent');
   });
 
+  it('answers for a read that failed', async () => {
+    const missing = await service.call('GET', '/v1/recordings/EG_absent');
+    const requestId = String(missing.headers['x-request-id']);
+    await expect.poll(async () => (await explain(service, [requestId])).code).toBe(0);
+    const { headline } = await explained(service, requestId);
+    expect(headline).toBe(
+      `Request ${requestId}: GET /v1/recordings/EG_absent by key root was refused: 404 recording-not-found.`,
+    );
+  });
+
   it('takes a room that is called like an id for a room with --as', async () => {
     stack.media.control.join('EG_room', { identity: 'ada' });
     await expect

@@ -11,7 +11,7 @@ export function auditRoutes(deps: AuditDeps): readonly Route[] {
       tag: 'audit',
       summary: 'Read who changed what',
       description:
-        'Every request with a valid signature that changed something or was to: also those that were refused. Tokens are left out, unless the API key lacked the scope. Entries have no bodies.',
+        'Every request with a valid signature that changed something or was to: also those that were refused. Tokens are left out, unless the API key lacked the scope. Entries have no bodies. By its `requestId` a read or a token that failed is found too, for an hour.',
       security: 'signed',
       scopes: ['admin'],
       query: AuditListQuery,

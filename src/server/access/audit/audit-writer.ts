@@ -1,5 +1,5 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
-import type { ChangingRequest } from '../../platform/http/changing-request.ts';
+import type { RecordedRequest } from '../../platform/http/record-request.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { Log } from '../../platform/log.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
@@ -14,6 +14,8 @@ import type { AccessStores, AuditRecord } from '../store.ts';
 /** Each entry has a few hundred bytes. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 500;
+/** A failed request that changes nothing: somebody who asks for its id does so soon. */
+const FAILED_READ_MS = 3_600_000;
 /** Bounds what somebody puts into a path. */
 const MAX_ID_LENGTH = 256;
 
@@ -46,7 +48,7 @@ export class AuditWriter {
     });
   }
 
-  record(request: ChangingRequest): void {
+  record(request: RecordedRequest): void {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#lost += 1;
       this.#deps.onLost?.(1);
@@ -86,7 +88,8 @@ export class AuditWriter {
   }
 }
 
-function toRecord({ ids, address, problem, ...request }: ChangingRequest, id: string): AuditRecord {
+function toRecord(recorded: RecordedRequest, id: string): AuditRecord {
+  const { ids, address, problem, isChange, ...request } = recorded;
   const cut = Object.fromEntries(
     Object.entries(ids).map(([name, value]) => [name, sanitizeText(value.slice(0, MAX_ID_LENGTH))]),
   );
@@ -97,5 +100,6 @@ function toRecord({ ids, address, problem, ...request }: ChangingRequest, id: st
     room: cut.roomId ?? null,
     address: address ?? null,
     problem: problem ?? null,
+    expiresAt: isChange ? null : request.occurredAt + FAILED_READ_MS,
   };
 }

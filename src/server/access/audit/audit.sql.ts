@@ -28,6 +28,14 @@ export function createAuditStore({ db, dialect }: Pick<Connection, 'db' | 'diale
         .executeTakeFirst();
       return Number(numDeletedRows);
     },
+    purgeExpired: async (now, limit) => {
+      const expired = db.selectFrom('auditEntries').select('id').where('expiresAt', '<', now).limit(limit);
+      const { numDeletedRows } = await db
+        .deleteFrom('auditEntries')
+        .where('id', 'in', expired)
+        .executeTakeFirst();
+      return Number(numDeletedRows);
+    },
   };
 }
 
@@ -43,6 +51,7 @@ const COLUMNS = {
   requestId: 'text',
   status: 'integer',
   problem: 'text',
+  expiresAt: 'integer',
 } as const satisfies Record<keyof AuditRow, 'text' | 'integer'>;
 
 /** Statuses of a result, the last one excluded. */
@@ -57,7 +66,10 @@ async function listAudit(db: Kysely<Tables>, query: AuditQuery): Promise<readonl
   let select = db.selectFrom('auditEntries').selectAll();
   if (key !== undefined) select = select.where('keyId', '=', key);
   if (room !== undefined) select = select.where('room', '=', room);
-  if (requestId !== undefined) select = select.where('requestId', '=', requestId);
+  select =
+    requestId === undefined
+      ? select.where('expiresAt', 'is', null)
+      : select.where('requestId', '=', requestId);
   if (since !== undefined) select = select.where('occurredAt', '>=', since);
   if (until !== undefined) select = select.where('occurredAt', '<', until);
   if (result !== undefined) {

@@ -42,7 +42,14 @@ function positionOf(cursor: string): Pick<AuditRecord, 'occurredAt' | 'id'> {
   return { occurredAt, id };
 }
 
-function toEntry({ room: _room, occurredAt, status, ids, ...rest }: AuditRecord): AuditEntry {
+function toEntry({
+  room: _room,
+  expiresAt: _expiresAt,
+  occurredAt,
+  status,
+  ids,
+  ...rest
+}: AuditRecord): AuditEntry {
   return {
     ...rest,
     ids: { ...ids },

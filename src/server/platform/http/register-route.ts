@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { parseJsonBody } from './bodies/read-body.ts';
 import { requireCaller, requireScope } from './caller.ts';
-import { type ChangeRecorder, recordingChange } from './changing-request.ts';
 import { idempotencyKeyOf, type RunOnce, takesIdempotencyKey } from './idempotency-key.ts';
+import { type RequestRecorder, recordingRequest } from './record-request.ts';
 import type { Route, RouteInput, RouteResponse } from './route.ts';
 import { compileValidator, MAX_LISTED_ERRORS, type Validate } from './validate.ts';
 
@@ -20,11 +20,11 @@ export type RouteServices = {
   /** Runs a POST once per Idempotency-Key. Undefined: keys are ignored. */
   readonly runOnce?: RunOnce | undefined;
   /** Gets every request that changes something. */
-  readonly changeRecorder?: ChangeRecorder | undefined;
+  readonly requestRecorder?: RequestRecorder | undefined;
 };
 
 export function registerRoute(app: FastifyInstance, route: Route, services: RouteServices): void {
-  const { runOnce, changeRecorder } = services;
+  const { runOnce, requestRecorder } = services;
   const validators: RouteValidators = {
     params: route.params && compileValidator(route.params, 'params'),
     query: compileValidator(route.query ?? NO_PARAMETERS, 'query'),
@@ -37,7 +37,7 @@ export function registerRoute(app: FastifyInstance, route: Route, services: Rout
     config: { route },
     handler: async (request, reply) => {
       const respond = (): Promise<RouteResponse> =>
-        recordingChange(changeRecorder, { route, request }, async () => {
+        recordingRequest(requestRecorder, { route, request }, async () => {
           requireScope(route.scopes, request.caller);
           const input = readInput(validators, request);
           const work = async (): Promise<RouteResponse> => await route.handle(input as never);

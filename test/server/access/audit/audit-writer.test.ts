@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { AuditWriter } from '../../../../src/server/access/audit/audit-writer.ts';
 import type { AuditRecord, AuditStore } from '../../../../src/server/access/store.ts';
-import type { ChangingRequest } from '../../../../src/server/platform/http/changing-request.ts';
+import type { RecordedRequest } from '../../../../src/server/platform/http/record-request.ts';
 import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-const request = (changes: Partial<ChangingRequest> = {}): ChangingRequest => ({
+const request = (changes: Partial<RecordedRequest> = {}): RecordedRequest => ({
+  isChange: true,
   occurredAt: 1000,
   keyId: 'root',
   method: 'DELETE',
@@ -55,11 +56,13 @@ describe('the audit writer', () => {
     for (let n = 0; n < 100; n += 1) writer.record(request());
     await expect.poll(() => state.records).toHaveLength(100);
     expect(state.batches.length).toBeLessThan(10);
+    const { isChange: _, ...stored } = request();
     expect(state.records[0]).toEqual({
-      ...request(),
+      ...stored,
       id: 'aud_1',
       room: 'demo',
       problem: null,
+      expiresAt: null,
     });
     await writer.close();
   });

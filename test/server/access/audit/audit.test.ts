@@ -117,6 +117,18 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('has reads and tokens that failed, for who asks by their ids', async () => {
+    expect(await audited('GET', '/v1/webhooks/wh_none')).toMatchObject([
+      { method: 'GET', status: 404, problem: 'webhook-not-found', ids: { webhookId: 'wh_none' } },
+    ]);
+    expect(await audited('POST', '/v1/token', { body: {} })).toMatchObject([
+      { method: 'POST', status: 400, problem: 'invalid-request' },
+    ]);
+    const { entries } = await read(service);
+    expect(entries.filter(({ path, status }) => path === '/v1/token' && status === 400)).toEqual([]);
+    expect(entries.filter(({ method }) => method === 'GET')).toEqual([]);
+  });
+
   it('has no tokens, nothing that only reads, and nothing that is not signed', async () => {
     const body = { roomId: 'demo', userId: 'ada', name: 'Ada', role: 'host' };
     const forged = { apiSecret: 'another' };

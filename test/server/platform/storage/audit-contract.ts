@@ -27,6 +27,7 @@ export function describeAudit(engine: string, prepare: () => Promise<Ground>): v
       requestId: `request ${id}`,
       status: 204,
       problem: null,
+      expiresAt: null,
       ...changes,
     });
     const idsOf = async (query: Partial<AuditQuery>): Promise<string[]> =>
@@ -61,6 +62,17 @@ export function describeAudit(engine: string, prepare: () => Promise<Ground>): v
       expect(await idsOf({ result: 'refused' })).toEqual(['refused']);
       expect(await idsOf({ result: 'failed' })).toEqual(['failed']);
       expect(await idsOf({ key: 'key_1', result: 'done', since: 1500 })).toEqual(['other']);
+    });
+
+    it('has failed reads by their request ids alone, until they expire', async () => {
+      const failed = entry('read', { method: 'GET', status: 404, expiresAt: 5000 });
+      await store.audit.append([entry('change'), failed]);
+      expect(await idsOf({})).toEqual(['change']);
+      expect(await store.audit.list({ limit: 10, requestId: 'request read' })).toEqual([failed]);
+      expect(await store.audit.purgeExpired(5000, 10)).toBe(0);
+      expect(await store.audit.purgeExpired(5001, 10)).toBe(1);
+      expect(await idsOf({ requestId: 'request read' })).toEqual([]);
+      expect(await idsOf({})).toEqual(['change']);
     });
 
     it('is purged from its oldest entry on', async () => {

@@ -33,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '017-turns-of-identity', up: indexTurns },
   { name: '018-event-traces', up: addTraceparent },
   { name: '019-ended', up: indexEnded },
+  { name: '020-failed-reads', up: addAuditExpiry },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
@@ -158,6 +159,17 @@ async function createAudit(db: Kysely<Tables>, { text, integer }: ColumnTypes): 
   await index('auditOfKey').columns(['keyId', 'occurredAt', 'id']).execute();
   await index('auditOfRoom').columns(['room', 'occurredAt', 'id']).execute();
   await index('auditOfRequest').column('requestId').execute();
+}
+
+/** Failed requests that change nothing are kept for a while, so that their ids can be looked up. */
+async function addAuditExpiry(db: Kysely<Tables>, { integer }: ColumnTypes): Promise<void> {
+  await db.schema.alterTable('auditEntries').addColumn('expiresAt', integer).execute();
+  await db.schema
+    .createIndex('auditExpiring')
+    .on('auditEntries')
+    .column('expiresAt')
+    .where('expiresAt', 'is not', null)
+    .execute();
 }
 
 /** What the retention of recordings and transcriptions looks for. */

@@ -6,8 +6,10 @@ import { cutAddress } from './cut-address.ts';
 import { toServiceError } from './problem-response.ts';
 import type { Route, RouteResponse } from './route.ts';
 
-/** A request that changed something, or was to: who, when, what, from where, and how it ended. No body, no secret. */
-export type ChangingRequest = {
+/** A request that is kept: who, when, what, from where, and how it ended. No body, no secret. */
+export type RecordedRequest = {
+  /** Whether it changed something, or was to. Others are recorded when they fail, so that their ids can be looked up. */
+  readonly isChange: boolean;
   readonly occurredAt: number;
   readonly keyId: string;
   readonly method: string;
@@ -21,22 +23,22 @@ export type ChangingRequest = {
   readonly problem: ErrorCode | undefined;
 };
 
-export type ChangeRecorder = {
+export type RequestRecorder = {
   readonly clock: Pick<Clock, 'now'>;
-  readonly record: (request: ChangingRequest) => void;
+  readonly record: (request: RecordedRequest) => void;
 };
 
 /**
- * Runs the request and records how it ended, whether the caller waits for the response or not. Tokens change nothing and
- * are many: theirs is recorded only where the key may not ask for them.
+ * Runs the request and records how it ended, whether the caller waits for the response or not. Reads and tokens change
+ * nothing and are many: they are recorded when they fail. A key that may not ask for tokens counts as a change refused.
  */
-export async function recordingChange(
-  recorder: ChangeRecorder | undefined,
+export async function recordingRequest(
+  recorder: RequestRecorder | undefined,
   { route, request }: { readonly route: Route; readonly request: FastifyRequest },
   work: () => Promise<RouteResponse>,
 ): Promise<RouteResponse> {
-  if (recorder === undefined || route.security !== 'signed' || route.method === 'GET') return await work();
-  const isToken = route.tag === 'tokens';
+  if (recorder === undefined || route.security !== 'signed') return await work();
+  const isChange = route.method !== 'GET' && route.tag !== 'tokens';
   const begun = {
     occurredAt: recorder.clock.now(),
     keyId: requireCaller(request.caller).keyId,
@@ -49,12 +51,13 @@ export async function recordingChange(
   try {
     const response = await work();
     const { status, ids } = response;
-    if (!isToken) recorder.record({ ...begun, ids: { ...params, ...ids }, status, problem: undefined });
+    if (isChange)
+      recorder.record({ ...begun, isChange, ids: { ...params, ...ids }, status, problem: undefined });
     return response;
   } catch (error) {
     const { status, code } = toServiceError(error);
-    const isRecorded = !isToken || code === 'insufficient-scope';
-    if (isRecorded) recorder.record({ ...begun, ids: params, status, problem: code });
+    const isRefusedKey = route.tag === 'tokens' && code === 'insufficient-scope';
+    recorder.record({ ...begun, isChange: isChange || isRefusedKey, ids: params, status, problem: code });
     throw error;
   }
 }
