@@ -177,6 +177,42 @@ describe('completion', () => {
     expect(stdout).toBe(expected);
   });
 
+  const quoted = ["'my ro", '"my ro', 'my\\ ro'];
+  it.each(shells.includes('zsh') ? quoted : [])(
+    'in zsh asks for the name that is meant by %s',
+    async (typed) => {
+      const { stdout: script } = await run(['completion', 'zsh']);
+      // zsh itself takes an open quote from PREFIX.
+      const program = `
+      compdef() { :; }
+      _describe() { :; }
+      rtc() { print -r -- "$@" >&3; }
+      ${script}
+      words=(rtc rooms get "'my flat'" "$TYPED") CURRENT=5 PREFIX=\${TYPED#[\\'\\"]}
+      _rtc 3>&1`;
+      const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', program], {
+        encoding: 'utf8',
+        env: { ...process.env, TYPED: typed },
+      });
+      expect([stdout, stderr]).toEqual(['__complete rooms get my flat --current=my ro\n', '']);
+    },
+  );
+
+  it.each(shells.includes('fish') ? quoted : [])('in fish completes %s', async (typed) => {
+    const { stdout: script } = await run(['completion', 'fish']);
+    const program = `
+      function rtc
+        test "$argv" = '__complete rooms get my flat --current=my ro'; and echo my room
+      end
+      ${script}
+      complete -C "rtc rooms get 'my flat' $TYPED"`;
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', program], {
+      encoding: 'utf8',
+      env: { ...process.env, TYPED: typed },
+    });
+    expect(stdout).toBe('my room\n');
+  });
+
   it('of an unknown shell names the known ones', async () => {
     const { code, stderr } = await run(['completion', 'tcsh']);
     expect(code).toBe(2);

@@ -45,6 +45,7 @@ complete -o nosort -F _rtc rtc 2>/dev/null || complete -F _rtc rtc
 
 const ZSH = `#compdef rtc
 _rtc() {
+  # Words come with their quotes; zsh leaves a quote that is still open out of PREFIX.
   local value rest
   local -a candidates
   while IFS=$'\\t' read -r value rest; do
@@ -53,8 +54,8 @@ _rtc() {
       return
     fi
     value=\${value//\\\\/\\\\\\\\}
-    candidates+=("\${value//:/\\\\:}:$rest")
-  done < <(rtc __complete "\${(@)words[2,CURRENT-1]}" "--current=\${words[CURRENT]}" 2>/dev/null)
+    candidates+=("\${value//:/\\\\:}\${rest:+:$rest}")
+  done < <(rtc __complete "\${(@Q)words[2,CURRENT-1]}" "--current=\${(Q)PREFIX}" 2>/dev/null)
   (( \${#candidates} )) && _describe -V rtc candidates
 }
 if [[ "\${funcstack[1]}" == _rtc ]]; then
@@ -67,7 +68,9 @@ fi
 const FISH = `# fish completion of rtc
 function __rtc_complete
     set -l words (commandline -opc)
-    set -l current (commandline -ct)
+    set -l typed (commandline -ct)
+    # The word may begin with a quote that is still open; else single characters may be escaped.
+    set -l current (string replace -rf '^[\\'"]' '' -- $typed; or string unescape -- $typed)
     for candidate in (rtc __complete $words[2..-1] "--current=$current" 2>/dev/null)
         if string match -q ':files*' -- $candidate
             __fish_complete_path $current
