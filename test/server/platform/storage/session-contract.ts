@@ -186,10 +186,10 @@ export function describeSessions(engine: string, prepare: () => Promise<Ground>)
       const claim = (id: string, roomSid: string | null, now: number) =>
         store.recordings.claim({ ...recording, id, roomSid, filepath: id }, now);
       await claim('rec_1', 'RM_1', 1000);
-      // Taken over by a start in a later session of the same name.
+      // A start in a later session of the same name takes no other start over.
       await claim('rec_2', 'RM_2', 2000);
-      expect(await store.recordings.listOfSession('RM_1')).toEqual([]);
-      expect((await store.recordings.listOfSession('RM_2')).map(({ id }) => id)).toEqual(['rec_1']);
+      expect((await store.recordings.listOfSession('RM_1')).map(({ id }) => id)).toEqual(['rec_1']);
+      expect(await store.recordings.listOfSession('RM_2')).toEqual([]);
       const live = { language: 'en', speakers: {}, createdAt: 1000 };
       const options = { partialResults: false, captions: true, punctuation: true, profanityFilter: false };
       await store.transcriptions.startLive({ ...live, id: 'tr_1', room: 'demo', roomSid: 'RM_1', options });
