@@ -74,6 +74,13 @@ export const parts: readonly Part[] = [
     remedy: 'install Prometheus so that prometheus and promtool are on PATH',
   },
   {
+    name: 'zsh and fish',
+    fixtures: ['test/support/parts/shells.ts'],
+    isThere: async () => (await isOnPath('zsh')) && (await isOnPath('fish')),
+    debianPackages: ['zsh', 'fish'],
+    remedy: 'install zsh and fish',
+  },
+  {
     name: 'PHP',
     fixtures: ['test/support/parts/sample-languages.ts'],
     isThere: () => isOnPath('php'),

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SHELLS } from '../../support/parts/shells.ts';
 import { run } from '../support/run.ts';
 import { type Stack, startStack } from '../support/stack.ts';
 
@@ -113,9 +114,7 @@ describe('completion', () => {
       expect(await complete(line, env), line).toEqual(['asking']);
   });
 
-  // zsh and fish are not on every machine.
-  const shells = ['bash', 'zsh', 'fish'].filter((shell) => spawnSync(shell, ['--version']).status === 0);
-  it.each(shells)('script of %s is one that the shell accepts', async (shell) => {
+  it.each(SHELLS)('script of %s is one that the shell accepts', async (shell) => {
     const { stdout } = await run(['completion', shell]);
     const path = join(directory, shell);
     await writeFile(path, stdout);
@@ -178,27 +177,24 @@ describe('completion', () => {
   });
 
   const quoted = ["'my ro", '"my ro', 'my\\ ro'];
-  it.each(shells.includes('zsh') ? quoted : [])(
-    'in zsh asks for the name that is meant by %s',
-    async (typed) => {
-      const { stdout: script } = await run(['completion', 'zsh']);
-      // zsh itself takes an open quote from PREFIX.
-      const program = `
+  it.each(quoted)('in zsh asks for the name that is meant by %s', async (typed) => {
+    const { stdout: script } = await run(['completion', 'zsh']);
+    // zsh itself takes an open quote from PREFIX.
+    const program = `
       compdef() { :; }
       _describe() { :; }
       rtc() { print -r -- "$@" >&3; }
       ${script}
       words=(rtc rooms get "'my flat'" "$TYPED") CURRENT=5 PREFIX=\${TYPED#[\\'\\"]}
       _rtc 3>&1`;
-      const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', program], {
-        encoding: 'utf8',
-        env: { ...process.env, TYPED: typed },
-      });
-      expect([stdout, stderr]).toEqual(['__complete rooms get my flat --current=my ro\n', '']);
-    },
-  );
+    const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', program], {
+      encoding: 'utf8',
+      env: { ...process.env, TYPED: typed },
+    });
+    expect([stdout, stderr]).toEqual(['__complete rooms get my flat --current=my ro\n', '']);
+  });
 
-  it.each(shells.includes('fish') ? quoted : [])('in fish completes %s', async (typed) => {
+  it.each(quoted)('in fish completes %s', async (typed) => {
     const { stdout: script } = await run(['completion', 'fish']);
     const program = `
       function rtc
