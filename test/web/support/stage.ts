@@ -8,6 +8,7 @@ import { type OpenedConsole, openConsole } from './console.ts';
 
 /** A service on a real media server, which tells it what happens; a browser, and the console of the service. */
 export type Stage = {
+  readonly livekit: Livekit;
   readonly service: TestService;
   readonly client: RtcClient;
   readonly browser: TestBrowser;
@@ -39,6 +40,7 @@ export async function startStage({ environment, media }: StageOptions = {}): Pro
   const console = await openConsole(running.service);
   const guests: JoinedParticipant[] = [];
   return {
+    livekit,
     get service() {
       return running.service;
     },
