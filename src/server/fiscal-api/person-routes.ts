@@ -9,6 +9,7 @@ import {
 } from '../../contract/fiscal-codes.ts';
 import { generatedResponse, matchResponse, placeResponse } from '../../contract/fiscal-responses.ts';
 import { errorMessages, parsePerson, personErrors } from '../../contract/parsed-person.ts';
+import { isObject } from '../../contract/unknown-value.ts';
 import {
   generate,
   type Language,
@@ -144,10 +145,6 @@ function noObject(language: Language): RouteResponse {
     ...fiscalErrorResponse(400, FISCAL_TEXTS[language].bodyIsNoObject),
     headers: languageHeaders(language),
   };
-}
-
-function isObject(body: unknown): body is Readonly<Record<string, unknown>> {
-  return typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
 function meantPlaces(faults: readonly PersonFault[]): Pick<FiscalError, 'candidates' | 'suggestions'> {

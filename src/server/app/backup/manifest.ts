@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../../contract/errors.ts';
+import { isObject } from '../../../contract/unknown-value.ts';
 
 export const DATABASE_FILE = 'rtc.sqlite';
 export const KEY_FILE = 'encryption.key';
@@ -70,16 +71,12 @@ function parseJson(text: string): unknown {
 }
 
 function isManifest(value: unknown): value is Manifest {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const { format, version, createdAt, key, files } = value;
   const isKey = key === 'file' || key === 'setting';
   return (
-    format === 1 && typeof version === 'string' && typeof createdAt === 'string' && isKey && isRecord(files)
+    format === 1 && typeof version === 'string' && typeof createdAt === 'string' && isKey && isObject(files)
   );
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(message: string, cause?: unknown): ServiceError {

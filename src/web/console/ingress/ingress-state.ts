@@ -1,4 +1,5 @@
 import type { Ingress } from '../../../contract/ingress.ts';
+import { membersOf } from '../../../contract/unknown-value.ts';
 import type { Tone } from '../parts/status.tsx';
 
 /*
@@ -53,10 +54,6 @@ function bitrate({ averageBitrate }: Readonly<Record<string, unknown>>): string 
   return bits >= 1_000_000
     ? `, ${(bits / 1_000_000).toFixed(1)} Mbit/s`
     : `, ${Math.round(bits / 1000)} kbit/s`;
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 function numberOf(value: unknown): number {

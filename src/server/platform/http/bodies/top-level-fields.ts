@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { isObject } from '../../../../contract/unknown-value.ts';
 import { escapePointer } from '../json-pointer.ts';
 
 /* Checks of the top-level fields of a value that come before the validator looks into them. */
@@ -82,8 +83,4 @@ function takesNull({ type, enum: values, anyOf }: Property): boolean {
   if (values !== undefined) return values.includes(null);
   if (anyOf !== undefined) return anyOf.some(takesNull);
   return type === undefined || type === 'null';
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
