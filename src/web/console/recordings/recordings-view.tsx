@@ -1,5 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Recording } from '../../../contract/recordings.ts';
 import { client } from '../api/client.ts';
@@ -8,6 +7,7 @@ import { commandOf } from '../parts/command-line.tsx';
 import { DataTable, type TableColumn } from '../parts/data-table.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Clock, describePosition } from '../parts/time.tsx';
+import { usePages } from '../parts/use-pages.ts';
 import { useSettled } from '../parts/use-settled.ts';
 import { Empty, Loading, View } from '../parts/view.tsx';
 import { describeBytes } from './recording-facts.ts';
@@ -21,20 +21,23 @@ export function Recordings() {
   const [status, setStatus] = useState<Recording['status']>();
   const [, navigate] = useLocation();
   const roomId = useSettled(room.trim()) || undefined;
-  const found = useInfiniteQuery({
+  const { items, count, error, refetch, loadMore } = usePages({
     queryKey: [...KEYS.recordings(), roomId ?? '', status ?? ''],
-    queryFn: ({ pageParam }) =>
-      client.recordings.list({ roomId, status, limit: PAGE_SIZE, cursor: pageParam }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
+    read: async (cursor) => {
+      const { recordings, nextCursor } = await client.recordings.list({
+        roomId,
+        status,
+        limit: PAGE_SIZE,
+        cursor,
+      });
+      return { items: recordings, nextCursor };
+    },
   });
-  const { data, error, hasNextPage, isFetchingNextPage } = found;
-  const recordings = useMemo(() => data?.pages.flatMap((page) => page.recordings) ?? [], [data]);
   const isFiltered = roomId !== undefined || status !== undefined;
   return (
     <View
       title="Recordings"
-      note={data === undefined ? undefined : `${recordings.length.toLocaleString()}${hasNextPage ? '+' : ''}`}
+      note={count}
       command={commandOf(
         'recordings',
         'list',
@@ -62,22 +65,22 @@ export function Recordings() {
           ))}
         </select>
       </div>
-      {error !== null && <Problem error={error} onRetry={() => void found.refetch()} />}
-      {data === undefined && error === null && <Loading />}
-      {data !== undefined && recordings.length === 0 && (
+      {error !== null && <Problem error={error} onRetry={refetch} />}
+      {items === undefined && error === null && <Loading />}
+      {items?.length === 0 && (
         <Empty title={isFiltered ? 'No recording is like that' : 'Nothing was recorded yet'}>
           <p>
             {isFiltered ? 'Try other filters.' : 'Open a room and press Record: its recording appears here.'}
           </p>
         </Empty>
       )}
-      {recordings.length > 0 && (
+      {items !== undefined && items.length > 0 && (
         <DataTable
           label="Recordings"
           columns={COLUMNS}
-          rows={recordings}
+          rows={items}
           idOf={({ recordingId }) => recordingId}
-          onEnd={hasNextPage && !isFetchingNextPage ? () => void found.fetchNextPage() : undefined}
+          onEnd={loadMore}
           onSelect={({ recordingId }) => navigate(linkOf(recordingId))}
         />
       )}
