@@ -5,6 +5,7 @@ import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { withFileUrl } from '../webhooks/dispatcher/build-delivery.ts';
 import type { FileUrls } from '../webhooks/sender/sender.ts';
+import { LastPosition } from './last-position.ts';
 import { SharedReads } from './shared-reads.ts';
 import type { EventStores, StoredEvent } from './store.ts';
 
@@ -30,20 +31,21 @@ const CURSOR = cursorOf('events', 'number');
 export type EventLister = (query: EventsQuery) => Promise<EventList>;
 
 export function createEventLister(deps: ListEventsDeps): EventLister {
-  const pages = new SharedReads<EventList>(deps.store.changes);
-  const positions = new SharedReads<number>(deps.store.changes);
+  const { changes, events } = deps.store;
+  const pages = new SharedReads<EventList>(changes);
+  const lastPosition = new LastPosition(changes, () => events.lastPosition());
   const shared: SharedDeps = {
     ...deps,
+    lastPosition,
     readPage: (query, afterPosition) =>
-      pages.get(keyOf(query, afterPosition), () => readPage(deps, query, afterPosition)),
-    lastPosition: () => positions.get('last', () => deps.store.events.lastPosition()),
+      pages.get(keyOf(query, afterPosition), () => readPage(shared, query, afterPosition)),
   };
   return (query) => listEvents(shared, query);
 }
 
 type SharedDeps = ListEventsDeps & {
   readonly readPage: (query: EventsQuery, afterPosition: number) => Promise<EventList>;
-  readonly lastPosition: () => Promise<number>;
+  readonly lastPosition: LastPosition;
 };
 
 function keyOf({ room, since, types, limit }: EventsQuery, afterPosition: number): string {
@@ -53,37 +55,49 @@ function keyOf({ room, since, types, limit }: EventsQuery, afterPosition: number
 async function listEvents(deps: SharedDeps, query: EventsQuery): Promise<EventList> {
   const start = await startOf(deps, query.cursor);
   const deadline = deps.clock.monotonic() + query.waitSeconds * 1000;
+  // Who waits at the end of the events, and comes back after each of them, costs no read until the next one.
+  if (query.waitSeconds > 0 && deps.lastPosition.known === start) await waitForLater(deps, start, deadline);
   let afterPosition = start;
   for (;;) {
     const page = await deps.readPage(query, afterPosition);
     const isOver = deps.clock.monotonic() >= deadline || deps.closing.aborted;
     if (page.events.length > 0 || isOver) return page;
     afterPosition = CURSOR.decode(page.nextCursor)[0];
-    const reached = afterPosition;
-    const hasChanged = async (): Promise<boolean> => (await deps.lastPosition()) > reached;
-    await waitForChange(deps, { topic: 'events', deadline, hasChanged });
+    await waitForLater(deps, afterPosition, deadline);
   }
 }
 
-async function startOf(deps: ListEventsDeps, cursor: string | undefined): Promise<number> {
+/** Waits until there is an event behind the position. What is known is enough for the first look alone. */
+async function waitForLater(deps: SharedDeps, position: number, deadline: number): Promise<void> {
+  let known = deps.lastPosition.known;
+  const hasChanged = async (): Promise<boolean> => {
+    const last = known ?? (await deps.lastPosition.read());
+    known = undefined;
+    return last > position;
+  };
+  await waitForChange(deps, { topic: 'events', deadline, hasChanged });
+}
+
+async function startOf({ lastPosition }: SharedDeps, cursor: string | undefined): Promise<number> {
   if (cursor === undefined) return 0;
-  if (cursor === LATEST_CURSOR) return await deps.store.events.lastPosition();
+  if (cursor === LATEST_CURSOR) return await lastPosition.read();
   const [start] = CURSOR.decode(cursor);
-  await refuseBeyond(deps, start);
+  const isKnown = lastPosition.known !== undefined && start <= lastPosition.known;
+  if (!isKnown) await refuseBeyond(lastPosition, start);
   return start;
 }
 
 /** A cursor of a store that was replaced or restored: its reader would wait in silence until the new one has caught up. */
-async function refuseBeyond({ store }: ListEventsDeps, start: number): Promise<void> {
-  if (start <= (await store.events.lastPosition())) return;
+async function refuseBeyond(lastPosition: LastPosition, start: number): Promise<void> {
+  if (start <= (await lastPosition.read())) return;
   throw refusedCursor(
     'is beyond the last event: the store is another one than it comes from; begin again by since',
   );
 }
 
-async function readPage(deps: ListEventsDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
+async function readPage(deps: SharedDeps, query: EventsQuery, afterPosition: number): Promise<EventList> {
   // Read first: what is stored between the two reads must not be passed over.
-  const last = await deps.store.events.lastPosition();
+  const last = await deps.lastPosition.read();
   const { room, since, limit } = query;
   const stored = await deps.store.events.list({
     afterPosition,

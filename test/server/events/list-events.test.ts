@@ -89,6 +89,49 @@ describe('readers who wait for the same events', () => {
   });
 });
 
+describe('readers who come back after each event', () => {
+  it('cost the reads of one reader, however many they are', async () => {
+    let reads = 0;
+    const counted = <Arguments extends unknown[], Value>(read: (...args: Arguments) => Promise<Value>) => {
+      return (...args: Arguments): Promise<Value> => {
+        reads += 1;
+        return read(...args);
+      };
+    };
+    const list = createEventLister(
+      depsOn({
+        ...store.events,
+        list: counted((query: Parameters<Store['events']['list']>[0]) => store.events.list(query)),
+        lastPosition: counted(() => store.events.lastPosition()),
+      }),
+    );
+    const ids = ['first', 'second', 'third', 'fourth', 'fifth'];
+    let pages = 0;
+    const follow = async (): Promise<string[]> => {
+      const seen: string[] = [];
+      let cursor: string = LATEST_CURSOR;
+      while (seen.length < ids.length) {
+        const page = await list({ cursor, limit: 100, waitSeconds: 20 });
+        pages += 1;
+        seen.push(...page.events.map(({ id }) => id));
+        cursor = page.nextCursor;
+      }
+      return seen;
+    };
+    const followers = Array.from({ length: 50 }, follow);
+    for (const [index, id] of ids.entries()) {
+      await expect.poll(() => clock.sleeping).toBe(50);
+      reads = 0;
+      await happen(id);
+      await expect.poll(() => pages).toBe(50 * (index + 1));
+      if (id !== ids.at(-1)) await expect.poll(() => clock.sleeping).toBe(50);
+      // The position for those who wake, and the position and the list for the page that they share.
+      expect(reads).toBeLessThanOrEqual(3);
+    }
+    for (const seen of await Promise.all(followers)) expect(seen).toEqual(ids);
+  });
+});
+
 describe('the latest cursor', () => {
   it('gives nothing of what was, and a cursor that what comes follows', async () => {
     const { ids, nextCursor } = await read({ cursor: LATEST_CURSOR });
