@@ -499,6 +499,8 @@ async function startLosingProxy(
       method: incoming.method,
       headers: incoming.headers,
     });
+    // A caller who hangs up, or a media server that closes, ends this request: it must not end the test.
+    passed.on('error', () => outgoing.destroy());
     incoming.pipe(passed);
     passed.once('response', (answer) => {
       if (incoming.url?.endsWith(`/${method}`)) {

@@ -103,6 +103,7 @@ describe('a trial of a bucket whose keys may not do everything', () => {
         response.writeHead(answer.statusCode ?? 500, answer.headers);
         answer.pipe(response);
       });
+      onward.on('error', () => response.destroy());
       message.pipe(onward);
     });
     const listening = server;
