@@ -48,7 +48,7 @@ export const eachBeginning = (visit: VisitEntry): void => {
   const whole = { from: 0, to: foldedLength };
   eachWordLike(index, whole, (at, entry) => {
     const [start, end] = [intAt(index.start, entry), intAt(index.end, entry)];
-    if (!isThere(index, at, end, whole)) return;
+    if (at + foldedLength > end || !isThere(index, at, whole)) return;
     if (at !== start) visit(entry, RANKS.word);
     else visit(entry, end - start === foldedLength ? RANKS.whole : RANKS.beginning);
   });
@@ -82,17 +82,17 @@ const hasWords = (index: PlaceIndex, start: number, end: number): boolean => {
   let from = 0;
   for (const to of wordEnds) {
     const word = { from, to };
-    while (at < end && !((byteAt(index.pool, at) & WORD_START) !== 0 && isThere(index, at, end, word))) at++;
-    if (at >= end) return false;
+    const last = end - (to - from);
+    while (at <= last && !((byteAt(index.pool, at) & WORD_START) !== 0 && isThere(index, at, word))) at++;
+    if (at > last) return false;
     at += to - from;
     from = to;
   }
   return true;
 };
 
-/** Whether the stretch of the text stands at an index of the pool, before `end`. */
-const isThere = ({ pool }: PlaceIndex, at: number, end: number, { from, to }: Stretch): boolean => {
-  if (at + to - from > end) return false;
+/** Whether the stretch of the text stands at an index of the pool. */
+const isThere = ({ pool }: PlaceIndex, at: number, { from, to }: Stretch): boolean => {
   for (let letter = from; letter < to; letter++) {
     if ((byteAt(pool, at + letter - from) & LETTER) !== byteAt(folded, letter)) return false;
   }

@@ -250,7 +250,7 @@ const unpackPeriod = (records: Writable<PlaceRecords>, line: string, start: numb
       at += 2;
     }
   }
-  if ((flags & PERIOD_FLAGS.name) !== 0) return unpackName(records, line, record, at);
+  if ((flags & PERIOD_FLAGS.name) !== 0) return unpackName(records, line, at);
   records.nameStart[record] = records.nameStart[record - 1] as number;
   records.nameEnd[record] = records.nameEnd[record - 1] as number;
   return at;
@@ -260,10 +260,12 @@ const unpackAlias = (records: Writable<PlaceRecords>, line: string, start: numbe
   const record = records.count++;
   records.province[record] = records.province[record - 1] as number;
   records.kind[record] = ALIAS;
-  return unpackName(records, line, record, start);
+  return unpackName(records, line, start);
 };
 
-const unpackName = (records: PlaceRecords, line: string, record: number, start: number): number => {
+/** Of the record that was begun last. */
+const unpackName = (records: PlaceRecords, line: string, start: number): number => {
+  const record = records.count - 1;
   let at = start;
   while (at < line.length && MARKS[line.charCodeAt(at)] === 0) at++;
   records.nameStart[record] = start;

@@ -74,7 +74,13 @@ export const birthplaceAt = (slot: number, date: number): Birthplace => {
   birthplaces ??= new Array<Birthplace | undefined>(RECORD_CAPACITY * 2).fill(undefined);
   const known = birthplaces[key];
   if (known !== undefined) return known;
-  const made = makeBirthplace(records, record, wasInForce);
+  const successor = successorOf(slot);
+  const made = Object.freeze({
+    ...placeOfRecord(records, record),
+    wasInForce,
+    today: placeToday(slot),
+    successor: successor === slot ? null : placeToday(successor),
+  });
   birthplaces[key] = made;
   return made;
 };
@@ -100,14 +106,3 @@ export const placeHistoryOfSlot = (slot: number): Place[] => {
 
 /** At most two for each record: the table of all places, not of all requests. */
 let birthplaces: (Birthplace | undefined)[] | undefined;
-
-const makeBirthplace = (records: PlaceRecords, record: number, wasInForce: boolean): Birthplace => {
-  const slot = records.slot[record] as number;
-  const successor = successorOf(slot);
-  return Object.freeze({
-    ...placeOfRecord(records, record),
-    wasInForce,
-    today: placeToday(slot),
-    successor: successor === slot ? null : placeToday(successor),
-  });
-};

@@ -18,10 +18,11 @@ const MAX_ROW_LENGTH = 1024 * 1024;
 export function createCsvReader(delimiter: string): CsvReader {
   let rest = '';
   let line = 1;
+  let isEnded = false;
   // The rest of a row that was too long is dropped up to its line end.
   let isDropping = false;
 
-  const read = (isEnded: boolean): readonly Row[] => {
+  const read = (): readonly Row[] => {
     const rows: Row[] = [];
     let at = 0;
     let quote = rest.indexOf('"');
@@ -62,9 +63,12 @@ export function createCsvReader(delimiter: string): CsvReader {
   return {
     push: (text) => {
       rest += text;
-      return read(false);
+      return read();
     },
-    end: () => read(true),
+    end: () => {
+      isEnded = true;
+      return read();
+    },
   };
 }
 
@@ -83,7 +87,8 @@ type ScannedRow = {
 };
 
 /** A row with quotes; undefined when its end has not been read yet. */
-function scanRow({ text, start, delimiter, isEnded }: Scan): ScannedRow | undefined {
+function scanRow(scan: Scan): ScannedRow | undefined {
+  const { text, start, delimiter, isEnded } = scan;
   const cells: string[] = [];
   let at = start;
   for (;;) {
@@ -98,13 +103,13 @@ function scanRow({ text, start, delimiter, isEnded }: Scan): ScannedRow | undefi
     } else {
       const end = endOfPlainCell(text, at, delimiter);
       if (end >= text.length && !isEnded) return undefined;
-      if (text[end] === '"') return brokenRow(text, end, isEnded);
+      if (text[end] === '"') return brokenRow(scan, end);
       const cell = text.slice(at, end);
       cells.push(text[end] === '\n' && cell.endsWith('\r') ? cell.slice(0, -1) : cell);
       at = end;
     }
     if (at >= text.length || text[at] === '\n') return { cells, end: at };
-    if (text[at] !== delimiter) return brokenRow(text, at, isEnded);
+    if (text[at] !== delimiter) return brokenRow(scan, at);
     at += 1;
   }
 }
@@ -123,7 +128,7 @@ function endOfPlainCell(text: string, from: number, delimiter: string): number {
 }
 
 /** The rest of the line goes with it. */
-function brokenRow(text: string, at: number, isEnded: boolean): ScannedRow | undefined {
+function brokenRow({ text, isEnded }: Scan, at: number): ScannedRow | undefined {
   const end = text.indexOf('\n', at);
   if (end < 0 && !isEnded) return undefined;
   return { cells: [], end: end < 0 ? text.length : end, problem: 'quote-misplaced' };

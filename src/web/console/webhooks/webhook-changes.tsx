@@ -46,8 +46,8 @@ export function CreateWebhook() {
 function NewWebhookFields({ typed }: { readonly typed: Typed }) {
   const [url, setUrl] = useState('');
   const [events, setEvents] = useState<readonly EventName[]>([]);
-  const choose = (name: EventName, isChosen: boolean): void => {
-    const chosen = isChosen ? [...events, name] : events.filter((other) => other !== name);
+  const toggle = (name: EventName): void => {
+    const chosen = events.includes(name) ? events.filter((other) => other !== name) : [...events, name];
     typed.events = chosen;
     setEvents(chosen);
   };
@@ -75,11 +75,7 @@ function NewWebhookFields({ typed }: { readonly typed: Typed }) {
         <legend>Events; none for all</legend>
         {EVENT_TYPES.map((name) => (
           <label key={name}>
-            <input
-              type="checkbox"
-              checked={events.includes(name)}
-              onChange={(event) => choose(name, event.target.checked)}
-            />
+            <input type="checkbox" checked={events.includes(name)} onChange={() => toggle(name)} />
             {name}
           </label>
         ))}

@@ -4,6 +4,7 @@ import type { Context } from '../../../framework/context.ts';
 import { jsonLine, select } from '../../../terminal/output.ts';
 import type { Result } from '../../../terminal/result.ts';
 import type { Terminal } from '../../../terminal/terminal.ts';
+import type { ByteLine } from '../files/lines.ts';
 import { type CheckRules, type Verdict, verdictLine } from './check-codes.ts';
 import type { ManyCodes } from './code-column.ts';
 import { eachCode, textOf } from './each-code.ts';
@@ -37,15 +38,16 @@ export function checkMany(
       }
     };
     // The fast lane: nearly all codes of a real list are valid, and none of them becomes a string.
-    const visitBytes = (bytes: Uint8Array, start: number, end: number, line: number): void => {
+    const visitBytes = (line: ByteLine): void => {
+      const { bytes, start, end, number } = line;
       const isPlain = checkBytes(bytes, start, end) === CHECK_STATUS.valid;
       if (!isPlain || Array.isArray(json)) {
-        const code = textOf(bytes, start, end);
-        visitText(code, line, () => code);
+        const code = textOf(line);
+        visitText(code, number, () => code);
         return;
       }
       const lineEnd = json === undefined ? VALID_LINE_END : VALID_JSON_END;
-      if (json !== undefined) out.text(`{"line":${line},"cf":"`);
+      if (json !== undefined) out.text(`{"line":${number},"cf":"`);
       out.bytes(bytes, start, end);
       out.bytes(lineEnd, 0, lineEnd.length);
       batch.countGood();

@@ -2,7 +2,7 @@ import { messages } from '../../../../fiscal/index.ts';
 import type { Context } from '../../../framework/context.ts';
 import type { Result } from '../../../terminal/result.ts';
 import { type Batch, runBatch } from '../files/batch.ts';
-import { eachLine } from '../files/lines.ts';
+import { type ByteLine, eachLine } from '../files/lines.ts';
 import { rowFault } from '../files/row-fault.ts';
 import { refuseBinary, type StreamSource } from '../files/stream-source.ts';
 import { TEXTS } from '../texts.ts';
@@ -14,7 +14,7 @@ const MAX_LINE_BYTES = 64 * 1024;
 export type CodeVisitor = {
   readonly visitText: (code: string, line: number, input: () => string) => void;
   /** Absent: every line is made a text. */
-  readonly visitBytes?: (bytes: Uint8Array, start: number, end: number, line: number) => void;
+  readonly visitBytes?: (line: ByteLine) => void;
 };
 
 /** Visits the codes of a stream, one a line or in a column of a table. */
@@ -65,9 +65,9 @@ async function eachCodeLine(batch: Batch, { source, visitor, language }: LinesOp
   await eachLine(refuseBinary(source.chunks), MAX_LINE_BYTES, {
     visit:
       visitor.visitBytes ??
-      ((bytes, start, end, line) => {
-        const code = textOf(bytes, start, end);
-        visitor.visitText(code, line, () => code);
+      ((line) => {
+        const code = textOf(line);
+        visitor.visitText(code, line.number, () => code);
       }),
     visitTooLong: (line) =>
       batch.reportBad({
@@ -81,6 +81,6 @@ async function eachCodeLine(batch: Batch, { source, visitor, language }: LinesOp
   });
 }
 
-export function textOf(bytes: Uint8Array, start: number, end: number): string {
+export function textOf({ bytes, start, end }: ByteLine): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
 }

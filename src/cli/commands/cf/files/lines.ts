@@ -3,9 +3,18 @@
  * on as a stretch of bytes that is good until the visitor returns.
  */
 
+/** `bytes[start]` up to, not including, `bytes[end]`, without the line end. */
+export type ByteLine = {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  /** From 1. */
+  readonly number: number;
+};
+
 export type LineVisitor = {
-  /** `bytes[start]` up to, not including, `bytes[end]`, without the line end; `line` counts from 1. */
-  readonly visit: (bytes: Uint8Array, start: number, end: number, line: number) => void;
+  /** The same object for every line, since a million of them a second would be made. */
+  readonly visit: (line: ByteLine) => void;
   /** A line of more than `maxLineBytes`. */
   readonly visitTooLong: (line: number) => void;
   /** After the lines of each piece of input: the moment to write, and to wait for the writing. */
@@ -22,14 +31,16 @@ export async function eachLine(
   visitor: LineVisitor,
 ): Promise<void> {
   const carry = createCarry(maxLineBytes);
-  let line = 0;
+  const line = { bytes: carry.bytes, start: 0, end: 0, number: 0 };
   const visit = (bytes: Uint8Array, start: number, end: number): void => {
-    line += 1;
-    const from = line === 1 ? start + byteOrderMark(bytes, start, end) : start;
-    visitor.visit(bytes, from, end > from && bytes[end - 1] === CR ? end - 1 : end, line);
+    line.number += 1;
+    line.bytes = bytes;
+    line.start = line.number === 1 ? start + byteOrderMark(bytes, start, end) : start;
+    line.end = end > line.start && bytes[end - 1] === CR ? end - 1 : end;
+    visitor.visit(line);
   };
   const visitCarried = (): void => {
-    if (carry.isOverfull()) visitor.visitTooLong(++line);
+    if (carry.isOverfull()) visitor.visitTooLong(++line.number);
     else visit(carry.bytes, 0, carry.length());
     carry.clear();
   };
@@ -39,7 +50,7 @@ export async function eachLine(
     for (let at = 0; at < size; at++) {
       if (chunk[at] !== LF) continue;
       if (carry.isEmpty()) {
-        if (at - start > maxLineBytes) visitor.visitTooLong(++line);
+        if (at - start > maxLineBytes) visitor.visitTooLong(++line.number);
         else visit(chunk, start, at);
       } else {
         carry.add(chunk, start, at);

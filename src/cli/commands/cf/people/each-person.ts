@@ -53,10 +53,10 @@ async function eachTablePerson(context: Context, batch: Batch, options: PeopleOp
 async function eachJsonPerson(batch: Batch, { source, visit, language }: PeopleOptions): Promise<void> {
   const { noJsonObject, noLineEnd } = TEXTS[language];
   await eachLine(refuseBinary(source.chunks), MAX_PERSON_BYTES, {
-    visit: (bytes, start, end, line) => {
-      const lineText = textOf(bytes, start, end);
+    visit: (line) => {
+      const lineText = textOf(line);
       const record = recordOfText(lineText);
-      const where = { line, input: () => lineText };
+      const where = { line: line.number, input: () => lineText };
       if (record !== undefined) visit(batch, record, where);
       else
         batch.reportBad({
