@@ -22,8 +22,13 @@ Beside them are those of the process and of Node.js: \`process_…\`, and \`node
 Counters and histograms are of one instance: sum them. The gauges \`rtc_webhook_deliveries_pending\`,
 \`rtc_webhook_oldest_pending_delivery_age_seconds\`, \`rtc_rooms\`, \`rtc_participants\`, \`rtc_recordings\`,
 \`rtc_transcriptions\` and \`rtc_speech_workers\` are read from the database, at most every 5 seconds, and are the same on every
-instance: take their maximum. While the database does not respond they are absent. No metric has the name of a room, an
-identity or a URL.
+instance: take their maximum. While the database does not respond they are absent.
+
+A scrape tries what the instance depends on, so that it is known while nobody calls: the database by a write, the media server by a
+request, Redis for the workers that are connected to it, and the room on the disks. It does so at most every 5 seconds, and waits
+for nothing longer than 2.
+
+No metric has the name of a room, an identity or a URL.
 
 ## Workers
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
-import { ServiceError } from '../../contract/errors.ts';
+import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { type AccessLogDeps, logRequest, startRequestSpan } from '../platform/http/access-log.ts';
 import {
   type AuthenticateRequest,
@@ -29,6 +29,8 @@ declare module 'fastify' {
     caller: Caller | undefined;
     /** Undefined when nothing is traced. */
     span: Span | undefined;
+    /** The problem that it was answered with; undefined where that was none. */
+    problem: ErrorCode | undefined;
   }
   interface FastifyContextConfig {
     route?: Route;
@@ -99,6 +101,7 @@ export async function buildApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorateRequest('rawBody');
   app.decorateRequest('caller');
   app.decorateRequest('span');
+  app.decorateRequest('problem');
   // authenticateRequest reads the raw body of every method, and routes parse it by their schema.
   for (const method of app.supportedMethods) {
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });

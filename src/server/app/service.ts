@@ -11,6 +11,7 @@ import { EventIntake } from '../media-events/event-intake.ts';
 import { measureRecording } from '../media-events/measure-recording.ts';
 import { startReconciler } from '../media-events/reconciler.ts';
 import { recordEventsOfFreeRooms, recordMediaEvents } from '../media-events/record-media-events.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { serveMetrics } from '../metrics/metrics-port.ts';
 import type { MediaEvent } from '../platform/livekit/media-event.ts';
 import type { RecordingEnd } from '../recordings/apply-observation.ts';
@@ -81,13 +82,10 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   let listeningPort = config.port;
   const ownUrl = (): string => serviceUrl(config, listeningPort);
   const adapters = await openAdapters(config, { ...parts, version, serviceUrl: ownUrl }, closers);
-  const { metrics, store } = adapters;
-  const page = metrics && {
-    contentType: metrics.contentType,
-    render: () => metrics.render(store.figures),
-  };
-  if (page !== undefined && typeof config.metrics === 'object') {
-    closers.add(await serveMetrics(page, config.metrics));
+  const { metrics } = adapters;
+  if (metrics !== undefined) watchForMetrics(config, adapters, metrics);
+  if (metrics !== undefined && typeof config.metrics === 'object') {
+    closers.add(await serveMetrics(metrics, config.metrics));
   }
   const work = startWork(config, adapters, closers);
   const keyRing = openKeyRing(adapters);
@@ -106,7 +104,7 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
         ...recordingSettings(config),
         webhookUrl: () => `${ownUrl()}/livekit/webhook`,
       },
-      metrics: config.metrics === 'signed' ? page : undefined,
+      metrics: config.metrics === 'signed' ? metrics : undefined,
       reference: { version, folder: join(root, 'dist', 'reference') },
     }),
     authentication: {
@@ -137,6 +135,22 @@ async function start(config: Config, { shutdown, ...parts }: StartParts, closers
   });
   listeningPort = Number(new URL(url).port);
   return url;
+}
+
+/** What a scrape of the metrics counts and tries. */
+function watchForMetrics(config: Config, adapters: Adapters, metrics: Metrics): void {
+  const { store, mediaServer, mediaWorkers, clock } = adapters;
+  metrics.watchFigures(store);
+  metrics.watchDependencies({
+    clock,
+    mediaServer,
+    mediaWorkers,
+    leases: store.leases,
+    folders: {
+      data: config.dataDir,
+      ...(config.bucket === undefined ? { recordings: config.recordingDir } : {}),
+    },
+  });
 }
 
 /** Starts background work: deliveries, reconciliation with the media server, purges. */

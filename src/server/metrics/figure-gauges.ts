@@ -1,40 +1,31 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
-import { withTimeout } from '../platform/with-timeout.ts';
 import type { FigureStore, Figures } from './figures.ts';
+import { createRefresh } from './refresh.ts';
 
-/** Several scrapers, and all instances together, do not ask the database more often than this each. */
-const MAX_AGE_MS = 5_000;
-/** A scrape does not wait longer for the database. */
-const READ_TIMEOUT_MS = 2_000;
+export type FigureSource = {
+  readonly figures: FigureStore;
+  /** The database's, by which deliveries wait and workers are alive. */
+  readonly clock: Clock;
+};
 
-export type FigureGauges = { readonly refresh: (store: FigureStore) => Promise<void> };
+export type FigureGauges = {
+  readonly watch: (source: FigureSource) => void;
+  readonly refresh: () => Promise<void>;
+};
 
 /** Gauges of what the database holds. While it does not respond they are absent, and rtc_database_up is 0. */
-export function createFigureGauges(registry: Registry, clock: Clock): FigureGauges {
+export function createFigureGauges(registry: Registry): FigureGauges {
   const gauges = createGauges(registry);
-  let readAt = Number.NEGATIVE_INFINITY;
-  let reading: Promise<Figures | undefined> | undefined;
+  let refresh = async (): Promise<void> => {};
   return {
-    refresh: async (store) => {
-      const now = clock.now();
-      const at = clock.monotonic();
-      if (at - readAt < MAX_AGE_MS) return;
-      reading ??= store
-        .read(now)
-        .catch(() => undefined)
-        .finally(() => {
-          reading = undefined;
-        });
-      const figures = await withTimeout(reading, READ_TIMEOUT_MS, undefined);
-      if (figures === undefined) {
-        clear(gauges);
-        gauges.up.set(0);
-        return;
-      }
-      readAt = at;
-      show(gauges, figures, now);
+    watch: ({ figures: store, clock }) => {
+      refresh = createRefresh(clock, {
+        read: () => store.read(clock.now()),
+        show: (figures) => (figures === undefined ? hide(gauges) : show(gauges, figures, clock.now())),
+      });
     },
+    refresh: () => refresh(),
   };
 }
 
@@ -78,11 +69,12 @@ function createGauges(registry: Registry) {
 }
 
 /** A reset sets a gauge without labels to 0, which would say that nothing waits. */
-function clear(gauges: Gauges): void {
+function hide(gauges: Gauges): void {
   for (const gauge of Object.values(gauges)) {
     gauge.reset();
     gauge.remove({});
   }
+  gauges.up.set(0);
 }
 
 function show(gauges: Gauges, figures: Figures, now: number): void {

@@ -1,8 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { ERROR_CODES, type ErrorCode } from '../../contract/errors.ts';
+import { EVENT_TYPES } from '../../contract/event-names.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
-import { createFigureGauges } from './figure-gauges.ts';
-import type { FigureStore } from './figures.ts';
+import { createDependencyGauges, type Dependencies } from './dependency-gauges.ts';
+import { createFigureGauges, type FigureSource } from './figure-gauges.ts';
 import { createLossCounters } from './loss-counters.ts';
 import { createPoolGauges } from './pool-gauges.ts';
 
@@ -13,6 +15,8 @@ export type Metrics = {
     readonly route: string;
     readonly status: number;
     readonly durationMs: number;
+    /** The code of the problem that it was answered with. */
+    readonly problem?: ErrorCode | undefined;
   }) => void;
   readonly observeMediaCall: (call: {
     readonly method: string;
@@ -34,7 +38,11 @@ export type Metrics = {
   readonly watchRefusedEvents: (read: () => number | undefined) => void;
   /** `read` returns the connections to the database. Not called where there is no pool. */
   readonly watchPool: (read: () => PoolState) => void;
-  readonly render: (figures: FigureStore) => Promise<string>;
+  /** What is counted at a scrape. */
+  readonly watchFigures: (source: FigureSource) => void;
+  /** What is tried at a scrape. */
+  readonly watchDependencies: (dependencies: Dependencies) => void;
+  readonly render: () => Promise<string>;
   /** Every metric of ours, for the documentation. */
   readonly describe: () => readonly MetricDescription[];
 };
@@ -68,6 +76,9 @@ const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 /** Fewer, as there is a series for each method of each store. */
 const STORE_BUCKETS_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
+/** A delivery is tried four times. */
+const ATTEMPTS = [1, 2, 3, 4];
+
 /** Creates the Prometheus metrics of one process. Names and units follow Prometheus' own guide. */
 export function createMetrics({ version, clock }: { version: string; clock: Clock }): Metrics {
   const registry = new Registry();
@@ -84,6 +95,12 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     help: 'Requests by method, route pattern and status; 499 where the client closed the connection first',
     labelNames: ['method', 'route', 'status'],
     buckets: LATENCY_BUCKETS_SECONDS,
+    registers,
+  });
+  const problems = new Counter({
+    name: 'rtc_http_problems_total',
+    help: 'Requests that were answered with a problem, by its code',
+    labelNames: ['code'],
     registers,
   });
   const mediaCalls = new Histogram({
@@ -133,13 +150,25 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
       this.set((refusedSince() ?? 0) / 1000);
     },
   });
+  new Gauge({
+    name: 'rtc_time_seconds',
+    help: "Unix time of this instance's clock at the scrape; Prometheus' timestamp() of it is the time by its own",
+    registers,
+    collect() {
+      this.set(clock.now() / 1000);
+    },
+  });
+  beginAtZero({ events, attempts, problems });
   const losses = createLossCounters(registry);
   const pool = createPoolGauges(registry);
-  const figures = createFigureGauges(registry, clock);
+  const figures = createFigureGauges(registry);
+  const dependencies = createDependencyGauges(registry);
   return {
     contentType: registry.contentType,
-    observeRequest: ({ method, route, status, durationMs }) =>
-      requests.observe({ method, route, status }, durationMs / 1000),
+    observeRequest: ({ method, route, status, durationMs, problem }) => {
+      requests.observe({ method, route, status }, durationMs / 1000);
+      if (problem !== undefined) problems.inc({ code: problem });
+    },
     observeMediaCall: ({ method, outcome, durationMs }) =>
       mediaCalls.observe({ method, outcome }, durationMs / 1000),
     observeStoreCall: ({ store, method, isSuccess, durationMs }) =>
@@ -160,12 +189,31 @@ export function createMetrics({ version, clock }: { version: string; clock: Cloc
     watchRefusedEvents: (read) => {
       refusedSince = read;
     },
-    render: async (store) => {
-      await figures.refresh(store);
+    watchFigures: figures.watch,
+    watchDependencies: dependencies.watch,
+    render: async () => {
+      await Promise.all([figures.refresh(), dependencies.refresh()]);
       return await registry.metrics();
     },
     describe: () => registry.getMetricsAsArray().flatMap(describeMetric),
   };
+}
+
+type Beginning = {
+  readonly events: Counter;
+  readonly attempts: Histogram;
+  readonly problems: Counter;
+};
+
+/** An increase from nothing is none to Prometheus: the first failed delivery would be in no rate, and fire no alert. */
+function beginAtZero({ events, attempts, problems }: Beginning): void {
+  for (const event of EVENT_TYPES) {
+    for (const source of ['notification', 'reconciliation']) events.inc({ event, source }, 0);
+  }
+  for (const outcome of ['delivered', 'retrying', 'failed']) {
+    for (const attempt of ATTEMPTS) attempts.zero({ outcome, attempt });
+  }
+  for (const code of ERROR_CODES) problems.inc({ code }, 0);
 }
 
 /** The library's types leave out what it is told of a metric when that is made. */

@@ -17,7 +17,7 @@ const FIGURES: Figures = {
 test('the gauges are those of the database, read every 5 seconds, and absent while it does not respond', async () => {
   const registry = new Registry();
   const clock = new ManualClock(61_000);
-  const gauges = createFigureGauges(registry, clock);
+  const gauges = createFigureGauges(registry);
   let reads = 0;
   let response: () => Promise<Figures> = () => Promise.resolve(FIGURES);
   const store = {
@@ -26,8 +26,9 @@ test('the gauges are those of the database, read every 5 seconds, and absent whi
       return response();
     },
   };
-  await gauges.refresh(store);
-  await gauges.refresh(store);
+  gauges.watch({ figures: store, clock });
+  await gauges.refresh();
+  await gauges.refresh();
   expect(reads).toBe(1);
   const text = await registry.metrics();
   for (const line of [
@@ -47,13 +48,13 @@ test('the gauges are those of the database, read every 5 seconds, and absent whi
 
   response = () => Promise.reject(new Error('the database is away'));
   clock.advance(5_000);
-  await gauges.refresh(store);
+  await gauges.refresh();
   const away = await registry.metrics();
   expect(away).toContain('rtc_database_up 0');
   expect(away).not.toMatch(/^rtc_(recordings|rooms|webhook_deliveries_pending)\b/m);
 
   response = () => Promise.resolve({ ...FIGURES, oldestPendingDeliveryAt: null, recordings: [] });
-  await gauges.refresh(store);
+  await gauges.refresh();
   const back = await registry.metrics();
   expect(back).toContain('rtc_webhook_oldest_pending_delivery_age_seconds 0');
   expect(back).not.toContain('status="stopped"');

@@ -5,11 +5,9 @@ import { sharedPostgres } from '../../support/parts/shared.ts';
 import { startTestService } from '../../support/service.ts';
 import { systemClock } from '../platform/storage/grounds.ts';
 
-const NO_FIGURES = { read: () => Promise.reject(new Error('not asked')) };
-
 it('counts takeovers by kind and lost audit entries, from 0 on', async () => {
   const metrics = createMetrics({ version: '1.2.3', clock: systemClock });
-  const lines = async () => (await metrics.render(NO_FIGURES)).split('\n');
+  const lines = async () => (await metrics.render()).split('\n');
   expect(await lines()).toEqual(
     expect.arrayContaining([
       'rtc_lease_takeovers_total{kind="delivery"} 0',
@@ -24,6 +22,18 @@ it('counts takeovers by kind and lost audit entries, from 0 on', async () => {
     expect.arrayContaining([
       'rtc_lease_takeovers_total{kind="delivery"} 3',
       'rtc_audit_entries_lost_total 2',
+    ]),
+  );
+});
+
+it('counts what fires an alert from 0 on, so that the first one is an increase', async () => {
+  const lines = (await createMetrics({ version: '1.2.3', clock: systemClock }).render()).split('\n');
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'rtc_events_stored_total{event="participant_left",source="reconciliation"} 0',
+      'rtc_webhook_attempt_duration_seconds_count{outcome="retrying",attempt="2"} 0',
+      'rtc_webhook_attempt_duration_seconds_count{outcome="failed",attempt="4"} 0',
+      'rtc_http_problems_total{code="timestamp-out-of-window"} 0',
     ]),
   );
 });

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../../../contract/errors.ts';
 import type { Log } from '../log.ts';
 import type { Span, TraceHeaders, Tracing } from '../tracing/tracing.ts';
 
@@ -8,6 +9,8 @@ export type CompletedRequest = {
   readonly route: string;
   readonly status: number;
   readonly durationMs: number;
+  /** The code of the problem that it was answered with. */
+  readonly problem?: ErrorCode | undefined;
 };
 
 export type AccessLogDeps = {
@@ -68,6 +71,7 @@ export function logRequest(deps: AccessLogDeps, request: FastifyRequest, reply: 
       route: request.routeOptions.config?.route?.path ?? '(unknown)',
       status: isComplete ? reply.statusCode : CLIENT_CLOSED_REQUEST,
       durationMs: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      ...(request.problem === undefined ? {} : { problem: request.problem }),
     };
     const isProbe = PROBES.has(completed.route) && completed.status < 400;
     deps.log[isProbe ? 'debug' : 'info'](

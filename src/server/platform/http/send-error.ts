@@ -29,6 +29,7 @@ export function sendError(
     // Expected errors are described to the caller. The adapter logs its own details.
     log.warn({ requestId: request.id, code: error.code, detail: error.message }, 'request failed');
   }
+  request.problem = error.code;
   const errorFormat = errorFormatOf(routes, request);
   reply.code(error.status).headers({ ...SECURITY_HEADERS, ...error.headers, 'x-request-id': request.id });
   if (errorFormat?.isOpenToBrowsers) reply.headers(BROWSER_HEADERS);

@@ -4,8 +4,8 @@ export class RefusedCommand extends Error {
 }
 
 /**
- * Sends the commands on a connection of their own: they are sent about once a minute, so keeping one open would gain
- * nothing. Rejects with a RefusedCommand when Redis refuses one, and with another error when Redis cannot be reached in
+ * Sends the commands on a connection of their own: they are sent once a scrape at most, so keeping one open would
+ * gain little. Rejects with a RefusedCommand when Redis refuses one, and with another error when Redis cannot be reached in
  * time.
  */
 export async function askRedis(

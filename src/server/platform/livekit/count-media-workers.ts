@@ -25,12 +25,16 @@ const TIMEOUT_MS = 2000;
 export function createMediaWorkers(url: string | undefined, log: Log): MediaWorkers {
   if (url === undefined) return { count: async () => ({ unknown: NOT_TOLD }) };
   const address = new URL(url);
+  // Each scrape of the metrics asks: one line for each reason is enough.
+  let logged: string | undefined;
   return {
     count: async () => {
       const count = await ask(address);
-      if (count.unknown !== undefined) {
-        log.warn({ reason: count.unknown.detail }, 'the number of connected media workers is unknown');
+      const reason = count.unknown?.detail;
+      if (reason !== undefined && reason !== logged) {
+        log.warn({ reason }, 'the number of connected media workers is unknown');
       }
+      logged = reason;
       return count;
     },
   };

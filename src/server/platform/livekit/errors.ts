@@ -215,6 +215,12 @@ export function isMediaServerAway(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'media-server-unavailable';
 }
 
+/** Whether the media server responded that it does not accept the service's key, or a token of the service's clock. */
+export function isKeyRefused(error: unknown): boolean {
+  if (!(error instanceof ServiceError && error.cause instanceof ServerError)) return false;
+  return error.cause.status === 401 || error.cause.status === 403;
+}
+
 const SILENT_WORKER: readonly ErrorCode[] = ['media-worker-unavailable', 'conflict', 'recording-not-found'];
 
 /** Whether the media server responded that the recorder did not: it died, or its egress is ending or over. */

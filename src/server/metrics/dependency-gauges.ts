@@ -1,0 +1,155 @@
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Gauge, type Registry } from 'prom-client';
+import { membersOf } from '../../contract/unknown-value.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { LeaseStore } from '../platform/jobs/leases.ts';
+import { isKeyRefused } from '../platform/livekit/errors.ts';
+import { type MediaServer, NO_ROOM } from '../platform/livekit/media-server.ts';
+import type { MediaWorkers, WorkerCount } from '../platform/livekit/media-workers.ts';
+import { createRefresh } from './refresh.ts';
+
+/** What an instance needs from outside: tried at a scrape, so that it is known while nobody calls. */
+export type Dependencies = {
+  readonly clock: Clock;
+  readonly mediaServer: Pick<MediaServer, 'listRooms'>;
+  readonly mediaWorkers: MediaWorkers;
+  readonly leases: Pick<LeaseStore, 'acquire'>;
+  /** Local folders by what is in them, such as `recordings`. */
+  readonly folders: Readonly<Record<string, string>>;
+};
+
+const LEASE = 'metrics';
+
+export type DependencyGauges = {
+  readonly watch: (dependencies: Dependencies) => void;
+  readonly refresh: () => Promise<void>;
+};
+
+/** Without series until they are told what to watch. What cannot be known has none either. */
+export function createDependencyGauges(registry: Registry): DependencyGauges {
+  const gauges = createGauges(registry);
+  let refreshers: readonly (() => Promise<void>)[] = [];
+  return {
+    watch: (dependencies) => {
+      refreshers = createRefreshers(gauges, dependencies);
+    },
+    refresh: async () => {
+      await Promise.all(refreshers.map((refresh) => refresh()));
+    },
+  };
+}
+
+type Gauges = ReturnType<typeof createGauges>;
+
+function createGauges(registry: Registry) {
+  const registers = [registry];
+  const disk = { labelNames: ['folder'], registers } as const;
+  return {
+    writable: new Gauge({
+      name: 'rtc_database_writable',
+      help: '1 while the database takes a write, else 0: it is down, its disk is full, or it is read-only',
+      registers,
+    }),
+    mediaServer: new Gauge({
+      name: 'rtc_media_server_up',
+      help: "1 while the media server responds, also where it refuses this service's key, else 0",
+      registers,
+    }),
+    key: new Gauge({
+      name: 'rtc_media_server_accepts_key',
+      help: "1 while the media server accepts this service's key and clock, 0 while it refuses them; absent while it does not respond",
+      registers,
+    }),
+    workers: new Gauge({
+      name: 'rtc_media_workers',
+      help: 'Recorders and ingress workers that are connected to the media server; absent without REDIS_URL and while Redis does not respond',
+      labelNames: ['kind'],
+      registers,
+    }),
+    free: new Gauge({
+      name: 'rtc_disk_free_bytes',
+      help: "Bytes that this instance may still write to the disk under its folder of data or recordings; absent for a bucket's",
+      ...disk,
+    }),
+    size: new Gauge({
+      name: 'rtc_disk_size_bytes',
+      help: 'Size of the disk under the folder of data or recordings',
+      ...disk,
+    }),
+  };
+}
+
+function createRefreshers(gauges: Gauges, dependencies: Dependencies): readonly (() => Promise<void>)[] {
+  const { clock, leases, mediaServer, mediaWorkers, folders } = dependencies;
+  return [
+    createRefresh(clock, {
+      read: () => leases.acquire({ name: LEASE, owner: LEASE, until: clock.now() }, clock.now()),
+      show: (isWritten) => gauges.writable.set(isWritten === undefined ? 0 : 1),
+    }),
+    createRefresh(clock, {
+      read: () => readMediaServer(mediaServer),
+      show: (state) => showMediaServer(gauges, state),
+    }),
+    createRefresh(clock, {
+      read: () => mediaWorkers.count(),
+      show: (count) => showWorkers(gauges, count),
+    }),
+    ...Object.entries(folders).map(([folder, path]) =>
+      createRefresh(clock, {
+        read: () => readDisk(path),
+        show: (disk) => showDisk(gauges, { folder, disk }),
+      }),
+    ),
+  ];
+}
+
+type MediaServerState = 'ok' | 'refusing';
+
+async function readMediaServer(mediaServer: Dependencies['mediaServer']): Promise<MediaServerState> {
+  try {
+    await mediaServer.listRooms([NO_ROOM]);
+    return 'ok';
+  } catch (error) {
+    if (isKeyRefused(error)) return 'refusing';
+    throw error;
+  }
+}
+
+/** A reset of a gauge without labels sets it to 0, so a value that is not known is removed. */
+function showMediaServer({ mediaServer, key }: Gauges, state: MediaServerState | undefined): void {
+  mediaServer.set(state === undefined ? 0 : 1);
+  if (state === undefined) key.remove({});
+  else key.set(state === 'ok' ? 1 : 0);
+}
+
+function showWorkers({ workers }: Gauges, count: WorkerCount | undefined): void {
+  workers.reset();
+  if (count === undefined || count.unknown !== undefined) return;
+  workers.set({ kind: 'recorder' }, count.recorders);
+  workers.set({ kind: 'ingress' }, count.ingress);
+}
+
+type Disk = { readonly freeBytes: number; readonly sizeBytes: number };
+
+/** A folder that is not there yet will be made on the disk of the one above it. */
+async function readDisk(path: string): Promise<Disk> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(path);
+    return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize };
+  } catch (error) {
+    if (membersOf(error).code !== 'ENOENT' || dirname(path) === path) throw error;
+    return await readDisk(dirname(path));
+  }
+}
+
+function showDisk({ free, size }: Gauges, shown: { folder: string; disk: Disk | undefined }): void {
+  const { folder, disk } = shown;
+  if (disk === undefined) {
+    free.remove({ folder });
+    size.remove({ folder });
+    return;
+  }
+  free.set({ folder }, disk.freeBytes);
+  size.set({ folder }, disk.sizeBytes);
+}

@@ -1,0 +1,34 @@
+import type { Clock } from '../platform/clock.ts';
+import { withTimeout } from '../platform/with-timeout.ts';
+
+/** Several scrapers, and all instances together, do not ask more often than this each. */
+const MAX_AGE_MS = 5_000;
+/** A scrape does not wait longer. */
+const READ_TIMEOUT_MS = 2_000;
+
+export type Reading<T> = {
+  readonly read: () => Promise<T>;
+  /** Gets undefined when the reading failed or took too long. */
+  readonly show: (value: T | undefined) => void;
+};
+
+/**
+ * Returns a function that reads and shows, at most every five seconds and once at a time. A reading that failed is
+ * repeated at the next call.
+ */
+export function createRefresh<T>(clock: Clock, { read, show }: Reading<T>): () => Promise<void> {
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<T | undefined> | undefined;
+  return async () => {
+    const at = clock.monotonic();
+    if (at - readAt < MAX_AGE_MS) return;
+    reading ??= read()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    const value = await withTimeout(reading, READ_TIMEOUT_MS, undefined);
+    if (value !== undefined) readAt = at;
+    show(value);
+  };
+}

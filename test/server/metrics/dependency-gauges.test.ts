@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createDependencyGauges, type Dependencies } from '../../../src/server/metrics/dependency-gauges.ts';
+import type { WorkerCount } from '../../../src/server/platform/livekit/media-workers.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { mountMemory } from '../../support/mount-memory.ts';
+import { sharedLivekit } from '../../support/parts/shared.ts';
+import { startTestService } from '../../support/service.ts';
+
+const MAX_AGE_MS = 5_000;
+
+/** Gauges of dependencies that work, except for those given. */
+function watch(dependencies: Partial<Dependencies>) {
+  const registry = new Registry();
+  const clock = new ManualClock(61_000);
+  const gauges = createDependencyGauges(registry);
+  gauges.watch({
+    clock,
+    mediaServer: { listRooms: async () => [] },
+    mediaWorkers: { count: async () => ({ recorders: 1, ingress: 0 }) },
+    leases: { acquire: async () => true },
+    folders: {},
+    ...dependencies,
+  });
+  return async () => {
+    clock.advance(MAX_AGE_MS);
+    await gauges.refresh();
+    return (await registry.metrics()).split('\n');
+  };
+}
+
+describe('what an instance depends on', () => {
+  it('is shown as working while it works, also where the lease is held by another', async () => {
+    const scrape = watch({ leases: { acquire: async () => false } });
+    expect(await scrape()).toEqual(
+      expect.arrayContaining([
+        'rtc_database_writable 1',
+        'rtc_media_server_up 1',
+        'rtc_media_server_accepts_key 1',
+        'rtc_media_workers{kind="recorder"} 1',
+        'rtc_media_workers{kind="ingress"} 0',
+      ]),
+    );
+  });
+
+  it('is shown as failing when it fails, and says no more than it knows', async () => {
+    let count: WorkerCount = { recorders: 1, ingress: 1 };
+    let isAway = false;
+    const failWhenAway = async () => {
+      if (isAway) throw new Error('away');
+    };
+    const scrape = watch({
+      leases: { acquire: () => failWhenAway().then(() => true) },
+      mediaServer: { listRooms: () => failWhenAway().then(() => []) },
+      mediaWorkers: { count: async () => count },
+    });
+    await scrape();
+    isAway = true;
+    count = { unknown: { reason: 'unreachable', detail: '' } };
+    const lines = await scrape();
+    expect(lines).toEqual(expect.arrayContaining(['rtc_database_writable 0', 'rtc_media_server_up 0']));
+    expect(lines.join('\n')).not.toMatch(/^(rtc_media_server_accepts_key|rtc_media_workers)\b/m);
+  });
+
+  it('has the room on the disk, also under a folder that is not there yet', async (context) => {
+    const disk = await mountMemory(context);
+    try {
+      const scrape = watch({ folders: { recordings: join(disk.path, 'of', 'rooms') } });
+      expect(await scrape()).toEqual(
+        expect.arrayContaining([
+          `rtc_disk_size_bytes{folder="recordings"} ${4 * 1024 * 1024}`,
+          `rtc_disk_free_bytes{folder="recordings"} ${4 * 1024 * 1024}`,
+        ]),
+      );
+    } finally {
+      await disk.unmount();
+    }
+  });
+});
+
+describe('a service in front of the real LiveKit', () => {
+  let livekit: Awaited<ReturnType<typeof sharedLivekit>>;
+  beforeAll(async () => {
+    livekit = await sharedLivekit();
+  });
+
+  it.each([
+    ['accepts', 1],
+    ['refuses', 0],
+  ])('says whether it %s its key', async (_verb, value) => {
+    const apiSecret = value === 1 ? livekit.apiSecret : 'wrong'.repeat(8);
+    const service = await startTestService({ livekit: { ...livekit, apiSecret } });
+    const { text } = await service.call('GET', '/metrics');
+    await service.close();
+    expect(text.split('\n')).toEqual(
+      expect.arrayContaining(['rtc_media_server_up 1', `rtc_media_server_accepts_key ${value}`]),
+    );
+  });
+
+  it('counts no recorder on a Redis that has none, and is silent without REDIS_URL', async () => {
+    const told = await startTestService({ livekit, environment: { REDIS_URL: livekit.redis.url } });
+    const { text } = await told.call('GET', '/metrics');
+    await told.close();
+    expect(text).toContain('rtc_media_workers{kind="recorder"} 0\n');
+    const untold = await startTestService({ livekit });
+    const without = await untold.call('GET', '/metrics');
+    await untold.close();
+    expect(without.text).not.toContain('rtc_media_workers{');
+  });
+
+  it('tells its clock, and which problems it answered with', async () => {
+    const service = await startTestService({ livekit });
+    await service.call('GET', '/v1/recordings/none');
+    const { text } = await service.call('GET', '/metrics');
+    await service.close();
+    expect(text).toContain('rtc_http_problems_total{code="recording-not-found"} 1\n');
+    const [, seconds] = /^rtc_time_seconds (\S+)$/m.exec(text) ?? [];
+    expect(Math.abs(Number(seconds) - Date.now() / 1000)).toBeLessThan(3600);
+  });
+});
