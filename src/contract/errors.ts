@@ -125,10 +125,6 @@ export type ErrorCode = keyof typeof PROBLEMS;
 
 export const ERROR_CODES = Object.keys(PROBLEMS) as readonly ErrorCode[];
 
-export const STATUS_OF_ERROR: Readonly<Record<ErrorCode, number>> = Object.fromEntries(
-  ERROR_CODES.map((code) => [code, PROBLEMS[code].status]),
-) as Record<ErrorCode, number>;
-
 const TYPE_PREFIX = 'urn:problem-type:rtc:';
 
 export function problemType(code: ErrorCode): string {
@@ -200,6 +196,6 @@ export class ServiceError extends Error {
   }
 
   get status(): number {
-    return STATUS_OF_ERROR[this.code];
+    return PROBLEMS[this.code].status;
   }
 }

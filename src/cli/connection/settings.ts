@@ -34,28 +34,29 @@ export type Settings = {
  */
 export async function resolveSettings(io: Io, flags: ConnectionFlags): Promise<Settings> {
   const { env } = io;
-  const needsProfile =
-    flags.profile !== undefined ||
-    !(hasAny(env, URL_VARIABLES) && hasAny(env, KEY_VARIABLES) && hasAny(env, SECRET_VARIABLES));
+  const urlVariable = firstVariable(env, URL_VARIABLES);
+  const keyVariable = firstVariable(env, KEY_VARIABLES);
+  const secretVariable = firstVariable(env, SECRET_VARIABLES);
+  const needsProfile = flags.profile !== undefined || !urlVariable || !keyVariable || !secretVariable;
   const store = needsProfile ? await readProfiles(io) : undefined;
-  const name = store === undefined ? undefined : (flags.profile ?? filled(env.RTC_PROFILE) ?? store.current);
+  const name = store === undefined ? undefined : (flags.profile ?? (env.RTC_PROFILE || store.current));
   const profile = name === undefined ? undefined : pickProfile(io, store, name);
   const origin = profileSource(name ?? '');
   const named = flags.profile === undefined ? undefined : profile;
 
   const url = sourced(flags.url, '--url') ??
     sourced(named?.url, origin) ??
-    fromEnvironment(env, URL_VARIABLES) ??
+    urlVariable ??
     sourced(profile?.url, origin) ?? { value: DEFAULT_URL, source: 'default' };
   const apiKey =
     sourced(flags.apiKey, '--api-key') ??
     sourced(named?.apiKey, origin) ??
-    fromEnvironment(env, KEY_VARIABLES) ??
+    keyVariable ??
     sourced(profile?.apiKey, origin);
   const apiSecret =
     secretFromFlag(io, flags.apiSecretFile) ??
     secretFromProfile(io, named, origin) ??
-    secretFromEnvironment(env) ??
+    secretFromVariable(secretVariable) ??
     secretFromProfile(io, profile, origin);
   return { url, apiKey, apiSecret, profile: name, isProtected: profile?.isProtected === true };
 }
@@ -108,10 +109,9 @@ function secretFromFlag(io: Io, path: string | undefined): Settings['apiSecret']
   return { source: '--api-secret-file', read: () => readSecretFile(io, path) };
 }
 
-function secretFromEnvironment(env: Environment): Settings['apiSecret'] {
-  const found = fromEnvironment(env, SECRET_VARIABLES);
-  if (found === undefined) return undefined;
-  return { source: found.source, read: async () => found.value };
+function secretFromVariable(variable: Sourced | undefined): Settings['apiSecret'] {
+  if (variable === undefined) return undefined;
+  return { source: variable.source, read: async () => variable.value };
 }
 
 function secretFromProfile(io: Io, profile: Profile | undefined, origin: string): Settings['apiSecret'] {
@@ -126,16 +126,10 @@ function secretFromProfile(io: Io, profile: Profile | undefined, origin: string)
   return apiSecret === undefined ? undefined : { source: origin, read: async () => apiSecret };
 }
 
-function fromEnvironment(env: Environment, names: readonly string[]): Sourced | undefined {
-  for (const name of names) {
-    const found = sourced(filled(env[name]), name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function hasAny(env: Environment, names: readonly string[]): boolean {
-  return fromEnvironment(env, names) !== undefined;
+/** A variable set to nothing counts as not set. */
+function firstVariable(env: Environment, names: readonly string[]): Sourced | undefined {
+  const name = names.find((each) => env[each]);
+  return name === undefined ? undefined : sourced(env[name], name);
 }
 
 export function profileSource(name: string): string {
@@ -144,9 +138,4 @@ export function profileSource(name: string): string {
 
 function sourced(value: string | undefined, source: string): Sourced | undefined {
   return value === undefined ? undefined : { value, source };
-}
-
-/** A variable set to nothing counts as not set. */
-function filled(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT_CODE_OF_ERROR } from '../../../src/cli/errors/cli-error.ts';
-import { ERROR_CODES, STATUS_OF_ERROR } from '../../../src/contract/errors.ts';
+import { ERROR_CODES, PROBLEMS } from '../../../src/contract/errors.ts';
 import { json, problem, startHttpServer, type TestHttpServer } from '../support/http-server.ts';
 import { type Run, type RunOptions, run } from '../support/run.ts';
 
@@ -29,10 +29,10 @@ function expectedExit(status: number): number {
 }
 
 describe('the exit code', () => {
-  it.each(ERROR_CODES.map((code) => [code, expectedExit(STATUS_OF_ERROR[code])] as const))(
+  it.each(ERROR_CODES.map((code) => [code, expectedExit(PROBLEMS[code].status)] as const))(
     'of %s is %i',
     async (code, expected) => {
-      answer = (_request, response) => problem(response, STATUS_OF_ERROR[code], code);
+      answer = (_request, response) => problem(response, PROBLEMS[code].status, code);
       const { code: exit, stdout, stderr } = await rtc('recordings start demo');
       expect([exit, stdout]).toEqual([expected, '']);
       expect(EXIT_CODE_OF_ERROR[code]).toBe(expected);
