@@ -25,9 +25,9 @@ const SPEAKERS = 5;
 const UTTERANCES = 12;
 const PAUSE_MS = 1_500;
 const SHORT_PAUSE_MS = 600;
-const RATE = 22_050;
-const FRAME = Math.round(RATE / 50);
-const FRAME_MS = (FRAME / RATE) * 1000;
+export const SPEAKER_RATE = 22_050;
+const FRAME = Math.round(SPEAKER_RATE / 50);
+const FRAME_MS = (FRAME / SPEAKER_RATE) * 1000;
 /** A segment belongs to the utterance whose end is nearest to its own. */
 const NEAR_MS = 1_500;
 const POLL_MS = 20;
@@ -109,7 +109,7 @@ export async function joinSpeaker(
   token.addGrant({ roomJoin: true, room });
   const joined = new Room();
   await joined.connect(url, await token.toJwt(), { autoSubscribe: false, dynacast: false });
-  const source = new AudioSource(RATE, 1, 100);
+  const source = new AudioSource(SPEAKER_RATE, 1, 100);
   const track = LocalAudioTrack.createAudioTrack('microphone', source);
   const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
   await joined.localParticipant?.publishTrack(track, options);
@@ -117,10 +117,12 @@ export async function joinSpeaker(
     for (let at = 0; at < samples.length; at += FRAME) {
       const frame = new Int16Array(FRAME);
       frame.set(samples.subarray(at, at + FRAME));
-      await source.captureFrame(new AudioFrame(frame, RATE, 1, FRAME));
+      await source.captureFrame(new AudioFrame(frame, SPEAKER_RATE, 1, FRAME));
     }
   };
   return {
+    /** At SPEAKER_RATE. */
+    send,
     say: async (samples: Int16Array): Promise<void> => {
       await send(noise(PAUSE_MS));
       await send(samples);
@@ -155,5 +157,8 @@ export async function joinSpeaker(
 
 /** A quiet room, as a microphone has it. */
 function noise(ms: number): Int16Array {
-  return Int16Array.from({ length: Math.round((RATE * ms) / 1000) }, (_, index) => ((index * 7919) % 13) - 6);
+  return Int16Array.from(
+    { length: Math.round((SPEAKER_RATE * ms) / 1000) },
+    (_, index) => ((index * 7919) % 13) - 6,
+  );
 }

@@ -188,17 +188,14 @@ async function startLive(config: Config, parts: OpenParts): Promise<RunningTrans
     concurrency: recognitionsAtOnce(config),
     spillFile,
   });
-  const listener = startTurnListener({
-    ...parts,
-    ...rooms,
-    workerId,
-    createDetector: speech.createTurnDetector,
-  });
+  const listener = config.values.STT_LISTEN_TO_RECORDINGS
+    ? startTurnListener({ ...parts, ...rooms, workerId, createDetector: speech.createTurnDetector })
+    : undefined;
   return {
     wake: transcriber.wake,
     waitingSeconds: transcriber.waitingSeconds,
     close: async () => {
-      await Promise.all([transcriber.close(), listener.close()]);
+      await Promise.all([transcriber.close(), listener?.close()]);
       await memory.close();
       await spillFile.close();
       await mediaServer.close();

@@ -2,6 +2,7 @@ import { watch } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type Hint, HintedError } from '../../contract/hint.ts';
 import type { Log } from '../platform/log.ts';
+import { gateSilence } from '../transcription/audio/gated-detector.ts';
 import { createDetectorFactory, TURN_MARGINS } from '../transcription/audio/voice-activity.ts';
 import { checkModels, tryModelInProcess } from '../transcription/engines/check-models.ts';
 import { createMixedEngine } from '../transcription/engines/mixed-engine.ts';
@@ -96,7 +97,7 @@ function withDetector(engine: SpeechEngine, sherpa: Sherpa, cacheDir: string) {
     engine,
     createDetector: (minSilenceSeconds: number, language: string) =>
       createDetector({ minSilenceSeconds, maxSegmentSeconds: engine.maxSegmentSecondsFor(language) }),
-    createTurnDetector: () => createDetector(TURNS),
+    createTurnDetector: () => gateSilence(createDetector(TURNS)),
   };
 }
 

@@ -208,6 +208,7 @@ const VALUES: Readonly<Record<SettingName, Values>> = {
   STT_OPENAI_KEY: { good: ['sk-1', 'x'.repeat(256)], bad: ['a b', 'x'.repeat(257)] },
   STT_OPENAI_MODEL: { good: ['whisper-1'], bad: [] },
   STT_OPENAI_LANGUAGES: { good: ['en', 'en-US,it,zh-Hant'], bad: ['e', 'en_US', 'en,', 'english language'] },
+  STT_LISTEN_TO_RECORDINGS: { good: ['on', 'off'], bad: ['x'] },
   STT_FFMPEG: { good: ['ffmpeg', '/usr/bin/ffmpeg'], bad: [] },
   RATE_LIMIT_API: { good: ['0', '1', '1000000'], bad: ['-1', '1000001', 'off'] },
   RATE_LIMIT_PUBLIC: { good: ['0', '1000000'], bad: ['-1', '1000001'] },

@@ -4,6 +4,7 @@ import {
   integerSetting,
   KEY,
   type Setting,
+  switchSetting,
   textSetting,
   urlSetting,
 } from './setting.ts';
@@ -46,6 +47,11 @@ export const SPEECH_SETTINGS = {
     fallback: 'en',
     check: (text) => text.split(',').every((tag) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(tag)),
     allowed: 'BCP 47 tags separated by commas, such as en,it,de',
+  }),
+  STT_LISTEN_TO_RECORDINGS: switchSetting({
+    meaning:
+      'Whether stt-live workers listen to rooms that are recorded, so that transcripts of the recordings name who speaks',
+    fallback: true,
   }),
   STT_FFMPEG: textSetting({
     meaning: 'ffmpeg, which stt-post workers decode recordings with: a path, or a name on PATH',

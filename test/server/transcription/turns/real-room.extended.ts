@@ -27,13 +27,11 @@ it('stores who speaks when in a real room that is recorded', async () => {
   const keys = { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret };
   const config = loadConfig({ API_KEY: 'k', API_SECRET: 's', DATA_DIR: folder, ...keys });
   const speech = openTestModel();
-  const worker = await startWorker(config, {
-    log,
-    clock: systemClock,
-    ids: systemIds,
-    kind: 'stt-live',
-    speech,
-  });
+  const parts = { log, clock: systemClock, ids: systemIds, kind: 'stt-live', speech } as const;
+  const deaf = await startWorker(
+    { ...config, values: { ...config.values, STT_LISTEN_TO_RECORDINGS: false } },
+    { ...parts, instanceId: 'deaf' },
+  );
   const enter = async (identity: string) => {
     const token = new AccessToken(apiKey, apiSecret, { identity, name: identity.toUpperCase() });
     token.addGrant({ room: 'demo', roomJoin: true });
@@ -51,7 +49,9 @@ it('stores who speaks when in a real room that is recorded', async () => {
   };
   await store.recordings.claim(recording, now);
   await observeRecording(store, 'one', { type: 'egress-created', owner: 'm', egressId: 'EG_1', at: now });
+  const worker = await startWorker(config, { ...parts, instanceId: 'listening' });
   await vi.waitUntil(() => store.turns.isListening('one', Date.now()), { timeout: 20_000 });
+  expect((await store.turns.listListened(0)).map(({ owner }) => owner)).toEqual(['listening']);
   const path = join(folder, 'said.wav');
   await speakToFile({
     text: 'First a word. The meeting will start at nine tomorrow morning in the large room.',
@@ -63,7 +63,7 @@ it('stores who speaks when in a real room that is recorded', async () => {
     .poll(async () => new Set((await found()).map(({ identity }) => identity)), { timeout: 30_000 })
     .toEqual(new Set(['ada', 'bob']));
   await Promise.all(people.map((person) => person.leave()));
-  await worker.close();
+  await Promise.all([worker.close(), deaf.close()]);
   await store.close();
   await livekit.close();
   await rm(folder, { recursive: true, force: true });

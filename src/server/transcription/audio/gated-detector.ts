@@ -1,0 +1,102 @@
+import type { VoiceActivityDetector, VoicedSegment } from '../engines/speech.ts';
+import { LevelGate } from './level-gate.ts';
+import { SampleRingBuffer } from './sample-ring-buffer.ts';
+
+/** As many samples as the model judges at a time. */
+const WINDOW = 512;
+/** The model hears this much of what was before the gate opened: the beginning of a word may be quiet. */
+const LEAD_SAMPLES = 8 * WINDOW;
+
+/**
+ * Keeps silence from a detector, whose model takes the same time for silence as for speech. Of the microphones of a call
+ * most are silent at any time. Only for detectors without margins: what was skipped cannot be read any more.
+ */
+export function gateSilence(detector: VoiceActivityDetector): VoiceActivityDetector {
+  return new GatedDetector(detector);
+}
+
+class GatedDetector implements VoiceActivityDetector {
+  readonly #detector: VoiceActivityDetector;
+  readonly #gate = new LevelGate();
+  /** Samples that the detector has not heard, for the lead. */
+  readonly #unheard = new SampleRingBuffer(LEAD_SAMPLES);
+  /** Samples that do not fill a window yet. */
+  #rest = new Float32Array(0);
+  /** Samples of the stream that the detector was given, and that it was not. */
+  #given = 0;
+  #skipped = 0;
+  /** Index of the first sample that the detector was given since the gate opened, in the detector's own stream. */
+  #openedAt = 0;
+  #isOpen = true;
+
+  constructor(detector: VoiceActivityDetector) {
+    this.#detector = detector;
+  }
+
+  push(samples: Float32Array): readonly VoicedSegment[] {
+    const all = new Float32Array(this.#rest.length + samples.length);
+    all.set(this.#rest);
+    all.set(samples, this.#rest.length);
+    const whole = all.length - (all.length % WINDOW);
+    const segments: VoicedSegment[] = [];
+    for (let start = 0; start < whole; start += WINDOW) {
+      segments.push(...this.#hear(all.subarray(start, start + WINDOW)));
+    }
+    this.#rest = all.slice(whole);
+    return segments;
+  }
+
+  current(): VoicedSegment | undefined {
+    const current = this.#detector.current();
+    return current && this.#inStream(current);
+  }
+
+  flush(): readonly VoicedSegment[] {
+    const last = this.#isOpen ? this.#detector.push(this.#rest) : [];
+    const segments = [...last, ...this.#detector.flush()].map((segment) => this.#inStream(segment));
+    this.#unheard.clear();
+    this.#rest = new Float32Array(0);
+    this.#given = 0;
+    this.#skipped = 0;
+    this.#openedAt = 0;
+    this.#isOpen = true;
+    return segments;
+  }
+
+  close(): void {
+    this.#detector.close();
+  }
+
+  /** The gate never closes within an utterance. */
+  #hear(window: Float32Array): readonly VoicedSegment[] {
+    const mayHaveSpeech = this.#gate.isOpenFor(window);
+    if (!mayHaveSpeech && (!this.#isOpen || this.#detector.current() === undefined)) {
+      this.#isOpen = false;
+      this.#unheard.push(window);
+      this.#skipped += window.length;
+      return [];
+    }
+    const lead = this.#isOpen ? new Float32Array(0) : this.#open();
+    this.#given += window.length;
+    const segments = [
+      ...(lead.length === 0 ? [] : this.#detector.push(lead)),
+      ...this.#detector.push(window),
+    ];
+    return segments.map((segment) => this.#inStream(segment));
+  }
+
+  /** Returns the end of what was skipped, for the detector. */
+  #open(): Float32Array {
+    const { samples } = this.#unheard.read(0, this.#unheard.length);
+    this.#unheard.clear();
+    this.#isOpen = true;
+    this.#openedAt = this.#given;
+    this.#given += samples.length;
+    this.#skipped -= samples.length;
+    return samples;
+  }
+
+  #inStream({ start, samples }: VoicedSegment): VoicedSegment {
+    return { start: Math.max(start, this.#openedAt) + this.#skipped, samples };
+  }
+}
