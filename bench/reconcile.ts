@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ListParticipantsRequest } from '@livekit/protocol';
+import { Pool } from 'undici';
+import { openStore, type StoreOptions } from '../src/server/app/open-store.ts';
+import type { Store } from '../src/server/app/store.ts';
+import { startReconciler } from '../src/server/media-events/reconciler.ts';
+import { createLivekitMediaServer } from '../src/server/platform/livekit/livekit-media-server.ts';
+import type { Log } from '../src/server/platform/log.ts';
+import { systemClock, systemIds } from '../src/server/platform/system.ts';
+import { createRecordingFiles } from '../src/server/recordings/files/create-recording-files.ts';
+import { NO_DISPATCHER } from '../src/server/webhooks/dispatcher/no-dispatcher.ts';
+import { createDatabase, startPostgres } from '../test/support/parts/postgres.ts';
+
+/*
+ * `npm run bench:reconcile`: the comparison of everything with the media server that follows a start, of 10,000 rooms
+ * with one person each, against its floor: the same requests with the same tokens, made bare in the same run, whose
+ * responses nobody reads. By processor time of this process, which depends less on what else runs than time does.
+ *   first      nothing is known yet: everything is published
+ *   restarted  everything is known: nothing is published
+ * `--rooms 10000`, `--rounds 5`, `--only sqlite` or `--only postgres`.
+ */
+
+const { values } = parseArgs({
+  options: {
+    rooms: { type: 'string', default: '10000' },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string' },
+  },
+});
+const ROOMS = Number(values.rooms);
+const ROUNDS = Number(values.rounds);
+/** As the reconciler. */
+const REQUESTS_AT_ONCE = 8;
+
+const keys = { apiKey: 'benchkey', apiSecret: 'benchsecret-benchsecret-benchsecret' };
+const silent: Log = { debug() {}, info() {}, warn: console.warn, error: console.error };
+/** The seconds that this process computed, and that passed. */
+type Cost = { readonly processor: number; readonly passed: number };
+
+say(
+  '',
+  `${ROOMS} rooms with one person each; Node ${process.version}; ${cpus().length} x ${cpus()[0]?.model}`,
+);
+const mediaServer = await startMediaServer();
+try {
+  if (values.only !== 'postgres') await benchSqlite();
+  if (values.only !== 'sqlite') await benchPostgres();
+} finally {
+  mediaServer.process.kill();
+}
+
+async function benchSqlite(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'rtc-bench-'));
+  try {
+    await benchDatabase('SQLite', { sqlitePath: join(folder, 'rtc.sqlite') });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function benchPostgres(): Promise<void> {
+  const cluster = await startPostgres({ isDurable: true });
+  const database = await createDatabase(cluster);
+  try {
+    await benchDatabase('PostgreSQL', { databaseUrl: database.url });
+  } finally {
+    await database.close();
+    await cluster.close();
+  }
+}
+
+async function benchDatabase(name: string, database: StoreOptions['database']): Promise<void> {
+  const store = await openStore({ database, clock: systemClock, log: silent });
+  try {
+    // The code is compiled by the first ones.
+    await requestBare(mediaServer.url);
+    const first = await compareEverything(store);
+    say(`${name}, first`, show([first]));
+    const pairs: (readonly [Cost, Cost])[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const ours = await compareEverything(store);
+      pairs.push([ours, await requestBare(mediaServer.url)]);
+    }
+    say(`${name}, restarted`, show(pairs.map(([ours]) => ours)));
+    say('  the requests alone', show(pairs.map(([, floor]) => floor)));
+    say('  ratio', spread(pairs.map(([ours, floor]) => ours.processor / floor.processor)));
+  } finally {
+    await store.close();
+  }
+}
+
+/** From the start of a reconciler until it has compared everything. */
+async function compareEverything(store: Store): Promise<Cost> {
+  const { promise: compared, resolve } = Promise.withResolvers<void>();
+  const livekit = createLivekitMediaServer({ ...keys, url: mediaServer.url, log: silent });
+  const deps = { store, clock: systemClock, ids: systemIds, log: silent, instanceId: systemIds.next() };
+  const recordingFiles = createRecordingFiles({
+    clock: systemClock,
+    storage: undefined,
+    directory: tmpdir(),
+  });
+  return await measure(async () => {
+    const reconciler = startReconciler({
+      ...deps,
+      mediaServer: livekit,
+      recordingFiles,
+      dispatcher: NO_DISPATCHER,
+      onCompared: () => resolve(),
+    });
+    await compared;
+    await reconciler.close();
+  });
+}
+
+/** The list of rooms, and everyone in each. */
+async function requestBare(url: string): Promise<Cost> {
+  const pool = new Pool(url, { connections: REQUESTS_AT_ONCE });
+  const request = async (method: string, grant: object, body: Uint8Array): Promise<void> => {
+    const response = await pool.request({
+      method: 'POST',
+      path: `/twirp/livekit.RoomService/${method}`,
+      headers: { 'content-type': 'application/protobuf', authorization: `Bearer ${sign(grant)}` },
+      body,
+    });
+    await response.body.dump();
+  };
+  const cost = await measure(async () => {
+    await request('ListRooms', { roomList: true }, new Uint8Array());
+    const names = Array.from({ length: ROOMS }, (_, index) => `room-${index}`).values();
+    const work = async (): Promise<void> => {
+      for (const room of names) {
+        const body = new ListParticipantsRequest({ room }).toBinary();
+        await request('ListParticipants', { roomAdmin: true, room }, body);
+      }
+    };
+    await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, work));
+  });
+  await pool.close();
+  return cost;
+}
+
+function sign(video: object): string {
+  const seconds = Math.floor(Date.now() / 1000);
+  const claims = { iss: keys.apiKey, nbf: seconds, exp: seconds + 600, video };
+  const signed = [{ alg: 'HS256', typ: 'JWT' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  return `${signed}.${createHmac('sha256', keys.apiSecret).update(signed).digest('base64url')}`;
+}
+
+async function measure(work: () => Promise<void>): Promise<Cost> {
+  const before = process.cpuUsage();
+  const startedAt = performance.now();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return { processor: (user + system) / 1e6, passed: (performance.now() - startedAt) / 1e3 };
+}
+
+async function startMediaServer(): Promise<{ readonly url: string; readonly process: ChildProcess }> {
+  const program = join(import.meta.dirname, 'reconcile-media-server.ts');
+  const child = spawn(process.execPath, [program, String(ROOMS)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  return { url: String(line).trim(), process: child };
+}
+
+function show(costs: readonly Cost[]): string {
+  const processor = spread(costs.map((cost) => cost.processor));
+  return `${processor} s of processor time, ${spread(costs.map(({ passed }) => passed))} s passed`;
+}
+
+/** The median, with the lowest and the highest of several. */
+function spread(figures: readonly number[]): string {
+  const sorted = figures.toSorted((one, other) => one - other);
+  const at = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? 0).toFixed(2);
+  return sorted.length === 1 ? at(0) : `${at(0.5)} [${at(0)} … ${at(1)}]`;
+}
+
+function say(name: string, figure: string): void {
+  process.stdout.write(`${name.padEnd(24)} ${figure}\n`);
+}
