@@ -246,7 +246,12 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   uqr: ['src/cli/commands/rooms/'],
   uplot: ['src/web/console/'],
   wouter: ['src/web/console/'],
-  undici: ['src/cli/', 'src/server/webhooks/sender/', 'src/server/recordings/files/'],
+  undici: [
+    'src/cli/',
+    'src/server/webhooks/sender/',
+    'src/server/recordings/files/',
+    'src/server/platform/livekit/twirp-client.ts',
+  ],
   // Scenarios of `rtc webhooks simulate`.
   yaml: ['src/cli/commands/webhooks/simulate/'],
 };

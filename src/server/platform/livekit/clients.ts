@@ -2,11 +2,13 @@ import {
   AgentDispatchClient,
   EgressClient,
   IngressClient,
+  type ParticipantInfo,
   type Room,
   RoomServiceClient,
   type VideoGrant,
 } from 'livekit-server-sdk';
-import { callListRooms } from './list-rooms-call.ts';
+import { createJwtSigner } from './sign-jwt.ts';
+import { createTwirpClient } from './twirp-client.ts';
 
 /** Timeouts of calls, in milliseconds. */
 export type Timeouts = {
@@ -31,41 +33,53 @@ export type LivekitClients = {
   readonly egressStart: EgressClient;
   readonly ingress: IngressClient;
   readonly dispatch: AgentDispatchClient;
+  readonly close: () => Promise<void>;
 };
 
-/** The SDK's tokens are valid for ten minutes. Half of that remains for clocks that differ and for slow calls. */
-const TOKEN_REUSE_MS = 5 * 60_000;
+const TOKEN_LIFETIME_SECONDS = 600;
+/** Half of the lifetime remains for clocks that differ and for slow calls. */
+const TOKEN_REUSE_MS = (TOKEN_LIFETIME_SECONDS * 1000) / 2;
 
 /**
  * The SDK's clients sign a new token for every call, which is a good part of the cost of a short call. Here, a token that
  * is not for one room is signed once in five minutes.
  */
 export function createClients(settings: ClientSettings): LivekitClients {
-  const reuse = createTokenReuse(settings.now);
+  const authorize = createAuthorization(settings);
   const url = toHttpUrl(settings.url);
   const credentials = [url, settings.apiKey, settings.apiSecret] as const;
   const options = { requestTimeout: requestTimeoutSeconds(settings.timeouts.callMs) };
   const startOptions = { requestTimeout: requestTimeoutSeconds(settings.timeouts.startMs) };
+  const twirp = createTwirpClient({ url, timeoutMs: settings.timeouts.callMs });
+  // In LiveKit's cloud, the SDK tries another region when one fails.
+  const usesSdkOnly = isCloud(url);
 
   class Rooms extends RoomServiceClient {
     override authHeader(grant: VideoGrant) {
-      return reuse(grant, () => super.authHeader(grant));
+      return authorize(grant);
     }
     override async listRooms(names: string[] = []): Promise<Room[]> {
-      // In LiveKit's cloud, the SDK tries another region when one fails.
-      if (isCloud(url)) return await super.listRooms(names);
-      const headers = await this.authHeader({ roomList: true });
-      return await callListRooms({ url, headers, names, timeoutMs: settings.timeouts.callMs });
+      if (usesSdkOnly) return await super.listRooms(names);
+      return await twirp.listRooms(await authorize({ roomList: true }), names);
+    }
+    override async listParticipants(room: string): Promise<ParticipantInfo[]> {
+      if (usesSdkOnly) return await super.listParticipants(room);
+      return await twirp.listParticipants(await authorize({ roomAdmin: true, room }), room);
     }
   }
   class Egress extends EgressClient {
     override authHeader(grant: VideoGrant) {
-      return reuse(grant, () => super.authHeader(grant));
+      return authorize(grant);
     }
   }
   class Ingress extends IngressClient {
     override authHeader(grant: VideoGrant) {
-      return reuse(grant, () => super.authHeader(grant));
+      return authorize(grant);
+    }
+  }
+  class Dispatch extends AgentDispatchClient {
+    override authHeader(grant: VideoGrant) {
+      return authorize(grant);
     }
   }
   return {
@@ -73,8 +87,8 @@ export function createClients(settings: ClientSettings): LivekitClients {
     egress: new Egress(...credentials, options),
     egressStart: new Egress(...credentials, startOptions),
     ingress: new Ingress(...credentials, options),
-    // Each of its tokens is for one room.
-    dispatch: new AgentDispatchClient(...credentials, options),
+    dispatch: new Dispatch(...credentials, options),
+    close: twirp.close,
   };
 }
 
@@ -88,20 +102,26 @@ function isCloud(url: string): boolean {
   return new URL(url).hostname.endsWith('.livekit.cloud');
 }
 
-type AuthHeader = Promise<Record<string, string>>;
+type AuthHeader = Record<string, string>;
 
-function createTokenReuse(now: () => number) {
+function createAuthorization({ apiKey, apiSecret, now }: ClientSettings) {
+  const signJwt = createJwtSigner(apiSecret);
   const kept = new Map<string, { readonly header: AuthHeader; readonly signedAt: number }>();
-  return (grant: VideoGrant, sign: () => AuthHeader): AuthHeader => {
+  const sign = (video: VideoGrant, at: number): AuthHeader => {
+    const nbf = Math.floor(at / 1000);
+    const token = signJwt({ iss: apiKey, nbf, exp: nbf + TOKEN_LIFETIME_SECONDS, video });
+    return { Authorization: `Bearer ${token}` };
+  };
+  return async (grant: VideoGrant): Promise<AuthHeader> => {
+    const at = now();
     // Keeping one token per room would take memory without bound.
-    if (grant.room !== undefined) return sign();
+    if (grant.room !== undefined) return sign(grant, at);
     const key = Object.keys(grant).join();
     const found = kept.get(key);
-    const at = now();
     // If the clock was set back since, the token is not valid yet, and the media server refuses it.
     const isFresh = found !== undefined && at >= found.signedAt && at < found.signedAt + TOKEN_REUSE_MS;
     if (isFresh) return found.header;
-    const header = sign();
+    const header = sign(grant, at);
     kept.set(key, { header, signedAt: at });
     return header;
   };

@@ -1,21 +1,14 @@
-import { createHmac } from 'node:crypto';
+import { createJwtSigner } from './sign-jwt.ts';
 import type { TokenClaims, TokenSigner } from './token-signer.ts';
 
 /**
  * Signs LiveKit access tokens: JWT with HS256 and the claims of
- * https://docs.livekit.io/home/get-started/authentication/. The SDK's signer uses its own clock and takes three times as
- * long.
+ * https://docs.livekit.io/home/get-started/authentication/. The SDK's signer uses its own clock.
  */
 export function createTokenSigner(apiKey: string, apiSecret: string): TokenSigner {
-  return {
-    sign: async (claims) => {
-      const signed = `${HEADER}.${encode(payload(apiKey, claims))}`;
-      return `${signed}.${createHmac('sha256', apiSecret).update(signed).digest('base64url')}`;
-    },
-  };
+  const signJwt = createJwtSigner(apiSecret);
+  return { sign: async (claims) => signJwt(payload(apiKey, claims)) };
 }
-
-const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
 
 function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, unknown>> {
   return {
@@ -30,8 +23,4 @@ function payload(apiKey: string, claims: TokenClaims): Readonly<Record<string, u
     attributes: claims.attributes,
     video: { room: claims.room, roomJoin: true, ...claims.grants },
   };
-}
-
-function encode(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
 }

@@ -19,7 +19,7 @@ export type FailedCall = {
 export function toServiceError(error: unknown, call: FailedCall): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof ServerError) return fromServerError(withoutToken(error), call);
-  if (error instanceof NoConnectionError || isFetchFailure(error)) return fromConnectFailure(error);
+  if (error instanceof NoConnectionError || isNetworkFailure(error)) return fromConnectFailure(error);
   if (error instanceof Error && error.name === 'TimeoutError') return fromTimeout(error, call);
   return new ServiceError(
     'media-server-error',
@@ -155,8 +155,10 @@ function fromTimeout(error: Error, call: FailedCall): ServiceError {
   });
 }
 
-function isFetchFailure(error: unknown): error is TypeError {
-  return error instanceof TypeError && error.cause instanceof Error;
+/** fetch wraps the error that has the code. */
+function isNetworkFailure(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return (error instanceof TypeError && error.cause instanceof Error) || systemCode(error) !== undefined;
 }
 
 function fromConnectFailure(error: Error): ServiceError {
@@ -176,6 +178,7 @@ const CONNECT_FAILURES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'cannot be connected to in time',
   ECONNRESET: 'closed the connection before it answered',
   UND_ERR_SOCKET: 'closed the connection before it answered',
+  UND_ERR_DESTROYED: 'is not called any more: the service is closing',
   HPE_INVALID_CONSTANT: 'does not speak HTTP there',
 };
 

@@ -1,47 +1,98 @@
-import { ListRoomsRequest, ListRoomsResponse } from '@livekit/protocol';
-import { type Room, ServerError } from 'livekit-server-sdk';
+import { STATUS_CODES } from 'node:http';
+import {
+  ListParticipantsRequest,
+  ListParticipantsResponse,
+  ListRoomsRequest,
+  ListRoomsResponse,
+} from '@livekit/protocol';
+import { type ParticipantInfo, type Room, ServerError } from 'livekit-server-sdk';
+import { type Dispatcher, Pool } from 'undici';
 
 /*
- * ListRooms in protobuf, the other encoding of Twirp (https://twitchtv.github.io/twirp/docs/spec_v7.html). The SDK uses
- * JSON, which takes the media server three times as long to write and us twice as long to read.
+ * The calls that are made for every room or return all of them, in protobuf, the other encoding of Twirp
+ * (https://twitchtv.github.io/twirp/docs/spec_v7.html). The SDK uses JSON, which takes the media server three times as long
+ * to write and us twice as long to read, and fetch, which takes four times the processor of undici's own requests.
  */
 
-export type ListRoomsCall = {
+export type TwirpClientSettings = {
   /** Address of the media server's API, http or https; the path is ignored. */
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Empty: all rooms. */
-  readonly names: readonly string[];
   readonly timeoutMs: number;
 };
 
-/** Rejects as the SDK's calls do: with ServerError for a status, TimeoutError, or fetch's TypeError. */
-export async function callListRooms({ url, headers, names, timeoutMs }: ListRoomsCall): Promise<Room[]> {
-  const response = await fetch(new URL('/twirp/livekit.RoomService/ListRooms', url), {
-    method: 'POST',
-    headers: { 'content-type': PROTOBUF, ...headers },
-    body: new ListRoomsRequest({ names: [...names] }).toBinary(),
-    signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+type Headers = Readonly<Record<string, string>>;
+
+/** Rejects as the SDK's calls do: with ServerError for a status, TimeoutError, or an error of the network with its code. */
+export type TwirpClient = {
+  /** No names: all rooms. */
+  readonly listRooms: (headers: Headers, names: readonly string[]) => Promise<Room[]>;
+  readonly listParticipants: (headers: Headers, room: string) => Promise<ParticipantInfo[]>;
+  /** Ends the connections. */
+  readonly close: () => Promise<void>;
+};
+
+export function createTwirpClient({ url, timeoutMs }: TwirpClientSettings): TwirpClient {
+  const pool = new Pool(new URL(url).origin, {
+    // One of HTTP/2 would be shared by all requests.
+    allowH2: false,
+    // The signal bounds all of a call.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: timeoutMs },
   });
-  if (!response.ok) throw await toServerError(response);
-  return (await readResponse(response)).rooms;
+  const call = async <T>(headers: Headers, { method, body, type }: TwirpCall<T>): Promise<T> => {
+    const response = await pool.request({
+      method: 'POST',
+      path: `/twirp/livekit.RoomService/${method}`,
+      headers: { 'content-type': PROTOBUF, 'user-agent': 'rtc-service', ...headers },
+      body,
+      signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+    });
+    if (response.statusCode !== 200) throw await toServerError(response);
+    return await readResponse(type, response);
+  };
+  return {
+    listRooms: async (headers, names) => {
+      const body = new ListRoomsRequest({ names: [...names] }).toBinary();
+      return (await call(headers, { method: 'ListRooms', body, type: ListRoomsResponse })).rooms;
+    },
+    listParticipants: async (headers, room) => {
+      const body = new ListParticipantsRequest({ room }).toBinary();
+      const request = { method: 'ListParticipants', body, type: ListParticipantsResponse };
+      return (await call(headers, request)).participants;
+    },
+    close: () => pool.destroy(),
+  };
 }
+
+type TwirpCall<T> = {
+  readonly method: string;
+  readonly body: Uint8Array;
+  readonly type: ResponseType<T>;
+};
+
+/** How a message is read. */
+type ResponseType<T> = {
+  readonly fromBinary: (bytes: Uint8Array) => T;
+  readonly fromJsonString: (text: string, options: { readonly ignoreUnknownFields: boolean }) => T;
+};
 
 const PROTOBUF = 'application/protobuf';
 const JSON_TYPE = 'application/json';
 
 /** A Twirp server responds in the encoding of the request; JSON is accepted too. */
-async function readResponse(response: Response): Promise<ListRoomsResponse> {
-  if (mediaTypeOf(response) === PROTOBUF) return ListRoomsResponse.fromBinary(await response.bytes());
-  return ListRoomsResponse.fromJsonString(await response.text(), { ignoreUnknownFields: true });
+async function readResponse<T>(type: ResponseType<T>, response: Dispatcher.ResponseData): Promise<T> {
+  if (mediaTypeOf(response) === PROTOBUF) return type.fromBinary(await response.body.bytes());
+  return type.fromJsonString(await response.body.text(), { ignoreUnknownFields: true });
 }
 
 /** Twirp errors are JSON in both encodings; any other error comes from something that is not LiveKit. */
-async function toServerError(response: Response): Promise<ServerError> {
-  const { status, statusText } = response;
-  const text = await response.text();
+async function toServerError(response: Dispatcher.ResponseData): Promise<ServerError> {
+  const { statusCode } = response;
+  const text = await response.body.text();
   const { code, msg, meta } = mediaTypeOf(response) === JSON_TYPE ? parseError(text) : { msg: text };
-  return new ServerError(statusText, msg ?? 'Unknown internal error', status, code, meta);
+  const name = STATUS_CODES[statusCode] ?? '';
+  return new ServerError(name, msg ?? 'Unknown internal error', statusCode, code, meta);
 }
 
 type TwirpErrorBody = {
@@ -58,6 +109,7 @@ function parseError(text: string): TwirpErrorBody {
   }
 }
 
-function mediaTypeOf(response: Response): string | undefined {
-  return response.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+function mediaTypeOf({ headers }: Dispatcher.ResponseData): string | undefined {
+  const type = headers['content-type'];
+  return (Array.isArray(type) ? type[0] : type)?.split(';', 1)[0]?.trim().toLowerCase();
 }

@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
-import { ListRoomsRequest, ListRoomsResponse } from '@livekit/protocol';
+import {
+  ListParticipantsRequest,
+  ListParticipantsResponse,
+  ListRoomsRequest,
+  ListRoomsResponse,
+} from '@livekit/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   createLivekitMediaServer,
@@ -278,6 +283,32 @@ describe('a call', () => {
     const [asked] = binary.seen;
     expect(asked?.path).toBe('/twirp/livekit.RoomService/ListRooms');
     expect(ListRoomsRequest.fromBinary(Buffer.from(String(asked?.body))).names).toEqual(['caffè', 'b']);
+  });
+
+  it('for participants asks in protobuf, and reads the answer in either encoding of Twirp', async () => {
+    const answer = new ListParticipantsResponse({
+      participants: [{ sid: 'PA_1', identity: 'ada', joinedAt: 1_700_000_000n, tracks: [{ sid: 'TR_1' }] }],
+    });
+    const binary = await against({ status: 200, type: 'application/protobuf', body: answer.toBinary() });
+    const json = await against({ status: 200, body: answer.toJsonString() });
+    const participants = await binary.media.listParticipants('caff\u00e8');
+    expect(participants).toMatchObject([
+      { sid: 'PA_1', identity: 'ada', joinedAt: '1700000000', tracks: [{ sid: 'TR_1', muted: false }] },
+    ]);
+    expect(await json.media.listParticipants('caff\u00e8')).toEqual(participants);
+    const [asked] = binary.seen;
+    expect(asked?.path).toBe('/twirp/livekit.RoomService/ListParticipants');
+    expect(ListParticipantsRequest.fromBinary(Buffer.from(String(asked?.body))).room).toBe('caff\u00e8');
+  });
+
+  it('is refused once the adapter is closed, and ends its connections', async () => {
+    const { media } = await against({ status: 200, body: '{"rooms": []}' });
+    await media.listRooms();
+    await media.close();
+    expect(await failureOf(media.listRooms())).toMatchObject({ code: 'media-server-unavailable' });
+    const connections = () =>
+      new Promise((resolve) => servers.at(-1)?.getConnections((_, count) => resolve(count)));
+    await expect.poll(connections).toBe(0);
   });
 
   it('for rooms refuses an answer that is cut off', async () => {
