@@ -17,6 +17,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples', import.meta.url));
 const SECRET = 'whsec_TtTMz6VfQpicV708Z7AHeXVsSWlyIVJDzlTFKE+kstU=';
 const TYPESCRIPT = [process.execPath, `${EXAMPLES}/receiver-ts/receiver.ts`] as const;
 const LIBRARY = [process.execPath, `${EXAMPLES}/receiver-ts/receiver-with-library.ts`] as const;
+const JAVASCRIPT = [process.execPath, `${EXAMPLES}/receiver-js/receiver.js`] as const;
 const PYTHON = ['python3', `${EXAMPLES}/receiver-python/receiver.py`] as const;
 
 type Receiver = {
@@ -183,6 +184,7 @@ describe.each([
 });
 
 describe.each([
+  ['JavaScript', JAVASCRIPT],
   ['TypeScript', TYPESCRIPT],
   ['TypeScript with the library', LIBRARY],
   ['Python', PYTHON],
@@ -193,8 +195,9 @@ describe.each([
   });
   afterEach(() => receiver.stop());
 
-  it('refuses old and early timestamps, and the other scheme', async () => {
+  it('refuses forged deliveries, old and early ones, and the other scheme', async () => {
     expect(await post(receiver, sign('evt_1', SECRET, 310))).toBe(401);
+    expect(await post(receiver, sign('evt_1', OTHER_SECRET))).toBe(401);
     expect(await post(receiver, sign('evt_1', SECRET, -310))).toBe(401);
     const moved = sign('evt_1', SECRET, 310);
     const now = { ...moved.headers, 'webhook-timestamp': String(Math.floor(Date.now() / 1000)) };
@@ -204,6 +207,7 @@ describe.each([
     expect(receiver.handled).toEqual([]);
     expect(await post(receiver, sign('evt_1', SECRET, 290))).toBe(204);
     expect(await post(receiver, sign('evt_2', SECRET, -290))).toBe(204);
+    await expect.poll(() => receiver.handled.map(({ id }) => id)).toEqual(['evt_1', 'evt_2']);
   });
 
   it('takes one of several signatures, as in a rotation', async () => {

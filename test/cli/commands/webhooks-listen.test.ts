@@ -302,8 +302,24 @@ describe('webhooks listen', () => {
     expect(stdout).not.toContain('\u001b[2J');
   });
 
+  it('shows events without a receiver, as rtc events tail does', async () => {
+    const end = new AbortController();
+    const shown = stack.rtc(`webhooks listen --room ${room} --events room_started --json event,room`, {
+      terminals: ['stderr'],
+      signal: end.signal,
+      onStderr: (soFar) => {
+        if (soFar.includes('--forward-to')) void stack.join(room, 'ada');
+      },
+      onStdout: () => end.abort(),
+    });
+    const { code, stdout } = await shown;
+    expect(code).toBe(0);
+    expect(jsonLines(stdout)).toEqual([
+      { event: 'room_started', room: expect.objectContaining({ name: room }) },
+    ]);
+  });
+
   it.each([
-    ['webhooks listen', 'missing --forward-to'],
     ['webhooks listen --forward-to ftp://x', 'is no address of a receiver'],
     ['webhooks listen --forward-to http://u:p@localhost/', 'must not carry a user name'],
     ['webhooks listen --forward-to 4000 --events nope', 'is no event name'],

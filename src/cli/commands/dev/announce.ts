@@ -60,6 +60,7 @@ export async function announceDev(
     ready.media.kind === 'embedded'
       ? `  ${rtc} dev join demo ada${option}`
       : `  ${rtc} participants list demo${option}`,
+    `  ${rtc} webhooks listen${option}`,
     '',
     'Ctrl-C stops it all.',
     '',

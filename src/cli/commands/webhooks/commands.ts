@@ -18,7 +18,7 @@ import { done, type ListResult, list, nothing, type Result, record } from '../..
 import { plural } from '../../terminal/time.ts';
 import { deliveries, replay, test } from './delivery-commands.ts';
 import { listen } from './listen-command.ts';
-import { hostOf, isLoopback, warnAboutPrivateAddress } from './private-address.ts';
+import { isLoopback, printWarningsOf } from './receiver-address.ts';
 import { rotate } from './rotate-command.ts';
 import { simulate } from './simulate/simulate-command.ts';
 import { trigger } from './trigger-command.ts';
@@ -57,7 +57,7 @@ const create = defineCommand({
     };
     const client = await context.client();
     const webhook = await client.webhooks.create(body, { signal: context.io.signal });
-    warnAboutPrivateAddress(context.terminal, url);
+    printWarningsOf(context.terminal, webhook);
     const isOurs = secret !== undefined;
     return record({
       response: webhook,
@@ -66,9 +66,7 @@ const create = defineCommand({
       notes: [
         ...(isOurs ? [] : ['Keep the secret now: it is not shown again.']),
         `Try it: rtc webhooks test ${webhook.id}`,
-        ...(isLoopback(hostOf(url))
-          ? ['To receive on this machine without registering: rtc webhooks listen']
-          : []),
+        ...(isLoopback(url) ? ['To receive on this machine without registering: rtc webhooks listen'] : []),
       ],
     });
   },
@@ -156,7 +154,7 @@ const update = defineCommand({
     };
     const client = await context.client();
     const webhook = await client.webhooks.update(id, body, { signal: context.io.signal });
-    if (url !== undefined) warnAboutPrivateAddress(context.terminal, url);
+    printWarningsOf(context.terminal, webhook);
     return shown(webhook);
   },
 });
