@@ -1,7 +1,7 @@
 import type { Speech } from '../../src/server/app/open-speech.ts';
 import {
+  type PauseDetector,
   SAMPLE_RATE,
-  type VoiceActivityDetector,
   type VoicedSegment,
 } from '../../src/server/transcription/engines/speech.ts';
 import type { FailedModel } from '../../src/server/transcription/store.ts';
@@ -10,6 +10,8 @@ import type { FailedModel } from '../../src/server/transcription/store.ts';
 const THRESHOLD = 0.01;
 const WINDOW = SAMPLE_RATE / 50;
 const MAX_SAMPLES = 8 * SAMPLE_RATE;
+/** Quiet for so long is a pause. */
+const PAUSE = SAMPLE_RATE / 10;
 
 export type TestSpeechOptions = {
   readonly languages?: readonly string[];
@@ -50,7 +52,7 @@ export function testSpeech({
   };
 }
 
-function loudnessDetector(minSilence: number): VoiceActivityDetector {
+function loudnessDetector(minSilence: number): PauseDetector {
   let position = 0;
   let rest: number[] = [];
   let voiced: { start: number; samples: number[]; quiet: number } | undefined;
@@ -80,6 +82,10 @@ function loudnessDetector(minSilence: number): VoiceActivityDetector {
       return found;
     },
     current: () => voiced && { start: voiced.start, samples: Float32Array.from(voiced.samples) },
+    pausedAt: () => {
+      if (voiced === undefined || voiced.quiet < PAUSE) return undefined;
+      return voiced.start + voiced.samples.length - voiced.quiet;
+    },
     flush: () => {
       const last = cut();
       position = 0;

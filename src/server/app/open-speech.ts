@@ -10,7 +10,7 @@ import { installedModels, modelsFolder, vadModelPath } from '../transcription/en
 import { createOpenaiEngine } from '../transcription/engines/openai-engine.ts';
 import { loadSherpa, type Sherpa } from '../transcription/engines/sherpa.ts';
 import { createSherpaEngine } from '../transcription/engines/sherpa-engine.ts';
-import type { SpeechEngine, VoiceActivityDetector } from '../transcription/engines/speech.ts';
+import type { PauseDetector, SpeechEngine, VoiceActivityDetector } from '../transcription/engines/speech.ts';
 import type { FailedModel } from '../transcription/store.ts';
 import type { SpeechConfig } from './config/config.ts';
 
@@ -18,7 +18,7 @@ import type { SpeechConfig } from './config/config.ts';
 export type Speech = {
   readonly engine: SpeechEngine;
   /** Creates a detector for one stream. A segment ends after a pause of `minSilenceSeconds`. */
-  readonly createDetector: (minSilenceSeconds: number, language: string) => VoiceActivityDetector;
+  readonly createDetector: (minSilenceSeconds: number, language: string) => PauseDetector;
   /** Creates a detector that tells when somebody speaks: its segments have no margins, and nobody recognises them. */
   readonly createTurnDetector: () => VoiceActivityDetector;
   /** Models that cannot be used, as far as is known by now. */

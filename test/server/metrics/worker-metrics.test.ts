@@ -26,9 +26,9 @@ describe('the port of a speech worker', () => {
     const { queue, metrics, get } = await open(() => true);
     const track = queue.open();
     const busy = Promise.withResolvers<void>();
-    track.addFinal(() => busy.promise, 4);
-    track.addFinal(async () => {}, 2.5);
-    track.addFinal(async () => {}, 1);
+    track.addFinal(() => busy.promise, { seconds: 4 });
+    track.addFinal(async () => {}, { seconds: 2.5 });
+    track.addFinal(async () => {}, { seconds: 1 });
     metrics.countTakeover();
     const text = await (await get('/metrics')).text();
     expect(text).toContain('rtc_speech_waiting_seconds 3.5\n');

@@ -1,24 +1,20 @@
-import type { Sherpa, Vad } from '../engines/sherpa.ts';
-import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
+import type { Vad } from '../engines/sherpa.ts';
+import { type PauseDetector, SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
+import { PAUSE_PROBE, PauseProbe } from './pause-probe.ts';
 import { SampleRingBuffer } from './sample-ring-buffer.ts';
 import { splitSegment } from './split-segment.ts';
+import { type BorrowedVad, createVadPool, type VadPoolDeps, WINDOW } from './vad-pool.ts';
 
-/** Number of samples that the detector judges at a time. */
-const WINDOW = 512;
-/** Longer than any segment before it is cut. The detector's own buffer grows when it has to. */
-const BUFFER_SECONDS = 30;
+/** Longer than any segment before it is cut. */
+const HISTORY_SECONDS = 30;
 /** The detector misses voiceless consonants at either end of speech, so segments for recognition are extended by these. */
 export const SPEECH_MARGINS = { leadSeconds: 0.25, tailSeconds: 0.1 } as const;
 /** For who speaks when: the detector reports the end of speech about this much late. */
 export const TURN_MARGINS = { leadSeconds: 0, tailSeconds: -0.1 } as const;
+/** Shorter sounds are no speech. */
+const MIN_SPEECH_SECONDS = 0.1;
 /** The detector reports speech this long after it began. */
-const REPORT_SAMPLES = SAMPLE_RATE * 0.2;
-
-export type VoiceActivityDeps = {
-  readonly sherpa: Pick<Sherpa, 'Vad'>;
-  /** Silero's legacy model, which cuts more evenly than its successors. */
-  readonly modelPath: string;
-};
+const REPORT_SAMPLES = 2 * WINDOW + MIN_SPEECH_SECONDS * SAMPLE_RATE;
 
 export type VoiceActivitySettings = {
   /** Longest input of the recogniser. */
@@ -31,53 +27,34 @@ export type VoiceActivitySettings = {
 
 type Margins = { readonly leadSeconds: number; readonly tailSeconds: number };
 
-/**
- * Creates detectors, and reuses the native detector of one that was closed. Native memory is freed only when
- * JavaScript's garbage collector runs, which knows nothing of its size: with a new native detector for each track, the
- * memory of a worker would grow with every call.
- */
-export function createDetectorFactory(
-  deps: VoiceActivityDeps,
-): (settings: VoiceActivitySettings) => VoiceActivityDetector {
-  const free = new Map<string, Vad[]>();
+/** Creates detectors. */
+export function createDetectorFactory(deps: VadPoolDeps): (settings: VoiceActivitySettings) => PauseDetector {
+  const borrow = createVadPool(deps);
+  const borrowProbe = (): BorrowedVad => borrow(PAUSE_PROBE);
   return (settings) => {
-    const key = `${settings.maxSegmentSeconds} ${settings.minSilenceSeconds}`;
-    const pool = free.get(key) ?? [];
-    free.set(key, pool);
-    const vad = pool.pop() ?? createVad(deps, settings);
-    return new SileroDetector(vad, { ...settings, onClosed: () => pool.push(vad) });
+    const main = borrow({
+      minSilenceSeconds: settings.minSilenceSeconds,
+      minSpeechSeconds: MIN_SPEECH_SECONDS,
+      // Beyond this the detector accepts shorter pauses as an end. It is not a hard limit.
+      maxSpeechSeconds: settings.maxSegmentSeconds / 2,
+    });
+    return new SileroDetector(settings, { main, borrowProbe });
   };
 }
 
-function createVad({ sherpa, modelPath }: VoiceActivityDeps, settings: VoiceActivitySettings): Vad {
-  return new sherpa.Vad(
-    {
-      sileroVad: {
-        model: modelPath,
-        threshold: 0.5,
-        minSilenceDuration: settings.minSilenceSeconds,
-        minSpeechDuration: 0.1,
-        windowSize: WINDOW,
-        // Beyond this the detector accepts shorter pauses as an end. It is not a hard limit.
-        maxSpeechDuration: settings.maxSegmentSeconds / 2,
-      },
-      sampleRate: SAMPLE_RATE,
-      numThreads: 1,
-      debug: 0,
-    },
-    BUFFER_SECONDS,
-  );
-}
+type Detectors = {
+  readonly main: BorrowedVad;
+  readonly borrowProbe: () => BorrowedVad;
+};
 
-type DetectorSettings = VoiceActivitySettings & { readonly onClosed: () => void };
-
-class SileroDetector implements VoiceActivityDetector {
+class SileroDetector implements PauseDetector {
+  readonly #detectors: Detectors;
   readonly #vad: Vad;
   readonly #maxSamples: number;
   readonly #pauseSamples: number;
   readonly #leadSamples: number;
   readonly #tailSamples: number;
-  readonly #history = new SampleRingBuffer(SAMPLE_RATE * BUFFER_SECONDS);
+  readonly #history = new SampleRingBuffer(SAMPLE_RATE * HISTORY_SECONDS);
   /** Samples that do not fill a window yet. */
   #rest = new Float32Array(0);
   /** End of the last segment: no sample belongs to two segments. */
@@ -85,14 +62,14 @@ class SileroDetector implements VoiceActivityDetector {
   /** Start of the current utterance; undefined during silence. */
   #voicedFrom: number | undefined;
 
-  readonly #onClosed: () => void;
-  /** A closed detector must not touch its native detector, which another track may use by then. */
+  /** Listens for a pause in the current utterance. */
+  #probe: PauseProbe | undefined;
   #isClosed = false;
 
-  constructor(vad: Vad, settings: DetectorSettings) {
+  constructor(settings: VoiceActivitySettings, detectors: Detectors) {
     const { leadSeconds, tailSeconds } = settings.margins ?? SPEECH_MARGINS;
-    this.#vad = vad;
-    this.#onClosed = settings.onClosed;
+    this.#detectors = detectors;
+    this.#vad = detectors.main.vad;
     this.#maxSamples = settings.maxSegmentSeconds * SAMPLE_RATE;
     this.#pauseSamples = settings.minSilenceSeconds * SAMPLE_RATE;
     this.#leadSamples = leadSeconds * SAMPLE_RATE;
@@ -123,6 +100,15 @@ class SileroDetector implements VoiceActivityDetector {
     return this.#history.read(Math.max(this.#voicedFrom, seen - this.#maxSamples), seen);
   }
 
+  pausedAt(): number | undefined {
+    if (this.#voicedFrom === undefined) return undefined;
+    this.#probe ??= new PauseProbe(this.#detectors.borrowProbe(), this.#voicedFrom);
+    const silentFrom = this.#probe.listen(this.#history);
+    return silentFrom === undefined
+      ? undefined
+      : Math.min(this.#history.length, silentFrom + this.#tailSamples);
+  }
+
   /** Appends a pause to end the current utterance: the detector's own flush drops the last samples of it. */
   flush(): readonly VoicedSegment[] {
     if (this.#isClosed) return [];
@@ -135,15 +121,21 @@ class SileroDetector implements VoiceActivityDetector {
     this.#history.clear();
     this.#rest = new Float32Array(0);
     this.#lastEnd = 0;
-    this.#voicedFrom = undefined;
+    this.#endUtterance();
     return segments.flatMap((segment) => withinStream(segment, end));
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#vad.reset();
-    this.#onClosed();
+    this.#endUtterance();
+    this.#detectors.main.giveBack();
+  }
+
+  #endUtterance(): void {
+    this.#voicedFrom = undefined;
+    this.#probe?.close();
+    this.#probe = undefined;
   }
 
   #take(): readonly VoicedSegment[] {
@@ -160,7 +152,7 @@ class SileroDetector implements VoiceActivityDetector {
 
   #noteVoiced(): void {
     const spoken = this.#history.length - REPORT_SAMPLES - this.#leadSamples;
-    if (!this.#vad.isDetected()) this.#voicedFrom = undefined;
+    if (!this.#vad.isDetected()) this.#endUtterance();
     else this.#voicedFrom ??= Math.max(this.#lastEnd, spoken);
   }
 }

@@ -42,6 +42,15 @@ export interface VoiceActivityDetector {
   close(): void;
 }
 
+/** Tells also of a pause that is not long enough to end a segment. */
+export interface PauseDetector extends VoiceActivityDetector {
+  /**
+   * Returns where the current utterance will end if the pause that has begun lasts; undefined while somebody speaks, and
+   * during silence. Ask after each `push`: it costs as much as the detection itself.
+   */
+  pausedAt(): number | undefined;
+}
+
 export type VoicedSegment = {
   /** Index of the first sample in the stream. */
   readonly start: number;

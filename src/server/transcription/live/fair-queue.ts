@@ -1,7 +1,8 @@
 /*
  * Shares recognition among tracks. Every track has a queue; the queues take turns, and each runs one job at a time, so
  * that its segments stay in order. Final segments run before interim results. A queue keeps only its latest interim
- * result: when recognition is slower than speech, interim results are dropped and finals never are.
+ * result: when recognition is slower than speech, interim results are dropped and finals never are. A final that was
+ * recognised ahead of its end waits for no turn.
  */
 
 export type FairQueueSettings = {
@@ -10,8 +11,8 @@ export type FairQueueSettings = {
 };
 
 export type TrackQueue = {
-  /** `work` must not reject. `seconds` is the length of the speech. */
-  readonly addFinal: (work: Work, seconds?: number) => void;
+  /** `work` must not reject. */
+  readonly addFinal: (work: Work, final?: FinalOptions) => void;
   /** Replaces an interim result that has not started. Ignored while finals wait, since they are newer. */
   readonly setInterim: (work: Work) => void;
   /** Resolves when all finals in the queue are done. */
@@ -20,9 +21,16 @@ export type TrackQueue = {
   readonly close: () => void;
 };
 
+export type FinalOptions = {
+  /** Length of the speech. */
+  readonly seconds?: number;
+  /** Whether the work recognises nothing, because that is done: it runs beside those whose turn it is. */
+  readonly isReady?: () => boolean;
+};
+
 type Work = () => Promise<void>;
 
-type Final = { readonly work: Work; readonly seconds: number };
+type Final = Required<FinalOptions> & { readonly work: Work };
 
 type QueueState = {
   finals: Final[];
@@ -57,8 +65,8 @@ export class FairQueue {
     const queue: QueueState = { finals: [], interim: undefined, isBusy: false, waiting: [] };
     this.#queues.push(queue);
     return {
-      addFinal: (work, seconds = 0) => {
-        queue.finals.push({ work, seconds });
+      addFinal: (work, { seconds = 0, isReady = () => false } = {}) => {
+        queue.finals.push({ work, seconds, isReady });
         queue.interim = undefined;
         this.#startNext();
       },
@@ -78,6 +86,7 @@ export class FairQueue {
   }
 
   #startNext(): void {
+    for (const queue of this.#queues.filter(hasReadyFinal)) void this.#runReady(queue);
     while (this.#running < this.#concurrency) {
       const queue =
         this.#queues.find(({ isBusy, finals }) => !isBusy && finals.length > 0) ?? this.#nextInterim();
@@ -85,6 +94,13 @@ export class FairQueue {
       this.#queues = [...this.#queues.filter((one) => one !== queue), queue];
       void this.#run(queue);
     }
+  }
+
+  async #runReady(queue: QueueState): Promise<void> {
+    const final = queue.finals.shift();
+    queue.isBusy = true;
+    await final?.work();
+    this.#end(queue);
   }
 
   /** Keeps one slot free for finals when there is more than one. */
@@ -103,10 +119,18 @@ export class FairQueue {
     await work?.();
     this.#runningInterims -= final === undefined ? 1 : 0;
     this.#running -= 1;
+    this.#end(queue);
+  }
+
+  #end(queue: QueueState): void {
     queue.isBusy = false;
     resolveIfIdle(queue);
     this.#startNext();
   }
+}
+
+function hasReadyFinal({ isBusy, finals: [next] }: QueueState): boolean {
+  return !isBusy && next !== undefined && next.isReady();
 }
 
 function isIdle({ isBusy, finals }: QueueState): boolean {

@@ -56,6 +56,7 @@ export class SegmentWriter {
       try {
         const isStored = await store.transcriptions.addSegments(transcriptionId, owner, segments);
         this.#unstored = this.#unstored.slice(segments.length);
+        if (isStored) log.debug({ transcriptionId, ids: segments.map(({ id }) => id) }, 'stored segments');
         if (isStored) continue;
         this.close();
         onRefused();

@@ -1,24 +1,28 @@
 import type { Clock, IdGenerator } from '../../platform/clock.ts';
 import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import type { Log } from '../../platform/log.ts';
-import type { AudioSpillFile, SpilledBuffer } from '../audio/audio-spill.ts';
-import { recogniseSpeech } from '../engines/recognise-speech.ts';
+import type { AudioSpillFile } from '../audio/audio-spill.ts';
+import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
 import {
+  type PauseDetector,
+  type Recognition,
   SAMPLE_RATE,
   type SpeechEngine,
-  type VoiceActivityDetector,
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { LiveOptions } from '../store.ts';
 import { applyOptions } from './caption-text.ts';
 import type { FairQueue, TrackQueue } from './fair-queue.ts';
 import { InterimText } from './interim-text.ts';
+import { Speculation, spanOf } from './speculation.ts';
 import { VoicedStream } from './voiced-stream.ts';
+import { WaitingSegments } from './waiting-segments.ts';
 
 /*
  * Transcribes one audio track of a room: voice activity detection cuts the samples into a segment at each pause, and
  * the segments are recognised in turns with those of the other tracks. Accepting samples never waits for recognition.
- * An interim result is the text of the current utterance so far, with the id that its final segment will have.
+ * An interim result is the text of the current utterance so far, with the id that its final segment will have. A pause
+ * that may end the utterance has it recognised at once, so that the text is there when the pause is long enough.
  */
 
 export type TranscribeTrackDeps = {
@@ -26,7 +30,7 @@ export type TranscribeTrackDeps = {
   readonly ids: IdGenerator;
   readonly log: Log;
   readonly engine: SpeechEngine;
-  readonly createDetector: (language: string) => VoiceActivityDetector;
+  readonly createDetector: (language: string) => PauseDetector;
   readonly queue: FairQueue;
   /** Holds samples that wait while recognition is slower than speech. */
   readonly spillFile: AudioSpillFile;
@@ -56,19 +60,17 @@ export type Utterance = {
 const INTERIM_INTERVAL_MS = 700;
 /** Shorter speech holds no word yet. */
 const MIN_INTERIM_SAMPLES = SAMPLE_RATE * 0.4;
-/** Further waiting segments are spilled to disk. One segment takes up to half a megabyte. */
-const MAX_WAITING_IN_MEMORY = 40;
-
 export class TrackTranscriber {
   readonly #deps: TranscribeTrackDeps;
   readonly #request: TrackRequest;
-  readonly #detector: VoiceActivityDetector;
+  readonly #detector: PauseDetector;
   readonly #queue: TrackQueue;
   readonly #stream: VoicedStream;
-  /** Segments on disk that have not been recognised yet. */
-  readonly #spilled = new Set<Promise<SpilledBuffer>>();
+  readonly #waiting: WaitingSegments;
   /** The current utterance, once an interim result needed its id. */
   #current: CurrentUtterance | undefined;
+  /** The current utterance, recognised because a pause has begun in it. */
+  #speculation: Speculation | undefined;
   #interimAt = 0;
 
   constructor(deps: TranscribeTrackDeps, request: TrackRequest) {
@@ -76,18 +78,22 @@ export class TrackTranscriber {
     this.#request = request;
     this.#detector = deps.createDetector(request.language);
     this.#queue = deps.queue.open();
+    this.#waiting = new WaitingSegments(deps);
     this.#stream = new VoicedStream({
       clock: deps.clock,
       detector: this.#detector,
       onVoiced: (segment, startedAt) => this.#add(segment, startedAt),
       onRestart: () => {
         this.#current = undefined;
+        this.#speculation = undefined;
       },
     });
   }
 
   push(samples: Float32Array): void {
-    if (this.#stream.push(samples) && this.#request.options.partialResults) this.#interim();
+    if (!this.#stream.push(samples)) return;
+    const isPausing = this.#speculate();
+    if (this.#request.options.partialResults && !isPausing) this.#interim();
   }
 
   /** Ends the current utterance when samples stopped arriving. Call it several times a second. */
@@ -106,49 +112,45 @@ export class TrackTranscriber {
   close(): void {
     this.#queue.close();
     this.#detector.close();
-    for (const spilled of this.#spilled) void spilled.then(({ discard }) => discard());
-    this.#spilled.clear();
+    this.#waiting.close();
   }
 
   /** A long utterance is cut into several segments: the first one gets the id that its interim results had. */
   #add(segment: VoicedSegment, startedAt: number): void {
     const segmentId = this.#current?.segmentId ?? this.#newId();
     this.#current = undefined;
-    const held = this.#hold(segment);
-    const seconds = segment.samples.length / SAMPLE_RATE;
-    this.#queue.addFinal(() => this.#recogniseHeld(held, { segmentId, startedAt }), seconds);
+    const span = spanOf(segment);
+    const speculation = this.#speculation;
+    this.#speculation = undefined;
+    const ended = { segmentId, startedAt, endedAt: this.#deps.clock.monotonic() };
+    const held = this.#waiting.hold(segment);
+    this.#queue.addFinal(() => this.#recogniseHeld(held, { ...ended, speculation }), {
+      seconds: segment.samples.length / SAMPLE_RATE,
+      isReady: () => speculation?.recognitionOf(span) !== undefined,
+    });
   }
 
-  /** Holds the samples in memory, or on disk when many segments wait: no final segment is ever dropped. */
-  #hold(segment: VoicedSegment): () => Promise<VoicedSegment> {
-    if (this.#deps.queue.waiting < MAX_WAITING_IN_MEMORY) return inMemory(segment);
-    const { start } = segment;
-    const spilled = spillToDisk(this.#deps, segment.samples);
-    this.#spilled.add(spilled);
-    // The closure must not capture `segment`: that would hold its samples in memory as long as it waits.
-    return async () => {
-      this.#spilled.delete(spilled);
-      const { read } = await spilled;
-      return { start, samples: await read() };
-    };
-  }
-
-  async #recogniseHeld(held: () => Promise<VoicedSegment>, about: Omit<Voiced, 'segment'>): Promise<void> {
+  async #recogniseHeld(held: () => Promise<VoicedSegment>, ended: EndedUtterance): Promise<void> {
     const { transcriptionId, track } = this.#request;
     try {
-      await this.#recognise({ ...about, segment: await held() });
+      await this.#recognise(await held(), ended);
     } catch (error) {
       const fields = { transcriptionId, trackId: track.trackId, err: error };
       this.#deps.log.error(fields, 'the samples of a segment that waited for recognition could not be read');
     }
   }
 
-  async #recognise({ segmentId, segment, startedAt }: Voiced): Promise<void> {
+  async #recognise(segment: VoicedSegment, ended: EndedUtterance): Promise<void> {
     const { track, transcriptionId, language, onUtterance, options } = this.#request;
+    const { segmentId, startedAt, endedAt, speculation } = ended;
     // Audio is sent to a server at most twice: as an interim result and as a final, or as a final and in halves.
     const isTriedInHalves = !(this.#deps.engine.isRemoteFor(language) && options.partialResults);
     const request = { segment, language, transcriptionId, trackId: track.trackId, isTriedInHalves };
-    const recognised = await recogniseSpeech(this.#deps, request);
+    const early = speculation?.recognitionOf(spanOf(segment));
+    const recognised =
+      early === undefined ? await recogniseSpeech(this.#deps, request) : [{ ...segment, ...early }];
+    const waitedMs = Math.round(this.#deps.clock.monotonic() - endedAt);
+    this.#deps.log.debug({ segmentId, waitedMs, isEarly: early !== undefined }, 'recognised a segment');
     for (const [index, { start, samples, text, confidence }] of recognised.entries()) {
       const from = startedAt + toMs(start - segment.start);
       await onUtterance({
@@ -163,48 +165,77 @@ export class TrackTranscriber {
     }
   }
 
+  /** Returns whether there is a pause in the current utterance, after it has seen to it that the utterance is recognised. */
+  #speculate(): boolean {
+    const { engine } = this.#deps;
+    // A server would be sent the same sound again after every pause.
+    if (engine.isRemoteFor(this.#request.language)) return false;
+    const pausedAt = this.#detector.pausedAt();
+    if (pausedAt === undefined) this.#speculation = undefined;
+    if (pausedAt === undefined || this.#speculation !== undefined) return pausedAt !== undefined;
+    const current = this.#detector.current();
+    if (current === undefined) return false;
+    const { start } = current;
+    const voiced = { start, samples: current.samples.subarray(0, pausedAt - start) };
+    const speculation = new Speculation(spanOf(voiced));
+    this.#speculation = speculation;
+    const recognise = async (): Promise<Recognition | undefined> =>
+      this.#speculation === speculation
+        ? await speculation.recognise(engine, voiced, this.#request.language)
+        : undefined;
+    this.#setInterim(voiced, recognise);
+    return true;
+  }
+
   #interim(): void {
     const now = this.#deps.clock.now();
+    if (now - this.#interimAt < INTERIM_INTERVAL_MS) return;
     const voiced = this.#detector.current();
     if (voiced === undefined || voiced.samples.length < MIN_INTERIM_SAMPLES) return;
-    if (now - this.#interimAt < INTERIM_INTERVAL_MS) return;
     this.#interimAt = now;
-    const { engine } = this.#deps;
-    this.#current ??= {
-      segmentId: this.#newId(),
-      interim: new InterimText(engine, this.#request.language),
-    };
-    const current = this.#current;
-    const startedAt = this.#stream.at(voiced.start);
-    this.#queue.setInterim(() => this.#recogniseInterim(current, voiced, startedAt));
+    const { interim } = this.#openCurrent();
+    this.#setInterim(voiced, () => interim.recognise(voiced));
+  }
+
+  #openCurrent(): CurrentUtterance {
+    const interim = () => new InterimText(this.#deps.engine, this.#request.language);
+    this.#current ??= { segmentId: this.#newId(), interim: interim() };
+    return this.#current;
   }
 
   /** An interim result may fail or come too late: the final one covers the same speech. */
-  async #recogniseInterim(
-    current: CurrentUtterance,
-    voiced: VoicedSegment,
+  #setInterim(voiced: VoicedSegment, recognise: () => Promise<Recognition | undefined>): void {
+    const { transcriptionId, track, options } = this.#request;
+    const current = options.partialResults ? this.#openCurrent() : undefined;
+    const startedAt = this.#stream.at(voiced.start);
+    this.#queue.setInterim(async () => {
+      try {
+        const recognised = await recognise();
+        if (recognised === undefined || current === undefined || this.#current !== current) return;
+        await this.#emitInterim(current, { ...voiced, ...recognised }, startedAt);
+      } catch (error) {
+        const fields = { transcriptionId, trackId: track.trackId, err: error };
+        this.#deps.log.debug(fields, 'an interim result failed');
+      }
+    });
+  }
+
+  async #emitInterim(
+    { segmentId }: CurrentUtterance,
+    { samples, text, confidence }: RecognisedSegment,
     startedAt: number,
   ): Promise<void> {
-    const { track, transcriptionId, onUtterance, options } = this.#request;
-    try {
-      const recognised = await current.interim.recognise(voiced);
-      const text = recognised?.text.trim() ?? '';
-      if (this.#current !== current || text === '') return;
-      await onUtterance({
-        segmentId: current.segmentId,
-        track,
-        text: applyOptions(text, options),
-        confidence: recognised?.confidence ?? null,
-        startedAt,
-        endedAt: startedAt + toMs(voiced.samples.length),
-        isFinal: false,
-      });
-    } catch (error) {
-      this.#deps.log.debug(
-        { transcriptionId, trackId: track.trackId, err: error },
-        'an interim result failed',
-      );
-    }
+    const { track, onUtterance, options } = this.#request;
+    if (text.trim() === '') return;
+    await onUtterance({
+      segmentId,
+      track,
+      text: applyOptions(text.trim(), options),
+      confidence,
+      startedAt,
+      endedAt: startedAt + toMs(samples.length),
+      isFinal: false,
+    });
   }
 
   #newId(): string {
@@ -214,23 +245,14 @@ export class TrackTranscriber {
 
 type CurrentUtterance = { readonly segmentId: string; readonly interim: InterimText };
 
-type Voiced = { readonly segmentId: string; readonly segment: VoicedSegment; readonly startedAt: number };
-
-function inMemory(segment: VoicedSegment): () => Promise<VoicedSegment> {
-  return async () => segment;
-}
-
-async function spillToDisk(
-  { spillFile, log }: Pick<TranscribeTrackDeps, 'spillFile' | 'log'>,
-  samples: Float32Array,
-): Promise<SpilledBuffer> {
-  try {
-    return await spillFile.write(samples);
-  } catch (error) {
-    log.warn({ err: error }, 'recognition is behind, and waiting samples cannot be written to disk');
-    return { read: async () => samples, discard: () => {} };
-  }
-}
+type EndedUtterance = {
+  readonly segmentId: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** When its end was noticed, in monotonic milliseconds. */
+  readonly endedAt: number;
+  readonly speculation: Speculation | undefined;
+};
 
 function toMs(samples: number): number {
   return Math.round((samples / SAMPLE_RATE) * 1000);

@@ -179,6 +179,27 @@ describe('the voice activity detector', () => {
     expect(current?.samples.length).toBeGreaterThan(SAMPLE_RATE);
   });
 
+  it('tells of a pause long before the pause ends a segment, and where the segment will end', () => {
+    const detector = createDetector(0.4, 'en');
+    const [frame, aheadMs, errorsMs]: [number, number[], number[]] = [320, [], []];
+    let paused: { readonly start: number | undefined; readonly end: number; readonly at: number } | undefined;
+    for (let at = 0; at < prose.length; at += frame) {
+      const [segment] = detector.push(prose.subarray(at, at + frame));
+      if (segment !== undefined && paused !== undefined) {
+        expect(paused.start).toBe(segment.start);
+        aheadMs.push((at - paused.at) / 16);
+        errorsMs.push(Math.abs(paused.end - segment.start - segment.samples.length) / 16);
+      }
+      const end = detector.pausedAt();
+      if (end === undefined) paused = undefined;
+      else if (end !== paused?.end) paused = { start: detector.current()?.start, end, at };
+    }
+    expect(aheadMs.filter((ms) => ms >= 200).length).toBeGreaterThanOrEqual(9);
+    expect(errorsMs.filter((ms) => ms <= 50).length).toBeGreaterThanOrEqual(9);
+    detector.flush();
+    expect(detector.pausedAt()).toBeUndefined();
+  });
+
   it('hears nobody in silence and in noise', () => {
     expect(detect(new Float32Array(5 * SAMPLE_RATE), 0.4)).toEqual([]);
     const noise = Float32Array.from(

@@ -83,6 +83,23 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a?', 'c1']);
   });
 
+  it('holds a final that was recognised ahead back for nobody but the ones before it in its lane', async () => {
+    const queue = new FairQueue({ concurrency: 1 });
+    const { begun, work, end } = desk();
+    const [ada, bob] = [queue.open(), queue.open()];
+    ada.addFinal(work('a1'));
+    bob.addFinal(work('b1'), { isReady: () => true });
+    bob.addFinal(work('b2'), { isReady: () => true });
+    bob.addFinal(work('b3'));
+    ada.addFinal(work('a2'), { isReady: () => true });
+    expect(begun).toEqual(['a1', 'b1']);
+    await end('b1');
+    await end('b2');
+    expect(begun).toEqual(['a1', 'b1', 'b2']);
+    await end('a1');
+    expect(begun).toEqual(['a1', 'b1', 'b2', 'a2', 'b3']);
+  });
+
   it('says when a lane is done, and drops what is left when it is closed', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = desk();

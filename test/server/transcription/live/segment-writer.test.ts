@@ -65,7 +65,14 @@ afterEach(async () => {
 });
 
 const segment = (index: number): StoredSegment => ({
-  ...{ id: `seg_${index}`, trackId: 'TR_1', identity: 'ada', name: 'Ada', text: `${index}`, language: 'en' },
+  ...{
+    id: `seg_${index}`,
+    trackId: 'TR_1',
+    identity: 'ada',
+    name: 'Ada',
+    text: `word ${index}`,
+    language: 'en',
+  },
   ...{ startedAt: NOW + index * 1000, endedAt: NOW + index * 1000 + 900, confidence: null },
   overlapMs: null,
 });
@@ -111,10 +118,12 @@ describe('the segments of a call', () => {
     clock.advance(500);
     await writer.flushed();
     expect(await storedIds()).toEqual(['seg_0', 'seg_1', 'seg_2']);
-    expect(log.map(({ level, fields }) => [level, Object.keys(fields).toSorted()])).toEqual(
-      log.map(() => ['warn', ['err', 'transcriptionId', 'waiting']]),
+    const failures = log.filter(({ level }) => level === 'warn');
+    expect(failures.map(({ fields }) => Object.keys(fields).toSorted())).toEqual(
+      failures.map(() => ['err', 'transcriptionId', 'waiting']),
     );
-    expect(log.length).toBeGreaterThanOrEqual(2);
+    expect(failures.length).toBeGreaterThanOrEqual(2);
+    expect(JSON.stringify(log)).not.toContain('word');
   });
 
   it('are no longer stored once the transcription was stopped', async () => {

@@ -67,6 +67,7 @@ const VOICE = 0.5;
 const HUM = 0.001;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const alarms = () => log.filter(({ level }) => level !== 'debug');
 const spans = () => told.map(({ startedAt, endedAt }) => [startedAt - START, endedAt - START]);
 
 describe('a track', () => {
@@ -151,7 +152,7 @@ describe('a track', () => {
     await track.finish();
     expect(told.map(({ text }) => text)).toEqual(['1.5 s', '2.2 s']);
     expect(spans()[0]?.[1]).toBe(spans()[1]?.[0]);
-    expect(log).toEqual([]);
+    expect(alarms()).toEqual([]);
   });
 
   it('logs a warning for speech without any text, but not for a short sound', async () => {
@@ -182,7 +183,67 @@ describe('a track', () => {
     hear(track, 800, VOICE);
     await track.finish();
     expect(told.map(({ text }) => text)).toEqual(['words', 'words', 'words']);
-    expect(log.map(({ level }) => level)).toEqual(['warn']);
+    expect(alarms().map(({ level }) => level)).toEqual(['warn']);
+  });
+
+  it('is recognised while the pause lasts that ends an utterance, and not again at its end', async () => {
+    const recognised: number[] = [];
+    const track = transcriber({ recognise: ({ seconds }) => `${recognised.push(seconds)}` });
+    hear(track, 1_000, VOICE);
+    hear(track, 200, HUM);
+    await settled();
+    expect([recognised, told]).toEqual([[1], []]);
+    hear(track, 200, HUM);
+    await settled();
+    expect(recognised).toEqual([1]);
+    expect(told.map(({ text, isFinal }) => [text, isFinal])).toEqual([['1', true]]);
+    expect(spans()).toEqual([[0, 1_000]]);
+  });
+
+  it('is recognised as a whole when the speaker goes on after a short pause', async () => {
+    const track = transcriber();
+    hear(track, 1_000, VOICE);
+    hear(track, 200, HUM);
+    await settled();
+    hear(track, 1_000, VOICE);
+    hear(track, 500, HUM);
+    await settled();
+    expect(told.map(({ text }) => text)).toEqual(['2.2 seconds']);
+    expect(spans()).toEqual([[0, 2_200]]);
+  });
+
+  it('is recognised again in halves when it had no text in the pause', async () => {
+    const track = transcriber({ recognise: ({ seconds }) => (seconds > 1.5 ? '' : 'words') });
+    hear(track, 2_000, VOICE);
+    hear(track, 200, HUM);
+    await settled();
+    hear(track, 500, HUM);
+    await settled();
+    expect(told.map(({ text }) => text)).toEqual(['words', 'words']);
+  });
+
+  it('shows the whole of an utterance as its interim result when a pause begins', async () => {
+    const track = transcriber({}, { partialResults: true });
+    hear(track, 500, HUM);
+    hear(track, 1_000, VOICE);
+    await settled();
+    hear(track, 200, HUM);
+    await settled();
+    expect(told.at(-1)).toMatchObject({ text: '1.0 seconds', isFinal: false });
+    hear(track, 500, HUM);
+    await settled();
+    expect(told.at(-1)).toMatchObject({ text: '1.0 seconds', isFinal: true, segmentId: told[0]?.segmentId });
+  });
+
+  it('is sent to a server once, after its pause', async () => {
+    const sent: number[] = [];
+    const track = transcriber({ isRemote: true, recognise: ({ seconds }) => `${sent.push(seconds)}` });
+    for (const ms of [200, 200, 500]) {
+      hear(track, 1_000, VOICE);
+      hear(track, ms, HUM);
+      await settled();
+    }
+    expect(sent).toEqual([3.4]);
   });
 
   it('sends each second of audio to a server at most twice', async () => {

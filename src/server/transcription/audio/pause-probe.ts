@@ -1,0 +1,58 @@
+import { SAMPLE_RATE } from '../engines/speech.ts';
+import type { SampleRingBuffer } from './sample-ring-buffer.ts';
+import { type BorrowedVad, type VadSettings, WINDOW } from './vad-pool.ts';
+
+/** Short enough to be noticed long before the utterance ends. Between words there is hardly a pause of this length. */
+const PAUSE_SECONDS = 0.1;
+
+/** Of the native detector. An utterance is never so long that it would accept shorter pauses. */
+export const PAUSE_PROBE: VadSettings = {
+  minSilenceSeconds: PAUSE_SECONDS,
+  minSpeechSeconds: 0.03,
+  maxSpeechSeconds: 60,
+};
+
+/**
+ * Listens to one utterance for a pause, by a second native detector that takes a short pause for an end. The detector
+ * of the track does not tell what it makes of the sound before the pause is long enough.
+ */
+export class PauseProbe {
+  readonly #borrowed: BorrowedVad;
+  #heardUntil: number;
+  #hasHeardSpeech = false;
+  #silentFrom: number | undefined;
+
+  /** `start`: index of the first sample of the utterance. */
+  constructor(borrowed: BorrowedVad, start: number) {
+    this.#borrowed = borrowed;
+    this.#heardUntil = start;
+  }
+
+  /** Listens to what is new, and returns the index at which the pause began; undefined while somebody speaks. */
+  listen(history: SampleRingBuffer): number | undefined {
+    const { start, samples } = history.read(this.#heardUntil, history.length);
+    const end = samples.length - (samples.length % WINDOW);
+    for (let at = 0; at < end; at += WINDOW) {
+      this.#hear(samples.subarray(at, at + WINDOW), start + at + WINDOW);
+    }
+    this.#heardUntil = start + end;
+    return this.#silentFrom;
+  }
+
+  close(): void {
+    this.#borrowed.giveBack();
+  }
+
+  /** `end`: index after the window. */
+  #hear(window: Float32Array, end: number): void {
+    const { vad } = this.#borrowed;
+    vad.acceptWaveform(window);
+    for (; !vad.isEmpty(); vad.pop());
+    if (vad.isDetected()) {
+      this.#hasHeardSpeech = true;
+      this.#silentFrom = undefined;
+    } else if (this.#hasHeardSpeech) {
+      this.#silentFrom ??= end - PAUSE_SECONDS * SAMPLE_RATE;
+    }
+  }
+}
