@@ -1,14 +1,14 @@
-import type { AuditEntry, AuditList } from '../../contract/audit.ts';
+import type { AuditEntry } from '../../contract/audit.ts';
 import { AUDIT_RESULTS, type AuditResult } from '../../contract/choices.ts';
 import { pathWithIds } from '../../contract/path-with-ids.ts';
 import { type Command, defineCommand } from '../framework/command.ts';
 import { WATCH } from '../framework/common-options.ts';
-import { LIMIT, moreNotes, readPages } from '../framework/lists/read-pages.ts';
-import { watchList } from '../framework/lists/watch-list.ts';
+import { pagedList } from '../framework/lists/paged-list.ts';
+import { LIMIT } from '../framework/lists/read-pages.ts';
 import { notEmpty, oneOf, option } from '../framework/parameters.ts';
 import { pastMoment } from '../framework/past-moment.ts';
 import type { Palette } from '../terminal/colours.ts';
-import { type Column, type ListResult, list } from '../terminal/result.ts';
+import type { Column } from '../terminal/result.ts';
 
 const FIELDS = [
   'id',
@@ -86,22 +86,15 @@ const listAudit = defineCommand({
     const { signal, clock } = context.io;
     const nowMs = clock();
     const query = { ...filter, since: since?.(nowMs), until: until?.(nowMs), requestId: request };
-    const read = async (): Promise<ListResult> => {
-      const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.audit.list({ ...query, ...page, signal });
-        return { records: response.entries, nextCursor: response.nextCursor };
-      });
-      return list({
-        response: { entries: records, nextCursor } satisfies AuditList,
-        records,
-        columns: COLUMNS,
-        isWrapped: true,
-        identify: ({ id }) => id,
-        empty: 'There is no such entry.',
-        notes: moreNotes(limit, nextCursor),
-      });
-    };
-    return watch ? watchList(context, read) : read();
+    const choice = { limit, watch };
+    return pagedList(context, choice, {
+      name: 'entries',
+      read: (page) => client.audit.list({ ...query, ...page, signal }),
+      columns: COLUMNS,
+      isWrapped: true,
+      identify: ({ id }) => id,
+      empty: 'There is no such entry.',
+    });
   },
 });
 

@@ -1,11 +1,11 @@
-import type { Block, BlockList } from '../../../contract/blocks.ts';
+import type { Block } from '../../../contract/blocks.ts';
 import { shellQuote } from '../../../contract/shell-quote.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH } from '../../framework/common-options.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
-import { watchList } from '../../framework/lists/watch-list.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { argument, existing } from '../../framework/parameters.ts';
-import { type Column, done, type ListResult, list } from '../../terminal/result.ts';
+import { type Column, done } from '../../terminal/result.ts';
 
 const FIELDS = ['identity', 'blockedAt', 'blockedUntil'] as const satisfies readonly (keyof Block)[];
 
@@ -36,24 +36,16 @@ const listBlocks = defineCommand({
     { line: 'rtc blocks list demo --json identity,blockedUntil', does: 'As JSON; null is for ever' },
   ],
   isStream: (input) => input.watch,
-  async run(context, { room, limit, watch }) {
+  async run(context, { room, ...choice }) {
     const client = await context.client();
     const { signal } = context.io;
-    const read = async (): Promise<ListResult> => {
-      const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.blocks.list(room, { ...page, signal });
-        return { records: response.blocks, nextCursor: response.nextCursor };
-      });
-      return list({
-        response: { blocks: records, nextCursor } satisfies BlockList,
-        records,
-        columns: COLUMNS,
-        identify: ({ identity }) => identity,
-        empty: `Nobody is blocked in ${room}. Keep somebody out: rtc participants remove ${shellQuote(room)} IDENTITY --block 1h`,
-        notes: moreNotes(limit, nextCursor),
-      });
-    };
-    return watch ? watchList(context, read) : read();
+    return pagedList(context, choice, {
+      name: 'blocks',
+      read: (page) => client.blocks.list(room, { ...page, signal }),
+      columns: COLUMNS,
+      identify: ({ identity }) => identity,
+      empty: `Nobody is blocked in ${room}. Keep somebody out: rtc participants remove ${shellQuote(room)} IDENTITY --block 1h`,
+    });
   },
 });
 

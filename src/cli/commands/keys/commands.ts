@@ -1,12 +1,11 @@
 import { SCOPE_MEANINGS, SCOPES } from '../../../contract/choices.ts';
-import type { KeyList } from '../../../contract/keys.ts';
 import { usageError } from '../../errors/cli-error.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
-import { watchList } from '../../framework/lists/watch-list.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
 import {
   argument,
   listOfExisting,
@@ -16,7 +15,7 @@ import {
   optionalExisting,
   wholeSeconds,
 } from '../../framework/parameters.ts';
-import { done, type ListResult, list, nothing, record } from '../../terminal/result.ts';
+import { done, nothing, record } from '../../terminal/result.ts';
 import { KEY_FIELDS, KEY_LIST, KEY_RECORD, NEW_KEY, OWN_KEY } from './key-view.ts';
 
 /** A century, as the API has it. */
@@ -91,24 +90,16 @@ const listKeys = defineCommand({
     { line: 'rtc keys list --json id,scopes,status', does: 'As JSON' },
   ],
   isStream: (input) => input.watch,
-  async run(context, { limit, watch }) {
+  async run(context, choice) {
     const client = await context.client();
     const { signal } = context.io;
-    const read = async (): Promise<ListResult> => {
-      const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.keys.list({ ...page, signal });
-        return { records: response.keys, nextCursor: response.nextCursor };
-      });
-      return list({
-        response: { keys: records, nextCursor } satisfies KeyList,
-        records,
-        columns: KEY_LIST,
-        identify: ({ id }) => id,
-        empty: 'There is only the root key. Make another one: rtc keys create NAME --scope SCOPE',
-        notes: moreNotes(limit, nextCursor),
-      });
-    };
-    return watch ? watchList(context, read) : read();
+    return pagedList(context, choice, {
+      name: 'keys',
+      read: (page) => client.keys.list({ ...page, signal }),
+      columns: KEY_LIST,
+      identify: ({ id }) => id,
+      empty: 'There is only the root key. Make another one: rtc keys create NAME --scope SCOPE',
+    });
   },
 });
 

@@ -1,15 +1,15 @@
 import type { RtcClient } from '../../../client/client.ts';
-import type { Recording, RecordingList } from '../../../contract/recordings.ts';
+import type { Recording } from '../../../contract/recordings.ts';
 import { defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
-import { watchList } from '../../framework/lists/watch-list.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { existing, listOfExisting, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { formatBytes } from '../../terminal/byte-size.ts';
-import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
+import { done, nothing } from '../../terminal/result.ts';
 import { plural } from '../../terminal/time.ts';
 import { isBeingWritten, RECORDING_FIELDS, RECORDING_LIST, recordingRecord } from './recording-view.ts';
 
@@ -41,24 +41,16 @@ export const listRecordings = defineCommand({
     { line: 'rtc recordings list --watch', does: 'The same, kept up to date' },
   ],
   isStream: (input) => input.watch,
-  async run(context, { room, status, limit, watch }) {
+  async run(context, { room, status, ...choice }) {
     const client = await context.client();
     const { signal } = context.io;
-    const read = async (): Promise<ListResult> => {
-      const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.recordings.list({ roomId: room, status, ...page, signal });
-        return { records: response.recordings, nextCursor: response.nextCursor };
-      });
-      return list({
-        response: { recordings: records, nextCursor } satisfies RecordingList,
-        records,
-        columns: RECORDING_LIST,
-        identify: ({ recordingId }) => recordingId,
-        empty: 'No recordings. Make one: rtc recordings start ROOM',
-        notes: moreNotes(limit, nextCursor),
-      });
-    };
-    return watch ? watchList(context, read) : read();
+    return pagedList(context, choice, {
+      name: 'recordings',
+      read: (page) => client.recordings.list({ roomId: room, status, ...page, signal }),
+      columns: RECORDING_LIST,
+      identify: ({ recordingId }) => recordingId,
+      empty: 'No recordings. Make one: rtc recordings start ROOM',
+    });
   },
 });
 

@@ -1,11 +1,11 @@
 import { SESSION_STATUSES } from '../../../contract/choices.ts';
-import type { SessionList, SessionParticipantList } from '../../../contract/sessions.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { CSV, refuseCsvWithJson } from '../../framework/lists/csv-option.ts';
-import { LIMIT, moreNotes, NO_LIMIT, readPages } from '../../framework/lists/read-pages.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT, NO_LIMIT } from '../../framework/lists/read-pages.ts';
 import { existing, notEmpty, oneOf, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
-import { list, record } from '../../terminal/result.ts';
+import { record } from '../../terminal/result.ts';
 import { findSession } from './find-session.ts';
 import {
   DETAIL_FIELDS,
@@ -58,20 +58,18 @@ const listSessions = defineCommand({
     const client = await context.client();
     const nowMs = context.io.clock();
     const filter = { roomId: room, status, since: since?.(nowMs), until: until?.(nowMs) };
-    const wanted = limit ?? (csv ? NO_LIMIT : undefined);
-    const { records, nextCursor } = await readPages(wanted, async (page) => {
-      const response = await client.sessions.list({ ...filter, ...page, signal: context.io.signal });
-      return { records: response.sessions, nextCursor: response.nextCursor };
-    });
-    return list({
-      response: { sessions: records, nextCursor } satisfies SessionList,
-      records,
-      columns: csv ? SESSION_CSV : sessionColumns(context.terminal),
-      isCsv: csv,
-      identify: ({ sessionId }) => sessionId,
-      empty: 'No sessions.',
-      notes: moreNotes(limit, nextCursor),
-    });
+    return pagedList(
+      context,
+      { limit: limit ?? (csv ? NO_LIMIT : undefined) },
+      {
+        name: 'sessions',
+        read: (page) => client.sessions.list({ ...filter, ...page, signal: context.io.signal }),
+        columns: csv ? SESSION_CSV : sessionColumns(context.terminal),
+        isCsv: csv,
+        identify: ({ sessionId }) => sessionId,
+        empty: 'No sessions.',
+      },
+    );
   },
 });
 
@@ -122,18 +120,19 @@ const participants = defineCommand({
     const { signal } = context.io;
     const session = await findSession(context, named);
     const id = session.sessionId;
-    const { records, nextCursor } = await readPages(NO_LIMIT, async ({ cursor }) => {
-      const page = await client.sessions.listParticipants(id, { limit: PARTICIPANT_PAGE, cursor, signal });
-      return { records: page.participants, nextCursor: page.nextCursor };
-    });
-    return list({
-      response: { participants: records, nextCursor } satisfies SessionParticipantList,
-      records,
-      columns: csv ? participantCsv(session) : PARTICIPANT_LIST,
-      isCsv: csv,
-      identify: ({ sid }) => sid,
-      empty: 'Nobody joined.',
-    });
+    return pagedList(
+      context,
+      { limit: NO_LIMIT },
+      {
+        name: 'participants',
+        read: ({ cursor }) =>
+          client.sessions.listParticipants(id, { limit: PARTICIPANT_PAGE, cursor, signal }),
+        columns: csv ? participantCsv(session) : PARTICIPANT_LIST,
+        isCsv: csv,
+        identify: ({ sid }) => sid,
+        empty: 'Nobody joined.',
+      },
+    );
   },
 });
 

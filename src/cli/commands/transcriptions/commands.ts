@@ -1,15 +1,14 @@
 import type { RtcClient } from '../../../client/client.ts';
 import { POST_STATUSES } from '../../../contract/choices.ts';
-import type { PostTranscriptionList } from '../../../contract/transcription.ts';
 import { type Command, defineCommand } from '../../framework/command.ts';
 import { WATCH, YES } from '../../framework/common-options.ts';
 import { confirmOnService } from '../../framework/confirm-on-service.ts';
 import type { Context } from '../../framework/context.ts';
 import { forEachTarget } from '../../framework/for-each-target.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
-import { watchList } from '../../framework/lists/watch-list.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { existing, listOfExisting, notEmpty, oneOf, option } from '../../framework/parameters.ts';
-import { done, type ListResult, list, nothing } from '../../terminal/result.ts';
+import { done, nothing } from '../../terminal/result.ts';
 import { plural } from '../../terminal/time.ts';
 import { readTranscript } from '../transcription/read-transcript.ts';
 import { FORMAT } from '../transcription/transcript-options.ts';
@@ -44,24 +43,16 @@ const listTranscriptions = defineCommand({
     { line: 'rtc transcriptions list --status processing --watch', does: 'How far the workers are' },
   ],
   isStream: (input) => input.watch,
-  async run(context, { room, recording, status, limit, watch }) {
+  async run(context, { room, recording, status, ...choice }) {
     const client = await context.client();
     const query = { roomId: room, recordingId: recording, status, signal: context.io.signal };
-    const read = async (): Promise<ListResult> => {
-      const { records, nextCursor } = await readPages(limit, async (page) => {
-        const response = await client.transcriptions.list({ ...query, ...page });
-        return { records: response.transcriptions, nextCursor: response.nextCursor };
-      });
-      return list({
-        response: { transcriptions: records, nextCursor } satisfies PostTranscriptionList,
-        records,
-        columns: POST_LIST,
-        identify: ({ transcriptionId }) => transcriptionId,
-        empty: 'No transcription of a recording is listed. Make one: rtc transcriptions create RECORDING',
-        notes: moreNotes(limit, nextCursor),
-      });
-    };
-    return watch ? watchList(context, read) : read();
+    return pagedList(context, choice, {
+      name: 'transcriptions',
+      read: (page) => client.transcriptions.list({ ...query, ...page }),
+      columns: POST_LIST,
+      identify: ({ transcriptionId }) => transcriptionId,
+      empty: 'No transcription of a recording is listed. Make one: rtc transcriptions create RECORDING',
+    });
   },
 });
 

@@ -1,9 +1,10 @@
-import type { TranscriptHit, TranscriptHitList } from '../../../contract/words.ts';
+import type { TranscriptHit } from '../../../contract/words.ts';
 import { defineCommand } from '../../framework/command.ts';
-import { LIMIT, moreNotes, readPages } from '../../framework/lists/read-pages.ts';
+import { pagedList } from '../../framework/lists/paged-list.ts';
+import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { listArgument, notEmpty, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
-import { type Column, list } from '../../terminal/result.ts';
+import type { Column } from '../../terminal/result.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { clockOf } from '../transcription/transcript-view.ts';
 
@@ -43,26 +44,24 @@ export const search = defineCommand({
     const nowMs = context.io.clock();
     const filter = { roomId: room, recordingId: recording, language };
     const times = { since: since?.(nowMs), until: until?.(nowMs) };
-    const { records, nextCursor } = await readPages(limit, async (page) => {
-      const { signal } = context.io;
-      const response = await client.transcriptions.search(words.join(' '), {
-        ...{ ...filter, ...times, ...page, signal },
-      });
-      return { records: response.hits, nextCursor: response.nextCursor };
-    });
-    const first = records[0]?.segment.transcriptionId;
-    return list({
-      response: { hits: records, nextCursor } satisfies TranscriptHitList,
-      records,
-      columns: columnsFor(context.terminal),
-      identify: ({ segment }) => segment.id,
-      isWrapped: true,
-      empty: 'Nothing was found.',
-      notes: [
-        ...moreNotes(limit, nextCursor),
-        ...(first === undefined ? [] : [`Read all of one: rtc transcriptions get ${first} --format text`]),
-      ],
-    });
+    const { signal } = context.io;
+    return pagedList(
+      context,
+      { limit },
+      {
+        name: 'hits',
+        read: (page) =>
+          client.transcriptions.search(words.join(' '), { ...filter, ...times, ...page, signal }),
+        columns: columnsFor(context.terminal),
+        identify: ({ segment }) => segment.id,
+        isWrapped: true,
+        empty: 'Nothing was found.',
+        notes: ([first]) =>
+          first === undefined
+            ? []
+            : [`Read all of one: rtc transcriptions get ${first.segment.transcriptionId} --format text`],
+      },
+    );
   },
 });
 

@@ -12,7 +12,7 @@ export const LIMIT = option('--limit <n>', `at most so many; default ${DEFAULT_L
   parse: wholeNumber(1, MAX_LIMIT),
 });
 
-type Page = { readonly limit: number; readonly cursor: string | undefined };
+export type Page = { readonly limit: number; readonly cursor: string | undefined };
 type Answered<T> = { readonly records: readonly T[]; readonly nextCursor: string | null };
 
 /** As many as asked for, over as many pages as it takes. */

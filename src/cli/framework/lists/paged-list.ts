@@ -1,0 +1,45 @@
+import { type Column, type ListResult, list, type Result } from '../../terminal/result.ts';
+import type { Context } from '../context.ts';
+import { moreNotes, type Page, readPages } from './read-pages.ts';
+import { watchList } from './watch-list.ts';
+
+/** A page as the API answers it: its records in the field that the list is named after. */
+type Answer<Name extends string, R> = Readonly<Record<Name, readonly R[]>> & {
+  readonly nextCursor: string | null;
+};
+
+type PagedList<Name extends string, R> = {
+  readonly name: Name;
+  readonly read: (page: Page) => Promise<Answer<Name, R>>;
+  readonly columns: readonly Column<R>[];
+  readonly identify: (record: R) => string;
+  /** Said on stderr when there is none. */
+  readonly empty: string;
+  readonly isWrapped?: boolean;
+  readonly isCsv?: boolean;
+  /** Said on stderr, on a terminal only, after the note that there are more. */
+  readonly notes?: (records: readonly R[]) => readonly string[];
+};
+
+type Choice = { readonly limit: number | undefined; readonly watch?: boolean };
+
+/** The list that a command prints: the pages that `--limit` asks for as one, and with `--watch` again and again. */
+export async function pagedList<Name extends string, R extends object>(
+  context: Context,
+  { limit, watch = false }: Choice,
+  { name, read, notes, ...view }: PagedList<Name, R>,
+): Promise<Result> {
+  const readList = async (): Promise<ListResult> => {
+    const { records, nextCursor } = await readPages(limit, async (page) => {
+      const answer = await read(page);
+      return { records: answer[name], nextCursor: answer.nextCursor };
+    });
+    return list({
+      ...view,
+      response: { [name]: records, nextCursor },
+      records,
+      notes: [...moreNotes(limit, nextCursor), ...(notes?.(records) ?? [])],
+    });
+  };
+  return watch ? watchList(context, readList) : readList();
+}
