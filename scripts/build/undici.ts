@@ -14,10 +14,11 @@ const PARTS = {
   agent: `
     import Agent from '${LIB}/dispatcher/agent.js';
     import Dispatcher from '${LIB}/dispatcher/dispatcher.js';
+    import Pool from '${LIB}/dispatcher/pool.js';
     import buildConnector from '${LIB}/core/connect.js';
     import request from '${LIB}/api/api-request.js';
     Dispatcher.prototype.request = request;
-    export { Agent, buildConnector };`,
+    export { Agent, Pool, buildConnector };`,
   proxy: `export { default as EnvHttpProxyAgent } from '${LIB}/dispatcher/env-http-proxy-agent.js';`,
 };
 
