@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROLES } from '../../src/contract/choices.ts';
+import { ROLE_GRANTS } from '../../src/server/rooms/role-grants.ts';
+import { ROOT } from './pages.ts';
+
+/* What the pages of the guide say in figures is as the code has it. */
+
+const page = (name: string): string => readFileSync(join(ROOT, 'docs/guide', name), 'utf8');
+
+describe('the worked example of signing', () => {
+  const [, example = ''] = page('signing.md').split('## An example to check yours with');
+  const {
+    requests,
+  }: { requests: readonly { path: string; body: string; canonical: string; signature: string }[] } =
+    JSON.parse(readFileSync(join(ROOT, 'data/vectors/signing.json'), 'utf8'));
+  const vector = requests.find(({ body }) => body === '{"name":"demo"}');
+
+  it('is one of the vectors', () => {
+    expect(example).toContain(`\`\`\`text\n${vector?.canonical}\n\`\`\``);
+    expect(example).toContain(`\`${vector?.signature}\``);
+  });
+
+  it('prints its signature when it is typed into a shell', () => {
+    const [, lines = ''] = /^```sh\n([\s\S]*?)^```$/m.exec(example) ?? [];
+    expect(execFileSync('sh', ['-c', lines], { encoding: 'utf8' })).toContain(vector?.signature);
+  });
+});
+
+it('the table of roles has the grants that tokens get', () => {
+  const rows = ROLES.map((role) => {
+    const { grants, canMuteOthers } = ROLE_GRANTS[role];
+    const { canPublish, canSubscribe, canPublishData, roomAdmin } = grants;
+    const marks = [canPublish, canSubscribe, canPublishData, roomAdmin, canMuteOthers];
+    return `| \`${role}\` | ${marks.map((isGranted) => (isGranted ? 'yes' : 'no')).join(' | ')} |`;
+  });
+  expect(page('roles.md')).toContain(`\n${rows.join('\n')}\n`);
+});
