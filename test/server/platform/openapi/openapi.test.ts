@@ -163,7 +163,7 @@ describe('the OpenAPI document', () => {
       expect([
         source,
         [400, 401, 405].includes(answer.status),
-        answer.text.includes('route-not-found'),
+        answer.text.includes('urn:problem-type:rtc:route-not-found'),
       ]).toEqual([source, false, false]);
     }
   });
