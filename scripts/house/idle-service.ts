@@ -16,6 +16,7 @@ import { round } from './sources.ts';
  */
 
 const START_SECONDS = 10;
+const SERVICE = join(import.meta.dirname, '../../test/server/webhooks/support/serve-process.ts');
 
 type Counts = { readonly statements: number; readonly writes: number };
 
@@ -23,7 +24,7 @@ export async function countIdleStatements(seconds: number): Promise<readonly Fig
   const folder = await mkdtemp(join(tmpdir(), 'rtc-house-idle-'));
   const countsFile = join(folder, 'counts.json');
   const hook = pathToFileURL(join(import.meta.dirname, 'count-statements.ts')).href;
-  const child = spawn(process.execPath, ['--import', hook, join(import.meta.dirname, 'run-service.ts')], {
+  const child = spawn(process.execPath, ['--import', hook, SERVICE], {
     cwd: folder,
     env: {
       ...{ PATH: process.env.PATH, HOME: folder, STATEMENT_COUNTS: countsFile },

@@ -6,6 +6,7 @@ import {
   findCachedLivekitServer,
   livekitServerVersion,
 } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { isFaketimeThere } from '../../test/support/parts/faketime.ts';
 import { findPostgresPrograms } from '../../test/support/parts/postgres.ts';
 import { isRecorderThere } from '../../test/support/parts/recorder.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
@@ -51,6 +52,20 @@ export const parts: readonly Part[] = [
     isThere: async () => (await findPostgresPrograms()) !== undefined,
     debianPackages: ['postgresql'],
     remedy: 'install PostgreSQL so that initdb and postgres are on PATH',
+  },
+  {
+    name: 'libfaketime',
+    fixtures: ['test/support/parts/faketime.ts'],
+    isThere: async () => isFaketimeThere(),
+    debianPackages: ['libfaketime'],
+    remedy: 'install libfaketime where Debian has it',
+  },
+  {
+    name: 'haproxy',
+    fixtures: ['test/support/parts/haproxy.ts'],
+    isThere: () => isOnPath('haproxy'),
+    debianPackages: ['haproxy'],
+    remedy: 'install HAProxy 2.6 or newer so that haproxy is on PATH',
   },
   {
     name: 'ffmpeg',

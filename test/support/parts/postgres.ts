@@ -40,8 +40,10 @@ export async function startPostgres({ isDurable = false }: PostgresOptions = {})
   const password = randomBytes(16).toString('hex');
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   try {
-    await initialiseCluster({ programs, folder, password, user, isDurable });
-    const cluster = await withFreshPorts(() => startCluster({ programs, folder, user, password, isDurable }));
+    await initialiseCluster({ programs, folder, password, user });
+    const cluster = await withFreshPorts(async () =>
+      startCluster({ programs, folder, user, password, isDurable, port: await freePort() }),
+    );
     return { url: cluster.url, close: () => cluster.close().then(removeFolder) };
   } catch (cause) {
     await removeFolder();
@@ -58,12 +60,24 @@ export async function createDatabase(cluster: Pick<Postgres, 'url'>): Promise<Da
   return { url: url.href, close: () => runStatement(cluster.url, `drop database ${name} with (force)`) };
 }
 
-interface Cluster {
+/** Whose files a cluster is, and where; `data` in the folder is what initdb makes. */
+export interface ClusterFiles {
   readonly programs: string;
   readonly folder: string;
   readonly password: string;
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
+}
+
+export interface Cluster extends ClusterFiles {
   readonly isDurable: boolean;
+  readonly port: number;
+  /** Over the server's other settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface RunningCluster extends Postgres {
+  /** Ends all of its processes as a crash does. */
+  kill(): Promise<void>;
 }
 
 /** The folder with initdb and postgres: the first on PATH, else Debian's newest. */
@@ -81,7 +95,7 @@ export async function findPostgresPrograms(): Promise<string | undefined> {
   return undefined;
 }
 
-async function findUnprivilegedUser(): Promise<{ uid: number; gid: number }> {
+export async function findUnprivilegedUser(): Promise<{ uid: number; gid: number }> {
   const lines = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
   for (const name of unprivilegedUsers) {
     const [, , uid, gid] = lines.find((fields) => fields[0] === name) ?? [];
@@ -90,7 +104,7 @@ async function findUnprivilegedUser(): Promise<{ uid: number; gid: number }> {
   throw new Error(`PostgreSQL does not run as root, and there is no user ${unprivilegedUsers.join(' or ')}`);
 }
 
-async function initialiseCluster(cluster: Cluster): Promise<void> {
+export async function initialiseCluster(cluster: ClusterFiles): Promise<void> {
   const passwordFile = join(cluster.folder, 'password');
   await writeFile(passwordFile, cluster.password, { mode: 0o600 });
   if (cluster.user) {
@@ -111,14 +125,15 @@ async function initialiseCluster(cluster: Cluster): Promise<void> {
   await rm(passwordFile);
 }
 
-async function startCluster(cluster: Cluster): Promise<Postgres> {
-  const port = await freePort();
+export async function startCluster(cluster: Cluster): Promise<RunningCluster> {
+  const { port } = cluster;
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
     unix_socket_directories: '',
     max_connections: 200,
     ...(cluster.isDurable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...cluster.settings,
   };
   const part = runPart({
     name: 'postgres',
@@ -136,7 +151,7 @@ async function startCluster(cluster: Cluster): Promise<Postgres> {
   const url = `postgres://test:${cluster.password}@127.0.0.1:${port}/postgres`;
   const isReady = () => runStatement(url, 'select 1').then(() => true);
   await untilReady(part, 'postgres', { isReady });
-  return { url, close: part.close };
+  return { url, close: part.close, kill: part.kill };
 }
 
 async function runStatement(url: string, statement: string): Promise<void> {

@@ -30,10 +30,11 @@ export interface PartCommand {
   readonly user?: { readonly uid: number; readonly gid: number };
   /** How this program is asked to stop; SIGTERM unless said otherwise. */
   readonly stopSignal?: NodeJS.Signals;
+  /** How long it may take for that before it is killed; 5 s unless said otherwise. */
+  readonly stopDeadlineMs?: number;
 }
 
-/** Time that a program gets to stop by itself before it is killed. */
-const stopDeadlineMs = 5_000;
+const defaultStopDeadlineMs = 5_000;
 const keptOutputCharacters = 8_000;
 
 /**
@@ -73,7 +74,7 @@ export function runPart(command: PartCommand): RunningPart {
   const exited = once(child, 'close').then(([status]): number | null => status);
   let closing: Promise<void> | undefined;
   const close = () => {
-    closing ??= stop(child, exited, command.stopSignal ?? 'SIGTERM');
+    closing ??= stop(child, exited, command);
     return closing;
   };
   const kill = async () => {
@@ -85,9 +86,10 @@ export function runPart(command: PartCommand): RunningPart {
   return { output: () => output, exited, close, kill, freeze, thaw };
 }
 
-async function stop(child: ChildProcess, exited: Promise<unknown>, signal: NodeJS.Signals): Promise<void> {
-  const killer = setTimeout(() => signalGroup(child, 'SIGKILL'), stopDeadlineMs);
-  signalGroup(child, signal);
+async function stop(child: ChildProcess, exited: Promise<unknown>, command: PartCommand): Promise<void> {
+  const deadlineMs = command.stopDeadlineMs ?? defaultStopDeadlineMs;
+  const killer = setTimeout(() => signalGroup(child, 'SIGKILL'), deadlineMs);
+  signalGroup(child, command.stopSignal ?? 'SIGTERM');
   await exited;
   clearTimeout(killer);
 }

@@ -12,12 +12,16 @@ import {
   withFreshPorts,
 } from '../../../support/parts/run-part.ts';
 
+/** Longer than SHUTDOWN_DELAY of any test and the 10 s in which an instance closes. */
+const STOP_DEADLINE_MS = 30_000;
+
 const program = fileURLToPath(new URL('serve-process.ts', import.meta.url));
 
 /** Instances of the service that share one store, each a process of its own. */
 export type Fleet = {
   readonly keys: { readonly apiKey: string; readonly apiSecret: string };
-  readonly start: () => Promise<FleetInstance>;
+  /** `environment` over that of the fleet. */
+  readonly start: (environment?: Readonly<Record<string, string>>) => Promise<FleetInstance>;
   /** A signed call to one of them; throws when the answer is not as documented. */
   readonly call: (instance: FleetInstance, method: string, path: string, body?: object) => Promise<unknown>;
   readonly close: () => Promise<void>;
@@ -28,6 +32,8 @@ export type FleetInstance = {
   readonly output: () => string;
   /** SIGKILL; resolves when it is gone. */
   readonly kill: () => Promise<void>;
+  /** SIGTERM; resolves when it has ended what it was doing. */
+  readonly stop: () => Promise<void>;
   /** SIGSTOP, until it is thawed by SIGCONT. */
   readonly freeze: () => void;
   readonly thaw: () => void;
@@ -55,28 +61,29 @@ export async function createFleet(environment: Readonly<Record<string, string>> 
     ...environment,
   };
   const running = new Set<RunningPart>();
-  const launch = async (): Promise<FleetInstance> => {
-    const port = await freePort();
+  const launch = async (own: Readonly<Record<string, string>>): Promise<FleetInstance> => {
+    const port = own.PORT ?? (await freePort());
     const part = runPart({
       name: 'instance',
       program: process.execPath,
       args: [program],
       cwd: folder,
-      env: { ...settings, PORT: `${port}` },
-      stopSignal: 'SIGKILL',
+      env: { ...settings, ...own, PORT: `${port}` },
+      stopDeadlineMs: STOP_DEADLINE_MS,
     });
     running.add(part);
     const url = `http://127.0.0.1:${port}`;
     await untilReady(part, 'instance', { isReady: async () => (await fetch(`${url}/v1/health`)).ok });
-    const kill = async () => {
+    const end = (by: () => Promise<void>) => async () => {
       running.delete(part);
-      await part.close();
+      await by();
     };
-    return { url, output: part.output, kill, freeze: part.freeze, thaw: part.thaw };
+    const ends = { kill: end(part.kill), stop: end(part.close) };
+    return { url, output: part.output, ...ends, freeze: part.freeze, thaw: part.thaw };
   };
   return {
     keys,
-    start: () => withFreshPorts(launch),
+    start: (own = {}) => withFreshPorts(() => launch(own)),
     call: async ({ url }, method, path, body) => {
       const signing = () => ({ ...keys, timestamp: Math.floor(Date.now() / 1000) });
       const caller = await createCaller(url, signing);
@@ -87,7 +94,7 @@ export async function createFleet(environment: Readonly<Record<string, string>> 
       }
     },
     close: async () => {
-      await Promise.all([...running].map((part) => part.close()));
+      await Promise.all([...running].map((part) => part.kill()));
       await rm(folder, { recursive: true, force: true });
     },
   };
