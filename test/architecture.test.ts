@@ -438,7 +438,9 @@ describe('the house', () => {
   });
 
   it('has no folder for what has no name', () => {
-    const paths = readSourceModules(root, ['bin', 'src', 'test', 'scripts', 'bench']).map(({ path }) => path);
+    const paths = readSourceModules(root, ['bin', 'src', 'test', 'scripts', 'bench', 'prove']).map(
+      ({ path }) => path,
+    );
     expect(paths.filter((path) => /(^|\/)(utils?|helpers?|common|misc|lib)\//.test(path))).toEqual([]);
   });
 

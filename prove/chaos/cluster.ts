@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { fakeClock } from '../../test/support/parts/faketime.ts';
+import { type PostgresPair, startPostgresPair } from '../../test/support/parts/postgres-pair.ts';
+import type { ProofContext } from '../part.ts';
+import { startWire, type Wire } from './wire.ts';
+
+/** Instances that share PostgreSQL, each with a wire and a clock of its own. */
+export type Cluster = {
+  readonly fleet: Fleet;
+  readonly database: PostgresPair;
+  /** Changes with kills. */
+  readonly living: Member[];
+  /** Another instance in the place of one that is gone: on its wire, with its clock. */
+  readonly replace: (member: Member) => Promise<void>;
+};
+
+export type Member = FleetInstance & { readonly wire: Wire; readonly clockSeconds: number };
+
+export async function startCluster(
+  { cleanUp }: Pick<ProofContext, 'cleanUp'>,
+  clocks: readonly number[],
+): Promise<Cluster> {
+  const database = await startPostgresPair();
+  cleanUp(database.close);
+  const fleet = await createFleet({ ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+  cleanUp(fleet.close);
+  const start = async (wire: Wire, clockSeconds: number): Promise<Member> => {
+    const instance = await fleet.start({
+      DATABASE_URL: wire.through(database.url()),
+      ...(clockSeconds === 0 ? {} : fakeClock(clockSeconds)),
+    });
+    return { ...instance, wire, clockSeconds };
+  };
+  const living: Member[] = [];
+  for (const seconds of clocks) {
+    const wire = await startWire(() => Number(new URL(database.url()).port));
+    cleanUp(wire.close);
+    living.push(await start(wire, seconds));
+  }
+  return {
+    fleet,
+    database,
+    living,
+    replace: async ({ wire, clockSeconds }) => {
+      wire.forget();
+      wire.release();
+      living.push(await start(wire, clockSeconds));
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from '../../test/support/random.ts';
+import type { Cluster, Member } from './cluster.ts';
+import type { MediaEvents } from './media-events.ts';
+import type { Passage } from './wire.ts';
+
+/** A place in the work of an instance where it stands still. */
+export type FreezePoint = {
+  readonly name: string;
+  /** In the statement that the instance sends there. */
+  readonly text: string;
+  readonly passage: Passage;
+};
+
+/** The first statement of the transaction that stores the outcomes of deliveries. */
+const STORING = 'select id, attempts, "leaseOwner" from deliveries';
+
+/** Where it hurts most: with locks, leases or outcomes in its hands. */
+export const FREEZE_POINTS: readonly FreezePoint[] = [
+  { name: 'holding the locks of rooms', text: 'pg_advisory_xact_lock', passage: 'passes' },
+  { name: 'after sending events and commit', text: 'insert into events', passage: 'passes' },
+  { name: 'in a claim', text: 'with due as materialized', passage: 'passes' },
+  { name: 'between send and store', text: STORING, passage: 'held' },
+  { name: 'storing outcomes', text: STORING, passage: 'passes' },
+];
+
+export type FreezeOptions = {
+  readonly cluster: Cluster;
+  readonly events: MediaEvents;
+  readonly random: Random;
+  readonly frozenMs: number;
+};
+
+/** What a freeze did to the others. */
+export type Frozen = {
+  readonly point: FreezePoint;
+  /** Whether the instance came to the place at all; else it was stopped anywhere. */
+  readonly isPlaced: boolean;
+  /** Names of the rooms whose events the others got meanwhile, one after the other. */
+  readonly probes: readonly string[];
+  readonly slowestMs: number;
+  readonly refused: number;
+};
+
+const PROBE_PAUSE_MS = 200;
+const BAIT_PAUSE_MS = 50;
+/** By then some transaction has been there. */
+const PLACED_WITHIN_MS = 25_000;
+
+/** Stops the instance that first comes to the point, and sends events to the others until it is thawed. */
+export async function freezeAt(point: FreezePoint, options: FreezeOptions): Promise<Frozen> {
+  const { cluster, events, random, frozenMs } = options;
+  const slug = point.name.replaceAll(' ', '-');
+  const bait: Promise<void>[] = [];
+  const placed = await stopAt(point, cluster.living, (count) =>
+    bait.push(events.post(`bait-${slug}-${count}`)),
+  );
+  const victim = placed ?? random.pick(cluster.living);
+  victim.freeze();
+  const until = performance.now() + frozenMs;
+  const others = cluster.living.filter((member) => member !== victim);
+  const probes: string[] = [];
+  let slowestMs = 0;
+  let refused = 0;
+  for (let count = 0; performance.now() < until; count += 1) {
+    const name = `probe-${slug}-${count}`;
+    const startedAt = performance.now();
+    while ((await events.postOnceTo(random.pick(others), name)) === undefined) refused += 1;
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    probes.push(name);
+    await delay(PROBE_PAUSE_MS);
+  }
+  victim.thaw();
+  victim.wire.release();
+  await Promise.all(bait);
+  return { point, isPlaced: placed !== undefined, probes, slowestMs, refused };
+}
+
+/** Lets events come in until an instance is at the point, which stops there. */
+async function stopAt(
+  point: FreezePoint,
+  members: readonly Member[],
+  post: (count: number) => void,
+): Promise<Member | undefined> {
+  const stopped: Member[] = [];
+  for (const member of members) {
+    member.wire.onNext(point.text, () => {
+      if (stopped.length > 0) return 'passes';
+      stopped.push(member);
+      member.freeze();
+      return point.passage;
+    });
+  }
+  const deadline = performance.now() + PLACED_WITHIN_MS;
+  for (let count = 0; stopped.length === 0 && performance.now() < deadline; count += 1) {
+    post(count);
+    await delay(BAIT_PAUSE_MS);
+  }
+  for (const { wire } of members) wire.forget();
+  return stopped[0];
+}

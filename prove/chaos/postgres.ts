@@ -1,0 +1,142 @@
+import { DELIVERY_LEASE_MS } from '../../src/server/webhooks/dispatcher/dispatcher.ts';
+import { Random } from '../../test/support/random.ts';
+import {
+  atLeast,
+  atMost,
+  exactly,
+  type Figure,
+  type Findings,
+  type Form,
+  observed,
+  type ProofContext,
+  type ProofPart,
+} from '../part.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import { FREEZE_POINTS, type Frozen, freezeAt } from './freezes.ts';
+import { createMediaEvents, type MediaEvents } from './media-events.ts';
+import { type Fault, playRounds } from './rounds.ts';
+import { countUnsettled } from './unsettled.ts';
+import { verdict } from './verdict.ts';
+import { startWitness, type Witness } from './witness.ts';
+
+const SEED = 20_260_201;
+const WEBHOOKS = 10;
+const EVENTS_PER_ROUND = 55;
+const FROZEN_MS = 30_000;
+/** Seconds that the time of day of each instance is off. */
+const CLOCKS = [0, 15, -15];
+
+export const chaosPostgres: ProofPart = {
+  name: 'chaos-postgres',
+  title: 'Kills, freezes and a failover under three instances on PostgreSQL',
+  claim:
+    'Several instances share the deliveries: what one has acknowledged reaches every webhook, whatever becomes of it, of the ' +
+    'database server, or of the clocks. An instance that stands still holds up the others for no longer than a lease.',
+  attack: [
+    `Three instances with ${WEBHOOKS} webhooks, on a PostgreSQL with a synchronous streaming replica. Their clocks are ` +
+      `${CLOCKS.join(' s, ')} s off (libfaketime). Events come as in the part above, to any instance.`,
+    'Instances are killed (SIGKILL) and replaced. The database server is killed and started again; later it is killed for good, ' +
+      'and the replica is promoted in its place.',
+    `One instance at a time is stopped (SIGSTOP) for ${FROZEN_MS / 1000} s and goes on afterwards as if nothing had been. Each stop is placed: ` +
+      'a wire between the instance and its database watches for the statement, and stops the process at it. The places are: ' +
+      `${FREEZE_POINTS.map(({ name }) => name).join('; ')}. Meanwhile the others get five events a second, whose answers and deliveries are timed.`,
+  ],
+  notClaimed: [
+    'Exactly once, and order between retries, as above.',
+    'That an asynchronous replica has everything: what was acknowledged and not yet replicated is lost with the primary.',
+    'That the database moves by itself: somebody promotes the replica and points the address to it.',
+    'Partitions in which one instance reaches another database than the others.',
+  ],
+  run: strikeCluster,
+};
+
+type Strikes = {
+  readonly kill: Fault;
+  readonly freezes: readonly Fault[];
+  readonly restart: Fault;
+  readonly failOver: Fault;
+};
+
+function schedule(form: Form, { kill, freezes, restart, failOver }: Strikes): readonly Fault[] {
+  if (form === 'short') return [kill, restart, kill, failOver];
+  const [inEvents = kill, afterEvents = kill, inClaim = kill, unstored = kill, inStoring = kill] = freezes;
+  const kills = (count: number): readonly Fault[] => Array.from({ length: count }, () => kill);
+  // A claim follows a kill: the leases of the dead run out.
+  const freezing = [
+    inEvents,
+    ...kills(3),
+    afterEvents,
+    ...kills(3),
+    inClaim,
+    ...kills(2),
+    unstored,
+    kill,
+    inStoring,
+  ];
+  return [...kills(5), ...freezing, ...kills(3), restart, ...kills(2), failOver, kill];
+}
+
+async function strikeCluster(context: ProofContext): Promise<Findings> {
+  const { form, say } = context;
+  const random = new Random(SEED);
+  const cluster = await startCluster(context, CLOCKS);
+  const witness = await startWitness({ fleet: cluster.fleet, instance: anyOf(cluster), webhooks: WEBHOOKS });
+  context.cleanUp(witness.close);
+  const events = createMediaEvents(() => cluster.living, random);
+  context.cleanUp(events.close);
+  const frozen: Frozen[] = [];
+  let kills = 0;
+  const strikes: Strikes = {
+    kill: async () => {
+      const [victim] = cluster.living.splice(random.integer(cluster.living.length), 1);
+      await victim?.kill();
+      kills += 1;
+      if (victim !== undefined) await cluster.replace(victim);
+    },
+    freezes: FREEZE_POINTS.map((point) => async () => {
+      say(`standing still ${point.name}`);
+      frozen.push(await freezeAt(point, { cluster, events, random, frozenMs: FROZEN_MS }));
+    }),
+    restart: () => cluster.database.restart(),
+    failOver: () => cluster.database.failOver(),
+  };
+  const faults = schedule(form, strikes);
+  await playRounds({ witness, events, random, eventsPerRound: EVENTS_PER_ROUND, faults, say });
+  const unsettled = await countUnsettled(cluster.fleet, anyOf(cluster));
+  const shared = { witness, events, stops: kills + frozen.length, unsettled };
+  const total = atLeast({ name: 'deliveries', measured: witness.tally().distinct, bound: 20_000 });
+  return {
+    figures: [
+      ...(form === 'long' ? [total] : []),
+      ...verdict(shared),
+      observed('kills of an instance', kills),
+      ...(form === 'long' ? freezeFigures(frozen, witness, events) : []),
+    ],
+    versions: { PostgreSQL: cluster.database.version },
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+/** What those who were not stopped noticed. */
+function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: MediaEvents): readonly Figure[] {
+  const { completeAt } = witness.tally();
+  const late = (name: string): number =>
+    (completeAt.get(name) ?? Number.POSITIVE_INFINITY) - (events.acknowledgedAt.get(name) ?? 0);
+  const withinLease = (name: string, measured: number): Figure =>
+    atMost({ name, measured: Math.round(measured), bound: DELIVERY_LEASE_MS, unit: ' ms' });
+  const placed = frozen.filter(({ isPlaced }) => isPlaced).length;
+  const refused = frozen.reduce((sum, one) => sum + one.refused, 0);
+  return [
+    exactly('freezes at the place that was meant', placed, FREEZE_POINTS.length),
+    observed('events that the others refused at first meanwhile', refused),
+    ...frozen.flatMap(({ point, probes, slowestMs }) => [
+      withinLease(`one frozen ${point.name}: slowest acknowledgement of the others`, slowestMs),
+      withinLease(`one frozen ${point.name}: their slowest delivery`, Math.max(...probes.map(late))),
+    ]),
+  ];
+}
+
+function anyOf({ living: [instance] }: Cluster): Cluster['living'][number] {
+  if (instance === undefined) throw new Error('no instance lives');
+  return instance;
+}

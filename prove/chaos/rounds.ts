@@ -1,0 +1,38 @@
+import type { Random } from '../../test/support/random.ts';
+import type { MediaEvents } from './media-events.ts';
+import type { Tally, Witness } from './witness.ts';
+
+/** Strikes at a moment when some deliveries of the round have been made and others not. */
+export type Fault = () => Promise<void>;
+
+export type Rounds = {
+  readonly witness: Witness;
+  readonly events: MediaEvents;
+  readonly random: Random;
+  readonly eventsPerRound: number;
+  /** One for each round; undefined is a round in peace. */
+  readonly faults: readonly (Fault | undefined)[];
+  readonly say: (line: string) => void;
+};
+
+const ROUNDS_BETWEEN_REPORTS = 5;
+
+/** Posts so many events in each round, strikes once in it, and resolves when all deliveries have come or none comes. */
+export async function playRounds(options: Rounds): Promise<Tally> {
+  const { witness, events, random, eventsPerRound, faults, say } = options;
+  const posts: Promise<void>[] = [];
+  for (const [round, strike] of faults.entries()) {
+    for (let index = 0; index < eventsPerRound; index += 1) posts.push(events.post(`r${round}-${index}`));
+    const deliveries = eventsPerRound * witness.webhooks;
+    const moment = witness.tally().arrivals + random.integer(Math.ceil((deliveries * 4) / 5));
+    await witness.until(({ arrivals }) => arrivals >= moment);
+    await strike?.();
+    if ((round + 1) % ROUNDS_BETWEEN_REPORTS === 0) {
+      say(`${round + 1} of ${faults.length} rounds, ${witness.tally().arrivals} arrivals`);
+    }
+  }
+  await Promise.all(posts);
+  const expected = events.acknowledgedAt.size * witness.webhooks;
+  await witness.until(({ distinct }) => distinct >= expected);
+  return witness.tally();
+}

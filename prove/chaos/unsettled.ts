@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fleet, FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+
+const LOOK_MS = 250;
+/** A lease and a batch, and some. */
+const SETTLED_WITHIN_MS = 60_000;
+
+/** How many webhooks have a delivery that is pending or has failed, once that has stopped to change. */
+export async function countUnsettled(fleet: Fleet, instance: FleetInstance): Promise<number> {
+  const deadline = Date.now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const unsettled = await unsettledNow(fleet, instance);
+    if (unsettled === 0 || Date.now() > deadline) return unsettled;
+    await delay(LOOK_MS);
+  }
+}
+
+async function unsettledNow(fleet: Fleet, instance: FleetInstance): Promise<number> {
+  const { webhooks }: { webhooks?: readonly { readonly id: string }[] } = Object(
+    await fleet.call(instance, 'GET', '/v1/webhooks'),
+  );
+  let count = 0;
+  for (const { id } of webhooks ?? []) {
+    for (const status of ['pending', 'failed']) {
+      const path = `/v1/webhooks/${id}/deliveries?status=${status}&limit=1`;
+      const { deliveries }: { deliveries?: readonly unknown[] } = Object(
+        await fleet.call(instance, 'GET', path),
+      );
+      if (deliveries?.length !== 0) count += 1;
+    }
+  }
+  return count;
+}

@@ -1,0 +1,33 @@
+import { CONCURRENCY_PER_WEBHOOK } from '../../src/server/webhooks/dispatcher/in-flight-deliveries.ts';
+import { MAX_UNWRITTEN_OUTCOMES } from '../../src/server/webhooks/dispatcher/outcome-writer.ts';
+import { atMost, exactly, type Figure, observed } from '../part.ts';
+import type { MediaEvents } from './media-events.ts';
+import type { Witness } from './witness.ts';
+
+export type Verdict = {
+  readonly witness: Witness;
+  readonly events: MediaEvents;
+  /** Stops of an instance after which its deliveries are made by others: kills, and freezes beyond the lease. */
+  readonly stops: number;
+  /** Webhooks with a delivery that is pending or failed at the end. */
+  readonly unsettled: number;
+};
+
+/** What every chaos run claims. */
+export function verdict({ witness, events, stops, unsettled }: Verdict): readonly Figure[] {
+  const { arrivals, distinct, wrongSignatures } = witness.tally();
+  const acknowledged = events.acknowledgedAt.size * witness.webhooks;
+  const perStop = CONCURRENCY_PER_WEBHOOK * witness.webhooks + MAX_UNWRITTEN_OUTCOMES;
+  return [
+    observed('deliveries of acknowledged events', acknowledged),
+    exactly('lost', acknowledged - distinct, 0),
+    exactly('with a wrong signature', wrongSignatures, 0),
+    exactly('left pending or failed', unsettled, 0),
+    atMost({
+      name: `came twice (${stops} × (${CONCURRENCY_PER_WEBHOOK} × ${witness.webhooks} in flight + a batch of ${MAX_UNWRITTEN_OUTCOMES}))`,
+      measured: arrivals - distinct,
+      bound: stops * perStop,
+    }),
+    observed('events refused at first, and sent again', events.refused()),
+  ];
+}

@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Fleet, FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import {
+  expectedSignatures,
+  type Received,
+  startReceiver,
+} from '../../test/server/webhooks/support/receiver.ts';
+
+/** Receives the deliveries of several webhooks, and counts them without the service's help. */
+export type Witness = {
+  readonly webhooks: number;
+  readonly tally: () => Tally;
+  /** Resolves when the tally is enough, or when nothing has come for longer than any lease, retry or restart takes. */
+  readonly until: (isEnough: (tally: Tally) => boolean) => Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+export type Tally = {
+  readonly arrivals: number;
+  /** Deliveries that came at least once. */
+  readonly distinct: number;
+  /** Requests of which either signature is not what the specifications make of their bytes. */
+  readonly wrongSignatures: number;
+  /** By the name of the room, when its event had come to all webhooks. */
+  readonly completeAt: ReadonlyMap<string, number>;
+};
+
+const SILENCE_MS = 90_000;
+const LOOK_MS = 5;
+
+export type WitnessOptions = {
+  readonly fleet: Fleet;
+  /** The instance at which the webhooks are registered. */
+  readonly instance: FleetInstance;
+  readonly webhooks: number;
+};
+
+export async function startWitness({ fleet, instance, webhooks }: WitnessOptions): Promise<Witness> {
+  const secrets = new Map<string, string>();
+  const counter = new Counter(secrets, webhooks);
+  const receiver = await startReceiver((_request, response, received) => {
+    counter.count(received);
+    response.end();
+  });
+  for (let index = 0; index < webhooks; index += 1) {
+    const path = `/${index}`;
+    const created = await fleet.call(instance, 'POST', '/v1/webhooks', { url: `${receiver.url}${path}` });
+    secrets.set(path, secretOf(created));
+  }
+  return {
+    webhooks,
+    tally: () => counter,
+    until: (isEnough) => untilTally(counter, isEnough),
+    close: receiver.close,
+  };
+}
+
+function secretOf(created: unknown): string {
+  const { secret }: { secret?: unknown } = Object(created);
+  if (typeof secret !== 'string') throw new Error('the service gave no secret with the webhook');
+  return secret;
+}
+
+class Counter implements Tally {
+  arrivals = 0;
+  distinct = 0;
+  wrongSignatures = 0;
+  readonly completeAt = new Map<string, number>();
+  readonly #pathsOf = new Map<string, Set<string>>();
+  readonly #secrets: ReadonlyMap<string, string>;
+  readonly #webhooks: number;
+
+  constructor(secrets: ReadonlyMap<string, string>, webhooks: number) {
+    this.#secrets = secrets;
+    this.#webhooks = webhooks;
+  }
+
+  count(received: Received): void {
+    this.arrivals += 1;
+    if (!isSigned(received, this.#secrets.get(received.path) ?? '')) this.wrongSignatures += 1;
+    const { name } = received.body.room;
+    const paths = this.#pathsOf.get(name) ?? new Set();
+    this.#pathsOf.set(name, paths);
+    if (paths.has(received.path)) return;
+    paths.add(received.path);
+    this.distinct += 1;
+    if (paths.size === this.#webhooks) this.completeAt.set(name, received.at);
+  }
+}
+
+function isSigned(received: Received, secret: string): boolean {
+  const { specified, standard } = expectedSignatures(received, secret);
+  const { headers } = received;
+  return headers['x-service-webhook-signature'] === specified && headers['webhook-signature'] === standard;
+}
+
+async function untilTally(tally: Tally, isEnough: (tally: Tally) => boolean): Promise<void> {
+  let last = { arrivals: tally.arrivals, at: performance.now() };
+  while (!isEnough(tally) && performance.now() - last.at < SILENCE_MS) {
+    await delay(LOOK_MS);
+    if (tally.arrivals > last.arrivals) last = { arrivals: tally.arrivals, at: performance.now() };
+  }
+}

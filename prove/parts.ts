@@ -1,0 +1,7 @@
+import { chaosPostgres } from './chaos/postgres.ts';
+import { chaosSqlite } from './chaos/sqlite.ts';
+import type { ProofPart } from './part.ts';
+import { rollingRestart } from './rolling/rolling.ts';
+
+/** Every part of `npm run prove`, in the order of docs/proof.md. */
+export const parts: readonly ProofPart[] = [chaosSqlite, chaosPostgres, rollingRestart];

@@ -1,0 +1,162 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { mediaWebhook, roomFinished } from '../../test/server/webhooks/support/media-webhook.ts';
+import type { Random } from '../../test/support/random.ts';
+import type { Answer, SignedClient } from './signed-client.ts';
+
+/** One thing that a caller does, request by request; throws a {@link WrongSuccess} where a 2xx was not true. */
+export type Operation = {
+  readonly name: string;
+  readonly run: (caller: Caller, id: string) => Promise<void>;
+};
+
+/** Sends one request and counts it. */
+export type Caller = {
+  readonly call: SignedClient['call'];
+  /** As the media server does it, by the way that is for it. */
+  readonly report: (name: string) => Promise<Answer>;
+  readonly mediaSecret: string;
+};
+
+class WrongSuccess extends Error {}
+
+function must(isTrue: boolean, what: string): void {
+  if (!isTrue) throw new WrongSuccess(what);
+}
+
+const token: Operation = {
+  name: 'tokens',
+  run: async ({ call, mediaSecret }, id) => {
+    const answer = await call('POST', '/v1/token', {
+      roomId: id,
+      userId: 'ada',
+      name: 'Ada',
+      role: 'participant',
+    });
+    if (answer.status !== 200) return;
+    const [head, claims, signature] = String(answer.json.token).split('.');
+    const expected = createHmac('sha256', mediaSecret).update(`${head}.${claims}`).digest('base64url');
+    must(signature === expected, 'a token has a wrong signature');
+    const { sub, video } = JSON.parse(Buffer.from(claims ?? '', 'base64url').toString());
+    must(sub === 'ada' && video?.room === id, 'a token is of somebody else');
+  },
+};
+
+const rooms: Operation = {
+  name: 'rooms',
+  run: async ({ call }, id) => {
+    const created = await call('POST', '/v1/rooms', { name: id, emptyTimeout: 60 });
+    if (created.status !== 201) return;
+    const read = await call('GET', `/v1/rooms/${id}`);
+    must(read.status !== 404, 'a room that was created is not there');
+    const deleted = await call('DELETE', `/v1/rooms/${id}`);
+    must(deleted.status !== 404, 'a room that was created cannot be deleted');
+  },
+};
+
+const webhooks: Operation = {
+  name: 'webhooks',
+  run: async ({ call }, id) => {
+    const url = `https://example.com/${id}`;
+    const created = await call('POST', '/v1/webhooks', { url, events: ['ingress_ended'] });
+    if (created.status !== 201) return;
+    const path = `/v1/webhooks/${created.json.id}`;
+    const read = await call('GET', path);
+    must(read.status !== 200 || read.json.url === url, 'a webhook was read with another address');
+    must(read.status !== 404, 'a webhook that was created is not there');
+    const deleted = await call('DELETE', path);
+    if (deleted.status !== 204) return;
+    must((await call('GET', path)).status === 404, 'a webhook that was deleted is there');
+  },
+};
+
+const lists: Operation = {
+  name: 'lists',
+  run: async ({ call }) => {
+    for (const path of ['/v1/rooms?limit=50', '/v1/events?limit=50', '/v1/sessions?limit=50']) {
+      const answer = await call('GET', path);
+      const isPage = Object.values(answer.json).some(Array.isArray);
+      must(answer.status !== 200 || isPage, `${path} answered 200 without a list`);
+    }
+  },
+};
+
+const events: Operation = {
+  name: 'events of the media server',
+  run: async ({ report }, id) => {
+    await report(id);
+  },
+};
+
+const OPERATIONS: readonly Operation[] = [token, token, rooms, webhooks, lists, events, events];
+
+/** Every request of the run, by what became of it. */
+export type Ledger = {
+  readonly requests: number;
+  /** Without an answer, or answered with other than 2xx, but for a 404 that was right. */
+  readonly failures: readonly string[];
+  readonly wrongSuccesses: readonly string[];
+  /** Names of the rooms whose event was answered 200. */
+  readonly reported: readonly string[];
+  readonly timesMs: readonly number[];
+};
+
+export type CallersOptions = {
+  readonly outside: SignedClient;
+  readonly inside: SignedClient;
+  readonly mediaSecret: string;
+  readonly random: Random;
+  readonly callers: number;
+  readonly pauseMs: number;
+};
+
+/** Callers who go on with whatever the seed picks until the signal; resolves when the last one has ended. */
+export async function callUntil(signal: AbortSignal, options: CallersOptions): Promise<Ledger> {
+  const ledger = {
+    requests: 0,
+    failures: [] as string[],
+    wrongSuccesses: [] as string[],
+    reported: [] as string[],
+    timesMs: [] as number[],
+  };
+  const counted = async (name: string, send: () => Promise<Answer>): Promise<Answer> => {
+    ledger.requests += 1;
+    const startedAt = performance.now();
+    const answer = await send().catch(
+      (error: unknown): Answer => ({ status: 0, text: String(error), json: {} }),
+    );
+    ledger.timesMs.push(performance.now() - startedAt);
+    const isFine = (answer.status >= 200 && answer.status < 300) || answer.status === 404;
+    if (!isFine) ledger.failures.push(`${name}: ${answer.status} ${answer.text.slice(0, 200)}`);
+    return answer;
+  };
+  const caller: Caller = {
+    mediaSecret: options.mediaSecret,
+    call: (method, path, body) =>
+      counted(`${method} ${path}`, () => options.outside.call(method, path, body)),
+    report: async (name) => {
+      const send = () =>
+        options.inside.post('/livekit/webhook', mediaWebhook(roomFinished(name), mediaKeys(options)));
+      const answer = await counted('POST /livekit/webhook', send);
+      if (answer.status === 200) ledger.reported.push(name);
+      return answer;
+    },
+  };
+  let count = 0;
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      count += 1;
+      const operation = options.random.pick(OPERATIONS);
+      await operation.run(caller, `roll-${count}`).catch((error: unknown) => {
+        if (!(error instanceof WrongSuccess)) throw error;
+        ledger.wrongSuccesses.push(`${operation.name}: ${error.message}`);
+      });
+      await delay(options.pauseMs);
+    }
+  };
+  await Promise.all(Array.from({ length: options.callers }, loop));
+  return ledger;
+}
+
+const mediaKeys = ({ mediaSecret }: CallersOptions) => ({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
+export const MEDIA_KEY = 'rolling-media';

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { livekitServerVersion } from '../../src/server/dev/binaries/livekit-binary.ts';
+import { createFleet, type Fleet, type FleetInstance } from '../../test/server/webhooks/support/instance.ts';
+import { startHaproxy } from '../../test/support/parts/haproxy.ts';
+import { startLivekit } from '../../test/support/parts/livekit.ts';
+import { createDatabase, startPostgres } from '../../test/support/parts/postgres.ts';
+import { freePort } from '../../test/support/parts/run-part.ts';
+import { Random } from '../../test/support/random.ts';
+import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { percentile } from '../percentile.ts';
+import { type CallersOptions, callUntil, type Ledger, MEDIA_KEY } from './callers.ts';
+import { createSignedClient, type SignedClient } from './signed-client.ts';
+
+const SEED = 20_260_310;
+const CALLERS = 8;
+const PAUSE_MS = 40;
+/** As the shipped configuration says that it is enough. */
+const SHUTDOWN_DELAY = 5;
+/** Every instance is restarted so many times. */
+const ROUNDS = { long: 5, short: 1 } as const;
+/** For the balancer to find an instance: two probes. */
+const SETTLE_MS = 2_500;
+
+export const rollingRestart: ProofPart = {
+  name: 'rolling-restart',
+  title: 'A rolling restart of three instances behind HAProxy',
+  claim:
+    'With the shipped configuration of HAProxy (deploy/haproxy) and SHUTDOWN_DELAY=5, instances are restarted one after the other ' +
+    'while callers go on, and no request fails. What was answered with success is so.',
+  attack: [
+    `Three instances on one PostgreSQL and a real LiveKit, behind Debian's HAProxy with deploy/haproxy/haproxy.cfg as it is. ${CALLERS} ` +
+      'callers send, as a seed picks, tokens, rooms (created, read, deleted), webhooks (created, read, deleted, read once more), pages of ' +
+      'rooms, events and sessions, and events of the media server. Every request is sent once: an error is an error.',
+    'Meanwhile each instance in turn gets SIGTERM, ends, and is started again. Successes are checked: tokens against their ' +
+      'signature and claims, rooms and webhooks by reading them, also from other instances; every event that was answered 200 is looked for ' +
+      'in the list of events at the end.',
+  ],
+  notClaimed: [
+    'That a request survives the crash of the instance that it is at: only the caller may send it again (Idempotency-Key).',
+    'A restart of HAProxy itself, or one without SHUTDOWN_DELAY.',
+    'An upgrade between versions with different schemas: all instances run the same one here.',
+  ],
+  run: restartWhileCalled,
+};
+
+async function restartWhileCalled({ form, say, cleanUp }: ProofContext): Promise<Findings> {
+  const mediaSecret = randomBytes(24).toString('hex');
+  const livekit = await startLivekit({ apiKey: MEDIA_KEY, apiSecret: mediaSecret });
+  cleanUp(livekit.close);
+  const cluster = await startPostgres();
+  cleanUp(cluster.close);
+  const database = await createDatabase(cluster);
+  const fleet = await createFleet({
+    DATABASE_URL: database.url,
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    LIVEKIT_URL: livekit.url,
+    LIVEKIT_API_KEY: livekit.apiKey,
+    LIVEKIT_API_SECRET: livekit.apiSecret,
+    TRUST_PROXY: '1',
+    SHUTDOWN_DELAY: `${SHUTDOWN_DELAY}`,
+  });
+  cleanUp(fleet.close);
+  const ports = [`${await freePort()}`, `${await freePort()}`, `${await freePort()}`] as const;
+  const instances: FleetInstance[] = [];
+  for (const PORT of ports) instances.push(await fleet.start({ PORT }));
+  const [a, b, c] = ports.map((port) => `127.0.0.1:${port}`);
+  const proxy = await startHaproxy([a ?? '', b ?? '', c ?? '']);
+  cleanUp(proxy.close);
+  const outside = createSignedClient(proxy.url, fleet.keys, CALLERS);
+  const inside = createSignedClient(proxy.insideUrl, fleet.keys, CALLERS);
+  await delay(SETTLE_MS);
+  const stop = new AbortController();
+  const callers: CallersOptions = {
+    ...{ outside, inside, mediaSecret },
+    ...{ random: new Random(SEED), callers: CALLERS, pauseMs: PAUSE_MS },
+  };
+  const calling = callUntil(stop.signal, callers);
+  const restarts = ROUNDS[form] * (form === 'long' ? ports.length : 1);
+  for (let count = 0; count < restarts; count += 1) {
+    await restart(fleet, instances, ports[count % ports.length] ?? '');
+    say(`${count + 1} of ${restarts} restarts`);
+    await delay(SETTLE_MS);
+  }
+  stop.abort();
+  const ledger = await calling;
+  for (const failure of [...ledger.failures, ...ledger.wrongSuccesses].slice(0, 20)) say(failure);
+  const missing = await missingEvents(outside, ledger.reported);
+  await Promise.all([outside.close(), inside.close()]);
+  return {
+    figures: [observed('restarts under load', restarts), ...figures(ledger, missing)],
+    versions: { HAProxy: haproxyVersion(), LiveKit: livekitServerVersion },
+    notes: [`Seed ${SEED}.`],
+  };
+}
+
+async function restart(fleet: Fleet, instances: FleetInstance[], port: string): Promise<void> {
+  const index = instances.findIndex(({ url }) => url.endsWith(`:${port}`));
+  await instances[index]?.stop();
+  instances[index] = await fleet.start({ PORT: port });
+}
+
+function figures(ledger: Ledger, missing: number) {
+  return [
+    observed('requests', ledger.requests),
+    exactly('requests that failed', ledger.failures.length, 0),
+    exactly('successes that were not true', ledger.wrongSuccesses.length, 0),
+    observed('events answered 200', ledger.reported.length),
+    exactly('of these not in the list of events', missing, 0),
+    observed('request, median', percentile(ledger.timesMs, 0.5), ' ms'),
+    observed('request, p99', percentile(ledger.timesMs, 0.99), ' ms'),
+    observed('request, slowest', percentile(ledger.timesMs, 1), ' ms'),
+  ];
+}
+
+/** How many of the rooms have no event in the whole list. */
+async function missingEvents(client: SignedClient, names: readonly string[]): Promise<number> {
+  const known = new Set<string>();
+  for (let cursor = ''; ; ) {
+    const { json } = await client.call(
+      'GET',
+      `/v1/events?limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`,
+    );
+    const page: readonly { readonly room?: { readonly name?: string } }[] = Array.isArray(json.events)
+      ? json.events
+      : [];
+    for (const { room } of page) known.add(room?.name ?? '');
+    if (page.length === 0 || typeof json.nextCursor !== 'string') break;
+    cursor = json.nextCursor;
+  }
+  return names.filter((name) => !known.has(name)).length;
+}
+
+function haproxyVersion(): string {
+  return /version (\S+)/.exec(execFileSync('haproxy', ['-v'], { encoding: 'utf8' }))?.[1] ?? '';
+}
