@@ -318,6 +318,9 @@ type RecordingSettings struct {
 	Layout *string `json:"layout,omitempty"`
 	// Records sound alone, into an MP4 file all the same; default false
 	AudioOnly *bool `json:"audioOnly,omitempty"`
+	// Keeps each participant's speech too, encrypted, until the recording is transcribed or for 7 days, so that in its
+	// transcript people who speak at once are all heard; needs a stt-live worker; default false
+	RecordTracks *bool `json:"recordTracks,omitempty"`
 	// Resolution and frames per second of the picture; default H264_720P_30. One of H264_720P_30, H264_720P_60,
 	// H264_1080P_30, H264_1080P_60, PORTRAIT_H264_720P_30, PORTRAIT_H264_720P_60, PORTRAIT_H264_1080P_30,
 	// PORTRAIT_H264_1080P_60.

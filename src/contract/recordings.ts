@@ -21,6 +21,12 @@ export const RecordingSettingsSchema = Type.Object(
     audioOnly: Type.Optional(
       Type.Boolean({ description: 'Records sound alone, into an MP4 file all the same; default false' }),
     ),
+    recordTracks: Type.Optional(
+      Type.Boolean({
+        description:
+          "Keeps each participant's speech too, encrypted, until the recording is transcribed or for 7 days, so that in its transcript people who speak at once are all heard; needs a stt-live worker; default false",
+      }),
+    ),
     preset: Type.Optional(
       Type.Enum(RECORDING_PRESETS, {
         description: 'Resolution and frames per second of the picture; default H264_720P_30',

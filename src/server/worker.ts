@@ -25,8 +25,10 @@ import { startLiveTranscriber } from './transcription/live/live-transcriber.ts';
 import { startMemoryRelease } from './transcription/live/release-native-memory.ts';
 import { startPostTranscriber } from './transcription/post/post-transcriber.ts';
 import type { WorkerKind } from './transcription/store.ts';
+import { createSoundBox, type SoundBox } from './transcription/turns/sound-box.ts';
 import { startTurnListener } from './transcription/turns/turn-listener.ts';
 import { NO_DISPATCHER } from './webhooks/dispatcher/no-dispatcher.ts';
+import { readEncryptionKey } from './webhooks/secrets/encryption-keys.ts';
 
 export type WorkerOptions = {
   readonly kind: WorkerKind;
@@ -94,18 +96,25 @@ type RunningTranscriber = Pick<RunningWorker, 'close'> & {
   readonly waitingSeconds?: () => number;
 };
 
+/** The key of the service: what one worker keeps, another one on the same machine opens. */
+function openSoundBox({ encryptionKeys, dataDir }: Config, { log }: WorkerParts): SoundBox {
+  return createSoundBox(encryptionKeys ?? [readEncryptionKey(dataDir, log)]);
+}
+
 type OpenParts = WorkerParts & {
   readonly store: Store;
   readonly instanceId: string;
   readonly metrics?: WorkerMetrics | undefined;
+  readonly soundBox: SoundBox;
 };
 
-async function start(config: Config, parts: OpenParts, closers: Closers): Promise<void> {
+async function start(config: Config, parts: Omit<OpenParts, 'soundBox'>, closers: Closers): Promise<void> {
   const { kind, speech, instanceId: workerId } = parts;
   let waitingSeconds = (): number => 0;
   const version = packageVersion(findPackageRoot(import.meta.dirname));
   const metrics = createWorkerMetrics({ version, waitingSeconds: () => waitingSeconds() });
-  const opened = { ...parts, metrics };
+  const soundBox = openSoundBox(config, parts);
+  const opened = { ...parts, metrics, soundBox };
   const transcriber = kind === 'stt-post' ? await startPost(config, opened) : await startLive(config, opened);
   waitingSeconds = transcriber.waitingSeconds ?? waitingSeconds;
   closers.add(() => transcriber.close());

@@ -362,6 +362,9 @@ class RecordingSettings(TypedDict, total=False):
     layout: Literal["grid", "speaker", "single-speaker"]
     # Records sound alone, into an MP4 file all the same; default false
     audioOnly: bool
+    # Keeps each participant's speech too, encrypted, until the recording is transcribed or for 7 days, so that in its
+    # transcript people who speak at once are all heard; needs a stt-live worker; default false
+    recordTracks: bool
     # Resolution and frames per second of the picture; default H264_720P_30
     preset: Literal["H264_720P_30", "H264_720P_60", "H264_1080P_30", "H264_1080P_60", "PORTRAIT_H264_720P_30", "PORTRAIT_H264_720P_60", "PORTRAIT_H264_1080P_30", "PORTRAIT_H264_1080P_60"]
 

@@ -31,8 +31,8 @@ export class Recordings {
 
   /** POST /v1/rooms/:roomId/recording/start; the active recording is returned again. A recorder may take 25 s to start. */
   async start(room: string, options: StartRecordingOptions = {}): Promise<RecordingStart> {
-    const { layout, audioOnly, preset, ...rest } = options;
-    const settings = { layout, audioOnly, preset };
+    const { layout, audioOnly, preset, recordTracks, ...rest } = options;
+    const settings = { layout, audioOnly, preset, recordTracks };
     const isAsIs = Object.values(settings).every((each) => each === undefined);
     const path = roomPath(room, 'recording', 'start');
     return await this.#transport.call('POST', path, isAsIs ? rest : withBody(settings, rest));

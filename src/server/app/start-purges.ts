@@ -3,6 +3,7 @@ import type { Loop } from '../platform/jobs/loop.ts';
 import { purgeRecordings } from '../recordings/purge-recordings.ts';
 import type { LibraryDeps } from '../recordings/recordings.ts';
 import { purgeTranscriptions } from '../transcription/purge-transcriptions.ts';
+import { purgeSounds } from '../transcription/turns/purge-sounds.ts';
 import type { Config } from './config/config.ts';
 import type { Store } from './store.ts';
 
@@ -33,6 +34,7 @@ export function startPurges({ values }: Config, deps: StartPurgesDeps): Pick<Loo
       idempotentRequests: (limit) => store.idempotency.purge(clock.now(), limit),
       auditEntries: (limit) => store.audit.purge(beforeDays(AUDIT_RETENTION), limit),
       failedReads: (limit) => store.audit.purgeExpired(clock.now(), limit),
+      turnSounds: (limit) => purgeSounds(store, { now: clock.now(), limit }),
       keys: (limit) => store.keys.purge(beforeDays(AUDIT_RETENTION), limit),
       ...(TRANSCRIPT_RETENTION === undefined ? {} : purgesOfTranscriptions(TRANSCRIPT_RETENTION)),
       ...(RECORDING_RETENTION === undefined ? {} : purgesOfRecordings(RECORDING_RETENTION)),

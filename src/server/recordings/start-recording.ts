@@ -75,7 +75,7 @@ export async function startRecording(
   // Without Redis this fails at once, where a start would search 22 s for a recorder.
   await deps.mediaServer.listEgress({ room, active: true });
   for (;;) {
-    const claim = await claimRoom(deps, room, roomSid);
+    const claim = await claimRoom(deps, { room, roomSid, settings });
     if (claim.claimed) {
       await ensureRecorder(deps, claim.recording);
       const deadline = Math.min(deps.clock.monotonic() + timeoutMs, requestedAt + REQUEST_TIMEOUT_MS);
@@ -105,7 +105,9 @@ function refuseWithoutEffect({ audioOnly, layout, preset }: RecordingSettings): 
   });
 }
 
-async function claimRoom(deps: RecordingDeps, room: string, roomSid: string) {
+type Claim = { readonly room: string; readonly roomSid: string; readonly settings: RecordingSettings };
+
+async function claimRoom(deps: RecordingDeps, { room, roomSid, settings }: Claim) {
   const now = deps.clock.now();
   const path = recordingPath(deps.recordings.pathTemplate, room, now);
   return await deps.store.recordings.claim(
@@ -117,6 +119,7 @@ async function claimRoom(deps: RecordingDeps, room: string, roomSid: string) {
       bucket: deps.recordings.bucket?.bucket ?? null,
       owner: deps.instanceId,
       claimUntil: now + CLAIM_MS,
+      recordTracks: settings.recordTracks === true ? 1 : 0,
     },
     now,
   );

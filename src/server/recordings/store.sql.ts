@@ -105,10 +105,13 @@ type TakeOver = { readonly from: Recording; readonly recording: NewRecording; re
 
 /** Only while the row is as it was seen: of those who try at once, one does it, and the others look again. */
 function takeOver(db: Database, { from, recording, now }: TakeOver): Promise<Recording | undefined> {
-  const { roomSid, filepath, bucket, owner, claimUntil } = recording;
+  const { roomSid, filepath, bucket, owner, claimUntil, recordTracks = 0 } = recording;
   return db
     .updateTable('recordings')
-    .set({ roomSid: roomSid ?? null, filepath, bucket, claimOwner: owner, claimUntil, createdAt: now })
+    .set({
+      ...{ roomSid: roomSid ?? null, filepath, bucket, recordTracks },
+      ...{ claimOwner: owner, claimUntil, createdAt: now },
+    })
     .where('id', '=', from.id)
     .where('status', '=', 'starting')
     .where('claimOwner', '=', from.claimOwner)
@@ -128,6 +131,7 @@ const NOTHING_KNOWN_YET = {
   sizeBytes: null,
   durationMs: null,
   error: null,
+  recordTracks: 0,
 } as const;
 
 /** Columns that differ when somebody else has changed the row since it was read. */
@@ -155,14 +159,45 @@ function listEnded(db: Database, { before, limit, after }: EndedQuery): Promise<
   return select.orderBy('endedAt').orderBy('id').limit(limit).execute();
 }
 
-function deleteRecording({ atomically }: Connection, id: string): Promise<boolean> {
-  return atomically(async (db) => {
+async function deleteRecording(connection: Connection, id: string): Promise<boolean> {
+  await deleteSounds(connection, id);
+  return await connection.atomically(async (db) => {
     const result = await db.deleteFrom('recordings').where('id', '=', id).where(isEnded).executeTakeFirst();
     if (result.numDeletedRows !== 1n) return false;
     await db.deleteFrom('turnListeners').where('recordingId', '=', id).execute();
     await db.deleteFrom('turns').where('recordingId', '=', id).execute();
+    await db.deleteFrom('turnSounds').where('recordingId', '=', id).execute();
     return true;
   });
+}
+
+/** A turn has seconds of some 40 kB each. */
+const TURNS_AT_ONCE = 50;
+
+/** Of an ended recording, in parts, between which others write: an hour of speech is 150 MB. */
+async function deleteSounds({ atomically }: Connection, recordingId: string): Promise<void> {
+  for (;;) {
+    const deleted = await atomically(async (db) => {
+      const ended = db.selectFrom('recordings').select('id').where('id', '=', recordingId).where(isEnded);
+      const oldest = await db
+        .selectFrom('turnSounds')
+        .select('startedAt')
+        .distinct()
+        .where('recordingId', 'in', ended)
+        .orderBy('startedAt')
+        .limit(TURNS_AT_ONCE)
+        .execute();
+      const last = oldest.at(-1);
+      if (last === undefined) return 0;
+      await db
+        .deleteFrom('turnSounds')
+        .where('recordingId', '=', recordingId)
+        .where('startedAt', '<=', last.startedAt)
+        .execute();
+      return oldest.length;
+    });
+    if (deleted < TURNS_AT_ONCE) return;
+  }
 }
 
 function findActive(db: Database, room: string): Promise<Recording | undefined> {

@@ -37,6 +37,8 @@ export type Recording = {
   readonly sizeBytes: number | null;
   readonly durationMs: number | null;
   readonly error: string | null;
+  /** 1 where the speech of each participant is kept for the transcript, else 0. */
+  readonly recordTracks: number;
 };
 
 export interface RecordingStore {
@@ -76,6 +78,7 @@ export type NewRecording = {
   readonly bucket: string | null;
   readonly owner: string;
   readonly claimUntil: number;
+  readonly recordTracks?: number;
 };
 
 export type RecordingClaim =

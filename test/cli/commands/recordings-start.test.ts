@@ -19,6 +19,7 @@ describe('recordings start', () => {
       '{"layout":"speaker","preset":"H264_1080P_30"}',
     );
     expect(await bodyOf('--audio-only')).toContain('{"audioOnly":true}');
+    expect(await bodyOf('--record-tracks')).toContain('{"recordTracks":true}');
     expect(await bodyOf()).not.toContain('{');
   });
 

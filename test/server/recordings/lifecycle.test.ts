@@ -33,6 +33,7 @@ const STARTING: Recording = {
   sizeBytes: null,
   durationMs: null,
   error: null,
+  recordTracks: 0,
 };
 const RECORDING: Recording = {
   ...STARTING,

@@ -58,6 +58,7 @@ const start = defineCommand({
       oneOf(RECORDING_PRESETS),
     ),
     audioOnly: flag('--audio-only', 'sound alone'),
+    recordTracks: flag('--record-tracks', "keep each participant's speech, for the transcript"),
     ...WAIT_OPTIONS,
   },
   examples: [
@@ -68,14 +69,22 @@ const start = defineCommand({
     },
     { line: 'rtc recordings start demo --audio-only', does: 'Only what is heard' },
     {
+      line: 'rtc recordings start demo --record-tracks',
+      does: 'Its transcript will have everybody of those who speak at once',
+    },
+    {
       line: 'rtc recordings start demo --wait --timeout 30s',
       does: 'And waits until its first frame is recorded',
     },
   ],
-  async run(context, { room, layout, preset, audioOnly, wait, timeout }) {
+  async run(context, { room, layout, preset, audioOnly, recordTracks, wait, timeout }) {
     const client = await context.client();
     printHint(context.terminal, 'Starting a recorder, which may take some seconds …');
-    const settings = { layout, preset, audioOnly: audioOnly || undefined };
+    const settings = {
+      ...{ layout, preset },
+      audioOnly: audioOnly || undefined,
+      recordTracks: recordTracks || undefined,
+    };
     const started = await client.recordings.start(room, { ...settings, signal: context.io.signal });
     if (started.status === 'already_recording')
       printStatus(context.terminal, `${room} is being recorded already.`);

@@ -2,6 +2,7 @@ import { keepLease } from '../../platform/jobs/keep-lease.ts';
 import { startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { Transcription } from '../store.ts';
+import { purgeAllSounds } from '../turns/purge-sounds.ts';
 import {
   type CompleteTranscriptionDeps,
   completeTranscription,
@@ -88,6 +89,10 @@ async function work(deps: PostTranscriberDeps, job: Transcription, closing: Abor
       const durationMs = await transcribeRecording(deps, { job, owner, leaseMs: LEASE_MS, signal });
       const isOurs = await completeTranscription(deps, job, durationMs);
       log.info({ transcriptionId, durationMs, isOurs }, 'transcribed a recording');
+      // What is left after an error is deleted by the service within ten minutes.
+      await purgeAllSounds(store, clock.now()).catch((error: unknown) => {
+        log.warn({ transcriptionId, err: error }, 'deleting the sound of tracks failed');
+      });
     } catch (error) {
       if (closing.aborted) return;
       await recordFailure(deps, job, { error, signal }).catch((failure: unknown) => {

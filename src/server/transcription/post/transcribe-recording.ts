@@ -11,11 +11,12 @@ import {
   type VoicedSegment,
 } from '../engines/speech.ts';
 import type { StoredSegment, Transcription, TranscriptionStores } from '../store.ts';
+import { type ReadSoundDeps, readKeptSounds, readOwnTurns } from '../turns/read-sound.ts';
 import { readTurns } from '../turns/read-turns.ts';
 import type { TurnStores } from '../turns/store.ts';
 import { type SpokenSegment, TurnCutter } from '../turns/turn-cutter.ts';
 
-export type TranscribeDeps = {
+export type TranscribeDeps = Pick<ReadSoundDeps, 'soundBox'> & {
   readonly store: Pick<TranscriptionStores & TurnStores, 'transcriptions' | 'recordings' | 'turns'>;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -60,7 +61,8 @@ export async function transcribeRecording(deps: TranscribeDeps, lease: JobLease)
   const turns = await readTurns(deps, recording.id, lease.signal);
   const detector = deps.createDetector(job.language);
   try {
-    const cutter = new TurnCutter(turns, job.originAt);
+    const isKept = await readKeptSounds(deps, recording.id);
+    const cutter = new TurnCutter(turns, job.originAt, isKept);
     const durationMs = await transcribeAudio(deps, lease, { recording, detector, cutter });
     const fields = { transcriptionId: job.id, turns: turns.length, offsetMs: cutter.offsetMs };
     deps.log.debug(fields, 'laid the turns on the recording');
@@ -97,6 +99,10 @@ async function transcribeAudio(
   }
   await pipeline.add(cutter.push(detector.flush()));
   await pipeline.add(cutter.flush());
+  const maxSegmentSeconds = deps.engine.maxSegmentSecondsFor(lease.job.language);
+  for await (const spoken of readOwnTurns(deps, { recordingId: recording.id, cutter, maxSegmentSeconds })) {
+    await pipeline.add(spoken);
+  }
   await pipeline.finish();
   if (!writer.hasText && writer.inaudible !== undefined) throw noWords(deps.engine, writer.inaudible);
   await writer.store();

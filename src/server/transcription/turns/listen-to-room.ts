@@ -2,22 +2,25 @@ import type { AudioTrack } from '../../platform/livekit/room-audio.ts';
 import { SAMPLE_RATE, type VoiceActivityDetector, type VoicedSegment } from '../engines/speech.ts';
 import { checkForGaps, type StayDeps, stayInRoom } from '../live/stay-in-room.ts';
 import { VoicedStream } from '../live/voiced-stream.ts';
+import type { SoundBox } from './sound-box.ts';
+import { SoundMemory } from './sound-memory.ts';
 import type { ListenedRecording } from './store.ts';
 import { TurnWriter, type TurnWriterDeps } from './turn-writer.ts';
 
 /*
  * Listens to one room that is recorded, as a hidden agent: the voice activity detector alone says when each track has
- * speech. No sound is kept and nothing is recognised.
+ * speech. Nothing is recognised, and no sound is kept but that of turns in a recording with recordTracks, sealed.
  */
 
 export type ListenDeps = StayDeps &
   TurnWriterDeps & {
     /** Creates the detector of one track. Its segments have no margins: see Speech. */
     readonly createDetector: () => VoiceActivityDetector;
+    readonly soundBox: Pick<SoundBox, 'seal'>;
   };
 
 export type ListenSettings = {
-  readonly recording: Pick<ListenedRecording, 'recordingId' | 'room'>;
+  readonly recording: Pick<ListenedRecording, 'recordingId' | 'room' | 'recordTracks'>;
   readonly owner: string;
   /** Whether our lease is still valid. Without it another worker may be in the room, and joining would disconnect it. */
   readonly isHeld: () => boolean;
@@ -34,7 +37,7 @@ export type Listening = {
 export function listenToRoom(deps: ListenDeps, settings: ListenSettings): Listening {
   const { recordingId, room } = settings.recording;
   const writer = new TurnWriter(deps, { ...settings, recordingId });
-  const tracks = new TrackListeners(deps, writer);
+  const tracks = new TrackListeners(deps, writer, settings.recording);
   const ending = new AbortController();
   const { signal } = ending;
   const staying = stayInRoom(deps, {
@@ -64,12 +67,14 @@ export function listenToRoom(deps: ListenDeps, settings: ListenSettings): Listen
 class TrackListeners {
   readonly #deps: ListenDeps;
   readonly #writer: TurnWriter;
+  readonly #recording: ListenSettings['recording'];
   readonly #streams = new Set<VoicedStream>();
   #isEnded = false;
 
-  constructor(deps: ListenDeps, writer: TurnWriter) {
+  constructor(deps: ListenDeps, writer: TurnWriter, recording: ListenSettings['recording']) {
     this.#deps = deps;
     this.#writer = writer;
+    this.#recording = recording;
   }
 
   checkForGaps(): void {
@@ -95,9 +100,10 @@ class TrackListeners {
 
   async #listenToEnd(track: AudioTrack): Promise<void> {
     const { clock, createDetector } = this.#deps;
-    const detector = createDetector();
+    const memory = this.#recording.recordTracks === 1 ? new SoundMemory(createDetector()) : undefined;
+    const detector = memory ?? createDetector();
     const onVoiced = (segment: VoicedSegment, startedAt: number): void =>
-      this.#add(track, segment, startedAt);
+      this.#add(track, { segment, startedAt, sound: memory?.soundOf(segment) });
     const stream = new VoicedStream({ clock, detector, onVoiced });
     this.#streams.add(stream);
     try {
@@ -111,8 +117,18 @@ class TrackListeners {
     }
   }
 
-  #add({ trackId, identity, name }: AudioTrack, { samples }: VoicedSegment, startedAt: number): void {
-    const endedAt = startedAt + Math.round((samples.length / SAMPLE_RATE) * 1000);
-    this.#writer.add({ trackId, identity, name: name() || null, startedAt, endedAt });
+  #add({ trackId, identity, name }: AudioTrack, { segment, startedAt, sound }: Heard): void {
+    const endedAt = startedAt + Math.round((segment.samples.length / SAMPLE_RATE) * 1000);
+    const { recordingId } = this.#recording;
+    const sealed = sound && this.#deps.soundBox.seal(sound, { recordingId, trackId, startedAt });
+    const turn = { trackId, identity, name: name() || null, startedAt, endedAt };
+    this.#writer.add({ ...turn, sound: sealed });
   }
 }
+
+type Heard = {
+  readonly segment: VoicedSegment;
+  readonly startedAt: number;
+  /** Undefined where no sound is kept. */
+  readonly sound: Float32Array | undefined;
+};

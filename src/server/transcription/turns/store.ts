@@ -1,4 +1,5 @@
 import type { Recording, RecordingStores } from '../../recordings/store.ts';
+import type { SealedSound, SoundPlace } from './sound-box.ts';
 
 /*
  * The turns of speech while a room was recorded. One stt-live worker at a time listens for a recording, by a lease: a row
@@ -23,6 +24,8 @@ export type ListenedRecording = {
   /** Lease owner; null when nobody has listened yet. */
   readonly owner: string | null;
   readonly leaseUntil: number | null;
+  /** 1 where each participant's sound is kept, else 0. */
+  readonly recordTracks: number;
 };
 
 export type ListeningClaim = {
@@ -30,6 +33,18 @@ export type ListeningClaim = {
   readonly owner: string;
   readonly now: number;
   readonly leaseUntil: number;
+};
+
+/** A turn as the worker heard it, with its sealed sound where the recording keeps tracks. */
+export type HeardTurn = Turn & { readonly sound?: readonly SealedSound[] | undefined };
+
+/** Sound that is kept: of which turn, and sealed with which key. */
+export type KeptSound = Pick<Turn, 'trackId' | 'startedAt'> & { readonly keyId: string };
+
+export type SoundPurge = {
+  /** Unix milliseconds: the sound of turns that began before is deleted in any case. */
+  readonly before: number;
+  readonly limit: number;
 };
 
 export interface TurnStore {
@@ -46,9 +61,18 @@ export interface TurnStore {
   /** Whether a worker listens, or may have turns that are not stored yet. */
   isListening(recordingId: string, now: number): Promise<boolean>;
   /** Adds turns and skips known ones. False when `owner` does not hold the lease. */
-  addTurns(recordingId: string, owner: string, turns: readonly Turn[]): Promise<boolean>;
+  addTurns(recordingId: string, owner: string, turns: readonly HeardTurn[]): Promise<boolean>;
   /** Lists turns by start, then track. */
   listTurns(recordingId: string): Promise<readonly Turn[]>;
+  /** Lists the turns of which the sound is kept. */
+  listSounds(recordingId: string): Promise<readonly KeptSound[]>;
+  /** Reads the sealed sound of a turn, its parts in their order. */
+  readSound(place: SoundPlace): Promise<readonly SealedSound[]>;
+  /**
+   * Deletes at most `limit` parts of sound that is not needed any more: its recording was transcribed and no other
+   * transcription of it waits, or it is older than `before`. Returns how many it deleted.
+   */
+  purgeSounds(purge: SoundPurge): Promise<number>;
 }
 
 export interface TurnStores extends RecordingStores {
@@ -60,5 +84,7 @@ export type TurnListenerRow = {
   readonly owner: string;
   readonly leaseUntil: number;
 };
+
+export type TurnSoundRow = SoundPlace & SealedSound;
 
 export type TurnRow = Turn & { readonly recordingId: Recording['id'] };

@@ -3,6 +3,7 @@ import { SPEECH_MARGINS } from '../audio/voice-activity.ts';
 import { SAMPLE_RATE, type VoicedSegment } from '../engines/speech.ts';
 import { alignTurns, type Span } from './align-turns.ts';
 import { cutAtTurns, overlapOf, type SpokenPart, type TurnSpan } from './cut-at-turns.ts';
+import { selectOwnTurns, withoutOwnTurns } from './own-turns.ts';
 import type { Turn } from './store.ts';
 
 /** Speech of a recording with its speaker. */
@@ -13,6 +14,16 @@ export type SpokenSegment = {
   /** Null where nobody was heard. */
   readonly overlapMs: number | null;
 };
+
+/** A turn that is recognised from its own track and not from the recording. */
+export type OwnTurn = {
+  readonly turn: Turn;
+  /** Milliseconds from the beginning of the recording, where the turn's sound with its margins begins. */
+  readonly from: number;
+  readonly overlapMs: number;
+};
+
+type PlacedTurn = TurnSpan & { readonly turn: Turn };
 
 /** So much speech is held before the turns are laid on it: 4 MB of samples. */
 const HELD_MS = 60_000;
@@ -36,13 +47,21 @@ export class TurnCutter {
   /** The start of the first turn, as far as it is known. */
   readonly #firstMs: number;
   /** The turns by the clock of the recording; undefined before they were aligned. */
-  #spans: readonly TurnSpan[] | undefined;
+  #spans: readonly PlacedTurn[] | undefined;
+  /** Those of them that are recognised from their own tracks, and the others. */
+  #own: readonly PlacedTurn[] = [];
+  #mixed: readonly PlacedTurn[] = [];
+  readonly #isKept: (turn: Turn) => boolean;
   #held: VoicedSegment[] = [];
   #offsetMs = 0;
 
-  /** `originAt`: the beginning of the recording by the clock of the turns, as far as it is known. */
-  constructor(turns: readonly Turn[], originAt: number) {
+  /**
+   * `originAt`: the beginning of the recording by the clock of the turns, as far as it is known. `isKept`: whether the
+   * sound of a turn's own track is there.
+   */
+  constructor(turns: readonly Turn[], originAt: number, isKept: (turn: Turn) => boolean = () => false) {
     this.#turns = turns;
+    this.#isKept = isKept;
     this.#speakers = new Map(turns.map((turn) => [turn.trackId, turn]));
     this.#originAt = originAt;
     this.#firstMs = Math.min(...turns.map(({ startedAt }) => startedAt - originAt));
@@ -62,37 +81,61 @@ export class TurnCutter {
       const unnamed = unheard.map((segment) => ({ segment, speaker: undefined, overlapMs: null }));
       return this.#heldMs() < HELD_MS ? unnamed : [...unnamed, ...this.flush()];
     }
-    const spans = this.#spans;
-    return segments.flatMap((segment) => this.#cut(segment, spans));
+    return segments.flatMap((segment) => this.#cut(segment));
   }
 
   /** Returns the rest. */
   flush(): readonly SpokenSegment[] {
     const held = this.#held;
     this.#held = [];
-    this.#spans ??= this.#align(held);
-    const spans = this.#spans;
-    return held.flatMap((segment) => this.#cut(segment, spans));
+    if (this.#spans === undefined) this.#place(held);
+    return held.flatMap((segment) => this.#cut(segment));
+  }
+
+  /** Turns that are in none of the segments, to be recognised from their own tracks; known after `flush`. */
+  ownTurns(): readonly OwnTurn[] {
+    const spans = this.#spans ?? [];
+    return this.#own.map((placed) => ({
+      turn: placed.turn,
+      from: Math.max(0, placed.from - LEAD_MS),
+      overlapMs: overlapOf(placed, spans),
+    }));
   }
 
   #heldMs(): number {
     return this.#held.map(spanOf).reduce((sum, { from, to }) => sum + to - from, 0);
   }
 
-  #align(speech: readonly VoicedSegment[]): readonly TurnSpan[] {
-    const spans = this.#turns.map(({ trackId, startedAt, endedAt }) => ({
-      ...{ trackId, from: startedAt - this.#originAt, to: endedAt - this.#originAt },
+  #place(speech: readonly VoicedSegment[]): void {
+    const spans = this.#align(speech);
+    this.#spans = spans;
+    this.#own = selectOwnTurns(spans, ({ turn }) => this.#isKept(turn));
+    const own = new Set(this.#own);
+    this.#mixed = spans.filter((span) => !own.has(span));
+  }
+
+  #align(speech: readonly VoicedSegment[]): readonly PlacedTurn[] {
+    const spans = this.#turns.map((turn) => ({
+      ...{ turn, trackId: turn.trackId },
+      ...{ from: turn.startedAt - this.#originAt, to: turn.endedAt - this.#originAt },
     }));
     const withoutMargins = speech
       .map(spanOf)
       .map(({ from, to }) => ({ from: from + LEAD_MS, to: to - TAIL_MS }));
     this.#offsetMs = alignTurns(spans, withoutMargins);
-    return spans.map(({ trackId, from, to }) => ({
-      ...{ trackId, from: from + this.#offsetMs, to: to + this.#offsetMs },
+    return spans.map((span) => ({
+      ...span,
+      ...{ from: span.from + this.#offsetMs, to: span.to + this.#offsetMs },
     }));
   }
 
-  #cut(segment: VoicedSegment, turns: readonly TurnSpan[]): readonly SpokenSegment[] {
+  #cut(segment: VoicedSegment): readonly SpokenSegment[] {
+    const rest = withoutOwnTurns(spanOf(segment), this.#own, this.#mixed);
+    return rest.flatMap((span) => this.#cutRest(pieceOf(segment, span)));
+  }
+
+  #cutRest(segment: VoicedSegment): readonly SpokenSegment[] {
+    const turns = this.#mixed;
     return partsOf(segment, cutAtTurns(spanOf(segment), turns)).map(({ from, to, trackId }) => {
       const piece = { start: segment.start + from, samples: segment.samples.subarray(from, to) };
       const speaker = trackId === undefined ? undefined : this.#speakers.get(trackId);
@@ -125,6 +168,18 @@ function quietestIn({ start, samples }: VoicedSegment, cut: Span): number {
   const indexOf = (ms: number): number =>
     Math.min(samples.length, Math.max(0, Math.round((ms / 1000) * SAMPLE_RATE) - start));
   return quietestPoint(samples, indexOf(cut.from - CUT_MARGIN_MS), indexOf(cut.to + CUT_MARGIN_MS));
+}
+
+function pieceOf(segment: VoicedSegment, { from, to }: Span): VoicedSegment {
+  const { start, samples } = segment;
+  const whole = spanOf(segment);
+  if (from === whole.from && to === whole.to) return segment;
+  const [first, end] = [toSamples(from) - start, toSamples(to) - start].map((index) => Math.max(0, index));
+  return { start: start + (first ?? 0), samples: samples.subarray(first, end) };
+}
+
+function toSamples(ms: number): number {
+  return Math.round((ms / 1000) * SAMPLE_RATE);
 }
 
 /** Milliseconds from the beginning of the recording. */

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Connection } from '../../platform/storage/engine.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
-import type { ListenedRecording, ListeningClaim, Turn, TurnStore } from './store.ts';
+import { addSounds, listSounds, purgeSounds, readSound } from './sounds.sql.ts';
+import type { HeardTurn, ListenedRecording, ListeningClaim, TurnStore } from './store.ts';
 
 /** A literal, not a parameter: both engines use the partial index only when the query repeats its predicate literally. */
 const isActive = sql<boolean>`status in ('starting', 'recording')`;
@@ -46,6 +47,9 @@ export function createTurnStore(connection: Connection): TurnStore {
         .orderBy('startedAt')
         .orderBy('trackId')
         .execute(),
+    listSounds: (recordingId) => listSounds(connection, recordingId),
+    readSound: (place) => readSound(connection, place),
+    purgeSounds: (purge) => purgeSounds(connection, purge),
   };
 }
 
@@ -53,7 +57,7 @@ function listRunning({ db }: Connection): Promise<readonly ListenedRecording[]> 
   return db
     .selectFrom('recordings')
     .leftJoin('turnListeners', 'turnListeners.recordingId', 'recordings.id')
-    .select(['recordings.id as recordingId', 'room', 'owner', 'leaseUntil'])
+    .select(['recordings.id as recordingId', 'room', 'owner', 'leaseUntil', 'recordTracks'])
     .where(isActive)
     .where('status', '=', 'recording')
     .orderBy('createdAt')
@@ -65,7 +69,7 @@ function listEnding({ db }: Connection, stoppedAfter: number): Promise<readonly 
   return db
     .selectFrom('turnListeners')
     .innerJoin('recordings', 'recordings.id', 'turnListeners.recordingId')
-    .select(['recordings.id as recordingId', 'room', 'owner', 'leaseUntil'])
+    .select(['recordings.id as recordingId', 'room', 'owner', 'leaseUntil', 'recordTracks'])
     .where('status', '=', 'stopped')
     .where('endedAt', 'is', null)
     .where('stoppedAt', '>', stoppedAfter)
@@ -96,7 +100,7 @@ type Holder = { readonly recordingId: string; readonly owner: string };
 function addTurns(
   { atomically, dialect }: Connection,
   { recordingId, owner }: Holder,
-  turns: readonly Turn[],
+  turns: readonly HeardTurn[],
 ): Promise<boolean> {
   const rows = turns.map(({ identity, name, trackId, startedAt, endedAt }) => ({
     ...{ recordingId, trackId, startedAt, endedAt },
@@ -115,6 +119,7 @@ function addTurns(
         .onConflict((conflict) => conflict.columns(['recordingId', 'startedAt', 'trackId']).doNothing())
         .execute();
     }
+    await addSounds(db, recordingId, turns);
     return true;
   });
 }

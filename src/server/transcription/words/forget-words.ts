@@ -6,7 +6,7 @@ const BATCH = 100;
 
 /**
  * Deletes what a participant said, as far as transcripts name the speaker, from every transcription of the room or of
- * all rooms, live and of recordings. It is done in parts; after an error the same request does the rest.
+ * all rooms, live and of recordings, and who spoke when in the recordings. It is done in parts; after an error the same request does the rest.
  */
 export async function forgetWords(
   { store }: { readonly store: Pick<WordStores, 'words'> },
@@ -21,5 +21,6 @@ export async function forgetWords(
     for (const id of deleted) transcriptions.add(id);
   }
   const remains = await store.words.countRemains(speaker);
+  while ((await store.words.forgetTurns(speaker, BATCH)) > 0);
   return { segments, transcriptions: transcriptions.size, ...remains };
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../../platform/storage/engine.ts';
 import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import type { TurnRow } from '../turns/store.ts';
 import type { Speaker, SpeechRemains } from './store.ts';
 
 type FoundRow = { readonly id: string; readonly transcriptionId: string };
@@ -27,6 +28,33 @@ export function forget(
     await sql`delete from "interimSegments" where identity = ${identity} and ${ofRoom}`.execute(db);
     changes.note(db, 'transcriptions');
     return deleted.map(({ transcriptionId }) => transcriptionId);
+  });
+}
+
+type FoundTurn = Pick<TurnRow, 'recordingId' | 'trackId' | 'startedAt'>;
+
+/** With the sound of them that was kept. */
+export function forgetTurns({ atomically }: Connection, speaker: Speaker, limit: number): Promise<number> {
+  const { room } = speaker;
+  const ofRoom =
+    room === undefined
+      ? sql`1 = 1`
+      : sql`"recordingId" in (select id from recordings where room = ${sanitizeText(room)})`;
+  return atomically(async (db) => {
+    const { rows } = await sql<FoundTurn>`
+      select "recordingId", "trackId", "startedAt" from turns
+      where identity = ${sanitizeText(speaker.identity)} and ${ofRoom} limit ${limit}`.execute(db);
+    for (const { recordingId, trackId, startedAt } of rows) {
+      for (const table of ['turnSounds', 'turns'] as const) {
+        await db
+          .deleteFrom(table)
+          .where('recordingId', '=', recordingId)
+          .where('startedAt', '=', startedAt)
+          .where('trackId', '=', trackId)
+          .execute();
+      }
+    }
+    return rows.length;
   });
 }
 

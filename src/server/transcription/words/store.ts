@@ -45,6 +45,11 @@ export interface WordStore {
    * transcription of each segment that was deleted.
    */
   forget(speaker: Speaker, limit: number): Promise<readonly string[]>;
+  /**
+   * Deletes at most `limit` turns of a participant, who spoke when in recordings, with their sound. Returns how many it
+   * deleted.
+   */
+  forgetTurns(speaker: Speaker, limit: number): Promise<number>;
   /** What is left that has, or will have, the participant's speech. */
   countRemains(speaker: Speaker): Promise<SpeechRemains>;
 }

@@ -4,13 +4,14 @@ import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
 import type { TranscriptionRow } from '../../platform/storage/schema/tables.ts';
 import { toTranscription } from '../rows.sql.ts';
 import type { StoredSegment } from '../store.ts';
-import { countRemains, forget } from './forget.sql.ts';
+import { countRemains, forget, forgetTurns } from './forget.sql.ts';
 import type { WordHit, WordHits, WordQuery, WordStore } from './store.ts';
 
 export function createWordStore(connection: Connection): WordStore {
   return {
     search: (query) => search(connection, query),
     forget: (speaker, limit) => forget(connection, speaker, limit),
+    forgetTurns: (speaker, limit) => forgetTurns(connection, speaker, limit),
     countRemains: (speaker) => countRemains(connection, speaker),
   };
 }

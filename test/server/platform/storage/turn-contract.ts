@@ -17,9 +17,9 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
     });
     afterEach(() => ground.close());
 
-    async function record(id: string, at = 1_000): Promise<void> {
+    async function record(id: string, at = 1_000, recordTracks = 0): Promise<void> {
       const recording = { id, room: `room of ${id}`, filepath: `${id}.mp4`, bucket: null };
-      await store.recordings.claim({ ...recording, owner: 'maker', claimUntil: at + 500 }, at);
+      await store.recordings.claim({ ...recording, owner: 'maker', claimUntil: at + 500, recordTracks }, at);
       const created = { owner: 'maker', egressId: `EG_${id}`, at: at + 1 };
       await observeRecording(store, id, { type: 'egress-created', ...created });
     }
@@ -32,11 +32,11 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       (await turns.listListened(stoppedAfter)).map(({ recordingId }) => recordingId);
 
     it('are wanted of running recordings, the oldest first', async () => {
-      await record('two', 1_200);
+      await record('two', 1_200, 1);
       await record('one', 1_000);
       expect(await turns.listListened(0)).toEqual([
-        { recordingId: 'one', room: 'room of one', owner: null, leaseUntil: null },
-        { recordingId: 'two', room: 'room of two', owner: null, leaseUntil: null },
+        { recordingId: 'one', room: 'room of one', owner: null, leaseUntil: null, recordTracks: 0 },
+        { recordingId: 'two', room: 'room of two', owner: null, leaseUntil: null, recordTracks: 1 },
       ]);
       await claim('two', 'a');
       expect((await turns.listListened(0))[1]).toMatchObject({ owner: 'a', leaseUntil: 3_000 });
@@ -117,6 +117,78 @@ export function describeTurns(engine: string, prepare: () => Promise<Ground>): v
       const many = Array.from({ length: 350 }, (_, index) => turn('ada', index));
       expect(await turns.addTurns('one', 'a', many)).toBe(true);
       expect(await turns.listTurns('one')).toEqual(many);
+    });
+
+    describe('with sound', () => {
+      const part = (index: number) => ({ keyId: 'key', part: index, sealed: `sealed ${index}` });
+      const heard = (identity: string, startedAt: number) => ({
+        ...turn(identity, startedAt),
+        sound: [part(0), part(1)],
+      });
+      const place = (identity: string, startedAt: number) => ({
+        ...{ recordingId: 'one', trackId: `TR_${identity}`, startedAt },
+      });
+      const read = async (identity: string, startedAt: number) =>
+        (await turns.readSound(place(identity, startedAt))).map(({ sealed }) => sealed);
+      const transcribe = async (id: string, language: string) => {
+        const job = { ...{ id, room: 'room of one', recordingId: 'one', egressId: 'EG_one' }, language };
+        await store.transcriptions.enqueuePost({ ...job, speakers: {}, createdAt: 3_000, originAt: 3_000 });
+        const claim = { owner: 'w', now: 3_000, leaseUntil: 9_000, limit: 1, supports: () => true };
+        await store.transcriptions.claimPost(claim);
+      };
+      const complete = (id: string) =>
+        store.transcriptions.recordPostOutcome(id, 'w', {
+          status: 'completed',
+          endedAt: 4_000,
+          durationMs: 1,
+        });
+      beforeEach(async () => {
+        await record('one');
+        await claim('one', 'a');
+        await turns.addTurns('one', 'a', [heard('ada', 10), heard('bob', 20), turn('eve', 30)]);
+      });
+
+      it('have the sound with them, in parts', async () => {
+        await turns.addTurns('one', 'a', [heard('ada', 10)]);
+        expect(await turns.listSounds('one')).toEqual([
+          { trackId: 'TR_ada', startedAt: 10, keyId: 'key' },
+          { trackId: 'TR_bob', startedAt: 20, keyId: 'key' },
+        ]);
+        expect(await turns.readSound(place('ada', 10))).toEqual([part(0), part(1)]);
+        expect(await read('eve', 30)).toEqual([]);
+        expect(await turns.listTurns('one')).toHaveLength(3);
+      });
+
+      it('lose the sound once the recording is transcribed, and no other transcription of it waits', async () => {
+        const purge = () => turns.purgeSounds({ before: 0, limit: 100 });
+        await transcribe('tr_1', 'en');
+        await transcribe('tr_2', 'it');
+        expect(await purge()).toBe(0);
+        await complete('tr_1');
+        expect(await purge()).toBe(0);
+        await complete('tr_2');
+        expect(await turns.purgeSounds({ before: 0, limit: 3 })).toBe(3);
+        expect(await purge()).toBe(1);
+        expect(await turns.listSounds('one')).toEqual([]);
+        expect(await turns.listTurns('one')).toHaveLength(3);
+      });
+
+      it('lose the sound when it is too old', async () => {
+        expect(await turns.purgeSounds({ before: 20, limit: 100 })).toBe(2);
+        expect(await read('ada', 10)).toEqual([]);
+        expect(await read('bob', 20)).toEqual(['sealed 0', 'sealed 1']);
+      });
+
+      it('lose the sound with the recording, not before it has ended', async () => {
+        const many = Array.from({ length: 120 }, (_, index) => heard('ada', 100 + index));
+        await turns.addTurns('one', 'a', many);
+        expect(await store.recordings.delete('one')).toBe(false);
+        expect(await turns.listSounds('one')).toHaveLength(122);
+        await end('one', 3_000);
+        expect(await store.recordings.delete('one')).toBe(true);
+        expect(await turns.listSounds('one')).toEqual([]);
+        expect(await read('ada', 110)).toEqual([]);
+      });
     });
 
     it('are deleted with their recording, whose worker can add none afterwards', async () => {

@@ -192,6 +192,32 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
         expect(await words.forget({ identity: '\0\uD800', room: '\0' }, 9)).toEqual([]);
       });
 
+      it('are forgotten with the turns and their sound in recordings of the room, or of every room', async () => {
+        const sound = [{ keyId: 'key', part: 0, sealed: 'sealed' }];
+        for (const room of ['one', 'two']) {
+          const recording = { id: `rec ${room}`, room, filepath: `${room}.mp4`, bucket: null };
+          await store.recordings.claim({ ...recording, owner: 'maker', claimUntil: 500 }, 1);
+          const lease = { recordingId: recording.id, owner: 'a', now: 2, leaseUntil: 9 };
+          await store.turns.claimListening(lease);
+          const spoken = ['ada', 'bea', 'ada'].map((identity, index) => ({
+            ...{ trackId: `TR_${identity}`, identity, name: null, sound },
+            ...{ startedAt: index, endedAt: index + 1 },
+          }));
+          await store.turns.addTurns(recording.id, 'a', spoken);
+        }
+        const left = async (room: string) => ({
+          turns: (await store.turns.listTurns(`rec ${room}`)).map(({ identity }) => identity),
+          sounds: (await store.turns.listSounds(`rec ${room}`)).map(({ trackId }) => trackId),
+        });
+        expect(await words.forgetTurns(ada, 1)).toBe(1);
+        expect(await words.forgetTurns(ada, 5)).toBe(1);
+        expect(await words.forgetTurns(ada, 5)).toBe(0);
+        expect(await left('one')).toEqual({ turns: ['bea'], sounds: ['TR_bea'] });
+        expect((await left('two')).turns).toHaveLength(3);
+        expect(await words.forgetTurns({ ...ada, room: undefined }, 5)).toBe(2);
+        expect(await left('two')).toEqual({ turns: ['bea'], sounds: ['TR_bea'] });
+      });
+
       it('are stored further by what runs, and stay in recordings', async () => {
         await say('one', ['coffee'], { identity: 'ada' });
         expect(await words.countRemains(ada)).toEqual({ running: 1, recordings: 0 });

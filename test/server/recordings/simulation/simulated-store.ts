@@ -82,7 +82,7 @@ export class SimulatedDatabase {
     return updated;
   }
 
-  #claim({ owner, roomSid = null, ...claim }: NewRecording, now: number): RecordingClaim {
+  #claim({ owner, roomSid = null, recordTracks = 0, ...claim }: NewRecording, now: number): RecordingClaim {
     const active = this.#activeOf(claim.room);
     const mayTakeOver = active?.id === claim.id && hasClaimRunOut(active, now);
     if (active !== undefined && !mayTakeOver) return { claimed: false, recording: active };
@@ -90,6 +90,7 @@ export class SimulatedDatabase {
       ...EMPTY,
       ...claim,
       roomSid,
+      recordTracks,
       claimOwner: owner,
       createdAt: now,
     };
@@ -119,4 +120,5 @@ const EMPTY = {
   sizeBytes: null,
   durationMs: null,
   error: null,
+  recordTracks: 0,
 } as const;

@@ -4,12 +4,17 @@ import type { Recording } from '../../../../src/contract/recordings.ts';
 import type { PostQueued, PostTranscriptionDetail } from '../../../../src/contract/transcription.ts';
 import { loadConfig } from '../../../../src/server/app/config/config.ts';
 import { systemClock, systemIds } from '../../../../src/server/platform/system.ts';
-import type { Turn } from '../../../../src/server/transcription/turns/store.ts';
+import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
+import { createSoundBox } from '../../../../src/server/transcription/turns/sound-box.ts';
+import type { HeardTurn } from '../../../../src/server/transcription/turns/store.ts';
 import { type RunningWorker, startWorker } from '../../../../src/server/worker.ts';
 import { keepingLog } from '../../../support/app.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 import { type MediaFiles, makeMediaFiles } from '../audio/media-files.ts';
 import { startTranscriptionStage, type TranscriptionStage } from '../support/transcription-stage.ts';
+
+const KEY = Buffer.alloc(32, 7);
+const soundBox = createSoundBox([KEY]);
 
 let stage: TranscriptionStage;
 let media: MediaFiles;
@@ -23,6 +28,7 @@ beforeAll(async () => {
     API_SECRET: 's',
     DATA_DIR: stage.dataDir,
     RECORDING_DIR: stage.recordingDir,
+    ENCRYPTION_KEY: KEY.toString('base64'),
   };
   const parts = { log: keepingLog([]), clock: systemClock, ids: systemIds };
   worker = await startWorker(loadConfig(settings), { ...parts, kind: 'stt-post', speech: testSpeech() });
@@ -40,7 +46,10 @@ afterAll(async () => {
 type Spoken = readonly [identity: string, fromMs: number, toMs: number];
 
 /** A recording of that sound, to which a worker listened whose clock is `lateMs` behind the recorder's. */
-async function record(spoken: readonly Spoken[], lateMs = 0): Promise<Recording> {
+async function record(
+  spoken: readonly Spoken[],
+  { lateMs = 0, isKept = false }: { lateMs?: number; isKept?: boolean } = {},
+): Promise<Recording> {
   const { turns } = stage.store;
   const { egressId } = await stage.record();
   const stored = await stage.store.recordings.findByEgressId(egressId);
@@ -55,9 +64,11 @@ async function record(spoken: readonly Spoken[], lateMs = 0): Promise<Recording>
   const recording = await vi.waitUntil(ended, { timeout: 20_000, interval: 50 });
   await copyFile(call, recording.file?.path ?? '');
   const origin = Date.parse(recording.mediaStartedAt ?? '') - lateMs;
-  const found = spoken.map(([identity, from, to]): Turn => {
+  const found = spoken.map(([identity, from, to]): HeardTurn => {
     const times = { startedAt: origin + from, endedAt: origin + to };
-    return { trackId: `TR_${identity}`, identity, name: identity.toUpperCase(), ...times };
+    const turn = { trackId: `TR_${identity}`, identity, name: identity.toUpperCase(), ...times };
+    const sound = new Float32Array(((to - from) / 1000) * SAMPLE_RATE).fill(0.5);
+    return isKept ? { ...turn, sound: soundBox.seal(sound, { ...turn, recordingId }) } : turn;
   });
   expect(await turns.addTurns(recordingId, 'test', found)).toBe(true);
   await turns.releaseListening(recordingId, 'test');
@@ -115,11 +126,30 @@ describe('the transcript of a recording to which a worker listened', { timeout: 
   });
 
   it('is named rightly when the clocks are more than a second apart', async () => {
-    expect(spans(await transcribe(await record(CALL, 1_300)))).toEqual([
+    expect(spans(await transcribe(await record(CALL, { lateMs: 1_300 })))).toEqual([
       ['ada', near(1), near(3)],
       ['bob', near(3), near(5)],
       ['ada', near(6), near(9)],
     ]);
+  });
+
+  it('has everybody of those who speak at once, where their own tracks were kept', async () => {
+    const recording = await record(CALL, { isKept: true });
+    const done = await transcribe(recording);
+    expect(spans(done)).toEqual([
+      ['ada', near(1), near(3)],
+      ['bob', near(3), near(5)],
+      ['ada', near(6), near(9)],
+      ['eve', near(6.4), near(7.4)],
+    ]);
+    expect(done.segments.map(({ overlap, text }) => [overlap, text])).toEqual([
+      [undefined, expect.stringMatching(/^2\.\d seconds$/)],
+      [undefined, expect.stringMatching(/^[12]\.\d seconds$/)],
+      [true, '3.0 seconds'],
+      [true, '1.0 seconds'],
+    ]);
+    const stored = await stage.store.recordings.findByEgressId(recording.recordingId);
+    await expect.poll(() => stage.store.turns.listSounds(stored?.id ?? '')).toEqual([]);
   });
 
   it('names nobody where nobody was heard, even if only one name is known', async () => {

@@ -25,6 +25,40 @@ const spansOf = (cutter: TurnCutter, segments: readonly VoicedSegment[]) =>
     overlapMs,
   }));
 
+describe('turns whose own sound was kept', () => {
+  const ownOf = (cutter: TurnCutter) =>
+    cutter.ownTurns().map(({ turn: { identity }, from, overlapMs }) => ({ identity, from, overlapMs }));
+  const kept = () => true;
+
+  it('are taken from their own tracks where others speak too, and not from the recording', () => {
+    const turns = [turn('ada', 1_000, 4_000), turn('bob', 3_000, 6_000), turn('eve', 7_000, 9_000)];
+    const cutter = new TurnCutter(turns, ORIGIN, kept);
+    expect(spansOf(cutter, [voiced(900, 6_100), voiced(6_900, 9_100)])).toMatchObject([
+      { from: 6_900, to: 9_100, identity: 'eve' },
+    ]);
+    expect(ownOf(cutter)).toEqual([
+      { identity: 'ada', from: 750, overlapMs: 1_000 },
+      { identity: 'bob', from: 2_750, overlapMs: 1_000 },
+    ]);
+  });
+
+  it('leave the speech of others beside them in the recording', () => {
+    const turns = [turn('ada', 0, 2_000), turn('bob', 1_000, 2_000), turn('ada', 2_100, 5_000)];
+    const cutter = new TurnCutter(turns, ORIGIN, kept);
+    expect(spansOf(cutter, [voiced(0, 5_000)])).toMatchObject([
+      { from: 2_000, to: 5_000, identity: 'ada', overlapMs: 0 },
+    ]);
+    expect(ownOf(cutter).map(({ identity }) => identity)).toEqual(['ada', 'bob']);
+  });
+
+  it('leave the recording as it is where the sound of one of them is missing', () => {
+    const turns = [turn('ada', 0, 4_000), turn('bob', 1_000, 1_800)];
+    const cutter = new TurnCutter(turns, ORIGIN, ({ identity }) => identity === 'ada');
+    expect(spansOf(cutter, [voiced(0, 4_000)])).toMatchObject([{ identity: 'ada', overlapMs: 800 }]);
+    expect(ownOf(cutter)).toEqual([]);
+  });
+});
+
 describe('the speech of a recording', () => {
   it('passes as it is where no worker listened', () => {
     const segment = voiced(0, 3_000);

@@ -8,6 +8,7 @@ import type { JoinRequest } from '../../../../src/server/platform/livekit/room-a
 import { systemClock } from '../../../../src/server/platform/system.ts';
 import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
 import { readTurns } from '../../../../src/server/transcription/turns/read-turns.ts';
+import { createSoundBox } from '../../../../src/server/transcription/turns/sound-box.ts';
 import {
   startTurnListener,
   type TurnListener,
@@ -16,6 +17,7 @@ import { keepingLog, type LogLine } from '../../../support/app.ts';
 import { observeRecording } from '../../../support/observe-recording.ts';
 import { testSpeech } from '../../../support/test-speech.ts';
 
+const soundBox = createSoundBox([Buffer.alloc(32, 7)]);
 let folder: string;
 let store: Store;
 let log: LogLine[];
@@ -99,13 +101,14 @@ function work(workerId: string): TurnListener {
     subscriber: rooms.subscriber,
     mediaServer: { listRooms: async ([name = '']: readonly string[] = []) => [{ name } as never] },
     createDetector: testSpeech().createTurnDetector,
+    soundBox,
     onRoomLeft: () => {},
   });
   workers.push(worker);
   return worker;
 }
 
-async function record(id: string, room = `room of ${id}`): Promise<void> {
+async function record(id: string, room = `room of ${id}`, recordTracks = 0): Promise<void> {
   const now = Date.now();
   const recording = {
     id,
@@ -114,6 +117,7 @@ async function record(id: string, room = `room of ${id}`): Promise<void> {
     bucket: null,
     owner: 'maker',
     claimUntil: now + 5_000,
+    recordTracks,
   };
   await store.recordings.claim(recording, now);
   await observeRecording(store, id, {
@@ -146,6 +150,35 @@ describe('a worker', { timeout: 30_000 }, () => {
     await end('one');
     await untilReleased('one');
     expect(rooms.left).toEqual(['room of one']);
+  });
+
+  it('keeps no sound', async () => {
+    work('a');
+    await record('one');
+    await untilJoined(1);
+    rooms.publish('room of one', 'ada').say(1);
+    await expect.poll(() => identities('one'), poll).toEqual(['ada']);
+    expect(await store.turns.listSounds('one')).toEqual([]);
+  });
+
+  it('keeps the sound of each turn, sealed, in a recording with recordTracks', async () => {
+    work('a');
+    await record('one', 'demo', 1);
+    await untilJoined(1);
+    const ada = rooms.publish('demo', 'ada');
+    ada.say(1.5);
+    ada.say(1);
+    await expect.poll(() => identities('one'), poll).toEqual(['ada', 'ada']);
+    const sounds = await store.turns.listSounds('one');
+    const lengths = await Promise.all(
+      sounds.map(async ({ trackId, startedAt }) => {
+        const place = { recordingId: 'one', trackId, startedAt };
+        const parts = await store.turns.readSound(place);
+        return soundBox.open(parts, place).length / SAMPLE_RATE;
+      }),
+    );
+    // With a quarter of a second before it and two tenths after it, as far as they are there.
+    expect(lengths.toSorted()).toEqual([expect.closeTo(1.4, 1), expect.closeTo(1.7, 1)]);
   });
 
   it('stores the turn that is just spoken when the recording ends, before anybody reads the turns', async () => {

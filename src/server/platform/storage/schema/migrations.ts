@@ -5,7 +5,7 @@ import { createSearch } from './search-tables.ts';
 import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
-import { createTurnTables, indexTurns } from './turn-tables.ts';
+import { createTurnSounds, createTurnTables, indexTurns } from './turn-tables.ts';
 
 export type Migration = {
   readonly name: string;
@@ -34,6 +34,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '018-event-traces', up: addTraceparent },
   { name: '019-ended', up: indexEnded },
   { name: '020-failed-reads', up: addAuditExpiry },
+  { name: '021-turn-sounds', up: createTurnSounds },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

@@ -10,7 +10,7 @@ import type {
 import type { Recording } from '../../../recordings/store.ts';
 import type { Block } from '../../../rooms/store.ts';
 import type { StoredSegment, Transcription } from '../../../transcription/store.ts';
-import type { TurnListenerRow, TurnRow } from '../../../transcription/turns/store.ts';
+import type { TurnListenerRow, TurnRow, TurnSoundRow } from '../../../transcription/turns/store.ts';
 import type { Attempt, Delivery, Webhook } from '../../../webhooks/store.ts';
 
 /** Every table for the query layer. Columns have the names of the records' fields, so that rows need no mapping. */
@@ -38,6 +38,7 @@ export type Tables = {
   readonly speechWorkers: SpeechWorkerRow;
   readonly turns: TurnRow;
   readonly turnListeners: TurnListenerRow;
+  readonly turnSounds: TurnSoundRow;
 };
 
 /** `scopes` is a list as JSON text. */

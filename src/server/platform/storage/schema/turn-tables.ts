@@ -24,6 +24,25 @@ export async function createTurnTables(db: Kysely<Tables>, { text, integer }: Co
   await db.schema.alterTable('interimSegments').addColumn('overlapMs', integer).execute();
 }
 
+/** Migration 021: each participant's sound, for recordings that ask for it. */
+export async function createTurnSounds(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .alterTable('recordings')
+    .addColumn('recordTracks', integer, (column) => column.notNull().defaultTo(0))
+    .execute();
+  await db.schema
+    .createTable('turnSounds')
+    .addColumn('recordingId', text, (column) => column.notNull())
+    .addColumn('trackId', text, (column) => column.notNull())
+    .addColumn('startedAt', integer, (column) => column.notNull())
+    .addColumn('part', integer, (column) => column.notNull())
+    .addColumn('keyId', text, (column) => column.notNull())
+    .addColumn('sealed', text, (column) => column.notNull())
+    .addPrimaryKeyConstraint('turnSoundsKey', ['recordingId', 'startedAt', 'trackId', 'part'])
+    .execute();
+  await db.schema.createIndex('turnSoundsByAge').on('turnSounds').column('startedAt').execute();
+}
+
 /** Migration 017: in which recordings a participant was heard. */
 export async function indexTurns(db: Kysely<Tables>): Promise<void> {
   await db.schema.createIndex('turnsOfIdentity').on('turns').columns(['identity', 'recordingId']).execute();

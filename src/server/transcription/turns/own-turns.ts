@@ -1,0 +1,46 @@
+import type { Span } from './align-turns.ts';
+import type { TurnSpan } from './cut-at-turns.ts';
+
+/** Shorter speech beside such turns belongs to them when nobody else was heard: the detectors do not agree exactly. */
+const MIN_REST_MS = 1_000;
+/** Shorter parts have no word. */
+const MIN_HEARD_MS = 200;
+
+/**
+ * Selects the turns that are recognised from their own track: those that overlap with another participant's, where the
+ * sound of all of these was kept.
+ */
+export function selectOwnTurns<T extends TurnSpan>(
+  turns: readonly T[],
+  isKept: (turn: T) => boolean,
+): readonly T[] {
+  return turns.filter((turn) => {
+    const others = turns.filter((other) => other.trackId !== turn.trackId && overlaps(turn, other));
+    return others.length > 0 && isKept(turn) && others.every(isKept);
+  });
+}
+
+/** What is left of a stretch of the recording's speech without the turns that are recognised from their own tracks. */
+export function withoutOwnTurns(
+  speech: Span,
+  own: readonly TurnSpan[],
+  others: readonly TurnSpan[],
+): readonly Span[] {
+  const taken = own.filter((turn) => overlaps(turn, speech)).toSorted((one, other) => one.from - other.from);
+  if (taken.length === 0) return [speech];
+  const rest: Span[] = [];
+  let { from } = speech;
+  for (const turn of taken) {
+    if (turn.from > from) rest.push({ from, to: turn.from });
+    from = Math.max(from, turn.to);
+  }
+  if (from < speech.to) rest.push({ from, to: speech.to });
+  return rest.filter((span) => {
+    const isHeard = others.some((turn) => overlaps(turn, span));
+    return span.to - span.from >= (isHeard ? MIN_HEARD_MS : MIN_REST_MS);
+  });
+}
+
+function overlaps(one: Span, other: Span): boolean {
+  return one.from < other.to && other.from < one.to;
+}

@@ -1,0 +1,74 @@
+import type { Log } from '../../platform/log.ts';
+import { splitSegment } from '../audio/split-segment.ts';
+import { SAMPLE_RATE } from '../engines/speech.ts';
+import type { SoundBox } from './sound-box.ts';
+import type { Turn, TurnStores } from './store.ts';
+import type { SpokenSegment, TurnCutter } from './turn-cutter.ts';
+
+export type ReadSoundDeps = {
+  readonly store: Pick<TurnStores, 'turns'>;
+  readonly soundBox: Pick<SoundBox, 'canOpen' | 'open'>;
+  readonly log: Log;
+};
+
+type TurnKey = Pick<Turn, 'trackId' | 'startedAt'>;
+
+/** Returns whether the sound of a turn is kept and can be opened. */
+export async function readKeptSounds(
+  { store, soundBox, log }: ReadSoundDeps,
+  recordingId: string,
+): Promise<(turn: TurnKey) => boolean> {
+  const kept = await store.turns.listSounds(recordingId);
+  const openable = kept.filter(({ keyId }) => soundBox.canOpen(keyId));
+  if (openable.length < kept.length) {
+    const fields = { recordingId, sounds: kept.length - openable.length };
+    log.warn(
+      fields,
+      'the sound of tracks was sealed with another key; give all workers the same ENCRYPTION_KEY',
+    );
+  }
+  const keys = new Set(openable.map(keyOf));
+  return (turn) => keys.has(keyOf(turn));
+}
+
+type OwnTurns = {
+  readonly recordingId: string;
+  readonly cutter: Pick<TurnCutter, 'ownTurns'>;
+  /** Longest input of the recogniser. */
+  readonly maxSegmentSeconds: number;
+};
+
+/** The turns in which people speak at once, each from its own track and one after the other. */
+export async function* readOwnTurns(
+  deps: ReadSoundDeps,
+  { recordingId, cutter, maxSegmentSeconds }: OwnTurns,
+): AsyncGenerator<readonly SpokenSegment[]> {
+  for (const { turn, from, overlapMs } of cutter.ownTurns()) {
+    const samples = await readSound(deps, recordingId, turn);
+    if (samples === undefined) continue;
+    const start = Math.round((from / 1000) * SAMPLE_RATE);
+    const pieces = splitSegment({ start, samples }, maxSegmentSeconds * SAMPLE_RATE);
+    yield pieces.map((segment) => ({ segment, speaker: turn, overlapMs }));
+  }
+}
+
+/** Undefined when it was deleted since, or is not what was sealed, which is logged. */
+async function readSound(
+  { store, soundBox, log }: ReadSoundDeps,
+  recordingId: string,
+  { trackId, startedAt }: TurnKey,
+): Promise<Float32Array | undefined> {
+  const place = { recordingId, trackId, startedAt };
+  const parts = await store.turns.readSound(place);
+  if (parts.length === 0) return undefined;
+  try {
+    return soundBox.open(parts, place);
+  } catch (error) {
+    log.error({ recordingId, trackId, err: error }, 'the sound of a turn cannot be opened');
+    return undefined;
+  }
+}
+
+function keyOf({ trackId, startedAt }: TurnKey): string {
+  return `${startedAt} ${trackId}`;
+}

@@ -1,0 +1,98 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { SAMPLE_RATE } from '../engines/speech.ts';
+
+/** A sealed second of a turn, or less at its end. */
+export type SealedSound = { readonly keyId: string; readonly part: number; readonly sealed: string };
+
+/** The turn whose sound it is. */
+export type SoundPlace = {
+  readonly recordingId: string;
+  readonly trackId: string;
+  readonly startedAt: number;
+};
+
+export interface SoundBox {
+  seal(samples: Float32Array, place: SoundPlace): readonly SealedSound[];
+  /** Whether it has the key with which the sound was sealed. */
+  canOpen(keyId: string): boolean;
+  /** Opens the parts of one turn, in their order. Throws when they are not what was sealed for this turn. */
+  open(parts: readonly SealedSound[], place: SoundPlace): Float32Array;
+}
+
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+
+/**
+ * Seals the sound of a turn in parts of a second, each with a nonce of its own: base64 of nonce, ciphertext (16 bit,
+ * little endian, 16 kHz) and tag. Recording, track, time and number of the part are associated data: a part that was
+ * moved to another place does not open. The first key seals; all of them open. The keys are derived from those that
+ * encrypt secrets, and are used for nothing else.
+ */
+export function createSoundBox(encryptionKeys: readonly [Buffer, ...Buffer[]]): SoundBox {
+  const derived = encryptionKeys.map(deriveKey);
+  const byId = new Map(derived.map((key) => [idOf(key), key]));
+  const current = derived[0] ?? deriveKey(encryptionKeys[0]);
+  const keyId = idOf(current);
+  return {
+    seal: (samples, place) =>
+      secondsOf(samples).map((second, part) => ({
+        ...{ keyId, part },
+        sealed: encrypt(current, toBytes(second), associatedData(place, part)),
+      })),
+    canOpen: (id) => byId.has(id),
+    open: (parts, place) => {
+      const opened = parts.map(({ keyId: id, sealed }, part) => {
+        const key = byId.get(id);
+        if (key === undefined) throw new Error('the key with which the sound was sealed is not configured');
+        return decrypt(key, sealed, associatedData(place, part));
+      });
+      return toSamples(Buffer.concat(opened));
+    },
+  };
+}
+
+function deriveKey(key: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', 'rtc-service kept sound', KEY_BYTES));
+}
+
+/** Tells keys apart without telling them. */
+function idOf(key: Buffer): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 8);
+}
+
+function associatedData({ recordingId, trackId, startedAt }: SoundPlace, part: number): Buffer {
+  return Buffer.from(JSON.stringify([recordingId, trackId, startedAt, part]));
+}
+
+function encrypt(key: Buffer, bytes: Buffer, data: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(data);
+  return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
+}
+
+function decrypt(key: Buffer, sealed: string, data: Buffer): Buffer {
+  const bytes = Buffer.from(sealed, 'base64');
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES)).setAAD(data);
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+}
+
+function secondsOf(samples: Float32Array): readonly Float32Array[] {
+  return Array.from({ length: Math.ceil(samples.length / SAMPLE_RATE) }, (_, second) =>
+    samples.subarray(second * SAMPLE_RATE, (second + 1) * SAMPLE_RATE),
+  );
+}
+
+function toBytes(samples: Float32Array): Buffer {
+  const bytes = Buffer.alloc(samples.length * 2);
+  for (const [index, sample] of samples.entries()) {
+    bytes.writeInt16LE(Math.max(-32_768, Math.min(32_767, Math.round(sample * 32_768))), index * 2);
+  }
+  return bytes;
+}
+
+function toSamples(bytes: Buffer): Float32Array {
+  return Float32Array.from({ length: bytes.length / 2 }, (_, index) => bytes.readInt16LE(index * 2) / 32_768);
+}

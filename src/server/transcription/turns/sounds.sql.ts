@@ -1,0 +1,76 @@
+import { type Kysely, sql } from 'kysely';
+import type { Connection } from '../../platform/storage/engine.ts';
+import type { Tables } from '../../platform/storage/schema/tables.ts';
+import type { SealedSound, SoundPlace } from './sound-box.ts';
+import type { HeardTurn, KeptSound, SoundPurge } from './store.ts';
+
+/** Each has some 40 kB. */
+const INSERTED_AT_ONCE = 20;
+
+/** In the transaction that adds the turns. */
+export async function addSounds(
+  db: Kysely<Tables>,
+  recordingId: string,
+  turns: readonly HeardTurn[],
+): Promise<void> {
+  const rows = turns.flatMap(({ trackId, startedAt, sound = [] }) =>
+    sound.map((part) => ({ recordingId, trackId, startedAt, ...part })),
+  );
+  for (let start = 0; start < rows.length; start += INSERTED_AT_ONCE) {
+    await db
+      .insertInto('turnSounds')
+      .values(rows.slice(start, start + INSERTED_AT_ONCE))
+      .onConflict((conflict) => conflict.columns(['recordingId', 'startedAt', 'trackId', 'part']).doNothing())
+      .execute();
+  }
+}
+
+export function listSounds({ db }: Connection, recordingId: string): Promise<readonly KeptSound[]> {
+  return db
+    .selectFrom('turnSounds')
+    .select(['trackId', 'startedAt', 'keyId'])
+    .where('recordingId', '=', recordingId)
+    .where('part', '=', 0)
+    .execute();
+}
+
+export function readSound(
+  { db }: Connection,
+  { recordingId, trackId, startedAt }: SoundPlace,
+): Promise<readonly SealedSound[]> {
+  return db
+    .selectFrom('turnSounds')
+    .select(['keyId', 'part', 'sealed'])
+    .where('recordingId', '=', recordingId)
+    .where('trackId', '=', trackId)
+    .where('startedAt', '=', startedAt)
+    .orderBy('part')
+    .execute();
+}
+
+type Place = SoundPlace & Pick<SealedSound, 'part'>;
+
+/** The predicate of an index of the transcriptions is repeated to the letter. */
+export async function purgeSounds({ db }: Connection, { before, limit }: SoundPurge): Promise<number> {
+  const { rows } = await sql<Place>`
+    select "recordingId", "trackId", "startedAt", part from "turnSounds"
+    where "startedAt" < ${before} or (
+      exists (select 1 from transcriptions
+        where transcriptions."recordingId" = "turnSounds"."recordingId"
+          and kind = 'post' and status <> 'failed' and status = 'completed')
+      and not exists (select 1 from transcriptions
+        where transcriptions."recordingId" = "turnSounds"."recordingId"
+          and kind = 'post' and status <> 'failed' and status <> 'completed')
+    )
+    limit ${limit}`.execute(db);
+  for (const { recordingId, trackId, startedAt, part } of rows) {
+    await db
+      .deleteFrom('turnSounds')
+      .where('recordingId', '=', recordingId)
+      .where('startedAt', '=', startedAt)
+      .where('trackId', '=', trackId)
+      .where('part', '=', part)
+      .execute();
+  }
+  return rows.length;
+}
