@@ -97,7 +97,9 @@ describe('the chart', () => {
     expect(live.replicas).toBe(2);
     expect(live.template?.spec.containers[0]?.args).toEqual(['worker', 'stt-live']);
     expect(live.template?.metadata.labels).toMatchObject(live.selector?.matchLabels ?? {});
-    named(manifests, 'ServiceMonitor');
+    expect(named(manifests, 'ServiceMonitor').spec).toMatchObject({
+      endpoints: [{ relabelings: [{ replacement: 'rtc-service' }, { replacement: 'rtc-worker' }] }],
+    });
     expect(named(manifests, 'NetworkPolicy').spec).toMatchObject({
       ingress: [
         { from: [{ podSelector: {} }], ports: [{ port: 'http' }] },

@@ -1,128 +1,134 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import '../support/parts/prometheus.ts';
+import { serveMetrics } from '../../src/server/metrics/metrics-port.ts';
+import { createWorkerMetrics } from '../../src/server/metrics/worker-metrics.ts';
 import { LOOPBACK_ALLOWED, register } from '../server/webhooks/support/hooked-service.ts';
 import { postMediaEvent, roomLife } from '../server/webhooks/support/media-webhook.ts';
 import { answer, type Receiver, startReceiver } from '../server/webhooks/support/receiver.ts';
+import { createDatabase, type Database } from '../support/parts/postgres.ts';
 import { freePort } from '../support/parts/run-part.ts';
-import { sharedLivekit } from '../support/parts/shared.ts';
+import { sharedLivekit, sharedPostgres } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import {
+  DEPLOY,
+  queriesOf,
+  type ShippedPrometheus,
+  startShippedPrometheus,
+} from './support/shipped-prometheus.ts';
 
 /* The shipped configuration in a real Prometheus: the rules load and fire, and every query of the dashboard finds data. */
 
-const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 const run = promisify(execFile);
+const promtool = async (...args: readonly string[]): Promise<string> =>
+  (await run('promtool', args, { cwd: join(DEPLOY, 'prometheus') })).stdout;
+
+async function alertNames(): Promise<readonly string[]> {
+  const rules = await readFile(join(DEPLOY, 'prometheus', 'alerts.yml'), 'utf8');
+  return [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
+}
 
 describe('promtool', () => {
   it('finds the configuration and its rules valid', async () => {
-    const { stdout } = await run('promtool', [
-      'check',
-      'config',
-      join(DEPLOY, 'prometheus', 'prometheus.yml'),
-    ]);
-    expect(stdout).toMatch(/SUCCESS: 13 rules found/);
+    const { length } = await alertNames();
+    expect(await promtool('check', 'config', 'prometheus.yml')).toContain(`SUCCESS: ${length} rules found`);
   });
 
-  it('fires every alert for its fault, and none on an instance that works', async () => {
-    const { stdout } = await run('promtool', [
-      'test',
-      'rules',
-      join(DEPLOY, 'prometheus', 'alerts.test.yml'),
-    ]);
-    expect(stdout).toContain('SUCCESS');
+  it('fires every alert for its fault, none on an instance that works, and eight within two minutes', async () => {
+    expect(await promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
+    const tests = await readFile(join(DEPLOY, 'prometheus', 'alerts.test.yml'), 'utf8');
+    expect(tests.match(/- name: within two minutes, /g)).toHaveLength(8);
+    for (const alert of await alertNames()) {
+      expect(tests).toContain(`- { eval_time: 20m, alertname: ${alert}, exp_alerts: [] }`);
+      expect(tests).toContain(`- { labels: '{alertname="${alert}"}', value: 1 }`);
+    }
   });
 
   it('has an entry in the runbook for every alert', async () => {
     const rules = await readFile(join(DEPLOY, 'prometheus', 'alerts.yml'), 'utf8');
     const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
-    const alerts = [...rules.matchAll(/- alert: (\w+)/g)].map((match) => match[1]);
-    expect(alerts).toHaveLength(13);
-    for (const alert of alerts) {
+    for (const alert of await alertNames()) {
       expect(runbook).toContain(`## ${alert}\n`);
-      expect(rules).toContain(`runbook: docs/runbook.md#${alert?.toLowerCase()}\n`);
+      expect(rules).toContain(`runbook: docs/runbook.md#${alert.toLowerCase()}\n`);
     }
   });
 });
 
-type QueryResponse = { readonly data: { readonly result: readonly unknown[] } };
-
 describe('the dashboard', () => {
   let service: TestService;
   let receiver: Receiver;
-  let folder: string;
-  let prometheus: ReturnType<typeof spawn>;
-  let address: string;
+  let database: Database;
+  let prometheus: ShippedPrometheus;
+  let stopWorker: () => Promise<void>;
+  let metricsPort: number;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rtc-prometheus-'));
-    const metricsPort = await freePort();
+    metricsPort = await freePort();
     const livekit = await sharedLivekit();
+    database = await createDatabase(await sharedPostgres());
     service = await startTestService({
       livekit,
-      environment: { ...LOOPBACK_ALLOWED, METRICS: `127.0.0.1:${metricsPort}` },
+      environment: {
+        ...LOOPBACK_ALLOWED,
+        METRICS: `127.0.0.1:${metricsPort}`,
+        REDIS_URL: livekit.redis.url,
+        DATABASE_URL: database.url,
+        ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+      },
     });
     receiver = await startReceiver(answer(200));
     await register(service, receiver.url, ['*']);
     for (const event of roomLife('demo').slice(0, 11)) {
       expect(await postMediaEvent(service.url, event, livekit)).toBe(200);
     }
-    await service.call('GET', '/v1/rooms');
-    const shipped = await readFile(join(DEPLOY, 'prometheus', 'prometheus.yml'), 'utf8');
-    const config = shipped
-      .replace('rtc-service:9464', `127.0.0.1:${metricsPort}`)
-      .replace('alerts.yml', join(DEPLOY, 'prometheus', 'alerts.yml'))
-      .replaceAll('_interval: 15s', '_interval: 1s');
-    await writeFile(join(folder, 'prometheus.yml'), config);
-    const port = await freePort();
-    address = `http://127.0.0.1:${port}`;
-    prometheus = spawn(
-      'prometheus',
-      [
-        `--config.file=${join(folder, 'prometheus.yml')}`,
-        `--storage.tsdb.path=${join(folder, 'data')}`,
-        `--web.listen-address=127.0.0.1:${port}`,
-      ],
-      { stdio: 'ignore' },
-    );
+    const worker = await freePort();
+    const workerMetrics = createWorkerMetrics({ version: '1.2.3', waitingSeconds: () => 0 });
+    stopWorker = await serveMetrics(workerMetrics, { host: '127.0.0.1', port: worker });
+    prometheus = await startShippedPrometheus({ service: metricsPort, worker, interval: '1s' });
   });
   afterAll(async () => {
-    prometheus.kill();
-    await once(prometheus, 'exit');
+    await prometheus.close();
+    await stopWorker();
     await service.close();
+    await database.close();
     await receiver.close();
-    await rm(folder, { recursive: true });
   });
 
-  const query = async (expression: string): Promise<number> => {
-    const url = `${address}/api/v1/query?query=${encodeURIComponent(expression)}`;
-    const response = await fetch(url).catch(() => undefined);
-    if (response === undefined) return 0;
-    const found: QueryResponse = JSON.parse(await response.text());
-    return found.data.result.length;
-  };
-
   it('has data for every query', async () => {
-    const dashboard = await readFile(join(DEPLOY, 'grafana', 'rtc-service.json'), 'utf8');
-    const queries = [...dashboard.matchAll(/"expr": (".*")/g)].map((match) => JSON.parse(match[1] ?? '""'));
-    expect(queries.length).toBeGreaterThan(25);
-    // Nothing was missed here, and nobody transcribes.
-    const without = queries.filter((each) => !each.includes('source="reconciliation"'));
-    for (const each of without) {
-      const expression = each.replaceAll('$__rate_interval', '1m');
+    const queries = await queriesOf();
+    expect(queries.length).toBeGreaterThan(40);
+    // Nothing is wrong here.
+    for (const expression of queries.filter((each) => !each.startsWith('ALERTS'))) {
       // Something has to happen for a rate to be known.
       await service.call('GET', '/v1/rooms');
-      await expect.poll(() => query(expression), { message: expression, timeout: 60_000 }).toBeGreaterThan(0);
+      const count = async () => (await prometheus.query(expression)).length;
+      await expect.poll(count, { message: expression, timeout: 60_000 }).toBeGreaterThan(0);
     }
+    expect(await prometheus.firing()).toEqual([]);
+  });
+
+  it('shows every metric of the service and of a worker', async () => {
+    const table = await readFile(join(DEPLOY, '..', 'docs', 'metrics.md'), 'utf8');
+    const names = [...table.matchAll(/^\| (rtc_\w+) \|/gm)].map(([, name = '']) => name);
+    const shown = (await queriesOf()).join('\n');
+    expect(names.filter((name) => !new RegExp(`\\b${name}(_bucket|_count|_sum)?\\b`).test(shown))).toEqual(
+      [],
+    );
+  });
+
+  it('has names and units that Prometheus finds right', async () => {
+    const scraped = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+    const ours = scraped.split('\n').filter((line) => /^(# (HELP|TYPE) )?rtc_/.test(line));
+    const checking = run('promtool', ['check', 'metrics']);
+    checking.child.stdin?.end(`${ours.join('\n')}\n`);
+    expect(await checking).toEqual({ stdout: '', stderr: '' });
   });
 
   it('shares its Prometheus with rules that load', async () => {
-    const rules = await (await fetch(`${address}/api/v1/rules`)).text();
-    expect(rules.match(/"type":"alerting"/g)).toHaveLength(13);
+    const rules = await prometheus.rules();
+    expect(rules.match(/"type":"alerting"/g)).toHaveLength((await alertNames()).length);
     expect(rules).not.toContain('"health":"err"');
   });
 });

@@ -13,11 +13,11 @@ export type MemoryDisk = {
   readonly unmount: () => Promise<void>;
 };
 
-/** Four MiB of memory as a file system; takes root, and a machine that allows it. */
-export async function mountMemory(context: TestContext): Promise<MemoryDisk> {
+/** Memory as a file system, of four MiB by default; takes root, and a machine that allows it. */
+export async function mountMemory(context: TestContext, mebibytes = 4): Promise<MemoryDisk> {
   const path = await mkdtemp(join(tmpdir(), 'rtc-disk-'));
   try {
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', path]);
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', path]);
   } catch {
     await rm(path, { recursive: true });
     return context.skip('mounting a small disk is not allowed here');

@@ -18,7 +18,7 @@ export class SkippableClock implements Clock {
     const until = this.monotonic() + ms;
     while (this.monotonic() < until) {
       const interrupted = AbortSignal.any([this.#skipped.signal, ...(signal === undefined ? [] : [signal])]);
-      await delay(until - this.monotonic(), undefined, { signal: interrupted }).catch(() => {});
+      await delay(Math.max(0, until - this.monotonic()), undefined, { signal: interrupted }).catch(() => {});
       signal?.throwIfAborted();
     }
   }

@@ -33,6 +33,8 @@ export interface Livekit {
   close(): Promise<void>;
   /** Ends it as a crash does: nobody is told. */
   kill(): Promise<void>;
+  /** Stops it in the middle of whatever it does: connections are accepted, and nothing responds. */
+  freeze(): void;
 }
 
 /** Starts the real, pinned livekit-server on loopback. Its rooms live as long as it does. */
@@ -61,7 +63,10 @@ export async function startLivekit(options: LivekitOptions = {}): Promise<Liveki
       await close();
       throw cause;
     }
-    return { url: `ws://127.0.0.1:${ports.http}`, httpUrl, apiKey, apiSecret, close, kill: end(part.kill) };
+    return {
+      ...{ url: `ws://127.0.0.1:${ports.http}`, httpUrl, apiKey, apiSecret, close },
+      ...{ kill: end(part.kill), freeze: part.freeze },
+    };
   });
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -92,21 +93,15 @@ describe('a receiver that answers', () => {
 
   it('is cut off after 4 KiB of 10 MB, without the rest being read', async () => {
     let written = 0;
-    let ended: (() => void) | undefined;
-    const closed = new Promise<void>((resolve) => {
-      ended = resolve;
-    });
+    const { promise: closed, resolve: ended } = Promise.withResolvers<void>();
     const flood = async (_request: IncomingMessage, response: ServerResponse) => {
-      response.on('close', () => ended?.());
+      response.on('close', ended);
       head(response);
       const chunk = Buffer.alloc(65_536, 'x');
       for (; written < 10_000_000 && !response.destroyed; written += chunk.length) {
-        if (!response.write(chunk)) {
-          await new Promise((resolve) => {
-            response.once('drain', resolve);
-            response.once('close', resolve);
-          });
-        }
+        if (response.write(chunk)) continue;
+        // One listener for the end of all waits: one for each would be left behind by each.
+        await Promise.race([once(response, 'drain'), closed]);
       }
     };
     const sent = await answerOf((one, response) => void flood(one, response));

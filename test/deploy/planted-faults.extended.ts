@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, type TestContext } from 'vitest';
+import { startLivekit } from '../support/parts/livekit.ts';
+import { freePort } from '../support/parts/run-part.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { signatureHeaders } from '../support/sign.ts';
+import { SkippableClock } from '../support/skippable-clock.ts';
+import { FAULTS, type Fault, type Ground } from './support/faults.ts';
+import { DEPLOY, type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
+
+/*
+ * The trial of an operator who has the dashboard and the runbook alone: each fault is planted at a live service that a real
+ * Prometheus scrapes by the shipped configuration. What fires names the fault and nothing else, the panels that the runbook
+ * names show it, and the runbook's table leads to it. How long it took is printed; that it is two minutes at most is held by
+ * `promtool test rules`, which knows no busy machine.
+ */
+
+const LONG_MS = 400_000;
+
+it.concurrent.for(Object.entries(FAULTS))(
+  '%s is named by its alerts, its panels and the runbook',
+  { timeout: LONG_MS },
+  async ([name, fault], context) => {
+    const { expect } = context;
+    const { service, prometheus, plant } = await begin(fault, context);
+    await expect.poll(() => callAndCount(service, prometheus), PATIENTLY).toBeGreaterThanOrEqual(4);
+    await expect.poll(() => showsFault(fault, prometheus), PATIENTLY).toBe(false);
+    expect(await prometheus.firing()).toEqual([]);
+    const plantedAt = performance.now();
+    await plant();
+    const firing = async (): Promise<readonly string[]> => {
+      await callAsStranger(service);
+      return await prometheus.firing();
+    };
+    await expect.poll(firing, PATIENTLY).toEqual(fault.alerts);
+    console.info(`${name}: ${fault.alerts} after ${Math.round((performance.now() - plantedAt) / 1000)} s`);
+    await expect.poll(() => showsFault(fault, prometheus), PATIENTLY).toBe(true);
+    await expectInRunbook(fault);
+  },
+);
+
+const PATIENTLY = { timeout: LONG_MS, interval: 1000 };
+
+async function begin(fault: Fault, context: TestContext) {
+  const closes: Ground['closes'] = (part) => context.onTestFinished(async () => void (await part.close()));
+  const [clock, metricsPort, workerPort] = [new SkippableClock(), await freePort(), await freePort()];
+  const livekit = await startLivekit();
+  closes({ close: livekit.kill });
+  const planting = await fault.begin({ context, closes, livekit, clock, workerPort });
+  const environment = { ...planting.environment, METRICS: `127.0.0.1:${metricsPort}` };
+  const service = await startTestService({ livekit, clock, environment });
+  closes(service);
+  await planting.prepare?.(service);
+  const prometheus = await startShippedPrometheus({ service: metricsPort, worker: workerPort });
+  closes(prometheus);
+  return { service, prometheus, plant: () => planting.plant(service) };
+}
+
+/** A caller whose clock is right. */
+async function callAsStranger({ url, apiKey, apiSecret }: TestService): Promise<void> {
+  const signing = { apiKey, apiSecret, timestamp: Math.floor(Date.now() / 1000) };
+  const headers = signatureHeaders({ method: 'GET', path: '/v1/webhooks' }, signing);
+  await (await fetch(`${url}/v1/webhooks`, { headers })).text();
+}
+
+/** How often everything that the fault breaks was seen working. */
+async function callAndCount(service: TestService, prometheus: ShippedPrometheus): Promise<number> {
+  await callAsStranger(service);
+  const seen = await prometheus.query('min(count_over_time(rtc_database_up[10m]))');
+  return seen[0]?.value ?? 0;
+}
+
+/** Whether each of the fault's panels has data that is as the runbook says; throws where one has none. */
+async function showsFault({ panels }: Fault, prometheus: ShippedPrometheus): Promise<boolean> {
+  const shown = await Promise.all(
+    Object.entries(panels).map(async ([title, isAsExpected]) => {
+      const values = (await prometheus.panel(title)).map(({ value }) => value);
+      if (values.length === 0) throw new Error(`the panel ${title} has no data`);
+      return values.every(isAsExpected);
+    }),
+  );
+  return shown.every(Boolean);
+}
+
+async function expectInRunbook({ alerts, panels }: Fault): Promise<void> {
+  const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
+  for (const alert of alerts) expect(runbook).toContain(`## ${alert}\n`);
+  const row = runbook.split('\n').find((line) => line.startsWith('|') && line.includes(alerts.join(', ')));
+  const [title] = Object.keys(panels);
+  expect(row ?? runbook).toContain(`"${title}"`);
+}
