@@ -1,11 +1,10 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants } from 'node:zlib';
 import { readGuide } from './guide.ts';
 import { ROOT, writeBundle } from './output.ts';
 
 const compressBrotli = promisify(brotliCompress);
-const compressGzip = promisify(gzip);
 
 /**
  * What the API reference is made of: the page's script out of the package that embeds it, with its compressed forms, our
@@ -26,19 +25,11 @@ export async function writeReference(out: string): Promise<readonly string[]> {
   return [...modules, `${ROOT}node_modules/@scalar/fastify-api-reference/dist/index.js`];
 }
 
-/** Compressed once, here: four megabytes take seconds. */
+/** In brotli alone, which is a quarter of its size: the service makes the other forms of it. Four megabytes take seconds. */
 async function writeViewer(folder: string): Promise<void> {
   const script = await readViewer();
   const quality = { [constants.BROTLI_PARAM_QUALITY]: 10, [constants.BROTLI_PARAM_SIZE_HINT]: script.length };
-  const [brotli, gzipped] = await Promise.all([
-    compressBrotli(script, { params: quality }),
-    compressGzip(script, { level: 9 }),
-  ]);
-  await Promise.all([
-    writeFile(`${folder}/scalar.js`, script),
-    writeFile(`${folder}/scalar.js.br`, brotli),
-    writeFile(`${folder}/scalar.js.gz`, gzipped),
-  ]);
+  await writeFile(`${folder}/scalar.js.br`, await compressBrotli(script, { params: quality }));
 }
 
 /** The script, asked for as a browser would. */

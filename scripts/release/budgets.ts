@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 const BUDGETS: readonly (readonly [name: RegExp, megabytes: number])[] = [
   [/^rtc-service-fiscal-[\d.]+\.tgz$/, 0.5],
   [/^rtc-service-client-[\d.]+\.tgz$/, 0.2],
-  [/^rtc-service-[\d.]+\.tgz$/, 8],
+  [/^rtc-service-[\d.]+\.tgz$/, 5],
   [/^rtc-[\d.]+-linux-(x64|arm64)\.tar\.gz$/, 60],
 ];
 

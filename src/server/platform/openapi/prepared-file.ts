@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, createBrotliDecompress, createGzip, gzip } from 'node:zlib';
 import type { RouteResponse } from '../http/route.ts';
+import { once } from './once.ts';
 
 /*
  * Files that are compressed once and sent often, with an ETag for each encoding, so that a browser which has the file
@@ -16,7 +19,7 @@ type Encoding = (typeof ENCODINGS)[number];
 export type PreparedFile = {
   /** Changes with the content. */
   readonly version: string;
-  readonly open: (encoding: Encoding) => unknown;
+  readonly open: (encoding: Encoding) => Promise<Buffer | Readable>;
 };
 
 const compressBrotli = promisify(brotliCompress);
@@ -29,25 +32,37 @@ export async function prepareText(text: string): Promise<PreparedFile> {
   const identity = Buffer.from(text);
   const [br, gzipped] = await Promise.all([compressBrotli(identity, BROTLI), compressGzip(identity)]);
   const bodies = { br, gzip: gzipped, identity };
-  return { version: versionOf(identity), open: (encoding) => bodies[encoding] };
+  return { version: versionOf(identity), open: async (encoding) => bodies[encoding] };
 }
 
-/** A large file on disk, with its compressed forms beside it; it is never in memory as a whole. */
-export async function prepareDiskFile(path: string): Promise<PreparedFile> {
+/**
+ * A large file that is on disk in brotli alone, as PATH.br: its other forms would take four times its room in every
+ * package. Browsers ask for gzip where the page has no TLS, so that form is made at the first such request and kept; the
+ * plain one, which only tools ask for, is unpacked as it is sent.
+ */
+export async function prepareBrotliFile(path: string): Promise<PreparedFile> {
+  const stored = `${path}.br`;
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
-  const suffixes = { br: '.br', gzip: '.gz', identity: '' };
-  return { version: shorten(hash), open: (encoding) => createReadStream(`${path}${suffixes[encoding]}`) };
+  for await (const chunk of createReadStream(stored)) hash.update(chunk);
+  const unpack = (): Readable => createReadStream(stored).compose(createBrotliDecompress());
+  const compressed = once(async () => await buffer(unpack().compose(createGzip())));
+  return {
+    version: shorten(hash),
+    open: async (encoding) => {
+      if (encoding === 'gzip') return await compressed();
+      return encoding === 'br' ? createReadStream(stored) : unpack();
+    },
+  };
 }
 
 /** 200 with the file in the best encoding that the caller accepts, or 304. */
-export function sendPrepared(file: PreparedFile, request: IncomingHttpHeaders): RouteResponse {
+export async function sendPrepared(file: PreparedFile, request: IncomingHttpHeaders): Promise<RouteResponse> {
   const encoding = chooseEncoding(request['accept-encoding']);
   const etag = `"${file.version}-${encoding}"`;
   const headers = { etag, vary: 'accept-encoding', 'cache-control': 'no-cache' };
   if (isKnown(request['if-none-match'], etag)) return { status: 304, headers };
   const encoded = encoding === 'identity' ? {} : { 'content-encoding': encoding };
-  return { status: 200, body: file.open(encoding), headers: { ...headers, ...encoded } };
+  return { status: 200, body: await file.open(encoding), headers: { ...headers, ...encoded } };
 }
 
 function chooseEncoding(accepted = ''): Encoding {

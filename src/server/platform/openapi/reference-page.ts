@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { type TSchema, Type } from 'typebox';
 import { defineRoute, type Route } from '../http/route.ts';
 import { llmsText } from './llms-text.ts';
+import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
 import { pageDocument, tagTitles } from './page-document.ts';
 import { guidePage, referencePage } from './page-html.ts';
-import { type PreparedFile, prepareDiskFile, prepareText, sendPrepared } from './prepared-file.ts';
+import { type PreparedFile, prepareBrotliFile, prepareText, sendPrepared } from './prepared-file.ts';
 import type { JsonObject } from './schema-document.ts';
 
 /*
@@ -100,7 +101,7 @@ export function referenceRoutes(deps: ReferenceDeps, allRoutes: () => readonly R
     part({
       path: '/docs/scalar.js',
       contentType: 'text/javascript',
-      prepare: () => prepareDiskFile(join(deps.folder, 'scalar.js')),
+      prepare: () => prepareBrotliFile(join(deps.folder, 'scalar.js')),
     }),
   ];
 }
@@ -201,23 +202,11 @@ function pageRoute({ path, operationId, summary, description, contentType, ...pa
     },
     errors: [],
     handle: async ({ raw }) => {
-      const { headers: sent, ...response } = sendPrepared(await prepared(), raw.headers);
+      const { headers: sent, ...response } = await sendPrepared(await prepared(), raw.headers);
       return {
         ...response,
         headers: { 'content-type': `${contentType}; charset=utf-8`, ...sent, ...headers },
       };
     },
   });
-}
-
-/** A failure is not kept: the next call tries again. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= work().catch((error: unknown) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
 }
