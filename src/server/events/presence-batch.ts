@@ -17,6 +17,8 @@ export class PresenceBatch {
   readonly #tracks = new Map<string, PublishedTrack>();
   /** Sids of the tracks of each participant. */
   readonly #tracksOf = new Map<string, Set<string>>();
+  /** Sids of the participants of each room. */
+  readonly #participantsOf = new Map<string, Set<string>>();
   readonly #counts = new Map<string, number>();
   readonly #changed = new Set<string>();
   readonly #changedTracks = new Set<string>();
@@ -43,14 +45,18 @@ export class PresenceBatch {
     const batch = await PresenceBatch.read(store, subjects);
     const rooms = unique(subjects.rooms);
     if (rooms.length === 0) return batch;
-    for (const one of await store.listPresentOf(rooms)) batch.#participants.set(one.sid, one);
+    for (const one of await store.listPresentOf(rooms)) batch.#keepParticipant(one);
     for (const one of await store.listPublishedTracks(rooms)) batch.#keepTrack(one);
     for (const sid of rooms) batch.#wholeRooms.add(sid);
     return batch;
   }
 
   async findParticipant(sid: string): Promise<ParticipantSession | undefined> {
-    if (!this.#participants.has(sid)) this.#participants.set(sid, await this.#store.findParticipant(sid));
+    if (!this.#participants.has(sid)) {
+      const found = await this.#store.findParticipant(sid);
+      if (found === undefined) this.#participants.set(sid, found);
+      else this.#keepParticipant(found);
+    }
     return this.#participants.get(sid);
   }
 
@@ -59,7 +65,7 @@ export class PresenceBatch {
     const before = isPresent(await this.findParticipant(sid)) ? 1 : 0;
     const now = isPresent(participant) ? 1 : 0;
     this.#counts.set(roomSid, this.countPresent(roomSid) + now - before);
-    this.#participants.set(sid, participant);
+    this.#keepParticipant(participant);
     this.#changed.add(sid);
   }
 
@@ -68,10 +74,11 @@ export class PresenceBatch {
     if (this.countPresent(roomSid) === 0) return [];
     if (!this.#wholeRooms.has(roomSid)) {
       for (const stored of await this.#store.listPresent(roomSid)) {
-        if (this.#participants.get(stored.sid) === undefined) this.#participants.set(stored.sid, stored);
+        if (this.#participants.get(stored.sid) === undefined) this.#keepParticipant(stored);
       }
     }
-    return defined(this.#participants)
+    return [...(this.#participantsOf.get(roomSid) ?? [])]
+      .flatMap((sid) => this.#participants.get(sid) ?? [])
       .filter((one) => one.roomSid === roomSid && isPresent(one))
       .toSorted(
         (one, other) => (one.joinedAt ?? 0) - (other.joinedAt ?? 0) || (one.sid < other.sid ? -1 : 1),
@@ -109,12 +116,19 @@ export class PresenceBatch {
   async #readParticipants(sids: readonly string[]): Promise<void> {
     for (const sid of sids) this.#participants.set(sid, undefined);
     for (const known of sids.length === 0 ? [] : await this.#store.findParticipants(sids)) {
-      this.#participants.set(known.sid, known);
+      this.#keepParticipant(known);
     }
   }
 
   async #readTracks(sids: readonly string[]): Promise<void> {
     for (const known of sids.length === 0 ? [] : await this.#store.findTracks(sids)) this.#keepTrack(known);
+  }
+
+  #keepParticipant(participant: ParticipantSession): void {
+    const { sid, roomSid } = participant;
+    this.#participants.set(sid, participant);
+    const ofRoom = this.#participantsOf.get(roomSid) ?? new Set();
+    this.#participantsOf.set(roomSid, ofRoom.add(sid));
   }
 
   #keepTrack(track: PublishedTrack): void {
@@ -126,10 +140,6 @@ export class PresenceBatch {
 
 function isPresent(participant: ParticipantSession | undefined): boolean {
   return participant?.role === 'participant' && participant.joinedAt !== null && participant.leftAt === null;
-}
-
-function defined<Value>(values: ReadonlyMap<string, Value | undefined>): readonly Value[] {
-  return [...values.values()].filter((one) => one !== undefined);
 }
 
 function unique(sids: readonly string[]): readonly string[] {
