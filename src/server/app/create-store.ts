@@ -5,6 +5,7 @@ import { createKeyStore } from '../access/keys/keys.sql.ts';
 import { createEventStore } from '../events/events.sql.ts';
 import { createFanOutStore } from '../events/fan-outs.sql.ts';
 import { createPresenceStore } from '../events/presence.sql.ts';
+import { createComparisonStore } from '../media-events/comparisons.sql.ts';
 import { createFigureStore } from '../metrics/figures.sql.ts';
 import type { StoreCall } from '../metrics/metrics.ts';
 import { createLeaseStore } from '../platform/jobs/leases.sql.ts';
@@ -51,6 +52,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     keys: calls.observe('keys', stores.keys),
     idempotency: calls.observe('idempotency', stores.idempotency),
     leases: calls.observe('leases', stores.leases),
+    comparisons: calls.observe('comparisons', stores.comparisons),
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
     turns: calls.observe('turns', stores.turns),
     words: calls.observe('words', stores.words),
@@ -81,6 +83,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     keys: createKeyStore(connection),
     idempotency: createIdempotencyStore(connection.db),
     leases: createLeaseStore(connection),
+    comparisons: createComparisonStore(connection),
     transcriptions: createTranscriptionStore(connection),
     turns: createTurnStore(connection),
     words: createWordStore(connection),

@@ -6,7 +6,7 @@ import { withTimeout } from '../platform/with-timeout.ts';
 
 export type ReadinessDeps = {
   readonly mediaServer: MediaServer;
-  readonly store: { readonly leases: LeaseStore };
+  readonly store: { readonly leases: Pick<LeaseStore, 'acquire'> };
   readonly clock: Clock;
 };
 

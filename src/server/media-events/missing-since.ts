@@ -34,8 +34,9 @@ export class MissingSince {
     this.#seen.clear();
   }
 
-  /** Another instance compares from now on. */
+  /** Another instance compares, or has compared. */
   forget(): void {
+    this.#countsAtOnce = false;
     this.#since.clear();
     this.#seen.clear();
   }

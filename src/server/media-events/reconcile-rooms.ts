@@ -30,7 +30,7 @@ const GATHER_MS = 5_000;
 
 /**
  * Returns the number of rooms that differed. A room that cannot be compared does not keep the others from being
- * compared: the first such error is thrown at the end.
+ * compared, and is asked again in the next comparison, whatever that one's extent.
  */
 export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promise<number> {
   const sessions = await deps.store.presence.listOpenRooms();
@@ -49,6 +49,8 @@ export async function reconcileRooms(deps: ReconcileDeps, extent: Extent): Promi
   };
   const rooms = listed.map((room) => revived.get(room.sid) ?? room);
   const asked = rooms.filter(isAsked);
+  // What was missed is published first where it shows already.
+  asked.sort((one, other) => Number(isDifferent(other)) - Number(isDifferent(one)));
   const unasked = rooms.filter((room) => !isAsked(room) && isDifferent(room));
   const open = new Set(listed.map(({ sid }) => sid));
   const closed = sessions.filter(({ sid }) => !open.has(sid));
@@ -89,8 +91,12 @@ async function compareAll(
     },
     splitsAfter: (error) => !isHopeless(error),
   });
+  const fail = (sid: string, error: unknown): void => {
+    errors.push(error);
+    deps.missingSince.hasBeenMissing({ sid, roomSid: sid }, deps.clock.monotonic(), 0);
+  };
   const align = (room: ComparedRoom): Promise<unknown> =>
-    batcher.add(room).catch((error: unknown) => errors.push(error));
+    batcher.add(room).catch((error: unknown) => fail(room.sid, error));
   const aligning = [
     ...unasked.map((room) => align({ sid: room.sid, room, participants: [], isCertain: false })),
     ...closed.map(({ sid }) => align({ sid, room: undefined, participants: [], isCertain: false })),
@@ -101,12 +107,15 @@ async function compareAll(
     aligning.push(align({ sid: room.sid, room, participants, isCertain: revived.has(room.sid) }));
   };
   await forEachConcurrently(asked, REQUESTS_AT_ONCE, (room) =>
-    ask(room).catch((error: unknown) => void errors.push(error)),
+    ask(room).catch((error: unknown) => fail(room.sid, error)),
   );
   await batcher.close();
   await Promise.all(aligning);
   throwHopeless();
-  if (errors.length > 0) throw errors[0];
+  if (errors.length > 0) {
+    const fields = { err: errors[0], rooms: errors.length };
+    deps.log.warn(fields, 'rooms could not be compared with the media server; they are asked again');
+  }
   return differing;
 }
 

@@ -16,7 +16,8 @@ import { reconcileTranscriptions } from '../transcription/stop-transcription.ts'
 import { IdleTime } from './idle-time.ts';
 import { MissingSince } from './missing-since.ts';
 import { OrphanedRooms } from './orphaned-rooms.ts';
-import { type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
+import { type Extent, type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
+import { POLL_INTERVAL_MS, WholeComparison } from './whole-comparison.ts';
 
 /*
  * Compares with the media server, to find what its events did not report. One instance does it at a time: it holds a
@@ -24,8 +25,9 @@ import { type ReconcileDeps, reconcileRooms } from './reconcile-rooms.ts';
  * closes.
  *
  * The lease saves work, and nothing depends on it: every change locks its room or its row, and every event has a source
- * id that names what happened. Therefore a round that follows a time without events (before the start, or while events
- * were refused) does not wait for a lease that another instance holds, or held when it was killed.
+ * id that names what happened. Therefore the round that follows a time without events (before the start, or while events
+ * were refused) does not wait for a lease that another instance holds, or held when it was killed: it has a short one of
+ * its own, see whole-comparison.ts.
  */
 
 const EVERY_MS = 30_000;
@@ -66,8 +68,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
     orphans: new OrphanedRooms(),
     idleTime: new IdleTime(),
   };
-  /** Whether a time without events has not been followed by a comparison yet. */
-  let mayHaveMissed = true;
+  const wholeComparison = new WholeComparison(deps);
   let isMediaServerAway = false;
   const loop = startLoop({
     clock,
@@ -79,16 +80,14 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
       if (isMediaServerAway) await abortableMediaServer(deps.mediaServer, signal).listRooms([NO_ROOM]);
       isMediaServerAway = false;
       const startedAt = clock.monotonic();
-      const comparesAll = mayHaveMissed;
-      mayHaveMissed = false;
       try {
-        const hasRun = await runRound(roundDeps, { comparesAll, signal });
-        if (hasRun && comparesAll) deps.onCompared?.(startedAt);
+        if (wholeComparison.isNeeded) await compareEverything(roundDeps, wholeComparison, signal);
+        else await runRound(roundDeps, signal);
       } catch (error) {
-        mayHaveMissed ||= comparesAll;
         isMediaServerAway = error instanceof ServiceError && error.code === 'media-server-unavailable';
         throw error;
       }
+      if (wholeComparison.isNeeded) return POLL_INTERVAL_MS;
       const isWaiting = roundDeps.missingSince.rooms.size > 0;
       const passedMs = clock.monotonic() - startedAt;
       return Math.max((isWaiting ? EVENT_ARRIVAL_MS : EVERY_MS) - passedMs, PAUSE_MS);
@@ -96,7 +95,7 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
   });
   return {
     compareAll: () => {
-      mayHaveMissed = true;
+      wholeComparison.need('refused-events');
       loop.wakeWithin(BACKOFF.firstMs);
     },
     close: async () => {
@@ -106,33 +105,50 @@ export function startReconciler(deps: ReconcilerDeps): Reconciler {
   };
 }
 
-type Round = { readonly comparesAll: boolean; readonly signal: AbortSignal };
+type Round = { readonly extent: Extent; readonly signal: AbortSignal };
 
-/** False when another instance compares. */
-async function runRound(deps: RoundDeps, round: Round): Promise<boolean> {
-  const { clock, log, store, missingSince, instanceId } = deps;
-  const renew = async (): Promise<boolean> => {
-    const now = clock.now();
-    const lease = { name: LEASE, owner: instanceId, onTakeover: deps.onTakeover };
-    return await store.leases.acquire({ ...lease, until: now + LEASE_MS }, now);
-  };
-  if (!(await mayDiffer(deps, round))) return true;
-  const isOwner = await renew();
-  if (round.comparesAll) missingSince.countAtOnce();
-  else if (!isOwner) {
-    missingSince.forget();
-    return false;
-  }
-  const work = (signal: AbortSignal): Promise<void> => runSteps(deps, { ...round, signal });
-  if (isOwner) await keepLease({ clock, log, leaseMs: LEASE_MS, renew, signal: round.signal }, work);
-  else await work(round.signal);
-  return true;
+async function compareEverything(
+  deps: RoundDeps,
+  wholeComparison: WholeComparison,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log, store } = deps;
+  const hasRun = await wholeComparison.run(signal, async (signal) => {
+    const take = () => store.leases.take(leaseOf(deps)).then(() => true);
+    // Whoever compares everything does the next rounds too: it knows which rooms have to be looked at again.
+    await take();
+    deps.missingSince.countAtOnce();
+    await keepLease({ clock, log, leaseMs: LEASE_MS, renew: take, signal }, (signal) =>
+      runSteps(deps, { extent: 'all', signal }),
+    );
+  });
+  if (!hasRun) deps.missingSince.forget();
 }
 
-/** False where every step would find nothing. An idle instance takes no lease then, and writes nothing. */
-async function mayDiffer(deps: RoundDeps, { comparesAll, signal }: Round): Promise<boolean> {
+async function runRound(deps: RoundDeps, signal: AbortSignal): Promise<void> {
+  const { clock, log, store, missingSince, onTakeover } = deps;
   const mediaServer = abortableMediaServer(deps.mediaServer, signal);
-  return comparesAll || !(await deps.idleTime.hasSettled({ ...deps, mediaServer }));
+  // Every step would find nothing. An idle instance takes no lease then, and writes nothing.
+  if (await deps.idleTime.hasSettled({ ...deps, mediaServer })) return;
+  let isOwner = false;
+  const renew = async (): Promise<boolean> => {
+    isOwner = await store.leases.acquire({ ...leaseOf(deps), onTakeover }, clock.now());
+    return isOwner;
+  };
+  try {
+    if (!(await renew())) return missingSince.forget();
+    await keepLease({ clock, log, leaseMs: LEASE_MS, renew, signal }, (signal) =>
+      runSteps(deps, { extent: 'differing', signal }),
+    );
+  } catch (error) {
+    if (isOwner) throw error;
+    // Another instance has taken over, such as one that has just started.
+    missingSince.forget();
+  }
+}
+
+function leaseOf({ clock, instanceId }: RoundDeps) {
+  return { name: LEASE, owner: instanceId, until: clock.now() + LEASE_MS };
 }
 
 type Step = (deps: RoundDeps, round: Round) => Promise<unknown>;
@@ -147,26 +163,31 @@ const STEPS: readonly Step[] = [
   stopLateStarts,
 ];
 
-/** One step that fails does not keep the others from running, unless they would fail alike. */
+/**
+ * One step that fails does not keep the others from running, unless they would fail alike. The rooms must have been
+ * compared where everything has to be: the later rounds do the other steps whole, but not that one.
+ */
 async function runSteps(deps: RoundDeps, round: Round): Promise<void> {
   const mediaServer = abortableMediaServer(deps.mediaServer, round.signal);
-  const errors: unknown[] = [];
+  const errors = new Map<Step, unknown>();
   for (const step of STEPS) {
     round.signal.throwIfAborted();
     try {
       await step({ ...deps, mediaServer }, round);
     } catch (error) {
       if (error instanceof ServiceError && HOPELESS.includes(error.code)) throw error;
-      errors.push(error);
+      errors.set(step, error);
     }
   }
   round.signal.throwIfAborted();
-  for (const error of errors) deps.log.warn({ err: error }, 'a part of the comparison failed; trying again');
+  if (round.extent === 'all' && errors.has(compareRooms)) throw errors.get(compareRooms);
+  for (const error of errors.values())
+    deps.log.warn({ err: error }, 'a part of the comparison failed; trying again');
 }
 
 const HOPELESS: readonly ErrorCode[] = ['media-server-unavailable', 'storage-unavailable'];
 
-async function compareRooms(deps: RoundDeps, { comparesAll }: Round): Promise<void> {
-  const rooms = await reconcileRooms(deps, comparesAll ? 'all' : 'differing');
+async function compareRooms(deps: RoundDeps, { extent }: Round): Promise<void> {
+  const rooms = await reconcileRooms(deps, extent);
   if (rooms > 0) deps.log.info({ rooms }, 'published events of rooms that were missed');
 }

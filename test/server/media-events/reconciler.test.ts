@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../src/contract/errors.ts';
 import type { Room } from '../../../src/contract/rooms.ts';
-import { type Reconciler, startReconciler } from '../../../src/server/media-events/reconciler.ts';
+import {
+  type Reconciler,
+  type ReconcilerDeps,
+  startReconciler,
+} from '../../../src/server/media-events/reconciler.ts';
 import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
 import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
 import { type EventStage, mediaEvent, NOW, openEventStage } from './support/event-stage.ts';
@@ -40,14 +44,14 @@ const mediaServer = {
   listParticipants: async () => [],
 } as Partial<MediaServer> as MediaServer;
 
-const start = (instanceId: string, onCompared?: (startedAt: number) => void) => {
+const start = (instanceId: string, parts: Partial<ReconcilerDeps> = {}) => {
   const reconciler = startReconciler({
     ...stage.deps,
     instanceId,
     mediaServer,
     log: silent,
     recordingFiles: {} as RecordingFiles,
-    ...(onCompared === undefined ? {} : { onCompared }),
+    ...parts,
   });
   running.push(reconciler);
   return reconciler;
@@ -97,10 +101,10 @@ describe('the reconciler', () => {
 
   it('leaves later rounds to the instance that has the lease, and takes over when that one ends', async () => {
     list = async () => [OPEN_ROOM];
-    await lease(NOW + 100_000);
     start('second');
     await settle();
     expect(lists).toBe(1);
+    await stage.store.leases.take({ name: 'reconcile', owner: 'another', until: NOW + 100_000 });
     stage.clock.advance(30_000);
     await settle();
     expect(lists).toBe(1);
@@ -126,11 +130,13 @@ describe('the reconciler', () => {
     const { promise, resolve } = Promise.withResolvers<readonly Room[]>();
     list = () => promise;
     start('first');
+    // Of the comparison, and of the rounds.
+    const LEASES = 2;
     for (let seconds = 0; seconds < 120; seconds += 15) {
-      await settle();
+      await settle(LEASES);
       stage.clock.advance(15_000);
     }
-    await settle();
+    await settle(LEASES);
     expect(await lease(stage.clock.now() + 1_000)).toBe(false);
     resolve([]);
   });
@@ -143,25 +149,37 @@ describe('the reconciler', () => {
     expect(await lease(stage.clock.now() + 1_000)).toBe(true);
   });
 
-  it('stops its round when another instance has taken the lease', async () => {
-    list = () => new Promise(() => {});
-    start('first');
+  it('stops its round when another instance has taken the lease, and complains of nothing', async () => {
+    const warnings: unknown[] = [];
+    list = async () => [OPEN_ROOM];
+    start('first', { log: { ...silent, warn: (fields) => void warnings.push(fields) } });
     await settle();
-    stage.clock.advance(10);
-    await stage.store.leases.release({ name: 'reconcile', owner: 'first' });
-    expect(await lease(stage.clock.now() + 300_000)).toBe(true);
-    list = async () => [];
+    list = () => new Promise(() => {});
+    stage.clock.advance(30_000);
+    await expect.poll(() => lists).toBe(2);
+    await settle();
+    const until = stage.clock.now() + 300_000;
+    await stage.store.leases.take({ name: 'reconcile', owner: 'another', until });
     stage.clock.advance(15_000);
     await settle();
     stage.clock.advance(60_000);
     await settle();
-    // The round was given up and begun again, as it was the one of the start.
     expect(lists).toBe(2);
+    expect(warnings).toEqual([]);
+  });
+
+  it('has the lease once it has compared everything, also when an instance that was killed held it', async () => {
+    await lease(NOW + 40_000);
+    list = async () => [OPEN_ROOM];
+    start('restarted');
+    await settle();
+    stage.clock.advance(30_000);
+    await expect.poll(() => lists).toBe(2);
   });
 
   it('compares everything again after events were refused, whoever has the lease', async () => {
     const compared: number[] = [];
-    const reconciler = start('first', (startedAt) => compared.push(startedAt));
+    const reconciler = start('first', { onCompared: (startedAt) => void compared.push(startedAt) });
     await expect.poll(() => compared).toEqual([0]);
     await settle();
     await stage.store.leases.release({ name: 'reconcile', owner: 'first' });

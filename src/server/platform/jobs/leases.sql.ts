@@ -24,6 +24,13 @@ export function createLeaseStore({ db }: Connection): LeaseStore {
       if (isAcquired && former !== undefined) onTakeover?.();
       return isAcquired;
     },
+    take: async ({ name, owner, until }) => {
+      await sql`
+        insert into leases (name, owner, "leaseUntil") values (${name}, ${owner}, ${until})
+        on conflict (name) do update set owner = excluded.owner, "leaseUntil" = excluded."leaseUntil"`.execute(
+        db,
+      );
+    },
     release: async ({ name, owner }) => {
       await db.deleteFrom('leases').where('name', '=', name).where('owner', '=', owner).execute();
     },

@@ -17,5 +17,7 @@ export interface LeaseStore {
    * minutes was taken before the clock was set back, and counts as run out.
    */
   acquire(lease: NewLease, now: number): Promise<boolean>;
+  /** Takes the lease from whoever holds it. */
+  take(lease: Lease & { readonly until: number }): Promise<void>;
   release(lease: Lease): Promise<void>;
 }

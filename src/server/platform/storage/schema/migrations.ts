@@ -35,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '019-ended', up: indexEnded },
   { name: '020-failed-reads', up: addAuditExpiry },
   { name: '021-turn-sounds', up: createTurnSounds },
+  { name: '022-comparisons', up: createComparisons },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */
@@ -180,5 +181,17 @@ async function indexEnded(db: Kysely<Tables>): Promise<void> {
     .createIndex('transcriptionsEnded')
     .on('transcriptions')
     .columns(['endedAt', 'id'])
+    .execute();
+}
+
+/** One row: which instance compares everything with the media server, and how many such comparisons there were. */
+async function createComparisons(db: Kysely<Tables>, { text, integer }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('comparisons')
+    .addColumn('name', text, (column) => column.primaryKey().notNull())
+    .addColumn('owner', text)
+    .addColumn('leaseUntil', integer, (column) => column.notNull())
+    .addColumn('number', integer, (column) => column.notNull())
+    .addColumn('completed', integer, (column) => column.notNull())
     .execute();
 }

@@ -28,6 +28,7 @@ export type Tables = {
   readonly deliveries: DeliveryRow;
   readonly attempts: Attempt;
   readonly leases: LeaseRow;
+  readonly comparisons: ComparisonRow;
   readonly blocks: Block;
   readonly idempotentRequests: IdempotentRequest;
   readonly apiKeys: ApiKeyRow;
@@ -73,6 +74,16 @@ type LeaseRow = {
   readonly name: string;
   readonly owner: string;
   readonly leaseUntil: number;
+};
+
+type ComparisonRow = {
+  readonly name: string;
+  /** The instance that makes it; null while none does. */
+  readonly owner: string | null;
+  readonly leaseUntil: number;
+  /** Of the one that was begun last. */
+  readonly number: number;
+  readonly completed: number;
 };
 
 /** `speakers` and `options` are objects as JSON text. */

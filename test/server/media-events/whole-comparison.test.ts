@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../src/contract/errors.ts';
+import type { Room } from '../../../src/contract/rooms.ts';
+import {
+  type Reconciler,
+  type ReconcilerDeps,
+  startReconciler,
+} from '../../../src/server/media-events/reconciler.ts';
+import type { MediaServer } from '../../../src/server/platform/livekit/media-server.ts';
+import type { RecordingFiles } from '../../../src/server/recordings/files/recording-files.ts';
+import { type EventStage, mediaEvent, openEventStage } from './support/event-stage.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+let stage: EventStage;
+/** The instances that asked for all rooms, in that order. */
+let asked: string[];
+/** The instances that know that everything was compared. */
+let compared: string[];
+/** What the media server's list of rooms answers, by instance. */
+let list: (instance: string) => Promise<readonly Room[]>;
+const running: Reconciler[] = [];
+
+beforeEach(async () => {
+  stage = await openEventStage();
+  asked = [];
+  compared = [];
+  list = async () => [];
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((reconciler) => reconciler.close()));
+  await stage.close();
+});
+
+function start(instanceId: string, parts: Partial<ReconcilerDeps> = {}): Reconciler {
+  const mediaServer = {
+    listRooms: async (names?: readonly string[]) => {
+      if (names !== undefined) return [];
+      asked.push(instanceId);
+      return await list(instanceId);
+    },
+  } as Partial<MediaServer> as MediaServer;
+  const reconciler = startReconciler({
+    ...stage.deps,
+    instanceId,
+    mediaServer,
+    log: silent,
+    recordingFiles: {} as RecordingFiles,
+    onCompared: () => void compared.push(instanceId),
+    ...parts,
+  });
+  running.push(reconciler);
+  return reconciler;
+}
+
+/** Passes seconds one by one, so that everybody who sleeps for a second does so again. */
+async function pass(seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    // Everything that goes on without the clock is a call of the store, which this one follows.
+    for (let turn = 0; turn < 20; turn += 1) await stage.store.comparisons.numbers();
+    stage.clock.advance(1_000);
+  }
+}
+
+/** Passes seconds until it is so. */
+const pollPassing = <T>(read: () => T) =>
+  expect.poll(async () => {
+    await pass(1);
+    return read();
+  });
+
+/** What an instance that makes a comparison leaves when it is killed. */
+const leaveBegun = () =>
+  stage.store.comparisons.begin({ owner: 'killed', until: stage.clock.now() + 3_000 }, stage.clock.now());
+
+describe('the comparison of everything', () => {
+  it('is made by one of three instances that start together, and the others rely on it', async () => {
+    const listed = Promise.withResolvers<readonly Room[]>();
+    list = () => listed.promise;
+    for (const instance of ['first', 'second', 'third']) start(instance);
+    await expect.poll(() => asked).toHaveLength(1);
+    await pass(10);
+    expect(asked).toHaveLength(1);
+    expect(compared).toEqual([]);
+    listed.resolve([]);
+    await expect.poll(() => compared).toEqual(asked);
+    await pollPassing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('is made at once by an instance that starts after one that was completed', async () => {
+    start('first');
+    await expect.poll(() => compared).toEqual(['first']);
+    await stage.receive(mediaEvent('room_started'));
+    start('second');
+    await expect.poll(() => compared).toEqual(['first', 'second']);
+    expect(asked).toEqual(['first', 'second']);
+    expect(await stage.summary()).toContain('room_finished 0 reconciled');
+  });
+
+  it('waits for an instance that was killed in the middle until its short lease ends, and no longer', async () => {
+    await leaveBegun();
+    await stage.receive(mediaEvent('room_started'));
+    start('restarted');
+    await pass(2);
+    expect(asked).toEqual([]);
+    await pollPassing(() => compared).toEqual(['restarted']);
+    expect(await stage.summary()).toContain('room_finished 0 reconciled');
+  });
+
+  it('does not wait for a lease of before the clock was set back', async () => {
+    await leaveBegun();
+    stage.clock.setBack(3_600_000);
+    start('restarted');
+    await expect.poll(() => compared).toEqual(['restarted']);
+  });
+
+  it('is made by the next instance when the one that makes it fails, and tries again', async () => {
+    list = async (instance) => {
+      if (instance === 'first') throw new ServiceError('media-server-error', 'refused');
+      return [];
+    };
+    start('first');
+    await expect.poll(() => asked).toEqual(['first']);
+    await expect.poll(() => stage.clock.sleeping).toBe(1);
+    start('second');
+    await expect.poll(() => compared).toEqual(['second']);
+  });
+
+  it('is made by the next instance when the one that makes it closes', async () => {
+    list = () => new Promise(() => {});
+    const first = start('first');
+    await expect.poll(() => asked).toEqual(['first']);
+    start('second');
+    await pass(1);
+    list = async () => [];
+    await first.close();
+    await pollPassing(() => compared).toEqual(['second']);
+  });
+
+  it('of an instance that stood still is made by another, and its late end counts for nobody else', async () => {
+    const listed = Promise.withResolvers<readonly Room[]>();
+    list = async (instance) => (instance === 'second' ? new Promise(() => {}) : await listed.promise);
+    const { comparisons } = stage.store;
+    const thaw = Promise.withResolvers<void>();
+    const renew: typeof comparisons.renew = (...lease) =>
+      thaw.promise.then(() => comparisons.renew(...lease));
+    start('frozen', { store: { ...stage.store, comparisons: { ...comparisons, renew } } });
+    await expect.poll(() => asked).toEqual(['frozen']);
+    start('second');
+    await pollPassing(() => asked).toEqual(['frozen', 'second']);
+    start('third');
+    await pass(1);
+    listed.resolve([]);
+    thaw.resolve();
+    await pass(5);
+    expect(compared).not.toContain('third');
+    expect(await comparisons.numbers()).toEqual({ begun: 2, completed: 0 });
+  });
+
+  it('after refused events is not the one that was under way, whose rooms may have been passed by then', async () => {
+    start('first');
+    const second = start('second');
+    await expect.poll(() => stage.clock.sleeping).toBe(2);
+    await pollPassing(() => compared).toHaveLength(2);
+    asked = [];
+    compared = [];
+    const listed = Promise.withResolvers<readonly Room[]>();
+    list = () => listed.promise;
+    start('third');
+    await expect.poll(() => asked).toEqual(['third']);
+    second.compareAll();
+    await pass(3);
+    expect(asked).toEqual(['third']);
+    listed.resolve([]);
+    await pollPassing(() => compared).toEqual(['third', 'second']);
+    expect(asked).toEqual(['third', 'second']);
+  });
+
+  it('after refused events is made once for all instances that refused some', async () => {
+    const instances = ['first', 'second', 'third'].map((instance) => start(instance));
+    await pollPassing(() => compared).toHaveLength(3);
+    asked = [];
+    compared = [];
+    const listed = Promise.withResolvers<readonly Room[]>();
+    list = () => listed.promise;
+    for (const instance of instances) instance.compareAll();
+    await pollPassing(() => asked).toHaveLength(1);
+    // Those who found this one under way cannot know whether it began after their events.
+    listed.resolve([]);
+    await pollPassing(() => [...compared].sort()).toEqual(['first', 'second', 'third']);
+    expect(asked.length).toBeLessThanOrEqual(2);
+  });
+});
