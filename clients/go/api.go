@@ -666,6 +666,8 @@ type LiveTranscription struct {
 	Error *LiveTranscriptionError `json:"error"`
 	// The segments by their start
 	Segments []Segment `json:"segments"`
+	// Position behind these segments, for `cursor` of the next read
+	NextCursor string `json:"nextCursor"`
 	// Only where something is odd about the text
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 }
@@ -1860,6 +1862,8 @@ type GetTranscriptionByIDResponse struct {
 	Warnings []TranscriptionWarning `json:"warnings,omitempty"`
 	// When it was stopped, or failed; null while it runs
 	StoppedAt *string `json:"stoppedAt,omitempty"`
+	// Position behind these segments, for `cursor` of the next read
+	NextCursor *string `json:"nextCursor,omitempty"`
 }
 
 type GetTranscriptionByIDResponseError struct {
@@ -2247,11 +2251,17 @@ func (c *Client) StopTranscription(ctx context.Context, roomID string) (Transcri
 type GetTranscriptionParams struct {
 	// Only segments that end after it
 	Since string
+	// nextCursor of the page before
+	Cursor string
+	// With cursor: seconds to wait for a segment to be stored behind it, or for the end of the transcription
+	Wait int64
 }
 
 func (params GetTranscriptionParams) values() url.Values {
 	values := url.Values{}
 	setString(values, "since", params.Since)
+	setString(values, "cursor", params.Cursor)
+	setInt(values, "wait", params.Wait)
 	return values
 }
 
@@ -2265,6 +2275,17 @@ func (c *Client) GetTranscription(ctx context.Context, roomID string, params Get
 // GetTranscriptionText: Read the live transcription of a room, as text, vtt or srt.
 func (c *Client) GetTranscriptionText(ctx context.Context, roomID string, format string) (string, error) {
 	return c.text(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/transcription", query: url.Values{"format": {format}}})
+}
+
+// GetTranscription: Read the live transcription of a room, every item of every page. It ends after an error.
+func (c *Client) GetTranscription(ctx context.Context, roomID string, params GetTranscriptionParams) iter.Seq2[Segment, error] {
+	return pages(func(cursor string) ([]Segment, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.GetTranscription(ctx, roomID, params)
+		return page.Segments, page.NextCursor, err
+	})
 }
 
 // NameSpeakers: Name the speakers of a room.

@@ -114,6 +114,10 @@ export const LiveTranscriptionSchema = Type.Object(
     }),
     error: Type.Union([Type.Object(errorMembers), Type.Null()], { description: 'Why it failed' }),
     segments: Type.Array(SegmentSchema, { description: 'The segments by their start' }),
+    nextCursor: Type.String({
+      description: 'Position behind these segments, for `cursor` of the next read',
+      examples: ['WyJzZWdtZW50cyIsInRyXzEiLDFd'],
+    }),
     warnings,
   },
   { $id: 'LiveTranscription', description: 'The live transcription of a room' },
@@ -219,6 +223,15 @@ export const LiveTranscriptionQuery = Type.Object(
         format: 'date-time',
         description: 'Only segments that end after it',
         examples: ['2026-01-31T09:30:00.000Z'],
+      }),
+    ),
+    cursor: pageCursor(512),
+    wait: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 25,
+        description:
+          'With cursor: seconds to wait for a segment to be stored behind it, or for the end of the transcription',
       }),
     ),
     format,

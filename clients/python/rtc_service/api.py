@@ -730,6 +730,8 @@ class _LiveTranscriptionRequired(TypedDict):
     error: Optional[LiveTranscriptionError]
     # The segments by their start
     segments: list[Segment]
+    # Position behind these segments, for `cursor` of the next read
+    nextCursor: str
 
 
 class LiveTranscription(_LiveTranscriptionRequired, total=False):
@@ -2391,12 +2393,19 @@ class Operations:
         )
         return response
 
-    def get_transcription(self, room_id: str, *, since: Optional[str] = None) -> LiveTranscription:
+    def get_transcription(
+        self,
+        room_id: str,
+        *,
+        since: Optional[str] = None,
+        cursor: Optional[str] = None,
+        wait: Optional[int] = None,
+    ) -> LiveTranscription:
         """Read the live transcription of a room."""
         response: LiveTranscription = self._call(
             "GET",
             self._path("/v1/rooms/{}/transcription", room_id),
-            {"since": since},
+            {"since": since, "cursor": cursor, "wait": wait},
             None,
         )
         return response
@@ -2404,6 +2413,22 @@ class Operations:
     def get_transcription_text(self, room_id: str, format: Literal["text", "vtt", "srt"]) -> str:
         """Read the live transcription of a room, as text or captions."""
         return self._text(self._path("/v1/rooms/{}/transcription", room_id), {"format": format})
+
+    def get_transcription(
+        self,
+        room_id: str,
+        *,
+        since: Optional[str] = None,
+        wait: Optional[int] = None,
+    ) -> Iterator[Segment]:
+        """Read the live transcription of a room: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.get_transcription(room_id, since=since, wait=wait, cursor=cursor)
+            yield from page["segments"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def name_speakers(self, room_id: str, body: SpeakerUpdate) -> None:
         """Name the speakers of a room."""

@@ -4,6 +4,16 @@ import { RtcError } from '../rtc-error.ts';
 import { pause } from '../transport/retry.ts';
 import { retryUntilResponse, type WaitDeps, type WaitOptions } from '../transport/retry-until-response.ts';
 
+/**
+ * `since`: only segments that end after it (ISO 8601). `cursor`: only those that were stored after the response whose
+ * nextCursor it is, and then `wait`: how many seconds to wait for one, at most 25.
+ */
+export type ReadTranscriptionOptions = CallOptions & {
+  readonly since?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly wait?: number | undefined;
+};
+
 export type FollowTranscriptionOptions = WaitOptions & {
   /** Only segments that ended after it (ISO 8601); default all. */
   readonly since?: string | undefined;
@@ -16,12 +26,12 @@ export type FollowTranscriptionOptions = WaitOptions & {
 export type EndedTranscription = Pick<LiveTranscription | PostTranscriptionDetail, 'status' | 'error'>;
 
 export type FollowTranscriptionDeps = WaitDeps & {
-  readonly ofRoom: (
-    query: CallOptions & { readonly since?: string | undefined },
-  ) => Promise<LiveTranscription>;
+  readonly ofRoom: (query: ReadTranscriptionOptions) => Promise<LiveTranscription>;
   readonly ofId: (id: string, query: CallOptions) => Promise<LiveTranscription | PostTranscriptionDetail>;
 };
 
+const WAIT_SECONDS = 25;
+/** Of a service of an earlier version, which cannot wait. */
 const POLL_MS = 500;
 /** Segments are stored in the order of their recognition: a long one comes after a short one that ended later. */
 const OVERLAP_MS = 120_000;
@@ -53,15 +63,31 @@ export async function* followTranscription(
     yield* newOnes(response.segments);
     if (response.status !== 'active') return options.onEnd?.(response);
     latest = Math.max(latest, ...response.segments.map(({ endedAt }) => Date.parse(endedAt)));
-    await wait(deps, options.signal);
-    const since = latest === 0 ? options.since : new Date(latest - OVERLAP_MS).toISOString();
-    response = await retryUntilResponse(deps, options, () => deps.ofRoom({ ...call, since }));
+    const { nextCursor: cursor }: { readonly nextCursor?: string } = response;
+    const overlapping = latest === 0 ? options.since : new Date(latest - OVERLAP_MS).toISOString();
+    const next =
+      cursor === undefined ? { since: overlapping } : { since: options.since, cursor, wait: WAIT_SECONDS };
+    if (cursor === undefined) await wait(deps, options.signal);
+    response = await retryUntilResponse(deps, options, () => readOnce(deps, { ...call, ...next }));
     if (response.transcriptionId === transcriptionId) continue;
     // The transcription was stopped, and another one started since.
     const last = await retryUntilResponse(deps, options, () => deps.ofId(transcriptionId, call));
     yield* newOnes(last.segments);
     return options.onEnd?.(last);
   }
+}
+
+/** A service that shuts down, or a proxy, may end a wait at once with nothing: the next one then comes a little later. */
+async function readOnce(
+  deps: FollowTranscriptionDeps,
+  query: ReadTranscriptionOptions,
+): Promise<LiveTranscription> {
+  const startedAt = performance.now();
+  const response = await deps.ofRoom(query);
+  const isEmpty = response.status === 'active' && !response.segments.some(({ final }) => final !== false);
+  const isShort = query.wait !== undefined && isEmpty && performance.now() - startedAt < POLL_MS;
+  if (isShort) await wait(deps, query.signal);
+  return response;
 }
 
 async function wait(deps: WaitDeps, signal: AbortSignal | undefined): Promise<void> {

@@ -8,12 +8,13 @@ import type {
   SpeakerUpdate,
 } from '../../contract/transcription.ts';
 import type { CallOptions } from '../client-options.ts';
-import { queryOf, roomPath, transcriptionPath, withBody } from '../transport/request-parts.ts';
+import { queryOf, roomPath, timeoutOfWait, transcriptionPath, withBody } from '../transport/request-parts.ts';
 import type { Transport } from '../transport/transport.ts';
-import { type FollowTranscriptionOptions, followTranscription } from './follow-transcription.ts';
-
-/** `since`: only segments that end after it (ISO 8601). */
-export type ReadTranscriptionOptions = CallOptions & { readonly since?: string | undefined };
+import {
+  type FollowTranscriptionOptions,
+  followTranscription,
+  type ReadTranscriptionOptions,
+} from './follow-transcription.ts';
 
 /** A transcript as plain text, WebVTT or SubRip. */
 export type TextFormat = Exclude<TranscriptFormat, 'json'>;
@@ -39,14 +40,17 @@ export class Transcription {
 
   /** GET /v1/rooms/:roomId/transcription: the active one, or the last. */
   async get(room: string, options: ReadTranscriptionOptions = {}): Promise<LiveTranscription> {
-    const query = queryOf({ since: options.since });
-    return await this.#transport.call('GET', roomPath(room, 'transcription') + query, options);
+    const { since, cursor, wait } = options;
+    const query = queryOf({ since, cursor, wait });
+    return await this.#transport.call('GET', roomPath(room, 'transcription') + query, waiting(options));
   }
 
   /** The same transcript in a text format. */
   async text(room: string, format: TextFormat, options: ReadTranscriptionOptions = {}): Promise<string> {
-    const query = queryOf({ since: options.since, format });
-    return (await this.#transport.send('GET', roomPath(room, 'transcription') + query, options)).body;
+    const { since, cursor, wait } = options;
+    const query = queryOf({ since, cursor, wait, format });
+    return (await this.#transport.send('GET', roomPath(room, 'transcription') + query, waiting(options)))
+      .body;
   }
 
   /** Each segment as it is stored, until the transcription is stopped; see FollowTranscriptionOptions. */
@@ -66,4 +70,9 @@ export class Transcription {
     const path = roomPath(room, 'transcription', 'speakers');
     await this.#transport.send('PATCH', path, withBody({ participants }, options));
   }
+}
+
+function waiting(options: ReadTranscriptionOptions): CallOptions {
+  const timeoutMs = options.timeoutMs ?? timeoutOfWait(options.wait);
+  return { ...options, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
 }

@@ -33,6 +33,7 @@ function endLive(
       .executeTakeFirst();
     await db.deleteFrom('interimSegments').where('transcriptionId', '=', id).execute();
     connection.changes.note(db, 'transcriptions');
+    connection.changes.note(db, 'segments');
     return ended && toTranscription(ended);
   });
 }

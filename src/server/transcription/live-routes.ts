@@ -10,6 +10,7 @@ import {
 import type { AppendEventsDeps } from '../events/append-events.ts';
 import { MEDIA_ERRORS } from '../platform/http/media-errors.ts';
 import { defineRoute, type Route } from '../platform/http/route.ts';
+import type { WaitForChangeDeps } from '../platform/storage/wait-for-change.ts';
 import { nameSpeakersOfRoom } from './name-speakers.ts';
 import { type StartTranscriptionDeps, startTranscription } from './start-transcription.ts';
 import { stopTranscription } from './stop-transcription.ts';
@@ -17,7 +18,9 @@ import type { TranscriptionStores } from './store.ts';
 import { TRANSCRIPT_TEXTS, transcriptResponse } from './transcript-response.ts';
 import { getRoomTranscription } from './transcriptions.ts';
 
-export type TranscriptionDeps = StartTranscriptionDeps & AppendEventsDeps<TranscriptionStores>;
+export type TranscriptionDeps = StartTranscriptionDeps &
+  AppendEventsDeps<TranscriptionStores> &
+  WaitForChangeDeps;
 
 const LANGUAGE_IGNORED = 'x-transcription-language-ignored';
 const IN_ROOM = '/v1/rooms/:roomId/transcription';
@@ -83,7 +86,8 @@ function readRoute(deps: TranscriptionDeps): Route {
     operationId: 'getTranscription',
     tag: 'transcription',
     summary: 'Read the live transcription of a room',
-    description: 'The active transcription, or the last one: also after the room has ended.',
+    description:
+      'The active transcription, or the last one: also after the room has ended. Who goes on by nextCursor misses no segment; with `wait` the answer comes as soon as one is stored.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     params: RoomParams,
@@ -98,7 +102,9 @@ function readRoute(deps: TranscriptionDeps): Route {
     errors: ERRORS,
     handle: async ({ params, query }) => {
       const since = query.since === undefined ? undefined : Date.parse(query.since);
-      return transcriptResponse(await getRoomTranscription(deps, params.roomId, since), query.format);
+      const { cursor, wait: waitSeconds = 0, format } = query;
+      const reading = { since, cursor, waitSeconds: cursor === undefined ? 0 : waitSeconds };
+      return transcriptResponse(await getRoomTranscription(deps, params.roomId, reading), format);
     },
   });
 }

@@ -6,7 +6,9 @@ import {
   DOUBTFUL_BELOW,
   type InterimUpdate,
   type SpeechQuality,
+  type StoredQuery,
   type StoredSegment,
+  type StoredSegments,
   type TranscriptionStore,
 } from './store.ts';
 
@@ -33,6 +35,8 @@ type SegmentMethods = Pick<
   | 'listInterims'
   | 'clearSegments'
   | 'listSegments'
+  | 'listStored'
+  | 'hasStoredAfter'
   | 'countSegments'
   | 'listQualities'
 >;
@@ -56,6 +60,8 @@ export function segmentMethods(connection: Connection): SegmentMethods {
         await held.db.deleteFrom('segments').where('transcriptionId', '=', id).execute();
       }),
     listSegments: (id, endsAfter) => listSegments(connection, id, endsAfter),
+    listStored: (id, query) => listStored(connection, id, query),
+    hasStoredAfter: async (id, position) => (await lastPosition(connection, id)) > position,
     listQualities: async (id) => {
       const { rows } = await sql<SpeechQuality>`
         select identity, count(*) as segments,
@@ -109,6 +115,7 @@ function addSegments(
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
     }
+    connection.changes.note(db, 'segments');
     const ids = rows.map((row) => row.id);
     await db
       .deleteFrom('interimSegments')
@@ -154,4 +161,28 @@ async function listSegments(
   let select = db.selectFrom('segments').select(SEGMENT_COLUMNS).where('transcriptionId', '=', id);
   if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
   return await select.orderBy('startedAt').orderBy('id').execute();
+}
+
+/** Read first: a segment that is stored meanwhile may be read twice, and is never passed over. */
+async function listStored(
+  connection: Connection,
+  id: string,
+  { after, endsAfter }: StoredQuery,
+): Promise<StoredSegments> {
+  const last = await lastPosition(connection, id);
+  if (last <= after) return { segments: [], position: after };
+  let select = connection.db
+    .selectFrom('segments')
+    .select(SEGMENT_COLUMNS)
+    .where('transcriptionId', '=', id)
+    .where(sql<boolean>`"searchKey" > ${after}`);
+  if (endsAfter !== undefined) select = select.where('endedAt', '>', endsAfter);
+  return { segments: await select.orderBy('startedAt').orderBy('id').execute(), position: last };
+}
+
+async function lastPosition({ db }: Connection, id: string): Promise<number> {
+  const { rows } = await sql<{ last: number | string | null }>`
+    select max("searchKey") as last from segments where "transcriptionId" = ${id}`.execute(db);
+  // PostgreSQL's bigint arrives as text.
+  return Number(rows[0]?.last ?? 0);
 }

@@ -89,6 +89,9 @@ export interface TranscriptionStore {
   clearSegments(id: string, owner: string): Promise<boolean>;
   /** Lists segments by start, then id. With `endsAfter` only those that end strictly after it (Unix milliseconds). */
   listSegments(id: string, endsAfter?: number): Promise<readonly StoredSegment[]>;
+  /** Lists, by start and then id, the segments that were stored after a position. */
+  listStored(id: string, query: StoredQuery): Promise<StoredSegments>;
+  hasStoredAfter(id: string, position: number): Promise<boolean>;
   countSegments(id: string): Promise<number>;
   /** The sums of each participant, ordered by identity. */
   listQualities(id: string): Promise<readonly SpeechQuality[]>;
@@ -236,6 +239,19 @@ export type StoredSegment = {
   readonly confidence: number | null;
   /** How long others spoke meanwhile, in milliseconds; null where that is not known. */
   readonly overlapMs: number | null;
+};
+
+export type StoredQuery = {
+  /** Positions ascend in the order in which segments are stored; 0 is before all. */
+  readonly after: number;
+  /** Only those that end strictly after it (Unix milliseconds). */
+  readonly endsAfter?: number | undefined;
+};
+
+export type StoredSegments = {
+  readonly segments: readonly StoredSegment[];
+  /** Behind the last segment that was stored. */
+  readonly position: number;
 };
 
 /** How many final segments a participant has; of a recording, all together. */

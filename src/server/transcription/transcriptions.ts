@@ -7,26 +7,64 @@ import type {
   PostTranscriptionList,
 } from '../../contract/transcription.ts';
 import type { Clock } from '../platform/clock.ts';
+import { cursorOf } from '../platform/http/cursor.ts';
 import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
+import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { warningsOf } from './doubtful-speech.ts';
 import { toSegments } from './resolve-speakers.ts';
 import type { Transcription, TranscriptionStores } from './store.ts';
 
 const readPage = pageReader('transcriptions');
+/** A transcription and a position in the order in which its segments are stored. */
+const CURSOR = cursorOf('segments', 'string', 'number');
 
 export type ReadTranscriptionsDeps = {
   readonly store: Pick<TranscriptionStores, 'transcriptions'>;
   readonly clock: Clock;
 };
 
-/** Returns the active transcription of a room, else its newest, with the segments that end after `since` (Unix ms). */
+export type LiveReading = {
+  /** Unix milliseconds: only segments that end after it. */
+  readonly since?: number | undefined;
+  /** The nextCursor of an earlier reading: only segments that were stored since then. */
+  readonly cursor?: string | undefined;
+  /** How long to wait for the first of them, or for the end of the transcription. */
+  readonly waitSeconds: number;
+};
+
+/** Returns the active transcription of a room, else its newest. */
 export async function getRoomTranscription(
-  deps: ReadTranscriptionsDeps,
+  deps: ReadTranscriptionsDeps & WaitForChangeDeps,
   room: string,
-  since: number | undefined,
+  { since, cursor, waitSeconds }: LiveReading,
 ): Promise<LiveTranscription> {
-  return await toLive(deps, await findOfRoom(deps.store, room), since);
+  const [id, position] = cursor === undefined ? ['', 0] : CURSOR.decode(cursor);
+  if (waitSeconds > 0) await waitForSegments(deps, { room, id, position, waitSeconds });
+  const transcription = await findOfRoom(deps.store, room);
+  // Another transcription has been started since: it is read from its beginning.
+  const after = transcription.id === id ? position : 0;
+  return await toLive(deps, transcription, { since, after });
+}
+
+type AwaitedSegments = {
+  readonly room: string;
+  readonly id: string;
+  readonly position: number;
+  readonly waitSeconds: number;
+};
+
+/** Waits until a segment is stored behind the position, or the transcription is not the running one of its room. */
+async function waitForSegments(
+  deps: ReadTranscriptionsDeps & WaitForChangeDeps,
+  { room, id, position, waitSeconds }: AwaitedSegments,
+): Promise<void> {
+  const { transcriptions } = deps.store;
+  const hasChanged = async (): Promise<boolean> =>
+    (await transcriptions.hasStoredAfter(id, position)) ||
+    (await transcriptions.findActiveLive(room))?.id !== id;
+  const deadline = deps.clock.monotonic() + waitSeconds * 1000;
+  await waitForChange(deps, { topic: 'segments', deadline, hasChanged });
 }
 
 /** Returns a live or post-call transcription. Throws transcription-not-found. */
@@ -37,7 +75,7 @@ export async function getTranscription(
   const { store } = deps;
   const transcription = await store.transcriptions.find(id);
   if (transcription === undefined) throw unknownTranscription(id);
-  if (transcription.kind === 'live') return await toLive(deps, transcription, undefined);
+  if (transcription.kind === 'live') return await toLive(deps, transcription, { after: 0 });
   const segments = await store.transcriptions.listSegments(id);
   const warnings = await warningsOf(store, transcription);
   return { ...toPost(transcription), segments: toSegments(transcription, segments), ...warnings };
@@ -102,7 +140,7 @@ const INTERIM_LIFETIME_MS = 5_000;
 async function toLive(
   { store, clock }: ReadTranscriptionsDeps,
   transcription: Transcription,
-  since: number | undefined,
+  { since, after }: { readonly since?: number | undefined; readonly after: number },
 ): Promise<LiveTranscription> {
   const { id, room, status, language, createdAt, endedAt, options } = transcription;
   // Read first: a segment that becomes final meanwhile is found among the finals.
@@ -111,6 +149,7 @@ async function toLive(
       ? await store.transcriptions.listInterims(id, clock.now() - INTERIM_LIFETIME_MS)
       : [];
   const interims = current.filter((segment) => since === undefined || segment.endedAt > since);
+  const { segments, position } = await store.transcriptions.listStored(id, { after, endsAfter: since });
   return {
     transcriptionId: id,
     roomId: room,
@@ -119,7 +158,8 @@ async function toLive(
     startedAt: new Date(createdAt).toISOString(),
     stoppedAt: instant(endedAt),
     error: errorOf(transcription),
-    segments: toSegments(transcription, await store.transcriptions.listSegments(id, since), interims),
+    segments: toSegments(transcription, segments, interims),
+    nextCursor: CURSOR.encode(id, position),
     ...(await warningsOf(store, transcription)),
   };
 }

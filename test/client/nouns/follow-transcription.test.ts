@@ -80,6 +80,23 @@ describe('followTranscription', () => {
     expect(pauses).toEqual([500, 500]);
   });
 
+  it('waits at the service for what is stored next, and pauses only when that ends early with nothing', async () => {
+    const at = (nextCursor: string, segments: readonly object[]) => ({
+      ...transcription('active', segments),
+      nextCursor,
+    });
+    const { told, pauses, asked } = await followed([
+      at('c1', [segment('a', 1)]),
+      at('c2', [segment('b', 2), { ...segment('c', 3), final: false }]),
+      at('c2', [{ ...segment('c', 3), final: false }]),
+      { ...transcription('stopped', [segment('c', 3)]), nextCursor: 'c3' },
+    ]);
+    expect(told).toEqual(['a', 'b', 'c']);
+    const path = '/v1/rooms/demo/transcription';
+    expect(asked).toEqual([path, ...['c1', 'c2', 'c2'].map((cursor) => `${path}?cursor=${cursor}&wait=25`)]);
+    expect(pauses).toEqual([500]);
+  });
+
   it('waits for a service that goes away, longer each time', async () => {
     const { told, pauses, news } = await followed([
       transcription('active', [segment('a', 1)]),

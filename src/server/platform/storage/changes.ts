@@ -4,7 +4,7 @@ export type ChangeTopic = (typeof CHANGE_TOPICS)[number];
 /**
  * events: events or deliveries were stored. fanOuts: deliveries of an event are still to be stored. deliveries: some
  * have ended. transcriptions: a transcription or its segments changed. keys: an API key was made, revoked or sealed anew. blocks: an identity was
- * blocked, or a block lifted.
+ * blocked, or a block lifted. segments: final segments of a live transcription were stored, or it has ended.
  * recordings: a recording changed its state, or the worker that listens to its room.
  */
 export const CHANGE_TOPICS = [
@@ -12,6 +12,7 @@ export const CHANGE_TOPICS = [
   'fanOuts',
   'deliveries',
   'transcriptions',
+  'segments',
   'keys',
   'blocks',
   'recordings',

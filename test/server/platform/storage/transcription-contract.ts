@@ -582,6 +582,33 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(listed.map(({ id }) => id)).toEqual(ids);
       });
 
+      it('are listed as they were stored after a position, and readers are told of them', async () => {
+        let notices = 0;
+        const unsubscribe = store.changes.subscribe('segments', () => {
+          notices += 1;
+        });
+        const stored = (after: number) => transcriptions.listStored('tr_1', { after });
+        expect(await stored(0)).toEqual({ segments: [], position: 0 });
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_2', { startedAt: 2000 })]);
+        expect(notices).toBeGreaterThanOrEqual(1);
+        const first = await stored(0);
+        expect(first.segments.map(({ id }) => id)).toEqual(['seg_2']);
+        expect(await transcriptions.hasStoredAfter('tr_1', 0)).toBe(true);
+        expect(await transcriptions.hasStoredAfter('tr_1', first.position)).toBe(false);
+        expect(await transcriptions.hasStoredAfter('tr_2', 0)).toBe(false);
+        await transcriptions.addSegments('tr_1', 'a', [segment('seg_1', { startedAt: 1000, endedAt: 1500 })]);
+        const second = await stored(first.position);
+        expect(second.segments.map(({ id }) => id)).toEqual(['seg_1']);
+        expect((await stored(0)).segments.map(({ id }) => id)).toEqual(['seg_1', 'seg_2']);
+        expect(await stored(second.position)).toEqual({ segments: [], position: second.position });
+        const late = await transcriptions.listStored('tr_1', { after: 0, endsAfter: 1500 });
+        expect(late).toMatchObject({ segments: [{ id: 'seg_2' }], position: second.position });
+        const before = notices;
+        await transcriptions.stopLive('tr_1', 5000);
+        expect(notices).toBeGreaterThan(before);
+        unsubscribe();
+      });
+
       it('are refused from anyone but the owner of the lease', async () => {
         expect(await transcriptions.addSegments('tr_1', 'b', [segment('seg_1')])).toBe(false);
         expect(await transcriptions.addSegments('tr_2', 'a', [segment('seg_1')])).toBe(false);

@@ -215,6 +215,50 @@ describe('the speakers of a live transcription', () => {
   });
 });
 
+describe('a reader who waits', () => {
+  const path = (cursor: string, wait = 25) => `?cursor=${encodeURIComponent(cursor)}&wait=${wait}`;
+
+  it('gets each segment when it is stored, and only what is new', async () => {
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`first-${room}`)]);
+    const first = await read();
+    const waiting = read(path(first.nextCursor));
+    // It ended before the first one, as one does that took longer to recognise.
+    await stage.say(transcriptionId, [segment(`second-${room}`, { endedAt: Date.now() - 60_000 })]);
+    const second = await waiting;
+    expect(second.segments.map(({ id }) => id)).toEqual([`second-${room}`]);
+    expect((await read(path(first.nextCursor))).segments).toEqual(second.segments);
+    expect((await read(path(second.nextCursor, 0))).segments).toEqual([]);
+  });
+
+  it('is told of the end, and at once of one that has ended', async () => {
+    const { transcriptionId } = await start();
+    const { nextCursor } = await read();
+    const waiting = read(path(nextCursor));
+    await call('POST', pathOf(room, '/stop'));
+    expect(await waiting).toMatchObject({ transcriptionId, status: 'stopped', segments: [] });
+    expect(await read(path(nextCursor))).toMatchObject({ status: 'stopped', segments: [] });
+  });
+
+  it('gets the next transcription from its beginning', async () => {
+    await start();
+    const { nextCursor } = await read();
+    await call('POST', pathOf(room, '/stop'));
+    const { transcriptionId } = await start();
+    await stage.say(transcriptionId, [segment(`other-${room}`)]);
+    const next = await read(path(nextCursor));
+    expect(next).toMatchObject({ transcriptionId, segments: [{ id: `other-${room}` }] });
+  });
+
+  it('is refused with a cursor of another list', async () => {
+    await start();
+    expect(problemOf(await call('GET', pathOf(room, '?cursor=W10&wait=1')))).toMatchObject({
+      status: 400,
+      code: 'invalid-request',
+    });
+  });
+});
+
 describe('interim results', () => {
   const now = Date.now();
   const interim = (id: string, changes = {}) =>
@@ -407,6 +451,7 @@ describe('reading a live transcription', () => {
       startedAt: started.startedAt,
       stoppedAt: null,
       error: null,
+      nextCursor: expect.any(String),
     });
     expect(segments[0]).toEqual({
       id: `1-${room}`,

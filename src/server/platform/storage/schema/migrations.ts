@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { ColumnTypes, Engine } from '../engine.ts';
 import { createEventTables, createFanOuts, createPublishedTracks } from './event-tables.ts';
-import { createSearch } from './search-tables.ts';
+import { createSearch, indexSegmentsAsStored } from './search-tables.ts';
 import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
 import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
@@ -36,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '020-failed-reads', up: addAuditExpiry },
   { name: '021-turn-sounds', up: createTurnSounds },
   { name: '022-comparisons', up: createComparisons },
+  { name: '023-segments-as-stored', up: indexSegmentsAsStored },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

@@ -64,6 +64,11 @@ async function createSqliteSearch(db: Kysely<Tables>): Promise<void> {
   for (const statement of statements) await statement.execute(db);
 }
 
+/** For readers that wait for what is stored next. */
+export async function indexSegmentsAsStored(db: Kysely<Tables>): Promise<void> {
+  await sql`create index "segmentsAsStored" on "segments" ("transcriptionId", "searchKey")`.execute(db);
+}
+
 /** A tsvector has a limited size; no segment comes near it. */
 const SEARCHED_CHARACTERS = 65_536;
 
