@@ -2,6 +2,8 @@
  * `npm run release -- --dry-run`: makes everything of a release in release/, and publishes nothing: the three packages, the
  * single executable file for Linux, the bill of materials, manual pages and completions, the notes of the changelog and the
  * checksums of all. What a machine lacks for one of them is said. `--without-arm64` fetches no Node of another processor.
+ * compose.yaml gets the digest of each image whose registry answers; with `--images REGISTRY/ORG`, where images of this version
+ * have been pushed, the chart gets values with theirs.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,12 +16,18 @@ import { createArchive } from './pack/archive.ts';
 import { readManifest } from './pack/manifests.ts';
 import { stagePackages } from './pack/stage.ts';
 import { checkSizes } from './release/budgets.ts';
+import { findDigest } from './release/image-digest.ts';
 import { readRelease } from './release/notes.ts';
+import { chartValues, pinImages } from './release/pin-images.ts';
 import { makeSingleFile } from './release/single-file.ts';
 
 const run = promisify(execFile);
 const { values: options } = parseArgs({
-  options: { 'dry-run': { type: 'boolean' }, 'without-arm64': { type: 'boolean' } },
+  options: {
+    'dry-run': { type: 'boolean' },
+    'without-arm64': { type: 'boolean' },
+    images: { type: 'string' },
+  },
 });
 if (options['dry-run'] !== true) {
   throw new Error(
@@ -53,7 +61,7 @@ try {
   await copyFile(`${ROOT}dist/sbom.cdx.json`, sbom);
   const notesFile = join(target, 'NOTES.md');
   await writeFile(notesFile, `${notes}\n`);
-  made.push(manuals, sbom, notesFile);
+  made.push(manuals, sbom, notesFile, await writeCompose(), ...(await writeChartValues(options.images)));
   await writeFile(join(target, 'SHA256SUMS'), await checksums(made));
   for (const { name, megabytes, budget } of await checkSizes(made)) {
     console.log(`${name}: ${megabytes.toFixed(2)} MB${budget === undefined ? '' : ` of ${budget}`}`);
@@ -67,6 +75,27 @@ try {
   }
 } finally {
   await rm(work, { recursive: true, force: true });
+}
+
+/** The compose file with digests; an image whose registry does not answer keeps its tag alone. */
+async function writeCompose(): Promise<string> {
+  const { text, pinned, unpinned } = await pinImages(
+    await readFile(`${ROOT}compose.yaml`, 'utf8'),
+    findDigest,
+  );
+  console.log(`compose.yaml: ${pinned.length} images have digests.`);
+  for (const line of unpinned) console.log(`  no digest of ${line}`);
+  const path = join(target, 'compose.yaml');
+  await writeFile(path, text);
+  return path;
+}
+
+/** Values of the chart with the digests of our own images, once they have been pushed to `registry`. */
+async function writeChartValues(registry: string | undefined): Promise<readonly string[]> {
+  if (registry === undefined) return [];
+  const path = join(target, `rtc-service-${version}.values.yaml`);
+  await writeFile(path, await chartValues({ version, registry }, findDigest));
+  return [path];
 }
 
 /** As sha256sum writes and checks them. */

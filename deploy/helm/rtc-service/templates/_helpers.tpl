@@ -85,3 +85,9 @@ nodeSelector: {{ toYaml . | nindent 2 }}
 tolerations: {{ toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
+
+{{/* An image by its tag and, where it is known, by its digest, which then decides. */}}
+{{- define "rtc.image" -}}
+{{- $tagged := printf "%s:%s" .image.repository (default .root.Chart.AppVersion .image.tag) -}}
+{{- ternary (printf "%s@%s" $tagged .image.digest) $tagged (ne .image.digest "") | quote -}}
+{{- end -}}

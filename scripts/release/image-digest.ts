@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+
+/*
+ * What an image of an exact tag is, by the registry that has it: the OCI distribution specification, sections "Pulling
+ * manifests" and, of Docker's registry, "Token authentication". A tag can be moved to another image, a digest cannot.
+ */
+
+/** A manifest of one platform, or, which comes first where there is one, the index of all platforms. */
+const ACCEPT = [
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+].join(', ');
+
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const TIMEOUT_MS = 10_000;
+
+type Image = { readonly registry: string; readonly repository: string; readonly tag: string };
+
+/** `postgres:15.18` is library/postgres of Docker Hub; a first part with a dot or a port is a registry. */
+export function parseImage(reference: string): Image {
+  const [, name = '', tag = ''] = /^(.+):([\w][\w.-]*)$/.exec(reference) ?? [];
+  if (name === '' || tag.includes('/')) throw new Error(`${reference} has no exact tag`);
+  const [first = '', ...rest] = name.split('/');
+  if (rest.length > 0 && /[.:]|^localhost$/.test(first)) {
+    return { registry: first, repository: rest.join('/'), tag };
+  }
+  return { registry: 'registry-1.docker.io', repository: rest.length === 0 ? `library/${name}` : name, tag };
+}
+
+/** `sha256:…` of the image. Rejects with the reason when the registry does not tell. */
+export async function findDigest(reference: string): Promise<string> {
+  const { registry, repository, tag } = parseImage(reference);
+  const url = `${schemeOf(registry)}://${registry}/v2/${repository}/manifests/${tag}`;
+  const authorization = await authorize(url);
+  // A HEAD does not count as a pull, of which registries allow few.
+  const { headers } = await ask(url, { method: 'HEAD', authorization });
+  const told = headers.get('docker-content-digest');
+  if (told !== null && DIGEST.test(told)) return told;
+  const manifest = await ask(url, { method: 'GET', authorization });
+  const hash = createHash('sha256').update(Buffer.from(await manifest.arrayBuffer()));
+  return `sha256:${hash.digest('hex')}`;
+}
+
+type Question = { readonly method: 'HEAD' | 'GET'; readonly authorization: string | undefined };
+
+async function ask(url: string, question: Question): Promise<Response> {
+  const response = await send(url, question);
+  if (!response.ok) throw new Error(`the registry answered ${response.status}`);
+  return response;
+}
+
+async function send(url: string, { method, authorization }: Question): Promise<Response> {
+  const headers = { accept: ACCEPT, ...(authorization === undefined ? {} : { authorization }) };
+  return await fetch(url, { method, headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+/** A token for who is nobody, where the registry wants one even of them; undefined where it does not. */
+async function authorize(url: string): Promise<string | undefined> {
+  const response = await send(url, { method: 'HEAD', authorization: undefined });
+  if (response.status !== 401) return undefined;
+  const challenge = response.headers.get('www-authenticate') ?? '';
+  const parameters = new Map(
+    [...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  const realm = URL.parse(parameters.get('realm') ?? '');
+  if (!/^bearer /i.test(challenge) || realm === null || realm.protocol !== `${schemeOf(realm.host)}:`) {
+    throw new Error('the registry wants credentials of a kind that is not known here');
+  }
+  for (const name of ['service', 'scope']) {
+    const value = parameters.get(name);
+    if (value !== undefined) realm.searchParams.set(name, value);
+  }
+  const found: { token?: unknown; access_token?: unknown } = JSON.parse(
+    await (await ask(realm.href, { method: 'GET', authorization: undefined })).text(),
+  );
+  return `Bearer ${found.token ?? found.access_token}`;
+}
+
+/** As Docker does: plain HTTP for a registry on this machine alone. */
+function schemeOf(host: string): 'http' | 'https' {
+  return /^(localhost|127\.0\.0\.1)(:\d+)?$/.test(host) ? 'http' : 'https';
+}
