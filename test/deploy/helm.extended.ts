@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { SETTINGS } from '../../src/server/app/config/settings.ts';
 import { runHelm } from '../support/parts/helm.ts';
+import { faultsOfManifests } from '../support/parts/kubernetes-schemas.ts';
 
-/* Helm lints and renders the chart. No cluster is asked. */
+/* Helm lints and renders the chart, and the result is held against Kubernetes' own schemas. No cluster is asked. */
 
 const CHART = join(import.meta.dirname, '../../deploy/helm/rtc-service');
 
@@ -28,6 +29,7 @@ type Manifest = {
 type PodSpec = {
   readonly terminationGracePeriodSeconds: number;
   readonly containers: readonly {
+    readonly image: string;
     readonly args: readonly string[];
     readonly env: readonly { readonly name: string; readonly value: string }[];
     readonly securityContext: unknown;
@@ -40,11 +42,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function render(values: object = {}): Promise<readonly Manifest[]> {
+async function template(values: object = {}): Promise<string> {
   const file = join(folder, 'values.json');
   await writeFile(file, JSON.stringify(values));
-  const text = await runHelm('template', 'rooms', CHART, ...KUBERNETES, '--values', file);
-  return parseAllDocuments(text)
+  return await runHelm('template', 'rooms', CHART, ...KUBERNETES, '--values', file);
+}
+
+async function render(values: object = {}): Promise<readonly Manifest[]> {
+  return parseAllDocuments(await template(values))
     .map((document) => document.toJS() as Manifest | null)
     .filter((manifest) => manifest !== null);
 }
@@ -116,10 +121,53 @@ describe('the chart', () => {
     await expect(render({ secrets })).rejects.toThrow('several replicas share a database');
   });
 
+  it('takes an image by its digest where that is given, and else by its tag alone', async () => {
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const imageOf = async (values: object): Promise<string | undefined> =>
+      named(await render(values), 'Deployment').spec.template?.spec.containers[0]?.image;
+    expect(await imageOf({ image: { tag: '1.2.3' } })).toBe('rtc-service:1.2.3');
+    expect(await imageOf({ image: { tag: '1.2.3', digest } })).toBe(`rtc-service:1.2.3@${digest}`);
+    await expect(render({ image: { digest: 'latest' } })).rejects.toThrow('/image/digest');
+  });
+
   it('refuses values that mean nothing', async () => {
     await expect(render({ replica: 3 })).rejects.toThrow("additional properties 'replica' not allowed");
     await expect(render({ settings: { PORT: '1' } })).rejects.toThrow('PORT');
     await expect(render({ secrets: { ENCRYPTION_KEY: null } })).rejects.toThrow('ENCRYPTION_KEY');
+  });
+
+  // A ServiceMonitor is of the Prometheus operator, whose schemas no registry of packages has.
+  const ALL_BUT_SERVICE_MONITOR = {
+    image: { repository: 'registry.example.org/rtc-service', digest: `sha256:${'a'.repeat(64)}` },
+    imagePullSecrets: [{ name: 'registry' }],
+    workers: { 'stt-live': { replicas: 2 }, 'stt-post': { replicas: 1 } },
+    networkPolicy: { enabled: true, callers: [{ podSelector: {} }], scrapers: [{ namespaceSelector: {} }] },
+    podAnnotations: { 'example.org/team': 'media' },
+    tolerations: [{ key: 'media', operator: 'Exists' }],
+    nodeSelector: { disk: 'fast' },
+  };
+  const ON_A_FILE = {
+    replicas: 1,
+    secrets: { DATABASE_URL: null, ENCRYPTION_KEY: null },
+    persistence: { enabled: true, storageClass: 'fast' },
+  };
+
+  it.each(
+    ['1.25.0', '1.37.0'].flatMap((version) => [
+      { version, name: 'as it comes', values: {} },
+      { version, name: 'with everything on', values: ALL_BUT_SERVICE_MONITOR },
+      { version, name: 'on a SQLite file', values: ON_A_FILE },
+    ]),
+  )('is what Kubernetes $version takes, $name', async ({ version, values }) => {
+    const file = join(folder, 'manifests.yaml');
+    await writeFile(file, await template(values));
+    expect(await faultsOfManifests(file, version)).toBe('');
+  });
+
+  it('has a property that is misspelt found by the schemas', async () => {
+    const file = join(folder, 'manifests.yaml');
+    await writeFile(file, (await template()).replace('serviceAccountName:', 'serviceAcountName:'));
+    expect(await faultsOfManifests(file, '1.37.0')).toContain('serviceAcountName');
   });
 
   it('is of the version of package.json', async () => {

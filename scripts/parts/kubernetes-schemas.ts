@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
+import type { BuildOptions } from './part.ts';
+import { runQuietly } from './run-command.ts';
+
+/** Kubernetes' own schemas of its resources, of each version, with what holds a manifest against them (Apache-2.0). */
+const PINS = join(import.meta.dirname, '..', 'kubernetes-schemas', 'requirements.txt');
+
+/** The folder of the packages, for PYTHONPATH; undefined when it is not there. */
+export async function findKubernetesSchemas(): Promise<string | undefined> {
+  const folder = await folderIn(defaultCacheDir(process.env));
+  return await access(folder).then(
+    () => folder,
+    () => undefined,
+  );
+}
+
+/** Installed aside and put in place whole. */
+export async function installKubernetesSchemas({ cacheDir }: BuildOptions): Promise<void> {
+  const folder = await folderIn(cacheDir);
+  const aside = `${folder}-${process.pid}`;
+  try {
+    await mkdir(aside, { recursive: true });
+    const { status, output } = await runQuietly('python3', [
+      ...['-m', 'pip', 'install', '--quiet', '--only-binary', ':all:'],
+      ...['--target', aside, '--requirement', PINS],
+    ]);
+    if (status !== 0) throw new Error(`pip failed to install the schemas of Kubernetes: ${output.trim()}`);
+    await rm(folder, { recursive: true, force: true });
+    await rename(aside, folder);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** The folder's name covers the pins: any change of one is a new install. */
+async function folderIn(cacheDir: string): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(PINS));
+  return join(cacheDir, 'kubernetes-schemas', hash.digest('hex').slice(0, 12));
+}
