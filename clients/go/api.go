@@ -831,6 +831,12 @@ type ForgottenWords struct {
 	Recordings int64 `json:"recordings"`
 }
 
+// Vocabulary: Names and terms that are likely to be said in a room.
+type Vocabulary struct {
+	// Names and terms as they are written. The first ones count most: a speech server takes some hundred characters
+	Terms []string `json:"terms"`
+}
+
 // WebhookWarning: Something odd about a webhook.
 type WebhookWarning struct {
 	// private-address: the URL names an address that the service does not deliver to. One of private-address.
@@ -2383,6 +2389,25 @@ func (c *Client) ForgetWords(ctx context.Context, roomID string, participantID s
 	var response ForgottenWords
 	err := c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/participants/" + url.PathEscape(participantID) + "/words", query: params.values()}, &response)
 	return response, err
+}
+
+// GetVocabulary: Read the vocabulary of a room.
+func (c *Client) GetVocabulary(ctx context.Context, roomID string) (Vocabulary, error) {
+	var response Vocabulary
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/rooms/" + url.PathEscape(roomID) + "/vocabulary", query: nil}, &response)
+	return response, err
+}
+
+// SetVocabulary: Replace the vocabulary of a room.
+func (c *Client) SetVocabulary(ctx context.Context, roomID string, body Vocabulary) (Vocabulary, error) {
+	var response Vocabulary
+	err := c.do(ctx, request{method: http.MethodPut, path: "/v1/rooms/" + url.PathEscape(roomID) + "/vocabulary", query: nil, body: body}, &response)
+	return response, err
+}
+
+// DeleteVocabulary: Delete the vocabulary of a room.
+func (c *Client) DeleteVocabulary(ctx context.Context, roomID string) error {
+	return c.do(ctx, request{method: http.MethodDelete, path: "/v1/rooms/" + url.PathEscape(roomID) + "/vocabulary", query: nil}, nil)
 }
 
 // ListWebhooksParams is the query of ListWebhooks. What is zero is not sent.

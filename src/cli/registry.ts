@@ -59,6 +59,13 @@ export const REGISTRY: readonly CommandGroup[] = [
     load: () => import('./commands/transcriptions/commands.ts'),
   },
   {
+    noun: 'vocabulary',
+    section: 'Rooms',
+    summary: 'Names and terms that are likely to be said in a room',
+    verbs: ['get', 'set', 'delete'],
+    load: () => import('./commands/vocabulary/commands.ts'),
+  },
+  {
     noun: 'ingress',
     section: 'Rooms',
     summary: 'Streams that come in over RTMP or WHIP',

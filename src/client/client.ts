@@ -15,6 +15,7 @@ import { Sessions } from './nouns/sessions.ts';
 import { Tokens } from './nouns/tokens.ts';
 import { Transcription } from './nouns/transcription.ts';
 import { Transcriptions } from './nouns/transcriptions.ts';
+import { Vocabulary } from './nouns/vocabulary.ts';
 import { Webhooks } from './nouns/webhooks.ts';
 import { RtcError } from './rtc-error.ts';
 import { readinessOf } from './transport/request-parts.ts';
@@ -42,6 +43,7 @@ export class RtcClient extends DeprecatedCalls {
   readonly ingress: Ingress;
   readonly transcription: Transcription;
   readonly transcriptions: Transcriptions;
+  readonly vocabulary: Vocabulary;
   readonly webhooks: Webhooks;
   readonly deliveries: Deliveries;
   readonly events: Events;
@@ -63,6 +65,7 @@ export class RtcClient extends DeprecatedCalls {
     this.ingress = new Ingress(transport);
     this.transcription = new Transcription(transport);
     this.transcriptions = new Transcriptions(transport);
+    this.vocabulary = new Vocabulary(transport);
     this.webhooks = new Webhooks(transport);
     this.deliveries = new Deliveries(transport);
     this.events = new Events(transport);

@@ -34,6 +34,7 @@ export type {
   SearchTranscriptionsOptions,
   Transcriptions,
 } from './nouns/transcriptions.ts';
+export type { Vocabulary as RoomVocabulary } from './nouns/vocabulary.ts';
 export type { ListWebhooksOptions, Webhooks } from './nouns/webhooks.ts';
 export { type ClientErrorCode, type ClientFault, problemOf, RtcError } from './rtc-error.ts';
 export type { HttpDispatcher } from './transport/dispatcher-exchange.ts';

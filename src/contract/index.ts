@@ -23,6 +23,7 @@ export * from './sessions.ts';
 export * from './signing.ts';
 export * from './tokens.ts';
 export * from './transcription.ts';
+export * from './vocabulary.ts';
 export * from './webhook-signing.ts';
 export * from './webhooks.ts';
 export * from './words.ts';

@@ -916,6 +916,13 @@ class ForgottenWords(TypedDict):
     recordings: int
 
 
+class Vocabulary(TypedDict):
+    """Names and terms that are likely to be said in a room"""
+
+    # Names and terms as they are written. The first ones count most: a speech server takes some hundred characters
+    terms: list[str]
+
+
 class WebhookWarning(TypedDict):
     """Something odd about a webhook"""
 
@@ -2509,6 +2516,20 @@ class Operations:
             None,
         )
         return response
+
+    def get_vocabulary(self, room_id: str) -> Vocabulary:
+        """Read the vocabulary of a room."""
+        response: Vocabulary = self._call("GET", self._path("/v1/rooms/{}/vocabulary", room_id), {}, None)
+        return response
+
+    def set_vocabulary(self, room_id: str, body: Vocabulary) -> Vocabulary:
+        """Replace the vocabulary of a room."""
+        response: Vocabulary = self._call("PUT", self._path("/v1/rooms/{}/vocabulary", room_id), {}, body)
+        return response
+
+    def delete_vocabulary(self, room_id: str) -> None:
+        """Delete the vocabulary of a room."""
+        self._call("DELETE", self._path("/v1/rooms/{}/vocabulary", room_id), {}, None)
 
     def list_webhooks(self, *, limit: Optional[int] = None, cursor: Optional[str] = None) -> WebhookList:
         """List the webhooks."""

@@ -15,6 +15,12 @@ export async function readSourceText(io: Io, value: string): Promise<string> {
   return value;
 }
 
+/** The values; of `-` alone the lines of stdin that are not empty. */
+export async function readSourceLines(io: Io, values: readonly string[]): Promise<readonly string[]> {
+  if (values.length !== 1 || values[0] !== '-') return values;
+  return (await readStdin(io)).split(/\r?\n/).filter((line) => line.trim() !== '');
+}
+
 /** All of stdin; says on a terminal that it waits for it. */
 export async function readStdin(io: Io): Promise<string> {
   if (io.stdin.isTTY === true) io.stderr.write('Reading from stdin; end with Ctrl-D.\n');

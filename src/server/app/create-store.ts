@@ -17,6 +17,7 @@ import { createBlockStore } from '../rooms/blocks/blocks.sql.ts';
 import { createSessionStore } from '../sessions/sessions.sql.ts';
 import { createTranscriptionStore } from '../transcription/transcriptions.sql.ts';
 import { createTurnStore } from '../transcription/turns/turns.sql.ts';
+import { createVocabularyStore } from '../transcription/vocabulary/vocabularies.sql.ts';
 import { createWordStore } from '../transcription/words/words.sql.ts';
 import { createDeliveryStore } from '../webhooks/deliveries.sql.ts';
 import { RegistrationCache } from '../webhooks/registration-cache.ts';
@@ -56,6 +57,7 @@ export function createStore(engine: Engine, onCall?: CallObserver): Store {
     transcriptions: calls.observe('transcriptions', stores.transcriptions),
     turns: calls.observe('turns', stores.turns),
     words: calls.observe('words', stores.words),
+    vocabularies: calls.observe('vocabularies', stores.vocabularies),
     figures: calls.observe('figures', stores.figures),
     transaction: (work) =>
       calls.run({ store: 'all', method: 'transaction' }, () =>
@@ -87,6 +89,7 @@ function createStores(connection: Connection, registrations: RegistrationCache) 
     transcriptions: createTranscriptionStore(connection),
     turns: createTurnStore(connection),
     words: createWordStore(connection),
+    vocabularies: createVocabularyStore(connection),
     figures: createFigureStore(connection),
   };
 }

@@ -26,6 +26,8 @@ import { sessionRoutes } from '../sessions/session-routes.ts';
 import type { SessionDeps } from '../sessions/sessions.ts';
 import { type TranscriptionDeps, transcriptionRoutes } from '../transcription/live-routes.ts';
 import { type TranscriptionsDeps, transcriptionsRoutes } from '../transcription/transcription-routes.ts';
+import type { VocabularyStores } from '../transcription/vocabulary/store.ts';
+import { vocabularyRoutes } from '../transcription/vocabulary/vocabulary-routes.ts';
 import { type WordDeps, wordRoutes } from '../transcription/words/word-routes.ts';
 import { type DeliveryRouteDeps, deliveryRoutes } from '../webhooks/delivery-routes.ts';
 import type { TestWebhookDeps } from '../webhooks/test-webhook.ts';
@@ -45,8 +47,7 @@ export type RouteDeps = HealthDeps &
   IngressDeps &
   TranscriptionDeps &
   TranscriptionsDeps &
-  WordDeps &
-  WebhookDeps &
+  WordDeps & { readonly store: VocabularyStores } & WebhookDeps &
   TestWebhookDeps &
   DeliveryRouteDeps &
   ListEventsDeps &
@@ -75,6 +76,7 @@ export function serviceRoutes(deps: RouteDeps): readonly Route[] {
     ...transcriptionRoutes(deps),
     ...transcriptionsRoutes(deps),
     ...wordRoutes(deps),
+    ...vocabularyRoutes(deps),
     ...webhookRoutes(deps),
     ...deliveryRoutes(deps),
     ...eventRoutes(deps),

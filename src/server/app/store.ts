@@ -6,6 +6,7 @@ import type { ChangeFeed } from '../platform/storage/changes.ts';
 import type { PoolState } from '../platform/storage/engine.ts';
 import type { SessionStores } from '../sessions/store.ts';
 import type { TurnStore } from '../transcription/turns/store.ts';
+import type { VocabularyStore } from '../transcription/vocabulary/store.ts';
 import type { WordStore } from '../transcription/words/store.ts';
 
 /**
@@ -18,6 +19,7 @@ export interface Store extends MediaEventStores, AccessStores, SessionStores {
   readonly figures: FigureStore;
   readonly turns: TurnStore;
   readonly words: WordStore;
+  readonly vocabularies: VocabularyStore;
   readonly changes: ChangeFeed;
   /** The time by which leases and due times go, for everything that works on the store: see Engine. */
   readonly clock: Clock;

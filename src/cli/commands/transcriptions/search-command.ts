@@ -5,6 +5,7 @@ import { LIMIT } from '../../framework/lists/read-pages.ts';
 import { listArgument, notEmpty, option } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 import type { Column } from '../../terminal/result.ts';
+import { readSourceLines } from '../../terminal/source-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { clockOf } from '../transcription/transcript-view.ts';
 
@@ -40,6 +41,7 @@ export const search = defineCommand({
     },
   ],
   async run(context, { words, room, recording, language, since, until, limit }) {
+    const text = (await readSourceLines(context.io, words)).join(' ');
     const client = await context.client();
     const nowMs = context.io.clock();
     const filter = { roomId: room, recordingId: recording, language };
@@ -50,8 +52,7 @@ export const search = defineCommand({
       { limit },
       {
         name: 'hits',
-        read: (page) =>
-          client.transcriptions.search(words.join(' '), { ...filter, ...times, ...page, signal }),
+        read: (page) => client.transcriptions.search(text, { ...filter, ...times, ...page, signal }),
         columns: columnsFor(context.terminal),
         identify: ({ segment }) => segment.id,
         isWrapped: true,

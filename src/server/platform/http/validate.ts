@@ -6,6 +6,7 @@ import { blockDurationFault } from '../../../contract/blocks.ts';
 import { type FieldError, ServiceError } from '../../../contract/errors.ts';
 import { metadataFault, nameFault } from '../../../contract/names.ts';
 import { membersOf, textsOf } from '../../../contract/unknown-value.ts';
+import { termFault } from '../../../contract/vocabulary.ts';
 import { webhookPutSecretFault, webhookSecretFault, webhookUrlFault } from '../../../contract/webhooks.ts';
 import {
   type SchemaError,
@@ -56,6 +57,7 @@ export function compileValidator(schema: TSchema, place: Place): Validate {
 const FORMAT_ERRORS: Readonly<Record<string, (text: string) => string | undefined>> = {
   'block-duration': blockDurationFault,
   'livekit-name': nameFault,
+  term: termFault,
   'livekit-metadata': metadataFault,
   'webhook-url': webhookUrlFault,
   'webhook-secret': webhookSecretFault,

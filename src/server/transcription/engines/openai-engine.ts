@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { membersOf } from '../../../contract/unknown-value.ts';
 import { matchLanguage } from './language-match.ts';
 import { unknownLanguage } from './sherpa-engine.ts';
-import { SAMPLE_RATE, type SpeechEngine } from './speech.ts';
+import { type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 import { toWav } from './wav.ts';
 
 export type OpenaiSettings = {
@@ -31,24 +31,42 @@ export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
     maxSegmentSecondsFor: () => MAX_SEGMENT_SECONDS,
     supports: (language) => matchLanguage(language, languages) !== undefined,
     prepare: async () => {},
-    recognise: async ({ samples, language }) => {
+    recognise: async ({ samples, language, vocabulary }) => {
       const match = matchLanguage(language, languages);
       if (match === undefined) throw unknownLanguage(language, languages);
-      return { text: (await transcribe(settings, samples, match)).trim(), confidence: null };
+      return {
+        text: (await transcribe(settings, { samples, language: match, vocabulary })).trim(),
+        confidence: null,
+      };
     },
     close: async () => {},
   };
 }
 
+/** Whisper reads the last 224 tokens of a prompt, and a token has about three letters. */
+const MAX_PROMPT_LENGTH = 600;
+
+/** The terms that fit, from the first on. */
+function promptOf(vocabulary: readonly string[]): string {
+  let prompt = '';
+  for (const term of vocabulary) {
+    const longer = prompt === '' ? term : `${prompt}, ${term}`;
+    if (longer.length > MAX_PROMPT_LENGTH) break;
+    prompt = longer;
+  }
+  return prompt;
+}
+
 async function transcribe(
   settings: OpenaiSettings,
-  samples: Float32Array,
-  language: string,
+  { samples, language, vocabulary = [] }: RecognitionRequest,
 ): Promise<string> {
   const form = new FormData();
   form.set('model', settings.model);
   form.set('language', language.split('-')[0] ?? language);
   form.set('response_format', 'json');
+  const prompt = promptOf(vocabulary);
+  if (prompt !== '') form.set('prompt', prompt);
   form.set('file', new Blob([toWav(samples, SAMPLE_RATE)], { type: 'audio/wav' }), 'segment.wav');
   const response = await post(settings, form);
   if (!response.ok) {

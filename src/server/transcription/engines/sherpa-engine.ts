@@ -1,7 +1,8 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import { createHotwordWriter } from './hotwords.ts';
 import { matchLanguage } from './language-match.ts';
 import type { OfflineRecognizer, OnlineRecognizer, Sherpa } from './sherpa.ts';
-import { readSherpaModel, type SherpaModel } from './sherpa-model.ts';
+import { type HotwordFiles, readSherpaModel, type SherpaModel } from './sherpa-model.ts';
 import { type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 
 export type SherpaSettings = {
@@ -11,7 +12,7 @@ export type SherpaSettings = {
   readonly threads: number;
 };
 
-type Recogniser = (samples: Float32Array) => Promise<Recognition>;
+type Recogniser = (samples: Float32Array, vocabulary: readonly string[]) => Promise<Recognition>;
 
 /** Recognises speech in this process. A model is loaded when its language is first needed, and stays loaded. */
 export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
@@ -23,12 +24,14 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     if (folder === undefined) throw unknownLanguage(language, languages());
     return { folder, language: match, model: readSherpaModel(folder) };
   };
-  const recogniserFor = (language: string): Promise<Recogniser> => {
+  const recogniserFor = (language: string, vocabulary: readonly string[] = []): Promise<Recogniser> => {
     const found = modelFor(language);
-    const key = found.model.isPerLanguage ? `${found.folder} ${found.language}` : found.folder;
+    const hotwords = vocabulary.length === 0 ? undefined : found.model.hotwords;
+    const parts = [found.folder, found.model.isPerLanguage && found.language, hotwords && 'hotwords'];
+    const key = parts.filter(Boolean).join(' ');
     const known = loaded.get(key);
     if (known !== undefined) return known;
-    const loading = loadRecogniser(sherpa, found, threads);
+    const loading = loadRecogniser(sherpa, found, { threads, hotwords });
     loaded.set(key, loading);
     // Loading may have failed for lack of memory, and may succeed the next time.
     loading.catch(() => loaded.delete(key));
@@ -45,9 +48,9 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     prepare: async (language) => {
       await recogniserFor(language);
     },
-    recognise: async ({ samples, language }: RecognitionRequest): Promise<Recognition> => {
-      const recognise = await recogniserFor(language);
-      const { text, confidence } = await recognise(samples);
+    recognise: async ({ samples, language, vocabulary }: RecognitionRequest): Promise<Recognition> => {
+      const recognise = await recogniserFor(language, vocabulary);
+      const { text, confidence } = await recognise(samples, vocabulary ?? []);
       return { text: text.trim(), confidence };
     },
     close: async () => loaded.clear(),
@@ -63,19 +66,41 @@ export function unknownLanguage(language: string, languages: readonly string[]):
   });
 }
 
+type LoadOptions = { readonly threads: number; readonly hotwords: HotwordFiles | undefined };
+
 async function loadRecogniser(
   sherpa: Sherpa,
   { model, language }: Model,
-  threads: number,
+  { threads, hotwords }: LoadOptions,
 ): Promise<Recogniser> {
-  const config = { modelConfig: { ...model.modelConfig(language), numThreads: threads, debug: 0 } };
+  const modelConfig = { ...model.modelConfig(language), numThreads: threads, debug: 0 };
+  if (hotwords !== undefined) return await hotwordRecogniser(sherpa, modelConfig, hotwords);
+  const config = { modelConfig };
   if (model.kind === 'streaming') return streamingRecogniser(new sherpa.OnlineRecognizer(config));
   return offlineRecogniser(await sherpa.OfflineRecognizer.createAsync(config));
 }
 
-function offlineRecogniser(recogniser: OfflineRecognizer): Recogniser {
-  return async (samples) => {
-    const stream = recogniser.createStream();
+/** A search that takes more time than the greedy one, and is the only one that prefers terms. */
+async function hotwordRecogniser(
+  sherpa: Sherpa,
+  modelConfig: object,
+  { tokens, bpeVocab }: HotwordFiles,
+): Promise<Recogniser> {
+  const writeHotwords = createHotwordWriter(tokens);
+  const recogniser = await sherpa.OfflineRecognizer.createAsync({
+    modelConfig: { ...modelConfig, modelingUnit: 'bpe', bpeVocab },
+    decodingMethod: 'modified_beam_search',
+  });
+  return offlineRecogniser(recogniser, writeHotwords);
+}
+
+function offlineRecogniser(
+  recogniser: OfflineRecognizer,
+  writeHotwords: (vocabulary: readonly string[]) => string = () => '',
+): Recogniser {
+  return async (samples, vocabulary) => {
+    const hotwords = writeHotwords(vocabulary);
+    const stream = hotwords === '' ? recogniser.createStream() : recogniser.createStream(hotwords);
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE });
     const { text, ys_log_probs } = await recogniser.decodeAsync(stream);
     return { text, confidence: confidenceOf(ys_log_probs) };

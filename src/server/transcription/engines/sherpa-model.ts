@@ -20,7 +20,11 @@ export type SherpaModel = {
   readonly isPerLanguage: boolean;
   /** Longer input fails inside the model. */
   readonly maxSeconds: number;
+  /** What it needs to prefer terms; undefined where it cannot. */
+  readonly hotwords: HotwordFiles | undefined;
 };
+
+export type HotwordFiles = { readonly tokens: string; readonly bpeVocab: string };
 
 const SUPPORTED_FAMILIES =
   'Moonshine, Whisper, Canary, SenseVoice, NeMo transducers such as Parakeet, NeMo CTC, and transducers or CTC models of icefall (Zipformer, Conformer, LSTM)';
@@ -42,6 +46,7 @@ export function readSherpaModel(folder: string): SherpaModel {
   const create = (model: FamilyModel): SherpaModel => ({
     ...DEFAULTS,
     ...model,
+    hotwords: model.takesHotwords === true ? hotwordFiles(folder, { files, tokens }) : undefined,
     modelConfig: (language) => ({ ...model.modelConfig(primaryOf(language)), tokens: join(folder, tokens) }),
   });
   const moonshine = findMoonshine(parts);
@@ -57,7 +62,16 @@ export function readSherpaModel(folder: string): SherpaModel {
     : create(model);
 }
 
-type FamilyModel = Pick<SherpaModel, 'family' | 'modelConfig'> & Partial<SherpaModel>;
+type FamilyModel = Pick<SherpaModel, 'family' | 'modelConfig'> &
+  Partial<SherpaModel> & { readonly takesHotwords?: boolean };
+
+type ModelFiles = { readonly files: readonly string[]; readonly tokens: string };
+
+/** The vocabulary of the model's byte pairs, with which terms are divided into tokens. */
+function hotwordFiles(folder: string, { files, tokens }: ModelFiles): HotwordFiles | undefined {
+  const bpeVocab = files.find((file) => file === 'bpe.vocab');
+  return bpeVocab && { tokens: join(folder, tokens), bpeVocab: join(folder, bpeVocab) };
+}
 
 const DEFAULTS = {
   kind: 'offline',
@@ -150,7 +164,8 @@ const senseVoice: Family = ({ parts: { model } }) => {
 const transducer: Family = ({ parts: { encoder, decoder, joiner }, metadata }) => {
   if (encoder === undefined || decoder === undefined || joiner === undefined) return undefined;
   const modelConfig = () => ({ transducer: { encoder, decoder, joiner } });
-  return { family: 'transducer', kind: isStreaming(metadata) ? 'streaming' : 'offline', modelConfig };
+  if (isStreaming(metadata)) return { family: 'transducer', kind: 'streaming', modelConfig };
+  return { family: 'transducer', modelConfig, takesHotwords: true };
 };
 
 const nemo: Family = ({ parts: { encoder, decoder, joiner, model }, metadata }) => {

@@ -10,7 +10,8 @@ export type OfflineStream = {
 };
 
 export type OfflineRecognizer = {
-  createStream(): OfflineStream;
+  /** Hotwords are separated by `/`; a recogniser without modified_beam_search ignores them. */
+  createStream(hotwords?: string): OfflineStream;
   decodeAsync(stream: OfflineStream): Promise<OfflineResult>;
 };
 

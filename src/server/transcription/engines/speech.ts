@@ -24,6 +24,8 @@ export interface SpeechEngine {
 export type RecognitionRequest = {
   readonly samples: Float32Array;
   readonly language: string;
+  /** Names and terms to prefer, the most important first; recognisers that take none ignore it. */
+  readonly vocabulary?: readonly string[] | undefined;
 };
 
 export type Recognition = {

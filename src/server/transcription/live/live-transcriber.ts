@@ -2,6 +2,8 @@ import type { AppendEventsDeps } from '../../events/append-events.ts';
 import { type Loop, startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { Transcription, TranscriptionStores } from '../store.ts';
+import type { VocabularyStores } from '../vocabulary/store.ts';
+import { withVocabulary } from '../vocabulary/with-vocabulary.ts';
 import { failLostTranscription, isLost } from './fail-lost-transcription.ts';
 import { FairQueue } from './fair-queue.ts';
 import { type RoomTranscriberDeps, type RoomTranscription, startRoomTranscriber } from './transcribe-room.ts';
@@ -48,6 +50,7 @@ const SUSPECT_LOSSES = 2;
 export type LiveTranscriberDeps = Omit<RoomTranscriberDeps, 'queue' | 'store'> &
   Omit<AppendEventsDeps<TranscriptionStores>, 'instanceId'> & {
     readonly changes: ChangeFeed;
+    readonly store: VocabularyStores;
     /** Called when the worker has left a room. */
     readonly onRoomLeft: () => void;
     /** Called when a transcription is continued whose worker died. */
@@ -225,7 +228,7 @@ class LiveWorker {
     if (attempts > 0) this.#deps.onTakeover?.();
     const lease: Lease = { renewedAt: at, isRefused: false, losses: attempts };
     const room = startRoomTranscriber(
-      { ...this.#deps, queue: this.#queue },
+      { ...this.#deps, engine: withVocabulary(this.#deps, transcription.room), queue: this.#queue },
       {
         transcription,
         owner,

@@ -3,6 +3,8 @@ import { startLoop } from '../../platform/jobs/loop.ts';
 import type { ChangeFeed } from '../../platform/storage/changes.ts';
 import type { Transcription } from '../store.ts';
 import { purgeAllSounds } from '../turns/purge-sounds.ts';
+import type { VocabularyStores } from '../vocabulary/store.ts';
+import { withVocabulary } from '../vocabulary/with-vocabulary.ts';
 import {
   type CompleteTranscriptionDeps,
   completeTranscription,
@@ -32,7 +34,7 @@ const LOOK_AGAIN_MS = 30_000;
 const BACKOFF = { firstMs: CLAIM_PAUSE_MS, maxMs: 4_000 } as const;
 
 export type PostTranscriberDeps = TranscribeDeps &
-  CompleteTranscriptionDeps & { readonly changes: ChangeFeed };
+  CompleteTranscriptionDeps & { readonly changes: ChangeFeed; readonly store: VocabularyStores };
 
 export type PostTranscriber = {
   /** Looks for recordings to transcribe: the engine has one more language. */
@@ -86,7 +88,11 @@ async function work(deps: PostTranscriberDeps, job: Transcription, closing: Abor
   await keepLease({ clock, log, leaseMs: LEASE_MS, renew, signal: closing }, async (signal) => {
     try {
       if (job.attempts > MAX_TRIES) throw workerLostError();
-      const durationMs = await transcribeRecording(deps, { job, owner, leaseMs: LEASE_MS, signal });
+      const engine = withVocabulary(deps, job.room);
+      const durationMs = await transcribeRecording(
+        { ...deps, engine },
+        { job, owner, leaseMs: LEASE_MS, signal },
+      );
       const isOurs = await completeTranscription(deps, job, durationMs);
       log.info({ transcriptionId, durationMs, isOurs }, 'transcribed a recording');
       // What is left after an error is deleted by the service within ten minutes.

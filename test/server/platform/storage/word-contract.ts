@@ -237,6 +237,24 @@ export function describeWords(engine: string, prepare: () => Promise<Ground>): v
       });
     });
 
+    it('that are likely to be said are kept by room, and replaced', async () => {
+      const { vocabularies } = store;
+      expect(await vocabularies.find('demo')).toEqual([]);
+      await vocabularies.save('demo', ['Ada', 'a "quoted" one', 'a\u0000b']);
+      await vocabularies.save('other', ['Bea']);
+      expect(await vocabularies.find('demo')).toEqual([
+        'Ada',
+        'a "quoted" one',
+        expect.stringMatching(/^a.?b$/u),
+      ]);
+      await vocabularies.save('demo', ['Eve']);
+      expect(await vocabularies.find('demo')).toEqual(['Eve']);
+      await vocabularies.delete('demo');
+      await vocabularies.delete('demo');
+      expect(await vocabularies.find('demo')).toEqual([]);
+      expect(await vocabularies.find('other')).toEqual(['Bea']);
+    });
+
     it('know whether their transcription has tracks', async () => {
       await say('demo', ['coffee'], { trackId: 'TR_1', identity: 'ada' });
       expect((await search('coffee'))[0]?.hasTracks).toBe(true);

@@ -56,6 +56,21 @@ describe('the OpenAI engine', () => {
     );
   });
 
+  it('sends the vocabulary as the prompt, as far as the model reads it, and no prompt without one', async () => {
+    const engine = await engineFor(answers(200, { text: 'x' }));
+    const promptOf = (body = ''): string | undefined => /name="prompt"\r\n\r\n(.*)\r\n/.exec(body)?.[1];
+    const said = async (vocabulary?: readonly string[]) => {
+      await engine.recognise({ samples, language: 'it', vocabulary });
+      return promptOf(server?.received.at(-1)?.body);
+    };
+    expect(await said()).toBeUndefined();
+    expect(await said([])).toBeUndefined();
+    expect(await said(['Ada Lovelace', 'LiveKit'])).toBe('Ada Lovelace, LiveKit');
+    const many = Array.from({ length: 200 }, (_, index) => `Term ${index}`);
+    expect(await said(many)).toMatch(/^Term 0, Term 1, .*Term \d+$/);
+    expect((await said(many))?.length).toBeLessThanOrEqual(600);
+  });
+
   it.each(['', '/', '/v1', '/v1/'])('finds the API below a URL that ends in %j', async (path) => {
     const engine = await engineFor(answers(200, { text: 'x' }), { path });
     await engine.recognise({ samples, language: 'en' });

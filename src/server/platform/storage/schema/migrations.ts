@@ -4,7 +4,12 @@ import { createEventTables, createFanOuts, createPublishedTracks } from './event
 import { createSearch, indexSegmentsAsStored } from './search-tables.ts';
 import { addSessionColumns } from './session-columns.ts';
 import type { Tables } from './tables.ts';
-import { addFailedModels, createInterimSegments, createTranscriptionTables } from './transcription-tables.ts';
+import {
+  addFailedModels,
+  createInterimSegments,
+  createTranscriptionTables,
+  createVocabularies,
+} from './transcription-tables.ts';
 import { createTurnSounds, createTurnTables, indexTurns } from './turn-tables.ts';
 
 export type Migration = {
@@ -37,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '021-turn-sounds', up: createTurnSounds },
   { name: '022-comparisons', up: createComparisons },
   { name: '023-segments-as-stored', up: indexSegmentsAsStored },
+  { name: '024-vocabularies', up: createVocabularies },
 ];
 
 /** Metadata and role, for participant_left events that the media server did not send. */

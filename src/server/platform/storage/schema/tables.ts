@@ -40,6 +40,7 @@ export type Tables = {
   readonly turns: TurnRow;
   readonly turnListeners: TurnListenerRow;
   readonly turnSounds: TurnSoundRow;
+  readonly vocabularies: VocabularyRow;
 };
 
 /** `scopes` is a list as JSON text. */
@@ -85,6 +86,9 @@ type ComparisonRow = {
   readonly number: number;
   readonly completed: number;
 };
+
+/** `terms` is a list as JSON text. */
+type VocabularyRow = { readonly room: string; readonly terms: string };
 
 /** `speakers` and `options` are objects as JSON text. */
 export type TranscriptionRow = Omit<Transcription, 'speakers' | 'options'> & {

@@ -134,3 +134,12 @@ export async function createInterimSegments(
 export async function addFailedModels(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
   await db.schema.alterTable('speechWorkers').addColumn('failedModels', text).execute();
 }
+
+/** Migration 024: names and terms that are likely to be said in a room. */
+export async function createVocabularies(db: Kysely<Tables>, { text }: ColumnTypes): Promise<void> {
+  await db.schema
+    .createTable('vocabularies')
+    .addColumn('room', text, (column) => column.primaryKey().notNull())
+    .addColumn('terms', text, (column) => column.notNull())
+    .execute();
+}

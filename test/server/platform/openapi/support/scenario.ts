@@ -201,6 +201,10 @@ async function transcribe({ recorder, store, receiver }: Scene, recordingId: str
   await receiver.waitFor(({ body }) => body.event === 'transcription_completed');
   await recorder.send('getTranscriptionById', { path: { transcriptionId } });
   await recorder.send('nameSpeakersById', { path: { transcriptionId }, body: names });
+  const vocabulary = { terms: ['Ada Lovelace', 'LiveKit', 'codice fiscale'] };
+  await recorder.send('setVocabulary', { path: ROOM, body: vocabulary });
+  await recorder.send('getVocabulary', { path: ROOM });
+  await recorder.send('deleteVocabulary', { path: ROOM });
   await recorder.send('forgetWords', { path: { ...ROOM, participantId: 'bea' } });
   const queued = await recorder.send<PostQueued>('createTranscription', {
     path: { recordingId },

@@ -244,3 +244,56 @@ export function tinyCanary(words: Words): string {
     },
   });
 }
+
+/**
+ * A Zipformer transducer of icefall with the vocabulary of its byte pairs: in each frame its first word is a little more
+ * likely than its second one, and both are more likely than silence.
+ */
+export function tinyZipformer(words: readonly [string, string]): string {
+  const tokens = ['<blk>', '<sos/eos>', '<unk>', `▁${words[0]}`, `▁${words[1]}`, '▁'];
+  const letters = [...new Set(words.join(''))];
+  const all = [...tokens, ...letters];
+  const constant = (name: string, dims: number[], values: number[]): Constant => ({
+    ...{ name, type: 'float', dims, values },
+  });
+  const folder = modelFolder({
+    'tokens.txt': all,
+    'encoder.int8.onnx': {
+      metadata: { model_type: 'zipformer2', version: 1, comment: 'tiny' },
+      inputs: [float('x', 'N', 'T', 80), int64('x_lens', 'N')],
+      outputs: [float('encoder_out', 1, 1, 2), int64('encoder_out_lens', 1)],
+      constants: [
+        constant('encoded', [1, 1, 2], [0, 0]),
+        { name: 'one', type: 'int64', dims: [1], values: [1] },
+      ],
+      nodes: [give('encoded', 'encoder_out'), give('one', 'encoder_out_lens')],
+    },
+    'decoder.int8.onnx': {
+      metadata: { vocab_size: all.length, context_size: 2 },
+      inputs: [int64('y', 'N', 2)],
+      outputs: [float('decoder_out', 'N', 2)],
+      constants: [],
+      nodes: [{ op: 'Cast', inputs: ['y'], outputs: ['decoder_out'], attributes: { to: 1 } }],
+    },
+    'joiner.int8.onnx': {
+      metadata: { joiner_dim: 2 },
+      inputs: [float('encoder_out', 'N', 2), float('decoder_out', 'N', 2)],
+      outputs: [float('logit', 'N', all.length)],
+      constants: [
+        constant('nothing', [2, all.length], Array(2 * all.length).fill(0)),
+        constant(
+          'likely',
+          [all.length],
+          all.map((_, id) => [0, 0, 0, 6, 5.5][id] ?? 0),
+        ),
+      ],
+      nodes: [
+        { op: 'MatMul', inputs: ['encoder_out', 'nothing'], outputs: ['zero'] },
+        { op: 'Add', inputs: ['zero', 'likely'], outputs: ['logit'] },
+      ],
+    },
+  });
+  const pieces = all.map((token, id) => `${token}\t${id < 3 ? 0 : -id}`);
+  writeFileSync(join(folder, 'bpe.vocab'), `${pieces.join('\n')}\n`);
+  return folder;
+}

@@ -1,0 +1,71 @@
+import type { Vocabulary } from '../../../contract/vocabulary.ts';
+import { type Command, defineCommand } from '../../framework/command.ts';
+import { argument, listArgument } from '../../framework/parameters.ts';
+import { type Column, done, record } from '../../terminal/result.ts';
+import { readSourceLines } from '../../terminal/source-text.ts';
+
+const ROOM = argument('name of the room, which need not be open', { completes: 'rooms' });
+
+const COLUMNS: readonly Column<Vocabulary>[] = [{ heading: 'TERMS', value: ({ terms }) => terms.join(', ') }];
+
+const get = defineCommand({
+  noun: 'vocabulary',
+  verb: 'get',
+  summary: 'Show the names and terms of a room',
+  needs: 'service',
+  fields: ['terms'],
+  arguments: { room: ROOM },
+  options: {},
+  examples: [
+    { line: 'rtc vocabulary get demo', does: 'All of them' },
+    { line: "rtc vocabulary get demo --json | jq -r '.terms[]'", does: 'One a line' },
+  ],
+  async run(context, { room }) {
+    const client = await context.client();
+    const response = await client.vocabulary.get(room, { signal: context.io.signal });
+    return record({ response, record: response, columns: COLUMNS });
+  },
+});
+
+const set = defineCommand({
+  noun: 'vocabulary',
+  verb: 'set',
+  summary: 'Replace the names and terms of a room',
+  description:
+    'Transcriptions that begin afterwards prefer them, where their recogniser takes such a list. The first ones count most.',
+  needs: 'service',
+  fields: ['terms'],
+  arguments: {
+    room: ROOM,
+    terms: listArgument('names and terms as they are written; - reads one a line from stdin'),
+  },
+  options: {},
+  examples: [
+    { line: "rtc vocabulary set demo 'Ada Lovelace' LiveKit 'codice fiscale'", does: 'These three' },
+    { line: 'rtc vocabulary set demo - < terms.txt', does: 'One a line' },
+  ],
+  async run(context, { room, terms }) {
+    const list = await readSourceLines(context.io, terms);
+    const client = await context.client();
+    const response = await client.vocabulary.set(room, list, { signal: context.io.signal });
+    return record({ response, record: response, columns: COLUMNS });
+  },
+});
+
+const remove = defineCommand({
+  noun: 'vocabulary',
+  verb: 'delete',
+  aliases: ['rm'],
+  summary: 'Delete the names and terms of a room',
+  needs: 'service',
+  arguments: { room: ROOM },
+  options: {},
+  examples: [{ line: 'rtc vocabulary delete demo', does: 'The room has none any more' }],
+  async run(context, { room }) {
+    const client = await context.client();
+    await client.vocabulary.delete(room, { signal: context.io.signal });
+    return done(`${room} has no vocabulary.`);
+  },
+});
+
+export const commands: readonly Command[] = [get, set, remove];

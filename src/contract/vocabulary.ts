@@ -1,0 +1,37 @@
+import { type Static, Type } from 'typebox';
+
+export const MAX_TERMS = 200;
+export const MAX_TERM_LENGTH = 80;
+
+export const VocabularySchema = Type.Object(
+  {
+    terms: Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_TERM_LENGTH,
+        format: 'term',
+        description: `At most ${MAX_TERM_LENGTH} characters, with a letter or digit, without control characters`,
+        examples: ['Codice fiscale'],
+      }),
+      {
+        maxItems: MAX_TERMS,
+        description:
+          'Names and terms as they are written. The first ones count most: a speech server takes some hundred characters',
+      },
+    ),
+  },
+  {
+    $id: 'Vocabulary',
+    description: 'Names and terms that are likely to be said in a room',
+    additionalProperties: false,
+  },
+);
+export type Vocabulary = Static<typeof VocabularySchema>;
+
+/** Why `text` cannot be a term; undefined when it can. */
+export function termFault(text: string): string | undefined {
+  if (text.length > MAX_TERM_LENGTH) return `must be at most ${MAX_TERM_LENGTH} characters`;
+  if (/\p{Cc}|\p{Zl}|\p{Zp}/u.test(text)) return 'must not contain control characters';
+  if (!text.isWellFormed()) return 'must be well-formed Unicode';
+  return /[\p{L}\p{N}]/u.test(text) ? undefined : 'must have a letter or digit';
+}

@@ -1,0 +1,25 @@
+import type { Connection } from '../../platform/storage/engine.ts';
+import { sanitizeText } from '../../platform/storage/sanitize-text.ts';
+import type { VocabularyStore } from './store.ts';
+
+export function createVocabularyStore({ db }: Pick<Connection, 'db'>): VocabularyStore {
+  return {
+    find: async (room) => {
+      const found = db.selectFrom('vocabularies').select('terms').where('room', '=', sanitizeText(room));
+      const row = await found.executeTakeFirst();
+      const terms: unknown = JSON.parse(row?.terms ?? '[]');
+      return Array.isArray(terms) ? terms.map(String) : [];
+    },
+    save: async (room, list) => {
+      const terms = JSON.stringify(list.map(sanitizeText));
+      await db
+        .insertInto('vocabularies')
+        .values({ room: sanitizeText(room), terms })
+        .onConflict((conflict) => conflict.column('room').doUpdateSet({ terms }))
+        .execute();
+    },
+    delete: async (room) => {
+      await db.deleteFrom('vocabularies').where('room', '=', sanitizeText(room)).execute();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { RoomParams } from '../../../contract/rooms.ts';
+import { VocabularySchema } from '../../../contract/vocabulary.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import type { VocabularyStores } from './store.ts';
+
+const ROUTE = {
+  path: '/v1/rooms/:roomId/vocabulary',
+  tag: 'transcription',
+  security: 'signed',
+  params: RoomParams,
+  errors: ['storage-unavailable'],
+} as const;
+
+/** Names and terms that are likely to be said in a room. */
+export function vocabularyRoutes({ store }: { readonly store: VocabularyStores }): readonly Route[] {
+  return [
+    defineRoute({
+      ...ROUTE,
+      method: 'GET',
+      operationId: 'getVocabulary',
+      summary: 'Read the vocabulary of a room',
+      description: 'Empty when the room has none. The room need not be open.',
+      scopes: ['read', 'rooms'],
+      success: { 200: { description: 'The vocabulary', schema: VocabularySchema } },
+      handle: async ({ params }) => ({
+        status: 200,
+        body: { terms: [...(await store.vocabularies.find(params.roomId))] },
+      }),
+    }),
+    defineRoute({
+      ...ROUTE,
+      method: 'PUT',
+      operationId: 'setVocabulary',
+      summary: 'Replace the vocabulary of a room',
+      description:
+        'Transcriptions that begin afterwards prefer these names and terms, live and of recordings, where their recogniser takes such a list. Terms that are there twice are stored once. The room need not be open, and keeps its vocabulary after its end.',
+      scopes: ['rooms'],
+      body: VocabularySchema,
+      success: { 200: { description: 'The vocabulary as it is stored', schema: VocabularySchema } },
+      handle: async ({ params, body }) => {
+        const terms = [...new Set(body.terms.map((term) => term.trim().replace(/\s+/gu, ' ')))];
+        await store.vocabularies.save(params.roomId, terms);
+        return { status: 200, body: { terms } };
+      },
+    }),
+    defineRoute({
+      ...ROUTE,
+      method: 'DELETE',
+      operationId: 'deleteVocabulary',
+      summary: 'Delete the vocabulary of a room',
+      description: 'Also when there is none.',
+      scopes: ['rooms'],
+      success: { 204: { description: 'The room has no vocabulary' } },
+      handle: async ({ params }) => {
+        await store.vocabularies.delete(params.roomId);
+        return { status: 204 };
+      },
+    }),
+  ];
+}

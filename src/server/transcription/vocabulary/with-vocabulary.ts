@@ -1,0 +1,32 @@
+import type { Log } from '../../platform/log.ts';
+import type { SpeechEngine } from '../engines/speech.ts';
+import type { VocabularyStores } from './store.ts';
+
+type VocabularyDeps = {
+  readonly store: VocabularyStores;
+  readonly engine: SpeechEngine;
+  readonly log: Log;
+};
+
+/**
+ * The engine for one transcription: it prefers the vocabulary that the room has now. Without a database the
+ * transcription does without.
+ */
+export function withVocabulary({ store, engine, log }: VocabularyDeps, room: string): SpeechEngine {
+  const reading = store.vocabularies.find(room).catch((error: unknown) => {
+    log.warn({ err: error }, 'reading the vocabulary of a room failed; transcribing without it');
+    return [];
+  });
+  return {
+    name: engine.name,
+    get languages() {
+      return engine.languages;
+    },
+    isRemoteFor: (language) => engine.isRemoteFor(language),
+    maxSegmentSecondsFor: (language) => engine.maxSegmentSecondsFor(language),
+    supports: (language) => engine.supports(language),
+    prepare: (language) => engine.prepare(language),
+    recognise: async (request) => engine.recognise({ ...request, vocabulary: await reading }),
+    close: () => engine.close(),
+  };
+}
