@@ -7,7 +7,7 @@ import type { ParticipantSession, RoomSession } from '../events/store.ts';
 import { hasPassed } from '../platform/clock.ts';
 import { EVENT_ARRIVAL_MS } from '../platform/livekit/media-event.ts';
 import { stopWithRoom } from '../transcription/stop-transcription.ts';
-import type { MissingSince } from './missing-since.ts';
+import type { Missing, MissingSince } from './missing-since.ts';
 import {
   type Changes,
   finishRoom,
@@ -43,7 +43,7 @@ type Aligned = Changes & { readonly name: string; readonly present: number };
 export async function alignRooms(deps: AlignDeps, compared: readonly ComparedRoom[]): Promise<number> {
   return await appendEvents(deps, async (store, appender) => {
     const locked = await store.presence.lockFreeRooms(compared.map(({ sid }) => sid));
-    for (const sid of locked.busy) markMissing(deps, { sid, roomSid: sid });
+    for (const sid of locked.busy) noteMissing(deps, { sid, roomSid: sid });
     const rooms = compared.filter(({ sid }) => !locked.busy.has(sid));
     const sessions = new Map(locked.sessions.map((session) => [session.sid, session]));
     const participants = rooms.flatMap((room) => room.participants);
@@ -141,7 +141,7 @@ async function alignPresence(
     const known = await presence.findParticipant(joined.sid);
     if (known === undefined && !isSettled(deps, joined.joinedAt)) {
       // Its event may be on its way: the room is compared again.
-      markMissing(deps, joined);
+      noteMissing(deps, joined);
       continue;
     }
     if (known === undefined && joined.role === 'machinery') await presence.saveParticipant(joined);
@@ -182,14 +182,18 @@ function alignTracks(
 
 /** Someone who has only just joined may not be listed yet. */
 function hasLeft(deps: AlignDeps, known: ParticipantSession): boolean {
-  return markMissing(deps, known) && isSettled(deps, known.joinedAt ?? 0);
+  if (isSettled(deps, known.joinedAt ?? 0)) return markMissing(deps, known);
+  noteMissing(deps, known);
+  return false;
+}
+
+/** It cannot count yet: the room is compared again. */
+function noteMissing({ missingSince, clock }: AlignDeps, missing: Missing): void {
+  missingSince.note(missing, clock.monotonic());
 }
 
 /** Whether it counts as a missed event. */
-function markMissing(
-  { missingSince, clock }: AlignDeps,
-  missing: { readonly sid: string; readonly roomSid: string },
-): boolean {
+function markMissing({ missingSince, clock }: AlignDeps, missing: Missing): boolean {
   return missingSince.hasBeenMissing(missing, clock.monotonic(), EVENT_ARRIVAL_MS);
 }
 

@@ -12,6 +12,7 @@ export type Missing = {
 export class MissingSince {
   readonly #since = new Map<string, { readonly at: number; readonly roomSid: string }>();
   readonly #seen = new Set<string>();
+  readonly #counted = new Set<string>();
   #countsAtOnce = true;
 
   /** Rooms with a difference that did not count yet; they must be compared again. */
@@ -19,19 +20,29 @@ export class MissingSince {
     return new Set([...this.#since.values()].map(({ roomSid }) => roomSid));
   }
 
-  /** Records a difference; true when it counts as a missed event. */
-  hasBeenMissing({ sid, roomSid }: Missing, now: number, graceMs: number): boolean {
+  /** Records a difference that cannot count yet: its room is compared again. Returns since when it has been there. */
+  note({ sid, roomSid }: Missing, now: number): number {
     this.#seen.add(sid);
     const known = this.#since.get(sid) ?? { at: now, roomSid };
     this.#since.set(sid, known);
-    return this.#countsAtOnce || now - known.at >= graceMs;
+    return known.at;
   }
 
-  /** Ends a comparison: a difference that it did not find has gone. */
+  /** Records a difference; true when it counts as a missed event. */
+  hasBeenMissing(missing: Missing, now: number, graceMs: number): boolean {
+    const counts = now - this.note(missing, now) >= graceMs || this.#countsAtOnce;
+    if (counts) this.#counted.add(missing.sid);
+    return counts;
+  }
+
+  /** Ends a comparison: a difference that it did not find has gone, and one that counted is known from now on. */
   endRound(): void {
     this.#countsAtOnce = false;
-    for (const sid of this.#since.keys()) if (!this.#seen.has(sid)) this.#since.delete(sid);
+    for (const sid of this.#since.keys()) {
+      if (!this.#seen.has(sid) || this.#counted.has(sid)) this.#since.delete(sid);
+    }
     this.#seen.clear();
+    this.#counted.clear();
   }
 
   /** Another instance compares, or has compared. */
@@ -39,6 +50,7 @@ export class MissingSince {
     this.#countsAtOnce = false;
     this.#since.clear();
     this.#seen.clear();
+    this.#counted.clear();
   }
 
   /** Events could not be received for a while: every difference that the next comparison finds counts at once. */

@@ -93,7 +93,7 @@ async function compareAll(
   });
   const fail = (sid: string, error: unknown): void => {
     errors.push(error);
-    deps.missingSince.hasBeenMissing({ sid, roomSid: sid }, deps.clock.monotonic(), 0);
+    deps.missingSince.note({ sid, roomSid: sid }, deps.clock.monotonic());
   };
   const align = (room: ComparedRoom): Promise<unknown> =>
     batcher.add(room).catch((error: unknown) => fail(room.sid, error));

@@ -212,6 +212,18 @@ describe('comparing with the media server after a start', () => {
     expect((await stage.summary()).at(-1)).toBe('track_published ada 1 reconciled');
   });
 
+  it('does not look again at a room in which it has published what was missed', async () => {
+    await stage.receive(mediaEvent('room_started'), joined('ada1'), joined('bob1'));
+    open('demo', 'RM_1', [present('ada1', { tracks: [{ sid: 'TR_1' }] })]);
+    stage.clock.advance(60_000);
+    expect(await compare('all')).toBe(1);
+    expect((await stage.summary()).slice(4)).toEqual([
+      'participant_left bob 1 reconciled',
+      'track_published ada 1 reconciled',
+    ]);
+    expect([...missingSince.rooms]).toEqual([]);
+  });
+
   it('asks rooms whose count differs before all others', async () => {
     await stage.receive(mediaEvent('room_started'), joined('ada1'));
     open('demo', 'RM_1', [present('ada1')]);
