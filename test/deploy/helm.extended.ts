@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { SETTINGS } from '../../src/server/app/config/settings.ts';
 import { runHelm } from '../support/parts/helm.ts';
-import { faultsOfManifests } from '../support/parts/kubernetes-schemas.ts';
+import { faultsOfManifests } from '../support/parts/python-tools.ts';
 
 /* Helm lints and renders the chart, and the result is held against Kubernetes' own schemas. No cluster is asked. */
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix, win32 } from 'node:path';
 import { shellQuote } from '../../contract/shell-quote.ts';
 import { codeOfError, isObject, membersOf } from '../../contract/unknown-value.ts';
 import { makeFolder } from '../../folders/make-folder.ts';
 import { CliError, EXIT } from '../errors/cli-error.ts';
 import { fileError } from '../errors/file-error.ts';
-import type { Environment, Io } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
 
 /** A named service. The secret itself, or where to get it: exactly one of the three. */
 export type Profile = {
@@ -35,22 +35,24 @@ const EMPTY: ProfileStore = { current: undefined, profiles: {} };
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-export function profilesPath(env: Environment): string {
-  const base = env.XDG_CONFIG_HOME;
-  const config = base?.startsWith('/') ? base : join(env.HOME ?? homedir(), '.config');
+export function profilesPath({ env, runtime }: Pick<Io, 'env' | 'runtime'>): string {
+  const base = env.XDG_CONFIG_HOME ?? '';
+  // A path that is not absolute is ignored, as the specification of these variables says.
+  const { isAbsolute } = runtime.platform === 'win32' ? win32 : posix;
+  const config = isAbsolute(base) ? base : join(env.HOME ?? homedir(), '.config');
   return join(config, 'rtc', 'config.json');
 }
 
 /** @throws CliError when others could read or change the file, or when it is not what we wrote */
 export async function readProfiles(io: Io): Promise<ProfileStore> {
-  const path = profilesPath(io.env);
+  const path = profilesPath(io);
   const text = await readPrivately(path, io.runtime.platform);
   return text === undefined ? EMPTY : parseStore(path, text);
 }
 
 /** Replaces the file in one step, so that a reader or a crash never sees half of it. */
 export async function writeProfiles(io: Io, store: ProfileStore): Promise<void> {
-  const path = profilesPath(io.env);
+  const path = profilesPath(io);
   const directory = dirname(path);
   const draft = `${path}.${randomUUID()}.draft`;
   try {

@@ -98,10 +98,7 @@ function pickProfile(io: Io, store: ProfileStore | undefined, name: string): Pro
   const known = Object.keys(profiles);
   const next = known.length === 0 ? 'run: rtc profile add NAME' : `choose from ${known.join(', ')}`;
   const suggestion = didYouMean(name, known);
-  throw usageError(
-    `there is no profile ${JSON.stringify(name)} in ${profilesPath(io.env)}${suggestion}`,
-    next,
-  );
+  throw usageError(`there is no profile ${JSON.stringify(name)} in ${profilesPath(io)}${suggestion}`, next);
 }
 
 function secretFromFlag(io: Io, path: string | undefined): Settings['apiSecret'] {

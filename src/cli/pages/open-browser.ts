@@ -12,7 +12,10 @@ import type { Io } from '../terminal/io.ts';
 export type OpenedBrowser = { readonly close: () => Promise<void> };
 
 /** Undefined where no program opens links; then the link has to be printed. */
-export async function openBrowser(io: Io, link: string): Promise<OpenedBrowser | undefined> {
+export async function openBrowser(
+  io: Pick<Io, 'env' | 'runtime'>,
+  link: string,
+): Promise<OpenedBrowser | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-open-'));
   const close = () => rm(folder, { recursive: true, force: true });
   const file = join(folder, 'open.html');
@@ -29,12 +32,13 @@ function redirectPage(link: string): string {
 
 const OPENERS: Readonly<Record<string, readonly [program: string, ...args: string[]]>> = {
   darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
+  // Not by cmd, which would read a & in the name of a user's folder as the end of the command.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
   linux: ['xdg-open'],
 };
 
 /** Whether the program started. What the browser does is its own affair. */
-async function runOpener({ env, runtime }: Io, file: string): Promise<boolean> {
+async function runOpener({ env, runtime }: Pick<Io, 'env' | 'runtime'>, file: string): Promise<boolean> {
   const chosen = env.BROWSER;
   const [program, ...args] =
     chosen === undefined || chosen === '' ? (OPENERS[runtime.platform] ?? ['xdg-open']) : [chosen];

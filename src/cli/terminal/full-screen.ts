@@ -40,6 +40,8 @@ const LEAVE = WRAP.on + cursorShow + exitAlternativeScreen;
 
 export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreenEvents): FullScreen {
   const { stdin, stdout, processControl, runtime } = io;
+  // Windows stops no process for a shell.
+  const canSuspend = runtime.platform !== 'win32';
   let shown: readonly string[] = [];
   let isOpen = false;
   const enter = (): void => {
@@ -60,8 +62,8 @@ export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreen
   };
   const onData = (data: Buffer): void => {
     for (const key of keysOf(data.toString())) {
-      if (key === 'ctrl-z') suspend();
-      else onKey(key);
+      if (key !== 'ctrl-z') onKey(key);
+      else if (canSuspend) suspend();
     }
   };
   const onResize = (): void => {
@@ -75,7 +77,7 @@ export function openFullScreen(io: Surroundings, { onKey, onRedraw }: FullScreen
     onRedraw();
   };
   const stops = [processControl.onExit(leave)];
-  if (runtime.platform !== 'win32') {
+  if (canSuspend) {
     stops.push(processControl.onSignal('SIGTSTP', suspend), processControl.onSignal('SIGCONT', onContinue));
   }
   enter();

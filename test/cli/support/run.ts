@@ -17,6 +17,8 @@ export type RunOptions = {
   readonly signal?: AbortSignal;
   readonly loaders?: Partial<ServiceLoaders>;
   readonly workingDirectory?: string;
+  /** Default that of the machine. */
+  readonly platform?: NodeJS.Platform;
   /** The file of the command, beside which its pages are; default one of a folder that is not there. */
   readonly launcher?: string;
   /** Sees stdout as it grows. */
@@ -41,7 +43,11 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     workingDirectory: options.workingDirectory ?? import.meta.dirname,
     launcher: options.launcher ?? '/somewhere/bin/rtc.js',
     processId: process.pid,
-    runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
+    runtime: {
+      node: process.versions.node,
+      platform: options.platform ?? process.platform,
+      arch: process.arch,
+    },
     signal: options.signal ?? new AbortController().signal,
     clock: options.clock ?? Date.now,
     processControl: { onSignal: () => () => {}, onExit: () => () => {}, stop: () => {} },

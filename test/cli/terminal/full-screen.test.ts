@@ -6,7 +6,7 @@ import type { Io } from '../../../src/cli/terminal/io.ts';
 const ENTER = '\u001b[?1049h';
 const LEAVE = '\u001b[?1049l';
 
-function open() {
+function open(platform = 'linux') {
   let text = '';
   const modes: boolean[] = [];
   const listeners = new Map<string, () => void>();
@@ -27,7 +27,7 @@ function open() {
   const io: Pick<Io, 'stdin' | 'stdout' | 'runtime' | 'processControl'> = {
     stdin,
     stdout,
-    runtime: { node: '', platform: 'linux', arch: '' },
+    runtime: { node: '', platform, arch: '' },
     processControl: {
       onSignal: listen,
       onExit: (listener) => listen('exit', listener),
@@ -75,6 +75,14 @@ describe('a full screen', () => {
       true,
       ['stop', 'redraw'],
     ]);
+  });
+
+  it('stays on Windows when Ctrl-Z is typed, where no process can be stopped', () => {
+    const { stdin, listeners, modes, calls, keys, written } = open('win32');
+    written();
+    stdin.emit('data', Buffer.from('\u001aq'));
+    expect([written(), modes, calls, keys]).toEqual(['', [true], [], ['q']]);
+    expect([...listeners.keys()]).toEqual(['exit']);
   });
 
   it('writes only the lines that have changed, and all after the size has', () => {

@@ -223,6 +223,9 @@ describe('the key file', () => {
     const lines: LogLine[] = [];
     expect(readEncryptionKey(dataDir, keepingLog(lines))).toEqual(key);
     expect(lines).toMatchObject([{ level: 'warn', fields: { path: join(dataDir, 'encryption.key') } }]);
+    // Windows has no such modes.
+    expect(readEncryptionKey(dataDir, keepingLog(lines), 'win32')).toEqual(key);
+    expect(lines).toHaveLength(1);
   });
 
   it('that holds something else stops the start', async () => {

@@ -152,7 +152,7 @@ function noProfile(context: Context, store: ProfileStore, name: string): CliErro
   const known = Object.keys(store.profiles);
   return new CliError(
     EXIT.notFound,
-    `there is no profile ${JSON.stringify(name)} in ${profilesPath(context.io.env)}${didYouMean(name, known)}`,
+    `there is no profile ${JSON.stringify(name)} in ${profilesPath(context.io)}${didYouMean(name, known)}`,
     known.length === 0 ? 'run: rtc profile add NAME' : `choose from ${known.join(', ')}`,
   );
 }

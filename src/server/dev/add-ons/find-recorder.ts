@@ -20,7 +20,10 @@ const NAME = 'egress';
  * Finds EGRESS_PROGRAM, `egress` on PATH, or the image in Docker or Podman, in this order. It
  * downloads nothing: the image has more than a gigabyte. Rejects with what is missing.
  */
-export async function findRecorderProgram(environment: Environment): Promise<RecorderProgram> {
+export async function findRecorderProgram(
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Promise<RecorderProgram> {
   const { EGRESS_PROGRAM: set, PATH } = environment;
   if (set) {
     const path = resolve(set);
@@ -29,9 +32,9 @@ export async function findRecorderProgram(environment: Environment): Promise<Rec
       text: "set it to the path of LiveKit's egress worker",
     });
   }
-  const found = await findOnPath([NAME], PATH);
+  const found = await findOnPath([NAME], PATH, platform);
   if (found !== undefined) return { kind: 'program', ...found };
-  return await findContainer(await findOnPath(['docker', 'podman'], PATH), process.platform);
+  return await findContainer(await findOnPath(['docker', 'podman'], PATH, platform), platform);
 }
 
 async function findContainer(

@@ -1,5 +1,5 @@
-import { delimiter, join } from 'node:path';
-import { isExecutable } from './go-binary.ts';
+import { join, posix, win32 } from 'node:path';
+import { isExecutable, programFile } from './go-binary.ts';
 
 export type Program = { readonly name: string; readonly path: string };
 
@@ -7,11 +7,13 @@ export type Program = { readonly name: string; readonly path: string };
 export async function findOnPath(
   names: readonly string[],
   searchPath: string | undefined,
+  platform: NodeJS.Platform = process.platform,
 ): Promise<Program | undefined> {
+  const { delimiter } = platform === 'win32' ? win32 : posix;
   const folders = (searchPath ?? '').split(delimiter).filter((part) => part !== '');
   for (const name of names) {
     for (const folder of folders) {
-      const path = join(folder, name);
+      const path = join(folder, programFile(name, platform));
       if (await isExecutable(path)) return { name, path };
     }
   }

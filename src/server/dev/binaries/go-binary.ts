@@ -32,9 +32,14 @@ export function defaultCacheDir(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'rtc-service');
 }
 
+/** The name of a program's file: Windows runs nothing without an extension. */
+export function programFile(name: string, platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? `${name}.exe` : name;
+}
+
 /** Path of the program that {@link installGoProgram} builds, in a folder per version. */
 export function cachedProgramPath(program: GoProgram, cacheDir: string): string {
-  return join(cacheDir, program.name, program.version, program.name);
+  return join(cacheDir, program.name, program.version, programFile(program.name));
 }
 
 /** Returns whether this user may run the file. */
@@ -61,7 +66,7 @@ export async function installGoProgram(program: GoProgram, options: GoInstallOpt
   const buildDir = await mkdtemp(join(versionDir, '.building-'));
   try {
     await runGoInstall(program, buildDir, options);
-    const built = join(buildDir, program.packagePath.split('/').at(-1) ?? program.name);
+    const built = join(buildDir, programFile(program.packagePath.split('/').at(-1) ?? program.name));
     await chmod(built, 0o755);
     await rename(built, target);
     return target;

@@ -12,10 +12,15 @@ const FILE = 'encryption.key';
  * The key file of the data directory, made on first use, for its owner alone. Losing it loses the stored secrets. One
  * that others may read, as copies and restored backups are, is read and warned of: a mounted secret may have to be so.
  */
-export function readEncryptionKey(dataDir: string, log: Pick<Log, 'warn'>): Buffer {
+export function readEncryptionKey(
+  dataDir: string,
+  log: Pick<Log, 'warn'>,
+  platform: NodeJS.Platform = process.platform,
+): Buffer {
   const path = join(dataDir, FILE);
   const kept = readKept(path) ?? makeKey(dataDir, path);
-  if (isOpenToOthers(path)) log.warn({ path }, 'others may read the encryption key; run chmod 600 on it');
+  if (isOpenToOthers(path, platform))
+    log.warn({ path }, 'others may read the encryption key; run chmod 600 on it');
   return parseKey(kept, path);
 }
 
@@ -40,8 +45,8 @@ function parseKey(text: string, path: string): Buffer {
 }
 
 /** Windows has no such modes. */
-function isOpenToOthers(path: string): boolean {
-  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
+function isOpenToOthers(path: string, platform: NodeJS.Platform): boolean {
+  return platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
 }
 
 function readKept(path: string): string | undefined {

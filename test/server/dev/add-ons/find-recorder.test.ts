@@ -47,6 +47,18 @@ describe('the recorder of rtc dev', () => {
     expect(await find()).toEqual({ kind: 'program', name: 'egress', path });
   });
 
+  it.each(['darwin', 'win32'] as const)(
+    'is no container on %s, which would be in a machine of its own',
+    async (platform) => {
+      await install('docker');
+      await install('docker.exe');
+      await expect(findRecorderProgram({ PATH: folder }, platform)).rejects.toMatchObject({
+        reason: "LiveKit's egress worker is not on PATH",
+      });
+      expect(await findRecorderProgram({ PATH: folder }, 'linux')).toMatchObject({ kind: 'container' });
+    },
+  );
+
   it('is missing where there is neither program nor container engine', async () => {
     await expect(find()).rejects.toMatchObject({
       reason: "LiveKit's egress worker is not on PATH",

@@ -5,11 +5,14 @@ import { defaultCacheDir } from '../../src/server/dev/binaries/go-binary.ts';
 import type { BuildOptions } from './part.ts';
 import { runQuietly } from './run-command.ts';
 
-/** Kubernetes' own schemas of its resources, of each version, with what holds a manifest against them (Apache-2.0). */
-const PINS = join(import.meta.dirname, '..', 'kubernetes-schemas', 'requirements.txt');
+/**
+ * Of the Python package index, for the extended tests: Kubernetes' own schemas of its resources, with what holds a manifest
+ * against them (Apache-2.0), and a grammar of PowerShell with its parser (MIT).
+ */
+const PINS = join(import.meta.dirname, '..', 'python-tools', 'requirements.txt');
 
 /** The folder of the packages, for PYTHONPATH; undefined when it is not there. */
-export async function findKubernetesSchemas(): Promise<string | undefined> {
+export async function findPythonTools(): Promise<string | undefined> {
   const folder = await folderIn(defaultCacheDir(process.env));
   return await access(folder).then(
     () => folder,
@@ -18,7 +21,7 @@ export async function findKubernetesSchemas(): Promise<string | undefined> {
 }
 
 /** Installed aside and put in place whole. */
-export async function installKubernetesSchemas({ cacheDir }: BuildOptions): Promise<void> {
+export async function installPythonTools({ cacheDir }: BuildOptions): Promise<void> {
   const folder = await folderIn(cacheDir);
   const aside = `${folder}-${process.pid}`;
   try {
@@ -27,7 +30,7 @@ export async function installKubernetesSchemas({ cacheDir }: BuildOptions): Prom
       ...['-m', 'pip', 'install', '--quiet', '--only-binary', ':all:'],
       ...['--target', aside, '--requirement', PINS],
     ]);
-    if (status !== 0) throw new Error(`pip failed to install the schemas of Kubernetes: ${output.trim()}`);
+    if (status !== 0) throw new Error(`pip failed to install the Python tools: ${output.trim()}`);
     await rm(folder, { recursive: true, force: true });
     await rename(aside, folder);
   } finally {
@@ -38,5 +41,5 @@ export async function installKubernetesSchemas({ cacheDir }: BuildOptions): Prom
 /** The folder's name covers the pins: any change of one is a new install. */
 async function folderIn(cacheDir: string): Promise<string> {
   const hash = createHash('sha256').update(await readFile(PINS));
-  return join(cacheDir, 'kubernetes-schemas', hash.digest('hex').slice(0, 12));
+  return join(cacheDir, 'python-tools', hash.digest('hex').slice(0, 12));
 }

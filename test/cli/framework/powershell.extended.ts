@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { faultsOfPowerShell } from '../../support/parts/python-tools.ts';
+import { run } from '../support/run.ts';
+
+/* PowerShell itself is in no registry that is reached from here: its script is held against a grammar, and not run. */
+
+const readScript = async (): Promise<string> => (await run(['completion', 'powershell'])).stdout;
+
+describe('the completion of PowerShell', () => {
+  it('is a script of its grammar', async () => {
+    expect(await faultsOfPowerShell(await readScript())).toBe('');
+  });
+
+  it.each([
+    [
+      'a bracket that is not closed',
+      (script: string) => script.replace('$_.ToString() })', '$_.ToString() }'),
+    ],
+    ['a quote that is not closed', (script: string) => script.replace(`"'" + $value`, `"' + $value`)],
+  ])('would be found to have %s', async (_fault, damage) => {
+    const script = await readScript();
+    expect(damage(script)).not.toBe(script);
+    expect(await faultsOfPowerShell(damage(script))).toMatch(/^line \d+: /);
+  });
+});

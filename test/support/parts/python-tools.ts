@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { findPythonTools } from '../../../scripts/parts/python-tools.ts';
+
+/**
+ * Holds the manifests of a file against the schemas of that version of Kubernetes, in which no property is allowed that it
+ * does not know; what is wrong with them, or nothing. Kinds that are not Kubernetes' own have no schema and must not be there.
+ */
+export async function faultsOfManifests(file: string, version: string): Promise<string> {
+  const program = join(await toolsFolder(), 'bin', 'kubernetes-validate');
+  return await runPython([program, '--strict', '--quiet', '--kubernetes-version', version, file]);
+}
+
+const PARSER = `
+import sys, tree_sitter, tree_sitter_powershell
+parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_powershell.language()))
+nodes = [parser.parse(sys.stdin.buffer.read()).root_node]
+while nodes:
+    node = nodes.pop()
+    nodes.extend(node.children)
+    if node.type == 'ERROR' or node.is_missing:
+        print(f'line {node.start_point.row + 1}: {node.text.decode()[:60]}')
+`;
+
+/** Where a script of PowerShell is not of its grammar, a line each; nothing runs it. */
+export async function faultsOfPowerShell(script: string): Promise<string> {
+  return await runPython(['-c', PARSER], script);
+}
+
+async function toolsFolder(): Promise<string> {
+  const folder = await findPythonTools();
+  if (folder === undefined)
+    throw new Error('The Python tools are not there: npm run test:extended installs them');
+  return folder;
+}
+
+async function runPython(args: readonly string[], input = ''): Promise<string> {
+  const child = spawn('python3', args, { env: { ...process.env, PYTHONPATH: await toolsFolder() } });
+  child.stdin.end(input);
+  const [output, errors, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  const all = `${output}${errors}`.trim();
+  return status === 0 ? all : all || `python3 ended with ${status}`;
+}
