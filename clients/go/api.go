@@ -2312,10 +2312,14 @@ type ListTranscriptionsParams struct {
 	RoomID string
 	// Only those of this recording (egress id)
 	RecordingID string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
 	// Only those in this state; does not go with q
 	Status string
 	// Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character
-	// has a meaning. The response is then a list of hits
+	// has a meaning. The response is then a TranscriptHitList, as that of /v1/transcriptions/search
 	Q string
 	// With q: only what was said in this language (BCP 47); en finds en-US too
 	Language string
@@ -2323,23 +2327,19 @@ type ListTranscriptionsParams struct {
 	Since string
 	// With q: only what was begun to be said before
 	Until string
-	// Page size; default 50
-	Limit int64
-	// nextCursor of the page before
-	Cursor string
 }
 
 func (params ListTranscriptionsParams) values() url.Values {
 	values := url.Values{}
 	setString(values, "roomId", params.RoomID)
 	setString(values, "recordingId", params.RecordingID)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
 	setString(values, "status", params.Status)
 	setString(values, "q", params.Q)
 	setString(values, "language", params.Language)
 	setString(values, "since", params.Since)
 	setString(values, "until", params.Until)
-	setInt(values, "limit", params.Limit)
-	setString(values, "cursor", params.Cursor)
 	return values
 }
 
@@ -2348,6 +2348,58 @@ func (c *Client) ListTranscriptions(ctx context.Context, params ListTranscriptio
 	var response ListTranscriptionsResponse
 	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions", query: params.values()}, &response)
 	return response, err
+}
+
+// SearchTranscriptsParams is the query of SearchTranscripts. What is zero is not sent.
+type SearchTranscriptsParams struct {
+	// Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character
+	// has a meaning
+	Q string
+	// Only those of this room. At most 256 bytes of UTF-8, no control characters.
+	RoomID string
+	// Only those of this recording (egress id)
+	RecordingID string
+	// Page size; default 50
+	Limit int64
+	// nextCursor of the page before
+	Cursor string
+	// Only what was said in this language (BCP 47); en finds en-US too
+	Language string
+	// Only what was begun to be said then or later
+	Since string
+	// Only what was begun to be said before
+	Until string
+}
+
+func (params SearchTranscriptsParams) values() url.Values {
+	values := url.Values{}
+	setString(values, "q", params.Q)
+	setString(values, "roomId", params.RoomID)
+	setString(values, "recordingId", params.RecordingID)
+	setInt(values, "limit", params.Limit)
+	setString(values, "cursor", params.Cursor)
+	setString(values, "language", params.Language)
+	setString(values, "since", params.Since)
+	setString(values, "until", params.Until)
+	return values
+}
+
+// SearchTranscripts: Search all that was said.
+func (c *Client) SearchTranscripts(ctx context.Context, params SearchTranscriptsParams) (TranscriptHitList, error) {
+	var response TranscriptHitList
+	err := c.do(ctx, request{method: http.MethodGet, path: "/v1/transcriptions/search", query: params.values()}, &response)
+	return response, err
+}
+
+// SearchTranscripts: Search all that was said, every item of every page. It ends after an error.
+func (c *Client) SearchTranscripts(ctx context.Context, params SearchTranscriptsParams) iter.Seq2[TranscriptHit, error] {
+	return pages(func(cursor string) ([]TranscriptHit, *string, error) {
+		if cursor != "" {
+			params.Cursor = cursor
+		}
+		page, err := c.SearchTranscripts(ctx, params)
+		return page.Hits, page.NextCursor, err
+	})
 }
 
 // GetTranscriptionByID: Read a transcription with its segments.

@@ -22,6 +22,7 @@ export * from './self-check.ts';
 export * from './sessions.ts';
 export * from './signing.ts';
 export * from './tokens.ts';
+export * from './transcript-queries.ts';
 export * from './transcription.ts';
 export * from './vocabulary.ts';
 export * from './webhook-signing.ts';

@@ -1,14 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { POST_STATUSES, TRANSCRIPT_FORMATS } from './choices.ts';
 import { idParameter } from './ids.ts';
-import { instantSchema, nameSchema } from './names.ts';
-import { nextCursor, pageCursor, pageLimit } from './paging.ts';
+import { instantSchema } from './names.ts';
+import { nextCursor, pageCursor } from './paging.ts';
 import { SegmentSchema, transcriptionId, warnings } from './segments.ts';
+import { LANGUAGE_PATTERN } from './transcript-queries.ts';
 
 export { type Segment, SegmentSchema, type TranscriptionWarning } from './segments.ts';
 
-/** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
-const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
 export const DEFAULT_LANGUAGE = 'en-US';
 
 const language = Type.String({
@@ -238,45 +237,3 @@ export const LiveTranscriptionQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-
-export const TranscriptionListQuery = Type.Object(
-  {
-    roomId: Type.Optional(nameSchema('Only those of this room', 'demo')),
-    recordingId: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Only those of this recording (egress id)' }),
-    ),
-    status: Type.Optional(
-      Type.Enum(POST_STATUSES, { description: 'Only those in this state; does not go with q' }),
-    ),
-    q: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description:
-          'Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character has a meaning. The response is then a list of hits',
-        examples: ['budget meeting'],
-      }),
-    ),
-    language: Type.Optional(
-      Type.String({
-        pattern: LANGUAGE_PATTERN,
-        maxLength: 35,
-        description: 'With q: only what was said in this language (BCP 47); en finds en-US too',
-        examples: ['en'],
-      }),
-    ),
-    since: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'With q: only what was begun to be said then or later',
-      }),
-    ),
-    until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'With q: only what was begun to be said before' }),
-    ),
-    limit: pageLimit(200, 'default 50'),
-    cursor: pageCursor(512),
-  },
-  { additionalProperties: false },
-);
-export type TranscriptionListQuery = Static<typeof TranscriptionListQuery>;

@@ -2463,22 +2463,63 @@ class Operations:
         *,
         room_id: Optional[str] = None,
         recording_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
         status: Optional[Literal["queued", "processing", "completed", "failed"]] = None,
         q: Optional[str] = None,
         language: Optional[str] = None,
         since: Optional[str] = None,
         until: Optional[str] = None,
-        limit: Optional[int] = None,
-        cursor: Optional[str] = None,
     ) -> ListTranscriptionsResponse:
         """List the transcriptions of recordings, or search all that was said."""
         response: ListTranscriptionsResponse = self._call(
             "GET",
             "/v1/transcriptions",
-            {"roomId": room_id, "recordingId": recording_id, "status": status, "q": q, "language": language, "since": since, "until": until, "limit": limit, "cursor": cursor},
+            {"roomId": room_id, "recordingId": recording_id, "limit": limit, "cursor": cursor, "status": status, "q": q, "language": language, "since": since, "until": until},
             None,
         )
         return response
+
+    def search_transcripts(
+        self,
+        *,
+        q: str,
+        room_id: Optional[str] = None,
+        recording_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        language: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+    ) -> TranscriptHitList:
+        """Search all that was said."""
+        response: TranscriptHitList = self._call(
+            "GET",
+            "/v1/transcriptions/search",
+            {"q": q, "roomId": room_id, "recordingId": recording_id, "limit": limit, "cursor": cursor, "language": language, "since": since, "until": until},
+            None,
+        )
+        return response
+
+    def search_transcripts(
+        self,
+        *,
+        q: str,
+        room_id: Optional[str] = None,
+        recording_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        language: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+    ) -> Iterator[TranscriptHit]:
+        """Search all that was said: every item of every page."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.search_transcripts(q=q, room_id=room_id, recording_id=recording_id, limit=limit, language=language, since=since, until=until, cursor=cursor)
+            yield from page["hits"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
 
     def get_transcription_by_id(self, transcription_id: str) -> GetTranscriptionByIdResponse:
         """Read a transcription with its segments."""

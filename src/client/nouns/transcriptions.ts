@@ -1,3 +1,4 @@
+import type { TranscriptionListQuery } from '../../contract/transcript-queries.ts';
 import type {
   LiveTranscription,
   PostQueue,
@@ -6,7 +7,6 @@ import type {
   PostTranscriptionDetail,
   PostTranscriptionList,
   SpeakerUpdate,
-  TranscriptionListQuery,
 } from '../../contract/transcription.ts';
 import type { TranscriptHit, TranscriptHitList } from '../../contract/words.ts';
 import type { CallOptions, QueryOptions } from '../client-options.ts';

@@ -1,5 +1,16 @@
 import type { TranscriptionStores } from './store.ts';
 
+/** About 30 ms on SQLite, where each segment leaves the search's index too, and others cannot write meanwhile. */
+const SEGMENTS_AT_ONCE = 100;
+
+/** Deletes the segments of a transcription in parts, between which others get their turns. An active one keeps them. */
+export async function deleteSegments(
+  transcriptions: Pick<TranscriptionStores['transcriptions'], 'deleteSegments'>,
+  id: string,
+): Promise<void> {
+  while ((await transcriptions.deleteSegments(id, SEGMENTS_AT_ONCE)) === SEGMENTS_AT_ONCE);
+}
+
 type PurgeBatch = { readonly before: number; readonly limit: number; readonly signal: AbortSignal };
 
 /** Deletes at most `limit` transcriptions that ended before `before`, each by itself, and returns how many it deleted. */
@@ -10,6 +21,7 @@ export async function purgeTranscriptions(
   let deleted = 0;
   for (const id of await transcriptions.listEnded(before, limit)) {
     if (signal.aborted) break;
+    await deleteSegments(transcriptions, id);
     if (await transcriptions.delete(id)) deleted += 1;
   }
   return deleted;

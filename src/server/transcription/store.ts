@@ -73,6 +73,11 @@ export interface TranscriptionStore {
   ): Promise<Transcription | undefined>;
   /** The ids of those that ended before `before`, the oldest end first. */
   listEnded(before: number, limit: number): Promise<readonly string[]>;
+  /**
+   * Deletes at most `limit` segments of a transcription that is not active, and returns how many it deleted. Many are
+   * deleted so before the transcription is.
+   */
+  deleteSegments(id: string, limit: number): Promise<number>;
   /** Deletes it with all its segments. False when there is no such transcription. */
   delete(id: string): Promise<boolean>;
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { RecordingParams } from '../../contract/recordings.ts';
+import { TranscriptionListQuery, TranscriptSearchQuery } from '../../contract/transcript-queries.ts';
 import {
   LiveTranscriptionSchema,
   PostQueuedSchema,
@@ -7,7 +8,6 @@ import {
   PostTranscriptionDetailSchema,
   PostTranscriptionListSchema,
   SpeakerUpdateSchema,
-  TranscriptionListQuery,
   TranscriptionParams,
   TranscriptionQuery,
 } from '../../contract/transcription.ts';
@@ -36,7 +36,10 @@ const DEFAULT_LIMIT = 50;
 
 /** Transcription of recordings, after the call. */
 export function transcriptionsRoutes(deps: TranscriptionsDeps): readonly Route[] {
-  return [queueRoute(deps), listRoute(deps), readRoute(deps), speakersRoute(deps), deleteRoute(deps)];
+  return [
+    ...[queueRoute(deps), listRoute(deps), searchRoute(deps), readRoute(deps)],
+    ...[speakersRoute(deps), deleteRoute(deps)],
+  ];
 }
 
 function queueRoute(deps: TranscriptionsDeps): Route {
@@ -77,7 +80,7 @@ function listRoute(deps: TranscriptionsDeps): Route {
     tag: 'transcription',
     summary: 'List the transcriptions of recordings, or search all that was said',
     description:
-      'Without q, the transcriptions of recordings, newest first; the live one of a room is read at its room. With q, the segments of live transcriptions and of recordings that have its words, those that were stored last first.',
+      'Without q, a PostTranscriptionList: the transcriptions of recordings, newest first; the live one of a room is read at its room. With q, a TranscriptHitList, as GET /v1/transcriptions/search answers it: that has one response only, which suits generated clients.',
     security: 'signed',
     scopes: ['read', 'recordings'],
     query: TranscriptionListQuery,
@@ -94,6 +97,27 @@ function listRoute(deps: TranscriptionsDeps): Route {
       const body = search === undefined ? listTranscriptions(deps, asked) : searchTranscripts(deps, search);
       return { status: 200, body: await body };
     },
+  });
+}
+
+function searchRoute(deps: TranscriptionsDeps): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/v1/transcriptions/search',
+    operationId: 'searchTranscripts',
+    tag: 'transcription',
+    summary: 'Search all that was said',
+    description:
+      'The segments of live transcriptions and of recordings that have all of the words, those that were stored last first.',
+    security: 'signed',
+    scopes: ['read', 'recordings'],
+    query: TranscriptSearchQuery,
+    success: { 200: { description: 'The segments that were found', schema: TranscriptHitListSchema } },
+    errors: ['storage-unavailable'],
+    handle: async ({ query }) => ({
+      status: 200,
+      body: await searchTranscripts(deps, { ...query, limit: query.limit ?? DEFAULT_LIMIT }),
+    }),
   });
 }
 

@@ -58,6 +58,7 @@ export function createTranscriptionStore(connection: Connection): TranscriptionS
       const rows = await ended.orderBy('endedAt').orderBy('id').limit(limit).execute();
       return rows.map(({ id }) => id);
     },
+    deleteSegments: (id, limit) => deleteSegments(connection, id, limit),
     delete: (id) => deleteTranscription(connection, id),
   };
 }
@@ -252,6 +253,24 @@ function updateSpeakers(
     const speakers = JSON.stringify(Object.fromEntries(merged.filter(([, name]) => name !== null)));
     await db.updateTable('transcriptions').set({ speakers }).where('id', '=', id).execute();
     return toTranscription({ ...row, speakers });
+  });
+}
+
+/** Whoever stores or deletes segments locks their transcription first. */
+function deleteSegments({ atomically, dialect }: Connection, id: string, limit: number): Promise<number> {
+  return atomically(async (db) => {
+    const ended = await sql`
+      select id from transcriptions where id = ${sanitizeText(id)} and status <> 'active'
+      ${dialect.lockRows}`.execute(db);
+    if (ended.rows.length === 0) return 0;
+    const found = await db
+      .selectFrom('segments')
+      .select('id')
+      .where('transcriptionId', '=', id)
+      .limit(limit)
+      .execute();
+    await sql`delete from segments where id ${dialect.oneOf(found.map((segment) => segment.id))}`.execute(db);
+    return found.length;
   });
 }
 

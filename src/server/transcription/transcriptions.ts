@@ -12,6 +12,7 @@ import { pageReader } from '../platform/http/read-page.ts';
 import type { UnitOfWork } from '../platform/storage/unit-of-work.ts';
 import { type WaitForChangeDeps, waitForChange } from '../platform/storage/wait-for-change.ts';
 import { warningsOf } from './doubtful-speech.ts';
+import { deleteSegments } from './purge-transcriptions.ts';
 import { toSegments } from './resolve-speakers.ts';
 import type { Transcription, TranscriptionStores } from './store.ts';
 
@@ -101,13 +102,17 @@ export async function listTranscriptions(
 }
 
 /**
- * Deletes a transcription with all its segments, in any state but `active`. A worker that is transcribing it stops.
+ * Deletes a transcription with all its segments, in any state but `active`, the transcription last: if this breaks off,
+ * the same request does the rest. A worker that is transcribing it stops.
  * Throws conflict for an active one.
  */
 export async function deleteTranscription(
-  { store }: { readonly store: UnitOfWork<TranscriptionStores> },
+  {
+    store,
+  }: { readonly store: UnitOfWork<TranscriptionStores> & Pick<TranscriptionStores, 'transcriptions'> },
   id: string,
 ): Promise<void> {
+  await deleteSegments(store.transcriptions, id);
   await store.transaction(async (within) => {
     const transcription = await within.transcriptions.find(id);
     if (transcription?.status === 'active') {

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import type { TranscriptionListQuery } from '../../../contract/transcription.ts';
+import type { TranscriptionListQuery } from '../../../contract/transcript-queries.ts';
 import type { TranscriptHit, TranscriptHitList } from '../../../contract/words.ts';
 import { cursorOf } from '../../platform/http/cursor.ts';
 import { toSegment } from '../resolve-speakers.ts';

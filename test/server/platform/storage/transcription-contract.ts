@@ -650,6 +650,24 @@ export function describeTranscriptions(engine: string, prepare: () => Promise<Gr
         expect(await transcriptions.countSegments('tr_2')).toBe(0);
       });
 
+      it('are deleted in parts of a transcription that is not active', async () => {
+        const many = Array.from({ length: 25 }, (_, index) => segment(`seg_${index}`));
+        await transcriptions.addSegments('tr_1', 'a', many);
+        expect(await transcriptions.deleteSegments('tr_1', 10)).toBe(0);
+        await transcriptions.stopLive('tr_1', 5000);
+        expect(await transcriptions.deleteSegments('tr_2', 10)).toBe(0);
+        for (const [deleted, left] of [
+          [10, 15],
+          [10, 5],
+          [5, 0],
+          [0, 0],
+        ]) {
+          expect(await transcriptions.deleteSegments('tr_1', 10)).toBe(deleted);
+          expect(await transcriptions.countSegments('tr_1')).toBe(left);
+        }
+        expect(await transcriptions.find('tr_1')).toBeDefined();
+      });
+
       it('go with their transcription, and no others do', async () => {
         await transcriptions.addSegments('tr_1', 'a', [segment('seg_1')]);
         await transcriptions.startLive(live('tr_2', { room: 'other' }));

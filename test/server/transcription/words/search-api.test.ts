@@ -34,6 +34,18 @@ async function search(query: Readonly<Record<string, string>>): Promise<Transcri
 }
 
 describe('a search', () => {
+  it('has a path of its own with the same response', async () => {
+    await stage.say(live.transcriptionId, [segment('seg_own', { text: 'A peculiar orchard' })]);
+    const path = '/v1/transcriptions/search';
+    const query = `q=orchard&roomId=${room}`;
+    const own = await stage.service.call('GET', `${path}?${query}`);
+    expect(own.status, own.text).toBe(200);
+    expect(own.json).toEqual((await call(query)).json);
+    expect(own.json).toMatchObject({ hits: [{ segment: { id: 'seg_own' } }] });
+    expect((await stage.service.call('GET', path)).status).toBe(400);
+    expect((await stage.service.call('GET', `${path}?q=orchard&status=failed`)).status).toBe(400);
+  });
+
   it('returns live segments with their speaker, time and what was found', async () => {
     const origin = Date.parse(live.startedAt);
     await stage.say(live.transcriptionId, [

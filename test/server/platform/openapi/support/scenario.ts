@@ -199,6 +199,7 @@ async function transcribe({ recorder, store, receiver }: Scene, recordingId: str
   await recorder.send('getTranscription', { path: ROOM });
   await recorder.send('stopTranscription', { path: ROOM });
   await receiver.waitFor(({ body }) => body.event === 'transcription_completed');
+  await recorder.send('searchTranscripts', { query: { q: 'morning' } });
   await recorder.send('getTranscriptionById', { path: { transcriptionId } });
   await recorder.send('nameSpeakersById', { path: { transcriptionId }, body: names });
   const vocabulary = { terms: ['Ada Lovelace', 'LiveKit', 'codice fiscale'] };

@@ -1,0 +1,78 @@
+import { type Static, Type } from 'typebox';
+import { POST_STATUSES } from './choices.ts';
+import { nameSchema } from './names.ts';
+import { pageCursor, pageLimit } from './paging.ts';
+
+/** BCP 47, as far as speech models tell languages apart: language, script, region, variants. */
+export const LANGUAGE_PATTERN = '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$';
+
+const searched = {
+  roomId: Type.Optional(nameSchema('Only those of this room', 'demo')),
+  recordingId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: 'Only those of this recording (egress id)' }),
+  ),
+  limit: pageLimit(200, 'default 50'),
+  cursor: pageCursor(512),
+};
+
+const WORDS = {
+  minLength: 1,
+  maxLength: 256,
+  examples: ['budget meeting'],
+};
+const WORDS_MEANING =
+  'Words to find in what was said, live and in recordings; a segment must have all of them. Plain text: no character has a meaning';
+const SPOKEN_LANGUAGE = { pattern: LANGUAGE_PATTERN, maxLength: 35, examples: ['en'] };
+
+/** One operation with one response, which `q` of the list has too. */
+export const TranscriptSearchQuery = Type.Object(
+  {
+    q: Type.String({ ...WORDS, description: WORDS_MEANING }),
+    ...searched,
+    language: Type.Optional(
+      Type.String({
+        ...SPOKEN_LANGUAGE,
+        description: 'Only what was said in this language (BCP 47); en finds en-US too',
+      }),
+    ),
+    since: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only what was begun to be said then or later' }),
+    ),
+    until: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Only what was begun to be said before' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const TranscriptionListQuery = Type.Object(
+  {
+    ...searched,
+    status: Type.Optional(
+      Type.Enum(POST_STATUSES, { description: 'Only those in this state; does not go with q' }),
+    ),
+    q: Type.Optional(
+      Type.String({
+        ...WORDS,
+        description: `${WORDS_MEANING}. The response is then a TranscriptHitList, as that of /v1/transcriptions/search`,
+      }),
+    ),
+    language: Type.Optional(
+      Type.String({
+        ...SPOKEN_LANGUAGE,
+        description: 'With q: only what was said in this language (BCP 47); en finds en-US too',
+      }),
+    ),
+    since: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'With q: only what was begun to be said then or later',
+      }),
+    ),
+    until: Type.Optional(
+      Type.String({ format: 'date-time', description: 'With q: only what was begun to be said before' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type TranscriptionListQuery = Static<typeof TranscriptionListQuery>;
