@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openStore } from '../../src/server/app/open-store.ts';
 import type { Store } from '../../src/server/app/store.ts';
@@ -19,7 +20,11 @@ export type Ground = {
   readonly livekit: Livekit;
   readonly folder: string;
   readonly recordingDir: string;
-  readonly startWorker: (kind: WorkerKind) => Promise<BenchWorker>;
+  readonly startWorker: (kind: WorkerKind, onLine?: (line: string) => void) => Promise<BenchWorker>;
+  /** `rtc serve` on this database; resolves with its URL. It ends with the ground. */
+  readonly startService: () => Promise<string>;
+  /** For `rtc` beside that service. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly close: () => Promise<void>;
 };
 
@@ -58,13 +63,30 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
     NODE_ENV: 'production',
     ...settings,
   };
+  const services: ChildProcess[] = [];
   return {
-    ...{ store, livekit, folder, recordingDir },
-    startWorker: async (kind) => {
+    ...{ store, livekit, folder, recordingDir, environment },
+    startService: async () => {
+      const env = { ...environment, PORT: '0' };
+      const child = spawn(process.execPath, [LAUNCHER, 'serve'], {
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      services.push(child);
+      return await new Promise((resolve, reject) => {
+        child.once('exit', () => reject(new Error('the service ended: is the project built?')));
+        createInterface(child.stderr).on('line', (line) => {
+          const url = /"url":"([^"]+)"/.exec(line)?.[1];
+          if (line.includes('"listening"') && url !== undefined) resolve(url);
+        });
+      });
+    },
+    startWorker: async (kind, onLine) => {
       const child = spawn(process.execPath, [LAUNCHER, 'worker', kind], {
-        env: environment,
+        env: onLine === undefined ? environment : { ...environment, LOG_LEVEL: 'debug' },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
+      if (onLine !== undefined) createInterface(child.stderr).on('line', onLine);
       let output = '';
       for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8').on('data', (text: string) => {
@@ -90,6 +112,8 @@ export async function openGround(settings: Readonly<Record<string, string>> = {}
       };
     },
     close: async () => {
+      for (const service of services) service.kill();
+      await Promise.all(services.map((service) => service.exitCode ?? once(service, 'exit')));
       await store.close();
       await livekit.close();
       await rm(folder, { recursive: true, force: true });

@@ -13,6 +13,8 @@ import {
 import { AccessToken } from 'livekit-server-sdk';
 import { speakToFile } from '../../test/support/parts/speech.ts';
 import type { Ground } from './ground.ts';
+import { type Passage, StageClock } from './stage-clock.ts';
+import { listenAlong, startReaders } from './witnesses.ts';
 
 const SENTENCES = [
   'The children are playing in the garden behind the old house.',
@@ -30,21 +32,23 @@ const FRAME = Math.round(SPEAKER_RATE / 50);
 const FRAME_MS = (FRAME / SPEAKER_RATE) * 1000;
 /** A segment belongs to the utterance whose end is nearest to its own. */
 const NEAR_MS = 1_500;
-const POLL_MS = 20;
 
 export type LiveFigures = {
-  /** From the last sound of an utterance to its segment in the database, in milliseconds. */
-  readonly latencies: readonly number[];
+  /** Of each utterance that was transcribed. */
+  readonly passages: readonly Passage[];
   readonly utterances: number;
   readonly peakBytes: number;
 };
 
-/** Five people who speak at the same time, each with pauses of their own. */
+/** Five people who speak at the same time, each with pauses of their own, and a reader who follows. */
 export async function measureLive(ground: Ground): Promise<LiveFigures> {
-  const worker = await ground.startWorker('stt-live');
+  const stages = new StageClock();
+  const worker = await ground.startWorker('stt-live', (line) => stages.logged(line));
+  const url = await ground.startService();
   const sentences = await Promise.all(SENTENCES.map((text, index) => synthesise(ground, text, index)));
   const room = `bench-${randomUUID()}`;
   const { livekit, store } = ground;
+  const listener = await listenAlong(livekit, room);
   const speakers = await Promise.all(
     Array.from({ length: SPEAKERS }, (_, index) => joinSpeaker(livekit, room, `speaker-${index}`)),
   );
@@ -53,39 +57,28 @@ export async function measureLive(ground: Ground): Promise<LiveFigures> {
     ...{ id, room, language: 'en', speakers: {}, createdAt: Date.now() },
     options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false },
   });
+  const readers = startReaders(ground, { url, room, stages });
   await delay(3_000);
-  const watching = new AbortController();
-  const seen = watch(ground, id, watching.signal);
   const ends = await Promise.all(speakers.map((speaker, index) => speaker.speak(sentences, index)));
   await delay(5_000);
-  watching.abort();
-  const segments = await seen;
+  const segments = await store.transcriptions.listSegments(id);
   await Promise.all(speakers.map((speaker) => speaker.leave()));
   const peakBytes = worker.peakBytes();
   await store.transcriptions.stopLive(id, Date.now());
+  await readers.ended;
+  await listener.leave();
   await worker.close();
-  const latencies = ends.flatMap((ofSpeaker, index) =>
+  const passages = ends.flatMap((ofSpeaker, index) =>
     ofSpeaker.flatMap((endedAt) => {
+      const identity = `speaker-${index}`;
       const near = segments.filter(
-        (one) => one.identity === `speaker-${index}` && Math.abs(one.endedAt - endedAt) < NEAR_MS,
+        (one) => one.identity === identity && Math.abs(one.endedAt - endedAt) < NEAR_MS,
       );
-      return near.length === 0 ? [] : [Math.max(...near.map(({ seenAt }) => seenAt)) - endedAt];
+      const ids = near.map((one) => one.id);
+      return stages.passageOf({ endedAt, heardAt: listener.heardAt(identity, endedAt), ids });
     }),
   );
-  return { latencies, utterances: SPEAKERS * UTTERANCES, peakBytes };
-}
-
-type Seen = { readonly identity: string | null; readonly endedAt: number; readonly seenAt: number };
-
-async function watch({ store }: Ground, id: string, signal: AbortSignal): Promise<readonly Seen[]> {
-  const seen = new Map<string, Seen>();
-  while (!signal.aborted) {
-    for (const { id: segmentId, identity, endedAt } of await store.transcriptions.listSegments(id)) {
-      if (!seen.has(segmentId)) seen.set(segmentId, { identity, endedAt, seenAt: Date.now() });
-    }
-    await delay(POLL_MS);
-  }
-  return [...seen.values()];
+  return { passages, utterances: SPEAKERS * UTTERANCES, peakBytes };
 }
 
 /** Without the silence at its ends, so that the end of the sound is known. */

@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { speechRecordings } from '../../test/support/parts/speech-model.ts';
 import { wordErrorRate } from '../../test/support/word-error-rate.ts';
@@ -5,6 +6,7 @@ import { type Ground, openGround } from './ground.ts';
 import { measureLong } from './long.ts';
 import { measureRecorded, type RecordedFigures } from './recorded.ts';
 import { type Heard, measureSideBySide } from './side-by-side.ts';
+import { STAGES, type Stage } from './stage-clock.ts';
 
 /*
  * What speech to text costs: `npm run bench:speech` after `npm run build`, or with --only live|recorded|side-by-side.
@@ -46,13 +48,22 @@ if (values.only === 'calls') await calls(Number(values.calls));
 process.exit();
 
 async function live(on: Ground): Promise<void> {
-  const { latencies, utterances, peakBytes } = await measureLive(on);
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const at = (share: number): string =>
-    `${Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN)} ms`;
-  console.log(`live, five speakers at once: ${latencies.length} of ${utterances} utterances stored`);
+  const { passages, utterances, peakBytes } = await measureLive(on);
+  const at = (values: readonly number[], share: number): string => {
+    const sorted = values.toSorted((a, b) => a - b);
+    return `${Math.round(sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN)} ms`;
+  };
+  const early = passages.filter(({ isEarly }) => isEarly).length;
+  const figures = (key: Stage | 'stored' | 'total', [p50, p95]: readonly string[] = ['', '']): string => {
+    const values = passages.map((passage) => passage[key]);
+    return `p50 ${at(values, 0.5)}${p50}, p95 ${at(values, 0.95)}${p95}, worst ${at(values, 1)}`;
+  };
+  console.log(`live, five speakers at once: ${passages.length} of ${utterances} utterances printed`);
+  console.log(`    recognised before the pause was over: ${early}; load ${loadavg()[0]?.toFixed(1)}`);
+  for (const stage of STAGES) console.log(`    ${stage.padEnd(8)}  ${figures(stage)}`);
+  console.log(`    end of speech to stored segment: ${figures('stored')}`);
   console.log(
-    `    end of speech to stored segment: p50 ${at(0.5)} (at most 800), p95 ${at(0.95)} (at most 1500), worst ${at(1)}`,
+    `    end of speech to follow's line: ${figures('total', [' (at most 500)', ' (at most 900)'])}`,
   );
   console.log(`    memory of the worker: ${megabytes(peakBytes)} (at most 500 MB)`);
 }
