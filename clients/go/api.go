@@ -558,7 +558,7 @@ type IngressList struct {
 
 // TranscriptionStart: How to transcribe a room.
 type TranscriptionStart struct {
-	// BCP 47; default en-US
+	// BCP 47, or auto where a model tells which language is spoken; default en-US
 	Language *string `json:"language,omitempty"`
 	// Track id or identity to speaker name
 	Participants map[string]string `json:"participants,omitempty"`
@@ -619,7 +619,7 @@ type Segment struct {
 	Speaker *string `json:"speaker"`
 	// What was said
 	Text string `json:"text"`
-	// BCP 47
+	// BCP 47; und in a transcription in auto where the model did not tell
 	Language string `json:"language"`
 	// Seconds from the transcription's start
 	Start float64 `json:"start"`
@@ -688,7 +688,7 @@ type SpeakerUpdate struct {
 
 // TranscriptionQueue: How to transcribe a recording.
 type TranscriptionQueue struct {
-	// BCP 47; default en-US
+	// BCP 47, or auto where a model tells which language is spoken; default en-US
 	Language *string `json:"language,omitempty"`
 	// Track id or identity to speaker name
 	Participants map[string]string `json:"participants,omitempty"`

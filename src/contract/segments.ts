@@ -21,7 +21,10 @@ export const SegmentSchema = Type.Object(
       description: 'Name of the speaker, as it is when this is read; null where it is not known',
     }),
     text: Type.String({ description: 'What was said' }),
-    language: Type.String({ description: 'BCP 47', examples: ['en-US'] }),
+    language: Type.String({
+      description: 'BCP 47; und in a transcription in auto where the model did not tell',
+      examples: ['en-US'],
+    }),
     start: Type.Number({ description: "Seconds from the transcription's start" }),
     end: Type.Number({ description: "Seconds from the transcription's start" }),
     startedAt: instantSchema('When it was begun to be said'),

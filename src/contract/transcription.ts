@@ -11,9 +11,9 @@ export { type Segment, SegmentSchema, type TranscriptionWarning } from './segmen
 export const DEFAULT_LANGUAGE = 'en-US';
 
 const language = Type.String({
-  pattern: LANGUAGE_PATTERN,
+  pattern: `${LANGUAGE_PATTERN}|^auto$`,
   maxLength: 35,
-  description: `BCP 47; default ${DEFAULT_LANGUAGE}`,
+  description: `BCP 47, or auto where a model tells which language is spoken; default ${DEFAULT_LANGUAGE}`,
   examples: ['en-US'],
 });
 

@@ -615,7 +615,7 @@ class IngressList(TypedDict):
 class TranscriptionStart(TypedDict, total=False):
     """How to transcribe a room"""
 
-    # BCP 47; default en-US
+    # BCP 47, or auto where a model tells which language is spoken; default en-US
     language: str
     # Track id or identity to speaker name
     participants: dict[str, str]
@@ -678,7 +678,7 @@ class _SegmentRequired(TypedDict):
     speaker: Optional[str]
     # What was said
     text: str
-    # BCP 47
+    # BCP 47; und in a transcription in auto where the model did not tell
     language: str
     # Seconds from the transcription's start
     start: float
@@ -760,7 +760,7 @@ class SpeakerUpdate(TypedDict):
 class TranscriptionQueue(TypedDict, total=False):
     """How to transcribe a recording"""
 
-    # BCP 47; default en-US
+    # BCP 47, or auto where a model tells which language is spoken; default en-US
     language: str
     # Track id or identity to speaker name
     participants: dict[str, str]

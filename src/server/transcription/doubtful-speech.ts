@@ -1,4 +1,5 @@
 import type { TranscriptionWarning } from '../../contract/transcription.ts';
+import { AUTO } from './engines/speech.ts';
 import type { SpeechQuality, Transcription, TranscriptionStores } from './store.ts';
 
 /** One strange segment may be a song or a machine; another language gives them again and again. */
@@ -24,6 +25,10 @@ function doubtful(participantIdentity: string | null, language: string): Transcr
   return {
     code: 'language-doubtful',
     participantIdentity,
-    detail: `Much of ${said} has a text that nobody can have said: it is probably not ${language}.`,
+    detail: `Much of ${said} has a text that nobody can have said: it is probably not ${languageName(language)}.`,
   };
+}
+
+function languageName(language: string): string {
+  return language === AUTO ? 'in a language that the model knows' : language;
 }

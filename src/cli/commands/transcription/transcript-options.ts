@@ -3,9 +3,13 @@ import { usageError } from '../../errors/cli-error.ts';
 import { notEmpty, oneOf, option, optionalListArgument } from '../../framework/parameters.ts';
 import { pastMoment } from '../../framework/past-moment.ts';
 
-export const LANGUAGE = option('--language <tag>', 'language that is spoken (BCP 47); default en-US', {
-  parse: notEmpty,
-});
+export const LANGUAGE = option(
+  '--language <tag>',
+  'language that is spoken (BCP 47), or auto; default en-US',
+  {
+    parse: notEmpty,
+  },
+);
 
 export const FORMAT = option('--format <format>', 'print the transcript as this', oneOf(TRANSCRIPT_FORMATS));
 

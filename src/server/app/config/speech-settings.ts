@@ -43,10 +43,10 @@ export const SPEECH_SETTINGS = {
   }),
   STT_OPENAI_MODEL: textSetting({ meaning: 'Model to ask that server for', fallback: 'whisper-1' }),
   STT_OPENAI_LANGUAGES: textSetting({
-    meaning: 'Languages that the model can do',
+    meaning: 'Languages that the model can do; auto where it may also tell which one is spoken',
     fallback: 'en',
-    check: (text) => text.split(',').every((tag) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(tag)),
-    allowed: 'BCP 47 tags separated by commas, such as en,it,de',
+    check: (text) => text.split(',').every((tag) => /^(auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)$/.test(tag)),
+    allowed: 'BCP 47 tags separated by commas, such as en,it,de, and auto',
   }),
   STT_LISTEN_TO_RECORDINGS: switchSetting({
     meaning:

@@ -18,7 +18,7 @@ export function judgeText(recognition: Recognition, seconds: number): Recognitio
   const { text, confidence } = recognition;
   const isTooLong = seconds >= MIN_SECONDS && text.length / seconds > MAX_CHARACTERS_PER_SECOND;
   if (!isTooLong && compressionRatio(text) <= MAX_COMPRESSION_RATIO) return recognition;
-  return { text, confidence: Math.min(confidence ?? 1, DOUBTFUL_CONFIDENCE) };
+  return { ...recognition, confidence: Math.min(confidence ?? 1, DOUBTFUL_CONFIDENCE) };
 }
 
 function compressionRatio(text: string): number {

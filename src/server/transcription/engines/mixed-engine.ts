@@ -1,5 +1,5 @@
 import { matchLanguage } from './language-match.ts';
-import type { SpeechEngine } from './speech.ts';
+import { AUTO, type SpeechEngine } from './speech.ts';
 
 export type MixedEngineSettings = {
   readonly local: SpeechEngine;
@@ -17,9 +17,11 @@ export function createMixedEngine({
   localLanguages,
   localAtOnce,
 }: MixedEngineSettings): SpeechEngine {
-  const sent = remote.languages.filter((language) => !localLanguages.includes(language));
+  // To tell the language it would have to be sent what is said in the local ones too.
+  const sent = remote.languages.filter((language) => ![...localLanguages, AUTO].includes(language));
   const limit = createLimit(localAtOnce);
   const engineFor = (language: string): SpeechEngine => {
+    if (language === AUTO) return local;
     const match = matchLanguage(language, [...localLanguages, ...sent]);
     return match !== undefined && localLanguages.includes(match) ? local : remote;
   };

@@ -1,8 +1,9 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { membersOf } from '../../../contract/unknown-value.ts';
 import { matchLanguage } from './language-match.ts';
+import { tagOfLanguageName as toTag } from './language-names.ts';
 import { unknownLanguage } from './sherpa-engine.ts';
-import { type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
+import { AUTO, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 import { toWav } from './wav.ts';
 
 export type OpenaiSettings = {
@@ -34,10 +35,8 @@ export function createOpenaiEngine(settings: OpenaiSettings): SpeechEngine {
     recognise: async ({ samples, language, vocabulary }) => {
       const match = matchLanguage(language, languages);
       if (match === undefined) throw unknownLanguage(language, languages);
-      return {
-        text: (await transcribe(settings, { samples, language: match, vocabulary })).trim(),
-        confidence: null,
-      };
+      const { text, language: told } = await transcribe(settings, { samples, language: match, vocabulary });
+      return { text: text.trim(), confidence: null, ...(match === AUTO ? { language: toTag(told) } : {}) };
     },
     close: async () => {},
   };
@@ -57,14 +56,17 @@ function promptOf(vocabulary: readonly string[]): string {
   return prompt;
 }
 
+type Transcribed = { readonly text: string; readonly language: unknown };
+
 async function transcribe(
   settings: OpenaiSettings,
   { samples, language, vocabulary = [] }: RecognitionRequest,
-): Promise<string> {
+): Promise<Transcribed> {
   const form = new FormData();
   form.set('model', settings.model);
-  form.set('language', language.split('-')[0] ?? language);
-  form.set('response_format', 'json');
+  if (language !== AUTO) form.set('language', language.split('-')[0] ?? language);
+  // Only the longer form has the language.
+  form.set('response_format', language === AUTO ? 'verbose_json' : 'json');
   const prompt = promptOf(vocabulary);
   if (prompt !== '') form.set('prompt', prompt);
   form.set('file', new Blob([toWav(samples, SAMPLE_RATE)], { type: 'audio/wav' }), 'segment.wav');
@@ -78,10 +80,10 @@ async function transcribe(
       headers: retryAfter(response.headers),
     });
   }
-  const text = textOf(await readBody(response));
-  if (text === undefined)
+  const transcribed = parse(await readBody(response));
+  if (transcribed === undefined)
     throw new ServiceError('media-server-error', 'The speech server answered without a text.');
-  return text;
+  return transcribed;
 }
 
 /** Reads Retry-After as seconds. Its date form is compared with the server's own Date, not with our clock. */
@@ -114,10 +116,10 @@ async function readBody(response: Response): Promise<string> {
   );
 }
 
-function textOf(body: string): string | undefined {
+function parse(body: string): Transcribed | undefined {
   try {
-    const { text } = membersOf(JSON.parse(body));
-    return typeof text === 'string' ? text : undefined;
+    const { text, language } = membersOf(JSON.parse(body));
+    return typeof text === 'string' ? { text, language } : undefined;
   } catch {
     return undefined;
   }

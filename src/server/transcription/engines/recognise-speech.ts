@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { recogniseWithRetry } from './recognise-with-retry.ts';
-import { SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from './speech.ts';
+import { type Recognition, SAMPLE_RATE, type SpeechEngine, type VoicedSegment } from './speech.ts';
 
 export type RecogniseDeps = {
   readonly engine: SpeechEngine;
@@ -10,7 +10,7 @@ export type RecogniseDeps = {
   readonly log: Log;
 };
 
-export type RecognisedSegment = VoicedSegment & { readonly text: string; readonly confidence: number | null };
+export type RecognisedSegment = VoicedSegment & Recognition;
 
 export type RecogniseRequest = {
   readonly segment: VoicedSegment;
@@ -79,8 +79,9 @@ async function recogniseOnce(
     deps.log.warn({ ...toFields(request, segment), err: error }, 'the recogniser failed');
   try {
     const asked = { samples: segment.samples, language };
-    const { text, confidence } = await recogniseWithRetry(deps, asked, { ...RETRY, onFailure });
-    return text.trim() === '' ? undefined : { ...segment, text: text.trim(), confidence };
+    const recognition = await recogniseWithRetry(deps, asked, { ...RETRY, onFailure });
+    const text = recognition.text.trim();
+    return text === '' ? undefined : { ...segment, ...recognition, text };
   } catch (error) {
     if (error instanceof ServiceError && error.retryable) throw error;
     return undefined;

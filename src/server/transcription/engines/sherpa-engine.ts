@@ -3,7 +3,7 @@ import { createHotwordWriter } from './hotwords.ts';
 import { matchLanguage } from './language-match.ts';
 import type { OfflineRecognizer, OnlineRecognizer, Sherpa } from './sherpa.ts';
 import { type HotwordFiles, readSherpaModel, type SherpaModel } from './sherpa-model.ts';
-import { type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
+import { AUTO, type Recognition, type RecognitionRequest, SAMPLE_RATE, type SpeechEngine } from './speech.ts';
 
 export type SherpaSettings = {
   readonly sherpa: Sherpa;
@@ -16,13 +16,27 @@ type Recogniser = (samples: Float32Array, vocabulary: readonly string[]) => Prom
 
 /** Recognises speech in this process. A model is loaded when its language is first needed, and stays loaded. */
 export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings): SpeechEngine {
-  const languages = (): readonly string[] => Object.keys(models()).toSorted();
+  const read = new Map<string, SherpaModel>();
+  const readModel = (folder: string): SherpaModel => {
+    const model = read.get(folder) ?? readSherpaModel(folder);
+    read.set(folder, model);
+    return model;
+  };
+  /** The first that tells which language is spoken. */
+  const folderOfAuto = (): string | undefined =>
+    Object.entries(models())
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .find(([, folder]) => readModel(folder).tellsLanguage)?.[1];
+  const languages = (): readonly string[] => {
+    const known = Object.keys(models());
+    return (folderOfAuto() === undefined ? known : [...known, AUTO]).toSorted();
+  };
   const loaded = new Map<string, Promise<Recogniser>>();
   const modelFor = (language: string): Model => {
     const match = matchLanguage(language, languages()) ?? '';
-    const folder = models()[match];
+    const folder = match === AUTO ? folderOfAuto() : models()[match];
     if (folder === undefined) throw unknownLanguage(language, languages());
-    return { folder, language: match, model: readSherpaModel(folder) };
+    return { folder, language: match, model: readModel(folder) };
   };
   const recogniserFor = (language: string, vocabulary: readonly string[] = []): Promise<Recogniser> => {
     const found = modelFor(language);
@@ -50,8 +64,9 @@ export function createSherpaEngine({ sherpa, models, threads }: SherpaSettings):
     },
     recognise: async ({ samples, language, vocabulary }: RecognitionRequest): Promise<Recognition> => {
       const recognise = await recogniserFor(language, vocabulary);
-      const { text, confidence } = await recognise(samples, vocabulary ?? []);
-      return { text: text.trim(), confidence };
+      const { text, confidence, language: told } = await recognise(samples, vocabulary ?? []);
+      const spoken = language === AUTO ? told : undefined;
+      return { text: text.trim(), confidence, ...(spoken === undefined ? {} : { language: spoken }) };
     },
     close: async () => loaded.clear(),
   };
@@ -102,9 +117,14 @@ function offlineRecogniser(
     const hotwords = writeHotwords(vocabulary);
     const stream = hotwords === '' ? recogniser.createStream() : recogniser.createStream(hotwords);
     stream.acceptWaveform({ samples, sampleRate: SAMPLE_RATE });
-    const { text, ys_log_probs } = await recogniser.decodeAsync(stream);
-    return { text, confidence: confidenceOf(ys_log_probs) };
+    const { text, lang, ys_log_probs } = await recogniser.decodeAsync(stream);
+    return { text, confidence: confidenceOf(ys_log_probs), language: toTag(lang) };
   };
+}
+
+/** SenseVoice encloses its tags: `<|it|>`. */
+function toTag(lang = ''): string | undefined {
+  return /^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(lang)?.[1];
 }
 
 /** The geometric mean of the tokens' probabilities. */

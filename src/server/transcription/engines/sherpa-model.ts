@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readOnnxMetadata } from './onnx-metadata.ts';
+import { AUTO } from './speech.ts';
 
 /*
  * Recognises the model in a folder as sherpa-onnx itself does: by `model_type` and other metadata in its ONNX files
@@ -16,6 +17,8 @@ export type SherpaModel = {
   readonly modelConfig: (language: string) => Readonly<Record<string, unknown>>;
   /** Primary languages that the model names in its metadata; undefined when it does not name any. */
   readonly languages: readonly string[] | undefined;
+  /** Whether it tells which language is spoken, when it is configured for AUTO. */
+  readonly tellsLanguage: boolean;
   /** Whether each language needs a recogniser of its own. */
   readonly isPerLanguage: boolean;
   /** Longer input fails inside the model. */
@@ -76,6 +79,7 @@ function hotwordFiles(folder: string, { files, tokens }: ModelFiles): HotwordFil
 const DEFAULTS = {
   kind: 'offline',
   languages: undefined,
+  tellsLanguage: false,
   isPerLanguage: false,
   maxSeconds: DEFAULT_MAX_SECONDS,
 } as const satisfies Partial<SherpaModel>;
@@ -132,9 +136,14 @@ const whisper: Family = ({ parts: { encoder, decoder }, metadata }) => {
   return {
     family: 'Whisper',
     languages: isMultilingual ? codes : ['en'],
+    tellsLanguage: isMultilingual,
     isPerLanguage: isMultilingual,
+    // Without a language, it tells the language first.
     modelConfig: (language) => ({
-      whisper: { encoder, decoder, task: 'transcribe', language: isMultilingual ? language : '' },
+      whisper: {
+        ...{ encoder, decoder, task: 'transcribe' },
+        language: isMultilingual && language !== AUTO ? language : '',
+      },
     }),
   };
 };
@@ -156,7 +165,9 @@ const senseVoice: Family = ({ parts: { model } }) => {
   return {
     family: 'SenseVoice',
     languages: SENSE_VOICE_LANGUAGES,
+    tellsLanguage: true,
     isPerLanguage: true,
+    // Its own word for it is auto.
     modelConfig: (language) => ({ senseVoice: { model, language, useInverseTextNormalization: 1 } }),
   };
 };

@@ -17,6 +17,8 @@ export type OfflineRecognizer = {
 
 export type OfflineResult = {
   readonly text: string;
+  /** The language that the model was told or has told, such as `it` or `<|it|>`; empty when it knows of none. */
+  readonly lang?: string;
   /** The log probability of each token; empty when the model gives none. */
   readonly ys_log_probs?: readonly number[];
 };

@@ -8,7 +8,7 @@ export interface SpeechEngine {
   readonly name: string;
   /** Whether a recognition in this language sends its audio to a server, which may charge for it by the second. */
   isRemoteFor(language: string): boolean;
-  /** BCP 47 tags, sorted. A primary language stands for all of its regions. */
+  /** BCP 47 tags, and AUTO where a model can tell, sorted. A primary language stands for all of its regions. */
   readonly languages: readonly string[];
   /** Longer segments in this language must be cut before recognition. Throws as `recognise` rejects. */
   maxSegmentSecondsFor(language: string): number;
@@ -31,7 +31,17 @@ export type RecognitionRequest = {
 export type Recognition = {
   readonly text: string;
   readonly confidence: number | null;
+  /** BCP 47 tag of the language that is spoken, where AUTO was asked for and the model told. */
+  readonly language?: string | undefined;
 };
+
+/** Stands for any language, where a model tells which one is spoken. */
+export const AUTO = 'auto';
+
+/** The language of a recognised text: `und`, as BCP 47 has it, where nobody knows. */
+export function languageOf({ language }: Pick<Recognition, 'language'>, requested: string): string {
+  return language ?? (requested === AUTO ? 'und' : requested);
+}
 
 /** Cuts a stream of samples into segments of speech, none longer than the recogniser accepts. */
 export interface VoiceActivityDetector {

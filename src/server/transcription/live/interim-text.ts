@@ -27,8 +27,8 @@ export class InterimText {
     const unsent = samples.subarray(from - start);
     if (unsent.length < MIN_NEW_SAMPLES) return undefined;
     this.#sentUntil = start + samples.length;
-    const { text, confidence } = await this.#engine.recognise({ samples: unsent, language });
-    this.#text = `${this.#text} ${text.trim()}`.trim();
-    return { text: this.#text, confidence };
+    const recognition = await this.#engine.recognise({ samples: unsent, language });
+    this.#text = `${this.#text} ${recognition.text.trim()}`.trim();
+    return { ...recognition, text: this.#text };
   }
 }

@@ -148,9 +148,9 @@ class RoomTranscriber {
 
   async #emit(utterance: Utterance): Promise<void> {
     if (utterance.text === '') return;
-    const { track, segmentId: id, text, startedAt, endedAt, confidence, isFinal } = utterance;
+    const { track, segmentId: id, text, language, startedAt, endedAt, confidence, isFinal } = utterance;
     const { trackId, identity } = track;
-    const { language, options } = this.#transcription;
+    const { options } = this.#transcription;
     const name = track.name() || null;
     const about = { id, trackId, identity, name, text, language, confidence };
     const segment = { ...about, startedAt, endedAt, overlapMs: null };

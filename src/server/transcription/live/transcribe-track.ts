@@ -4,6 +4,7 @@ import type { Log } from '../../platform/log.ts';
 import type { AudioSpillFile } from '../audio/audio-spill.ts';
 import { type RecognisedSegment, recogniseSpeech } from '../engines/recognise-speech.ts';
 import {
+  languageOf,
   type PauseDetector,
   type Recognition,
   SAMPLE_RATE,
@@ -49,6 +50,8 @@ export type Utterance = {
   readonly segmentId: string;
   readonly track: AudioTrack;
   readonly text: string;
+  /** BCP 47. */
+  readonly language: string;
   readonly confidence: number | null;
   /** Unix milliseconds. */
   readonly startedAt: number;
@@ -151,12 +154,14 @@ export class TrackTranscriber {
       early === undefined ? await recogniseSpeech(this.#deps, request) : [{ ...segment, ...early }];
     const waitedMs = Math.round(this.#deps.clock.monotonic() - endedAt);
     this.#deps.log.debug({ segmentId, waitedMs, isEarly: early !== undefined }, 'recognised a segment');
-    for (const [index, { start, samples, text, confidence }] of recognised.entries()) {
+    for (const [index, one] of recognised.entries()) {
+      const { start, samples, text, confidence } = one;
       const from = startedAt + toMs(start - segment.start);
       await onUtterance({
         segmentId: index === 0 ? segmentId : this.#newId(),
         track,
         text: applyOptions(text, options),
+        language: languageOf(one, language),
         confidence,
         startedAt: from,
         endedAt: from + toMs(samples.length),
@@ -222,15 +227,17 @@ export class TrackTranscriber {
 
   async #emitInterim(
     { segmentId }: CurrentUtterance,
-    { samples, text, confidence }: RecognisedSegment,
+    recognised: RecognisedSegment,
     startedAt: number,
   ): Promise<void> {
-    const { track, onUtterance, options } = this.#request;
+    const { track, onUtterance, options, language } = this.#request;
+    const { samples, text, confidence } = recognised;
     if (text.trim() === '') return;
     await onUtterance({
       segmentId,
       track,
       text: applyOptions(text.trim(), options),
+      language: languageOf(recognised, language),
       confidence,
       startedAt,
       endedAt: startedAt + toMs(samples.length),

@@ -1,4 +1,5 @@
 import { matchLanguage } from '../engines/language-match.ts';
+import { AUTO } from '../engines/speech.ts';
 import { WHISPER_LANGUAGES } from './whisper-languages.ts';
 
 /*
@@ -153,6 +154,7 @@ export function findModel(name: string): CatalogueModel | undefined {
 
 /** The model to install for a language; undefined when the catalogue has none. */
 export function suggestModel(language: string): CatalogueModel | undefined {
+  if (language === AUTO) return CATALOGUE.find(({ languages }) => languages === WHISPER_LANGUAGES);
   return CATALOGUE.find(({ languages }) => matchLanguage(language, languages) !== undefined);
 }
 

@@ -5,6 +5,7 @@ import { type RecordingAudio, TranscriptionError } from '../audio/recording-audi
 import { halvesOf, type RecognisedSegment } from '../engines/recognise-speech.ts';
 import { recogniseWithRetry } from '../engines/recognise-with-retry.ts';
 import {
+  languageOf,
   SAMPLE_RATE,
   type SpeechEngine,
   type VoiceActivityDetector,
@@ -213,8 +214,8 @@ async function recogniseOnce(
   segment: VoicedSegment,
 ): Promise<RecognisedSegment> {
   const asked = { samples: segment.samples, language: job.language };
-  const { text, confidence } = await recogniseWithRetry(deps, asked, { ...RETRY, signal });
-  return { ...segment, text: text.trim(), confidence };
+  const recognition = await recogniseWithRetry(deps, asked, { ...RETRY, signal });
+  return { ...segment, ...recognition, text: recognition.text.trim() };
 }
 
 /** Collects segments and stores them once a second, with the progress. */
@@ -245,7 +246,8 @@ class RecordingWriter {
     return this.#inaudible;
   }
 
-  add({ start, samples, text, confidence }: RecognisedSegment, { speaker, overlapMs }: Voice): void {
+  add(recognised: RecognisedSegment, { speaker, overlapMs }: Voice): void {
+    const { start, samples, text, confidence } = recognised;
     if (text === INAUDIBLE) this.#inaudible ??= { start, samples };
     else this.#hasText = true;
     const { originAt, language } = this.#lease.job;
@@ -255,7 +257,7 @@ class RecordingWriter {
       identity: speaker?.identity ?? null,
       name: speaker?.name ?? null,
       text,
-      language,
+      language: languageOf(recognised, language),
       startedAt: originAt + toMs(start),
       endedAt: originAt + toMs(start + samples.length),
       confidence,

@@ -11,13 +11,16 @@ let server: TestHttpServer;
 let asked: number;
 afterEach(() => server.close());
 
-async function mixed(local: SpeechEngine, localLanguages: readonly string[]): Promise<SpeechEngine> {
+async function mixed(
+  local: SpeechEngine,
+  localLanguages: readonly string[],
+  languages: readonly string[] = ['en', 'it', 'de'],
+): Promise<SpeechEngine> {
   asked = 0;
   server = await startHttpServer((_request, response) => {
     asked += 1;
     json(response, 200, { text: 'from the server' });
   });
-  const languages = ['en', 'it', 'de'];
   const remote = createOpenaiEngine({ url: server.url, apiKey: undefined, model: 'whisper-1', languages });
   return createMixedEngine({ local, remote, localLanguages, localAtOnce: 2 });
 }
@@ -46,6 +49,14 @@ it('never sends a language of this machine, also when its model does not work', 
   expect(engine.languages).toEqual(['de', 'it']);
   expect(engine.supports('en-US')).toBe(false);
   expect(engine.isRemoteFor('en-US')).toBe(false);
+});
+
+it('never sends what is said in any language to have a server tell which one it is', async () => {
+  const { engine: english } = testSpeech();
+  const engine = await mixed(english, ['en'], ['auto', 'en', 'it']);
+  expect([engine.languages, engine.supports('auto')]).toEqual([['en', 'it'], false]);
+  const telling = await mixed({ ...english, languages: ['auto', 'en'], supports: () => true }, ['en']);
+  expect([telling.supports('auto'), telling.isRemoteFor('auto')]).toEqual([true, false]);
 });
 
 it('recognises no more at once on this machine than it is told', async () => {

@@ -71,6 +71,22 @@ describe('the OpenAI engine', () => {
     expect((await said(many))?.length).toBeLessThanOrEqual(600);
   });
 
+  it.each([
+    ['italian', 'it'],
+    ['de', 'de'],
+    ['klingon', undefined],
+  ])('asks the server which language is spoken, which says %s', async (told, language) => {
+    const answered = await engineFor(answers(200, { text: 'x', language: told }));
+    await answered.close();
+    const engine = createOpenaiEngine({
+      ...{ url: server?.url ?? '', apiKey: undefined, model: 'whisper-1', languages: ['auto', 'en'] },
+    });
+    expect(engine.supports('auto')).toBe(true);
+    expect((await engine.recognise({ samples, language: 'auto' })).language).toBe(language);
+    expect(server?.received[0]?.body).not.toContain('name="language"');
+    expect(server?.received[0]?.body).toContain('name="response_format"\r\n\r\nverbose_json');
+  });
+
   it.each(['', '/', '/v1', '/v1/'])('finds the API below a URL that ends in %j', async (path) => {
     const engine = await engineFor(answers(200, { text: 'x' }), { path });
     await engine.recognise({ samples, language: 'en' });

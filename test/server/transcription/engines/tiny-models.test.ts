@@ -51,6 +51,23 @@ describe('the configuration of a model', () => {
     expect(await textsOf(tinyWhisper(words), Object.keys(words))).toEqual(Object.values(words));
   });
 
+  it.each([
+    ['Whisper', tinyWhisper({ it: 'ciao', en: 'hello' }), 'it', 'ciao'],
+    ['SenseVoice', tinySenseVoice({ zh: 'ni', en: 'hello', ja: 'kon', ko: 'an', yue: 'nei' }), 'zh', 'ni'],
+  ])('of %s for auto has it tell the language', async (_family, folder, language, text) => {
+    expect(await textsOf(folder, ['en'])).toEqual(['hello']);
+    expect(engine?.languages).toEqual(['auto', 'en']);
+    expect(engine?.supports('auto')).toBe(true);
+    const told = await engine?.recognise({ samples: noise, language: 'auto' });
+    expect(told).toMatchObject({ text, language });
+    expect(await engine?.recognise({ samples: noise, language: 'en' })).not.toHaveProperty('language');
+  });
+
+  it('of a model that cannot tell the language is none for auto', async () => {
+    await textsOf(tinyParakeet('ciao'), ['it']);
+    expect([engine?.languages, engine?.supports('auto')]).toEqual([['it'], false]);
+  });
+
   it('of Canary tells the language', async () => {
     const words = { de: 'hallo', en: 'hello', es: 'hola', fr: 'salut' };
     const texts = await textsOf(tinyCanary(words), Object.keys(words));

@@ -215,6 +215,19 @@ describe('the speakers of a live transcription', () => {
   });
 });
 
+describe('a transcription in any language', () => {
+  it('needs a worker whose model tells the language, and names a model', async () => {
+    const refused = problemOf(await call('POST', pathOf(room, '/start'), { language: 'auto' }));
+    expect(refused).toMatchObject({ status: 400, code: 'invalid-request' });
+    expect(refused.detail).toContain('rtc stt install whisper-small (99 languages');
+    await stage.beat('stt-live', ['auto', 'en', 'it']);
+    const { transcriptionId, language } = await start({ language: 'auto' });
+    expect(language).toBe('auto');
+    await stage.say(transcriptionId, [segment(`it-${room}`, { language: 'it' })]);
+    expect((await read()).segments).toMatchObject([{ language: 'it' }]);
+  });
+});
+
 describe('a reader who waits', () => {
   const path = (cursor: string, wait = 25) => `?cursor=${encodeURIComponent(cursor)}&wait=${wait}`;
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SAMPLE_RATE } from '../../../../src/server/transcription/engines/speech.ts';
+import { SAMPLE_RATE, type SpeechEngine } from '../../../../src/server/transcription/engines/speech.ts';
 import { FairQueue } from '../../../../src/server/transcription/live/fair-queue.ts';
 import {
   TrackTranscriber,
@@ -24,8 +24,14 @@ beforeEach(() => {
   spilled = 0;
 });
 
-function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscriber {
-  const { engine, createDetector } = testSpeech(speech);
+type Spoken = { readonly engine?: SpeechEngine; readonly language?: string };
+
+function transcriber(
+  speech: TestSpeechOptions = {},
+  options = {},
+  { engine = testSpeech(speech).engine, language = 'en' }: Spoken = {},
+): TrackTranscriber {
+  const { createDetector } = testSpeech(speech);
   let id = 0;
   const deps = {
     clock,
@@ -45,7 +51,7 @@ function transcriber(speech: TestSpeechOptions = {}, options = {}): TrackTranscr
   return new TrackTranscriber(deps, {
     track: { trackId: 'TR_1', identity: 'ada', name: () => 'Ada', audio: nothing() },
     transcriptionId: 'tr_1',
-    language: 'en',
+    language,
     options: { partialResults: false, captions: true, punctuation: true, profanityFilter: false, ...options },
     onUtterance: async (words) => {
       told.push(words);
@@ -67,6 +73,7 @@ const VOICE = 0.5;
 const HUM = 0.001;
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+const languages = () => told.map(({ language }) => language);
 const alarms = () => log.filter(({ level }) => level !== 'debug');
 const spans = () => told.map(({ startedAt, endedAt }) => [startedAt - START, endedAt - START]);
 
@@ -244,6 +251,21 @@ describe('a track', () => {
       await settled();
     }
     expect(sent).toEqual([3.4]);
+  });
+
+  it('has the language that its model tells, for each segment', async () => {
+    const { engine } = testSpeech();
+    const spoken = ['it', undefined, 'de'];
+    const recognise: SpeechEngine['recognise'] = async () => ({
+      ...{ text: 'words', confidence: null, language: spoken.shift() },
+    });
+    const track = transcriber({}, {}, { language: 'auto', engine: { ...engine, recognise } });
+    for (let turn = 0; turn < 3; turn += 1) {
+      hear(track, 1_000, VOICE);
+      hear(track, 600, HUM);
+      await settled();
+    }
+    expect(languages()).toEqual(['it', 'und', 'de']);
   });
 
   it('sends each second of audio to a server at most twice', async () => {

@@ -97,10 +97,18 @@ type Words = Readonly<Record<string, string>>;
 export function tinySenseVoice(words: Words): string {
   const [FRAMES, FEATURES] = [64, 560];
   const languages = Object.keys(words);
-  const tokens = ['<blk>', '<|lang|>', '<|emotion|>', '<|event|>', '<|itn|>', ...Object.values(words)];
+  // It tells the first language whichever it is asked for, and says its word when it is asked for none.
+  const tokens = [
+    '<blk>',
+    `<|${languages[0]}|>`,
+    '<|emotion|>',
+    '<|event|>',
+    '<|itn|>',
+    ...Object.values(words),
+  ];
   const idOf = (language: string): number => languages.indexOf(language) + 1;
   const spoken = (word: number) => Array.from({ length: FRAMES }, (_, at) => [1, 2, 3, 4, word][at] ?? 0);
-  const table = [0, ...languages.map(idOf)].flatMap((id) => spoken(id === 0 ? 0 : 4 + id));
+  const table = [0, ...languages.map(idOf)].flatMap((id) => spoken(4 + Math.max(1, id)));
   return modelFolder({
     'tokens.txt': tokens,
     'model.int8.onnx': {
