@@ -6,6 +6,7 @@ import type { Clock, IdGenerator } from '../platform/clock.ts';
 import { messageOf } from '../platform/error-message.ts';
 import { createTokenSigner } from '../platform/livekit/create-token-signer.ts';
 import type { RunningChild } from './binaries/child-process.ts';
+import { findOnPath } from './binaries/find-on-path.ts';
 import { defaultCacheDir } from './binaries/go-binary.ts';
 import { buildLivekitServer, findLivekitServer, livekitServerVersion } from './binaries/livekit-binary.ts';
 import { nextFreePort, nextFreeUdpPort, withFreePorts } from './free-port.ts';
@@ -81,8 +82,11 @@ async function findProgram(settings: DevMediaSettings): Promise<string | undefin
   const cacheDir = defaultCacheDir(environment);
   const found = await findLivekitServer({ env: environment, cacheDir });
   if (found !== undefined) return found;
+  if ((await findOnPath(['go'], environment.PATH)) === undefined) return undefined;
   try {
-    progress(`building livekit-server ${livekitServerVersion} with Go, once; about 2 minutes`);
+    progress(
+      `building livekit-server ${livekitServerVersion} with Go, once; about 2 minutes. To begin without media: --media embedded`,
+    );
     return await buildLivekitServer({ cacheDir, env: environment, onProgress: status, signal });
   } catch (error) {
     if (signal.aborted) throw error;
