@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { goEnvironment } from '../../scripts/parts/go-toolchain.ts';
+import { type Block, blocksIn } from '../docs/support/blocks.ts';
 import '../support/parts/go.ts';
 import { sharedLivekit } from '../support/parts/shared.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -52,6 +55,88 @@ describe('the client in Go', () => {
       'TestLiveFiscalCodes',
     ]) {
       expect(stdout).toContain(`--- PASS: ${test} `);
+    }
+  });
+});
+
+/** The blocks of the readme of a client. */
+function readmeOf(client: 'python' | 'go'): readonly string[] {
+  const isItsOwn = ({ page }: Block): boolean => page === `clients/${client}/README.md`;
+  return blocksIn(client).flatMap(([, block]) => (isItsOwn(block) ? [block.code] : []));
+}
+
+const indented = (code: string): string => code.replaceAll(/^(?=.)/gm, '    ');
+
+describe('the readmes of the clients', () => {
+  it('have programs in Python that run', async () => {
+    const [calls = '', webhook = ''] = readmeOf('python');
+    const program = `
+import os
+from types import SimpleNamespace
+from rtc_service import Client
+
+api_key, api_secret = os.environ["RTC_API_KEY"], os.environ["RTC_API_SECRET"]
+# It would follow without an end.
+Client.follow_events = lambda self, **_: iter(())
+${calls.replace('"http://127.0.0.1:3000"', 'os.environ["RTC_URL"]')}
+
+def view(request, secret):
+${indented(webhook)}
+
+assert view(SimpleNamespace(get_data=lambda: b"{}", headers={}), "whsec_c2VjcmV0") == ("", 401)
+`;
+    const env = {
+      ...process.env,
+      ...serviceEnvironment(),
+      PYTHONPATH: PYTHON,
+      PYTHONDONTWRITEBYTECODE: '1',
+    };
+    const { stdout } = await run('python3', ['-c', program], { env });
+    expect(stdout).toMatch(/^demo 0$/m);
+    expect(stdout).toMatch(/^404 room-not-found /m);
+  });
+
+  it('have programs in Go that compile', async () => {
+    const [calls, webhook] = readmeOf('go');
+    const program = `package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"example.org/rtc"
+)
+
+func calls(ctx context.Context, apiKey, apiSecret string) error {
+${calls}
+	_, _, _ = room, token, err
+	return nil
+}
+
+func webhook(w http.ResponseWriter, r *http.Request, secret string) {
+${webhook}
+}
+
+func main() {
+	_ = calls(context.Background(), "", "")
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { webhook(w, r, "") })
+	_, _ = io.Discard, time.Now
+	fmt.Println()
+}
+`;
+    const folder = await mkdtemp(join(tmpdir(), 'rtc-go-readme-'));
+    try {
+      const { stdout } = await run('go', ['list', '-m'], { env: await goEnvironment(), cwd: GO });
+      const name = stdout.trim();
+      await writeFile(join(folder, 'main.go'), program.replace('"example.org/rtc"', `rtc "${name}"`));
+      const module = `module readme\n\ngo 1.23\n\nrequire ${name} v0.0.0\n\nreplace ${name} => ${GO}\n`;
+      await writeFile(join(folder, 'go.mod'), module);
+      await run('go', ['vet', '.'], { env: await goEnvironment(), cwd: folder });
+    } finally {
+      await rm(folder, { recursive: true });
     }
   });
 });

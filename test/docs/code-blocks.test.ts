@@ -1,58 +1,65 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { TSchema } from 'typebox';
+import Schema from 'typebox/schema';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { EventSchema } from '../../src/contract/event-payloads.ts';
+import { ProblemSchema } from '../../src/contract/problem.ts';
+import { RecordingSchema } from '../../src/contract/recordings.ts';
+import { SegmentSchema } from '../../src/contract/segments.ts';
+import { SpeakerUpdateSchema } from '../../src/contract/transcription.ts';
+import { ForgottenWordsSchema, TranscriptHitListSchema } from '../../src/contract/words.ts';
 import { isUnderstood, rtcCalls } from '../cli/support/rtc-calls.ts';
 import { PAGES, ROOT } from './pages.ts';
+import { blocksIn, shellLines } from './support/blocks.ts';
+import { isMeant, isRun, LINES_NOT_RUN, PAGES_NOT_RUN } from './support/not-run.ts';
 
 /* The code blocks of the pages: commands that exist, JSON and YAML that parse, TypeScript that compiles. */
 
-type Block = {
-  readonly page: string;
-  readonly line: number;
-  readonly language: string;
-  readonly code: string;
+/** What the blocks of JSON are, in the order of the pages. */
+const SHAPES: Readonly<Record<string, readonly TSchema[]>> = {
+  'docs/recordings.md': [RecordingSchema],
+  'docs/transcription.md': [SegmentSchema, TranscriptHitListSchema, ForgottenWordsSchema],
+  'docs/webhooks.md': [EventSchema],
+  'docs/guide/errors.md': [ProblemSchema],
+  'docs/guide/transcription.md': [SpeakerUpdateSchema],
 };
-
-function blocksOf(page: string): readonly Block[] {
-  const text = readFileSync(join(ROOT, page), 'utf8');
-  return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map((match) => ({
-    page,
-    line: text.slice(0, match.index).split('\n').length,
-    language: match[1] ?? '',
-    code: match[2] ?? '',
-  }));
-}
-
-const blocks = PAGES.flatMap(blocksOf);
-
-/** Named by page and line, so that a failure says where to look. */
-function inLanguage(...languages: readonly string[]): readonly (readonly [string, Block])[] {
-  return blocks
-    .filter(({ language }) => languages.includes(language))
-    .map((block) => [`${block.page}:${block.line}`, block]);
-}
 
 const NPM_SCRIPTS = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts);
 
 describe('the commands of the pages', () => {
-  it.each(inLanguage('sh'))('%s has commands of rtc that exist', async (_where, { code }) => {
+  it.each(blocksIn('sh'))('%s has commands of rtc that exist', async (_where, { code }) => {
     const lines = code.replaceAll(/\\\n\s*/g, ' ').split('\n');
-    const calls = lines.flatMap((line) => rtcCalls(line.replace(/(^|\s)#.*$/, '')));
+    const calls = lines.flatMap((line) => rtcCalls(line.replace(/(^|\s)#.*$/, '').replace(/ &\s*$/, '')));
     const unknown: string[] = [];
     for (const words of calls) if (!(await isUnderstood(words))) unknown.push(words.join(' '));
     expect(unknown).toEqual([]);
   });
 
-  it.each(inLanguage('sh'))('%s has scripts of npm that exist', (_where, { code }) => {
+  it.each(blocksIn('sh'))('%s has scripts of npm that exist', (_where, { code }) => {
     const scripts = [...code.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script);
     expect(scripts.filter((script) => !NPM_SCRIPTS.includes(script ?? ''))).toEqual([]);
   });
 
+  it('are run by shell-blocks.extended.ts, or there is a reason that holds', () => {
+    const blocks = blocksIn('sh').map(([, block]) => block);
+    const lines = blocks.filter(({ page }) => PAGES_NOT_RUN[page] === undefined).flatMap(shellLines);
+    const stale = [
+      ...Object.keys(PAGES_NOT_RUN).filter((name) => blocks.every(({ page }) => page !== name)),
+      ...Object.keys(LINES_NOT_RUN).filter((begin) => !lines.some((line) => isMeant(begin, line))),
+    ];
+    expect(stale).toEqual([]);
+    const reasons = [...Object.values(PAGES_NOT_RUN), ...Object.values(LINES_NOT_RUN)];
+    const tests = reasons.flatMap((reason) => reason.match(/\btest\/[\w./-]+/g) ?? []);
+    expect(tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(lines.filter(isRun).length).toBeGreaterThan(70);
+  });
+
   it('are found', () => {
-    const calls = inLanguage('sh').flatMap(([, { code }]) => code.split('\n').flatMap(rtcCalls));
+    const calls = blocksIn('sh').flatMap(([, { code }]) => code.split('\n').flatMap(rtcCalls));
     expect(calls.length).toBeGreaterThan(80);
   });
 });
@@ -65,11 +72,22 @@ describe('the blocks of the pages', () => {
 });
 
 describe('the data of the pages', () => {
-  it.each(inLanguage('json'))('%s is JSON', (_where, { code }) => {
-    expect(() => JSON.parse(code)).not.toThrow();
+  it('is JSON of the shape that its page speaks of', () => {
+    const found = blocksIn('json').map(([where, { page, code }]) => ({
+      where,
+      page,
+      value: JSON.parse(code),
+    }));
+    const schemas = Object.entries(SHAPES).flatMap(([page, shapes]) =>
+      shapes.map((shape) => ({ page, shape })),
+    );
+    expect(found.map(({ page }) => page)).toEqual(schemas.map(({ page }) => page));
+    for (const [index, { where, value }] of found.entries()) {
+      expect([where, ...Schema.Errors(schemas[index]?.shape ?? {}, value)]).toEqual([where, true, []]);
+    }
   });
 
-  it.each(inLanguage('yaml'))('%s is YAML', (_where, { code }) => {
+  it.each(blocksIn('yaml'))('%s is YAML', (_where, { code }) => {
     expect(parseYaml(code)).toBeTypeOf('object');
   });
 });
@@ -92,7 +110,7 @@ describe('the programs of the pages', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('compile', () => {
-    const programs = inLanguage('ts', 'js');
+    const programs = blocksIn('ts', 'js');
     expect(programs.length).toBeGreaterThan(8);
     for (const [index, [, { page, code }]] of programs.entries()) {
       // A page of docs speaks of a test's neighbours as its test would import them.
@@ -107,6 +125,8 @@ describe('the programs of the pages', () => {
     const modules = join(ROOT, 'node_modules');
     const paths = {
       'rtc-service/*': [join(ROOT, 'src/*/index.ts')],
+      '@rtc-service/fiscal/*': [join(ROOT, 'src/fiscal/*.ts')],
+      '@rtc-service/*': [join(ROOT, 'src/*/index.ts')],
       '*': [join(modules, '@types', '*'), join(modules, '*')],
     };
     writeFileSync(

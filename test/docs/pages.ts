@@ -3,7 +3,12 @@ import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
+const EXAMPLES = readdirSync(join(ROOT, 'examples')).map((name) => join('examples', name));
+
 /** The pages that people read, from the root of the repository. */
-export const PAGES: readonly string[] = ['', 'docs', 'docs/guide', 'clients', 'clients/python', 'clients/go']
+export const PAGES: readonly string[] = [
+  ...['', 'docs', 'docs/guide', 'clients', 'clients/python', 'clients/go', 'scripts/pack'],
+  ...EXAMPLES,
+]
   .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => join(folder, name)))
   .filter((path) => path.endsWith('.md'));

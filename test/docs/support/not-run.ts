@@ -1,0 +1,73 @@
+/*
+ * Commands of the pages that `shell-blocks.extended.ts` does not run, each with the reason: of a whole page, or of the lines that begin
+ * so; with a $ at its end, of the line that is so. All others run against a live service.
+ */
+
+export const PAGES_NOT_RUN: Readonly<Record<string, string>> = {
+  'CONTRIBUTING.md': 'it runs the tests',
+  'docs/testing.md': 'it runs the tests',
+  'docs/tour.md': 'test/examples/tour.extended.ts runs them, with a recorder and speech',
+  'docs/compose.md': 'it needs Docker; test/docs/compose.test.ts reads compose.yaml and these variables',
+  'docs/kubernetes.md': 'it needs a cluster; test/deploy lints and renders the chart',
+  'docs/systemd.md': 'it installs into the system; test/deploy checks the units',
+  'docs/doctor.md': 'it needs Docker',
+  'docs/tracing.md': 'it needs a collector; test/server/platform/tracing has one of its own',
+  'examples/fiscal-form/README.md': 'test/examples/fiscal-form.extended.ts opens the form',
+  'examples/receiver-ts/README.md': 'test/examples/receivers.test.ts runs the receiver',
+  'examples/receiver-python/README.md': 'test/examples/receivers.test.ts runs the receiver',
+  'examples/web-app/README.md': 'test/examples/web-app.test.ts runs it',
+};
+
+export const LINES_NOT_RUN: Readonly<Record<string, string>> = {
+  'git clone': 'test/web/first-walk.extended.ts begins with a checkout',
+  'npm ci': 'test/web/first-walk.extended.ts begins with what it starts',
+  'docker ': 'it needs Docker',
+  'npm install --global': 'it changes the system; test/packages installs the package',
+  'tar -xzf release/': 'test/packages/single-file.extended.ts makes and runs the file',
+  'export RTC_API_KEY=$(node':
+    'rtc dev writes the file; test/examples/web-app.test.ts runs the application with a key',
+  'export RTC_API_SECRET=$(node': 'as the line before',
+  'node examples/web-app/server.js': 'test/examples/web-app.test.ts runs it',
+  'export API_KEY=$(jq': 'rtc dev writes the file',
+  'export LIVEKIT_API_KEY=$(jq': 'rtc dev writes the file',
+  'export LIVEKIT_API_SECRET=$(jq': 'rtc dev writes the file',
+  'LIVEKIT_URL=ws://127.0.0.1:7880 rtc worker':
+    'it needs a speech model; test/server/transcription runs workers',
+  'sqlite3 ': 'it needs sqlite3, which is no part; test/server/app/backup copies a database',
+  'cp "$DATA_DIR/encryption.key"': 'as the line before',
+  'createdb ': 'test/server/app/backup/migrate-to-postgres.test.ts has a PostgreSQL of its own',
+  'PGPASSWORD=': 'test/server/app/backup/migrate-to-postgres.test.ts has a PostgreSQL of its own',
+  'pg_dump ': 'it needs a service file of PostgreSQL',
+  'pg_restore ': 'it needs a service file of PostgreSQL',
+  'rtc profile add prod': 'it asks; test/cli/framework/prompts.test.ts answers',
+  'rtc participants forget': 'it deletes words, which needs a transcription',
+  'rtc cf generate$': 'it asks; test/cli/commands/cf-prompts.test.ts answers',
+  'rtc cf generate --file people.xlsx': 'it needs a workbook; test/cli/commands/cf-files.test.ts has one',
+  'rtc console --profile prod': 'there is no such profile',
+  'rtc rooms open': 'it needs LiveKit; test/cli/commands/rooms-page.test.ts has one',
+  'rtc recordings download EG_tH8vdkRoTDWY subtitled.mp4': 'it needs a transcription',
+  'rtc webhooks verify': 'it needs a delivery in files; test/cli/commands/webhooks-verify.test.ts has some',
+  'rtc rooms join': 'it needs LiveKit; test/cli/commands/rooms-join.test.ts has one',
+  'espeak-ng ': 'it needs LiveKit; test/cli/commands/rooms-join.test.ts has one',
+  'rtc dev': 'it is a service of its own; test/cli/commands/dev.test.ts and test/server/dev start it',
+  'rtc stt ': 'it fetches models; test/cli/commands/stt.test.ts has some',
+  'rtc transcription': 'it needs a speech worker; test/cli/commands/transcriptions.test.ts has what one made',
+  'rtc wait transcription': 'it needs a speech worker',
+  'source <(rtc completion zsh)': 'it is for zsh; test/cli/framework/completion.test.ts runs it there',
+  'rtc completion fish': 'it is for fish; test/cli/framework/completion.test.ts runs it there',
+  'rtc completion powershell': 'it is for PowerShell, which is nowhere here',
+};
+
+/** Lines with an ellipsis are forms to fill in. */
+export function isRun(line: string): boolean {
+  return !line.includes('…') && reasonOf(line) === undefined;
+}
+
+/** Of a line that is not run. */
+function reasonOf(line: string): string | undefined {
+  return Object.entries(LINES_NOT_RUN).find(([begin]) => isMeant(begin, line))?.[1];
+}
+
+export function isMeant(begin: string, line: string): boolean {
+  return begin.endsWith('$') ? line === begin.slice(0, -1) : line.startsWith(begin);
+}
