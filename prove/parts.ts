@@ -1,7 +1,17 @@
 import { chaosPostgres } from './chaos/postgres.ts';
 import { chaosSqlite } from './chaos/sqlite.ts';
+import { documentCases } from './hostile/document-cases.ts';
+import { mutatedRequests } from './hostile/mutated.ts';
+import { mutation } from './mutation/mutation.ts';
 import type { ProofPart } from './part.ts';
 import { rollingRestart } from './rolling/rolling.ts';
 
 /** Every part of `npm run prove`, in the order of docs/proof.md. */
-export const parts: readonly ProofPart[] = [chaosSqlite, chaosPostgres, rollingRestart];
+export const parts: readonly ProofPart[] = [
+  chaosSqlite,
+  chaosPostgres,
+  rollingRestart,
+  mutatedRequests,
+  documentCases,
+  mutation,
+];

@@ -3,6 +3,7 @@ import type { Random } from '../../test/support/random.ts';
 import type { Cluster, Member } from './cluster.ts';
 import type { MediaEvents } from './media-events.ts';
 import type { Passage } from './wire.ts';
+import { REFUSED_ONCE } from './witness.ts';
 
 /** A place in the work of an instance where it stands still. */
 export type FreezePoint = {
@@ -10,6 +11,8 @@ export type FreezePoint = {
   /** In the statement that the instance sends there. */
   readonly text: string;
   readonly passage: Passage;
+  /** Whether the events that lead there are refused by the receiver at first: retries have to be claimed. */
+  readonly needsRetries?: true;
 };
 
 /** The first statement of the transaction that stores the outcomes of deliveries. */
@@ -17,9 +20,9 @@ const STORING = 'select id, attempts, "leaseOwner" from deliveries';
 
 /** Where it hurts most: with locks, leases or outcomes in its hands. */
 export const FREEZE_POINTS: readonly FreezePoint[] = [
-  { name: 'holding the locks of rooms', text: 'pg_advisory_xact_lock', passage: 'passes' },
+  { name: 'holding the locks of rooms', text: 'advisory_xact_lock', passage: 'passes' },
   { name: 'after sending events and commit', text: 'insert into events', passage: 'passes' },
-  { name: 'in a claim', text: 'with due as materialized', passage: 'passes' },
+  { name: 'in a claim', text: 'with due as materialized', passage: 'passes', needsRetries: true },
   { name: 'between send and store', text: STORING, passage: 'held' },
   { name: 'storing outcomes', text: STORING, passage: 'passes' },
 ];
@@ -52,8 +55,9 @@ export async function freezeAt(point: FreezePoint, options: FreezeOptions): Prom
   const { cluster, events, random, frozenMs } = options;
   const slug = point.name.replaceAll(' ', '-');
   const bait: Promise<void>[] = [];
+  const prefix = point.needsRetries ? REFUSED_ONCE : 'bait-';
   const placed = await stopAt(point, cluster.living, (count) =>
-    bait.push(events.post(`bait-${slug}-${count}`)),
+    bait.push(events.post(`${prefix}${slug}-${count}`)),
   );
   const victim = placed ?? random.pick(cluster.living);
   victim.freeze();

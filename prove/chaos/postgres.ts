@@ -11,7 +11,7 @@ import {
   type ProofContext,
   type ProofPart,
 } from '../part.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, type Member, startCluster } from './cluster.ts';
 import { FREEZE_POINTS, type Frozen, freezeAt } from './freezes.ts';
 import { createMediaEvents, type MediaEvents } from './media-events.ts';
 import { type Fault, playRounds } from './rounds.ts';
@@ -86,13 +86,15 @@ async function strikeCluster(context: ProofContext): Promise<Findings> {
   context.cleanUp(events.close);
   const frozen: Frozen[] = [];
   let kills = 0;
+  const kill = async (): Promise<void> => {
+    const member = random.pick(cluster.living);
+    cluster.living.splice(cluster.living.indexOf(member), 1);
+    await member.kill();
+    kills += 1;
+    await cluster.replace(member);
+  };
   const strikes: Strikes = {
-    kill: async () => {
-      const [victim] = cluster.living.splice(random.integer(cluster.living.length), 1);
-      await victim?.kill();
-      kills += 1;
-      if (victim !== undefined) await cluster.replace(victim);
-    },
+    kill,
     freezes: FREEZE_POINTS.map((point) => async () => {
       say(`standing still ${point.name}`);
       frozen.push(await freezeAt(point, { cluster, events, random, frozenMs: FROZEN_MS }));
@@ -136,7 +138,7 @@ function freezeFigures(frozen: readonly Frozen[], witness: Witness, events: Medi
   ];
 }
 
-function anyOf({ living: [instance] }: Cluster): Cluster['living'][number] {
+function anyOf({ living: [instance] }: Cluster): Member {
   if (instance === undefined) throw new Error('no instance lives');
   return instance;
 }

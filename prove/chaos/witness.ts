@@ -25,6 +25,20 @@ export type Tally = {
   readonly completeAt: ReadonlyMap<string, number>;
 };
 
+/** Events of rooms with such a name are refused by each webhook at the first attempt. */
+export const REFUSED_ONCE = 'refused-once-';
+
+class Refusals {
+  readonly #refused = new Set<string>();
+
+  isDue({ path, body }: Received): boolean {
+    const id = `${path} ${body.room.name}`;
+    if (!body.room.name.startsWith(REFUSED_ONCE) || this.#refused.has(id)) return false;
+    this.#refused.add(id);
+    return true;
+  }
+}
+
 const SILENCE_MS = 90_000;
 const LOOK_MS = 5;
 
@@ -38,8 +52,10 @@ export type WitnessOptions = {
 export async function startWitness({ fleet, instance, webhooks }: WitnessOptions): Promise<Witness> {
   const secrets = new Map<string, string>();
   const counter = new Counter(secrets, webhooks);
+  const refusals = new Refusals();
   const receiver = await startReceiver((_request, response, received) => {
-    counter.count(received);
+    if (refusals.isDue(received)) response.writeHead(503);
+    else counter.count(received);
     response.end();
   });
   for (let index = 0; index < webhooks; index += 1) {

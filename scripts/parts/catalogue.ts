@@ -17,6 +17,7 @@ import type { Part } from './part.ts';
 import { findPythonTools, installPythonTools } from './python-tools.ts';
 import { runQuietly } from './run-command.ts';
 import { areRuntimesThere, installRuntimes } from './runtimes.ts';
+import { findSchemathesis, installSchemathesis } from './schemathesis.ts';
 import { installSpeech, isSpeechThere } from './speech.ts';
 import { buildVersitygw, findVersitygw } from './versitygw.ts';
 
@@ -131,6 +132,14 @@ export const parts: readonly Part[] = [
     isThere: async () => (await findOpenApiTools()) !== undefined,
     build: installOpenApiTools,
     remedy: 'install Python 3 with pip: they are fetched from their registries, once',
+  },
+  {
+    name: 'Schemathesis',
+    fixtures: ['test/support/parts/schemathesis.ts'],
+    builtWith: ['pip'],
+    isThere: async () => (await findSchemathesis()) !== undefined,
+    build: installSchemathesis,
+    remedy: 'install Python 3 with pip: it is fetched from its registry, 70 MB, once',
   },
   {
     name: 'speech model',

@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** A running program of the test ground. */
 export interface RunningPart {
+  /** The process group of the program and everything that it started. */
+  readonly groupId: number;
   /** The last lines that it printed, for the message of a failed start. */
   readonly output: () => string;
   /** The exit status, once the program and everything that it started are gone. */
@@ -32,6 +34,8 @@ export interface PartCommand {
   readonly stopSignal?: NodeJS.Signals;
   /** How long it may take for that before it is killed; 5 s unless said otherwise. */
   readonly stopDeadlineMs?: number;
+  /** Gets all that it prints, as it comes. */
+  readonly onOutput?: (text: string) => void;
 }
 
 const defaultStopDeadlineMs = 5_000;
@@ -68,6 +72,7 @@ export function runPart(command: PartCommand): RunningPart {
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-keptOutputCharacters);
+      command.onOutput?.(text);
     });
   }
   // 'close' comes when the last process that holds the output pipes is gone, not only the shell.
@@ -83,7 +88,7 @@ export function runPart(command: PartCommand): RunningPart {
   };
   const freeze = () => signalGroup(child, 'SIGSTOP');
   const thaw = () => signalGroup(child, 'SIGCONT');
-  return { output: () => output, exited, close, kill, freeze, thaw };
+  return { groupId: child.pid ?? 0, output: () => output, exited, close, kill, freeze, thaw };
 }
 
 async function stop(child: ChildProcess, exited: Promise<unknown>, command: PartCommand): Promise<void> {

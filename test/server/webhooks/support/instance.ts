@@ -11,6 +11,7 @@ import {
   untilReady,
   withFreshPorts,
 } from '../../../support/parts/run-part.ts';
+import { processesOf } from '../../../support/process-group.ts';
 
 /** Longer than SHUTDOWN_DELAY of any test and the 10 s in which an instance closes. */
 const STOP_DEADLINE_MS = 30_000;
@@ -19,6 +20,8 @@ const program = fileURLToPath(new URL('serve-process.ts', import.meta.url));
 
 /** Instances of the service that share one store, each a process of its own. */
 export type Fleet = {
+  /** Where instances without a database of their own keep what they store. */
+  readonly dataDir: string;
   readonly keys: { readonly apiKey: string; readonly apiSecret: string };
   /** `environment` over that of the fleet. */
   readonly start: (environment?: Readonly<Record<string, string>>) => Promise<FleetInstance>;
@@ -29,6 +32,8 @@ export type Fleet = {
 
 export type FleetInstance = {
   readonly url: string;
+  /** The process itself. */
+  readonly pid: number;
   readonly output: () => string;
   /** SIGKILL; resolves when it is gone. */
   readonly kill: () => Promise<void>;
@@ -40,7 +45,10 @@ export type FleetInstance = {
 };
 
 /** `environment` over that of a service on SQLite in a folder of its own, whose media server is not there. */
-export async function createFleet(environment: Readonly<Record<string, string>> = {}): Promise<Fleet> {
+export async function createFleet(
+  environment: Readonly<Record<string, string>> = {},
+  onOutput: (text: string) => void = () => {},
+): Promise<Fleet> {
   const folder = await mkdtemp(join(tmpdir(), 'rtc-fleet-'));
   const keys = { apiKey: 'fleet', apiSecret: randomBytes(24).toString('hex') };
   const settings = {
@@ -70,6 +78,7 @@ export async function createFleet(environment: Readonly<Record<string, string>> 
       cwd: folder,
       env: { ...settings, ...own, PORT: `${port}` },
       stopDeadlineMs: STOP_DEADLINE_MS,
+      onOutput,
     });
     running.add(part);
     const url = `http://127.0.0.1:${port}`;
@@ -79,10 +88,12 @@ export async function createFleet(environment: Readonly<Record<string, string>> 
       await by();
     };
     const ends = { kill: end(part.kill), stop: end(part.close) };
-    return { url, output: part.output, ...ends, freeze: part.freeze, thaw: part.thaw };
+    const pid = (await processesOf(part.groupId)).find(({ name }) => name !== 'sh')?.pid ?? 0;
+    return { url, pid, output: part.output, ...ends, freeze: part.freeze, thaw: part.thaw };
   };
   return {
     keys,
+    dataDir: settings.DATA_DIR,
     start: (own = {}) => withFreshPorts(() => launch(own)),
     call: async ({ url }, method, path, body) => {
       const signing = () => ({ ...keys, timestamp: Math.floor(Date.now() / 1000) });

@@ -1,0 +1,170 @@
+import { BASES, mutationsOf, signedRequest } from '../../test/support/mutations.ts';
+import { Random } from '../../test/support/random.ts';
+import { RawConnection, type RawRequest, serializeRequest } from '../../test/support/raw-http.ts';
+import { type Signing, signatureHeaders } from '../../test/support/sign.ts';
+import { exactly, type Findings, observed, type ProofContext, type ProofPart } from '../part.ts';
+import { type Judgement, judge } from './oracle.ts';
+import { plantSecrets, scanForSecrets } from './secret-scan.ts';
+import { startTarget, type Target } from './target.ts';
+
+const SEED = 20_261_121;
+const COUNT = { long: 100_000, short: 2_000 } as const;
+const CONNECTIONS = 8;
+/** Of a hundred requests: unchanged, changed once and signed anew, changed twice; the others are changed once. */
+const SHARES = { unchanged: 10, resigned: 15, twice: 25 } as const;
+/** Without those that start a recording, which wait for a recorder. */
+const KINDS = BASES.filter(({ target }) => !target.endsWith('/start'));
+const REPORT_EVERY = 20_000;
+
+export const mutatedRequests: ProofPart = {
+  name: 'mutated-requests',
+  title: 'Signed requests that were changed, against an independent oracle',
+  claim:
+    'A request is let in if and only if its signature is that of its own bytes, by a secret of the service, within 300 s; and it is ' +
+    'refused for the reason that the documentation gives. No secret of the service is found where it does not belong.',
+  attack: [
+    'Requests of eight kinds are signed, and most of them changed in one or two of eighteen ways: other methods, paths that mean the ' +
+      'same, other queries, bits of the body, timestamps, keys and signatures in many forms, headers left out, sent twice, misnamed or with ' +
+      'control characters. Some are signed anew afterwards, and are good again. They go over plain connections, byte for byte.',
+    'An oracle of a hundred lines, written from the documentation and sharing no code with the service, decides what each deserves.',
+    'Afterwards the log (at the level debug), the metrics, the process arguments and all files of the service are searched for every ' +
+      'secret that it was given or has made, as text, in base64 and in hexadecimal.',
+  ],
+  notClaimed: [
+    'That a signed request cannot be sent again: within 300 s it can, byte for byte. Idempotency-Key protects what must not happen twice.',
+    'Anything about the time that a refusal takes beyond the comparison of signatures, which is in constant time.',
+    'The environment of the process has the secrets that it was given there; those from files (API_SECRET_FILE) are not in it.',
+  ],
+  run: sendMutated,
+};
+
+/** What became of the requests that were sent. */
+type Tally = {
+  sent: number;
+  authentic: number;
+  letInWrongly: string[];
+  refusedWrongly: string[];
+  otherProblem: Map<string, number>;
+  unanswered: number;
+  serverErrors: string[];
+};
+
+async function sendMutated(context: ProofContext): Promise<Findings> {
+  const { form, say } = context;
+  const target = await startTarget(context, 'SQLite');
+  await plantSecrets(target);
+  const tally: Tally = {
+    ...{ sent: 0, authentic: 0, unanswered: 0 },
+    ...{ letInWrongly: [], refusedWrongly: [], otherProblem: new Map<string, number>(), serverErrors: [] },
+  };
+  const random = new Random(SEED);
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      let connection: RawConnection | undefined;
+      while (tally.sent < COUNT[form]) {
+        tally.sent += 1;
+        if (tally.sent % REPORT_EVERY === 0) say(`${tally.sent} requests`);
+        connection = await sendOne({ target, random, tally, connection });
+      }
+      connection?.close();
+    }),
+  );
+  const wrong = [...tally.letInWrongly, ...tally.refusedWrongly, ...tally.serverErrors];
+  for (const line of wrong.slice(0, 20)) say(line);
+  for (const [line, count] of tally.otherProblem) say(`${count} × ${line}`);
+  const scan = await scanForSecrets(target);
+  for (const line of scan.found) say(`found: ${line}`);
+  const others = [...tally.otherProblem.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    figures: [
+      observed('requests', tally.sent),
+      observed('of these authentic', tally.authentic),
+      exactly('let in without a right to it', tally.letInWrongly.length, 0),
+      exactly('refused though authentic', tally.refusedWrongly.length, 0),
+      exactly('refused for another reason than documented', others, 0),
+      exactly('answered 5xx', tally.serverErrors.length, 0),
+      observed('closed without an answer', tally.unanswered),
+      exactly(`secrets found (of ${target.planted.length} planted)`, scan.found.length, 0),
+    ],
+    notes: [
+      `Seed ${SEED}.`,
+      `Searched: ${scan.places.map(([name, bytes]) => `${name} (${Math.ceil(bytes / 1000)} kB)`).join(', ')}.`,
+    ],
+  };
+}
+
+type Sending = {
+  readonly target: Target;
+  readonly random: Random;
+  readonly tally: Tally;
+  readonly connection: RawConnection | undefined;
+};
+
+async function sendOne({ target, random, tally, connection }: Sending): Promise<RawConnection> {
+  const now = Math.floor(Date.now() / 1000);
+  const request = makeRequest({ ...target.fleet.keys, timestamp: now }, random);
+  const judgement = judge(request, target.fleet.keys, now);
+  if (judgement.kind === 'authentic') tally.authentic += 1;
+  const usable = connection?.isOpen ? connection : await RawConnection.open(target.instance.url);
+  usable.send(serializeRequest(request));
+  const answer = await usable.read(request.method);
+  const wire = (): string =>
+    serializeRequest(request).toString('latin1').slice(0, 600).replaceAll('\r\n', ' | ');
+  if (answer === undefined) tally.unanswered += 1;
+  else account(tally, judgement, { status: answer.status, problem: problemOf(answer.text), wire });
+  return usable;
+}
+
+type Outcome = { readonly status: number; readonly problem: string; readonly wire: () => string };
+
+const REFUSALS = ['missing-credentials', 'invalid-api-key', 'timestamp-out-of-window', 'invalid-signature'];
+
+/** A media server that is asked for what it has not may fail: that request was let in. */
+function account(tally: Tally, judgement: Judgement, { status, problem, wire }: Outcome): void {
+  // An answer to HEAD names no problem.
+  const isNamed = REFUSALS.includes(problem) || wire().startsWith('HEAD ');
+  const isRefused = [400, 401, 405, 501, 505].includes(status) || (status === 403 && isNamed);
+  if (status >= 500 && !/^(media|recording|recorder|ingress)/.test(problem))
+    tally.serverErrors.push(`${status} ${problem}: ${wire()}`);
+  if (judgement.kind === 'authentic') {
+    if (REFUSALS.includes(problem)) tally.refusedWrongly.push(`${status} ${problem}: ${wire()}`);
+    return;
+  }
+  if (judgement.kind === 'undecided') return;
+  if (judgement.kind === 'elsewhere') {
+    if (status < 400) tally.letInWrongly.push(`${status}: ${wire()}`);
+    return;
+  }
+  if (!isRefused && ![405, 501, 505].includes(status))
+    tally.letInWrongly.push(`${status} ${problem}: ${wire()}`);
+  if (judgement.kind === 'refused' && REFUSALS.includes(problem) && problem !== judgement.problem) {
+    const line = `${problem} instead of ${judgement.problem}`;
+    tally.otherProblem.set(line, (tally.otherProblem.get(line) ?? 0) + 1);
+    if (tally.otherProblem.get(line) === 1) tally.otherProblem.set(`${line}, such as ${wire()}`, 0);
+  }
+}
+
+function problemOf(text: string): string {
+  return /"type":"urn:problem-type:rtc:([\w-]+)"/.exec(text)?.[1] ?? '';
+}
+
+function makeRequest(signing: Signing, random: Random): RawRequest {
+  const base = signedRequest(random.pick(KINDS), signing);
+  const draw = random.integer(100);
+  if (draw < SHARES.unchanged) return base;
+  const mutations = Object.values(mutationsOf(signing));
+  const changed = random.pick(mutations)(base, random);
+  if (draw < SHARES.unchanged + SHARES.resigned) return signAnew(changed, signing);
+  if (draw < SHARES.unchanged + SHARES.resigned + SHARES.twice)
+    return random.pick(mutations)(changed, random);
+  return changed;
+}
+
+/** The headers of the signature as they have to be for what the request has become. */
+function signAnew(request: RawRequest, signing: Signing): RawRequest {
+  const { method, target, body } = request;
+  const signed = signatureHeaders({ method, path: target, body }, signing);
+  const names = Object.keys(signed).map((name) => name.toLowerCase());
+  const others = request.headers.filter(([name]) => !names.includes(name.toLowerCase()));
+  return { ...request, headers: [...others, ...Object.entries(signed)] };
+}

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { signatureHeaders } from '../../test/support/sign.ts';
+import type { Target } from './target.ts';
+
+export type Planted = { readonly name: string; readonly secret: string };
+
+/** Secrets that callers make the service create: of a webhook, twice over, and of a key. */
+export async function plantSecrets({ fleet, instance, planted }: Target): Promise<void> {
+  const secretOf = (created: unknown): string => {
+    const { secret }: { secret?: unknown } = Object(created);
+    if (typeof secret !== 'string') throw new Error('the service made something without a secret');
+    return secret;
+  };
+  const url = 'https://example.com/planted';
+  const webhook = await fleet.call(instance, 'POST', '/v1/webhooks', { url });
+  const key = await fleet.call(instance, 'POST', '/v1/keys', { name: 'planted', scopes: ['read'] });
+  planted.push({ name: 'the secret of a webhook', secret: secretOf(webhook) });
+  planted.push({ name: 'the secret of an API key', secret: secretOf(key) });
+}
+
+export type Scan = {
+  /** What was searched, with its size in bytes. */
+  readonly places: readonly (readonly [name: string, bytes: number])[];
+  readonly found: readonly string[];
+};
+
+/** Looks for each secret, as text, in hexadecimal and in base64, where none belongs. */
+export async function scanForSecrets(target: Target): Promise<Scan> {
+  const places = await readPlaces(target);
+  const found = places.flatMap(([place, bytes]) =>
+    target.planted
+      .filter(({ secret }) => formsOf(secret).some((form) => bytes.includes(form)))
+      .map(({ name }) => `${name} in ${place}`),
+  );
+  return { places: places.map(([name, bytes]) => [name, bytes.length]), found };
+}
+
+function formsOf(secret: string): readonly string[] {
+  const text = Buffer.from(secret);
+  const bare = secret.replace(/^whsec_/, '');
+  const decoded = Buffer.from(bare, 'base64');
+  return [
+    secret,
+    bare,
+    text.toString('base64'),
+    text.toString('hex'),
+    decoded.toString('hex'),
+    encodeURIComponent(secret),
+  ];
+}
+
+async function readPlaces(target: Target): Promise<readonly (readonly [string, Buffer])[]> {
+  const { instance, databaseUrl, fleet } = target;
+  const folder = dirname(fleet.dataDir);
+  return [
+    ['the log', Buffer.from(target.log())],
+    ['the metrics', await metricsOf(target)],
+    ['the arguments of the process', await readFile(`/proc/${instance.pid}/cmdline`)],
+    ['its title', await readFile(`/proc/${instance.pid}/comm`)],
+    ['the files of its folders, core files included', await filesIn(folder)],
+    ...(databaseUrl === undefined ? [] : [['the dump of PostgreSQL', await dumpOf(databaseUrl)] as const]),
+  ];
+}
+
+async function metricsOf({ fleet, instance }: Target): Promise<Buffer> {
+  const signing = { ...fleet.keys, timestamp: Math.floor(Date.now() / 1000) };
+  const headers = signatureHeaders({ method: 'GET', path: '/metrics' }, signing);
+  const answer = await fetch(`${instance.url}/metrics`, { headers });
+  if (!answer.ok) throw new Error(`/metrics answered ${answer.status}`);
+  return Buffer.from(await answer.arrayBuffer());
+}
+
+/** SQLite's files among them, with the write-ahead log. */
+async function filesIn(folder: string): Promise<Buffer> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return Buffer.concat(await Promise.all(files.map((file) => readFile(file))));
+}
+
+async function dumpOf(databaseUrl: string): Promise<Buffer> {
+  const url = new URL(databaseUrl);
+  const { stdout } = await promisify(execFile)(
+    'pg_dump',
+    ['--host', url.hostname, '--port', url.port, '--username', url.username, url.pathname.slice(1)],
+    { env: { ...process.env, PGPASSWORD: url.password }, encoding: 'buffer', maxBuffer: 2 ** 31 - 1 },
+  );
+  return stdout;
+}

@@ -1,0 +1,87 @@
+import { parseSync, Visitor } from 'oxc-parser';
+
+/** A small change of a file that its tests should notice. */
+export type Mutant = {
+  readonly file: string;
+  readonly line: number;
+  /** What is replaced, by its place in the text, and with what. */
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+};
+
+type Span = { readonly start: number; readonly end: number };
+
+const OPERATORS: Readonly<Record<string, string>> = {
+  '===': '!==',
+  '!==': '===',
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '%': '*',
+  '&&': '||',
+  '||': '&&',
+  '??': '&&',
+};
+
+/** Every mutant of a file: operators, conditions, literals, and statements that are left out. Types and imports stay. */
+export function mutantsOf(file: string, text: string): readonly Mutant[] {
+  const found: Omit<Mutant, 'file' | 'line'>[] = [];
+  const left: Span[] = [];
+  const add = ({ start, end }: Span, replacement: string): void =>
+    void found.push({ start, end, replacement });
+  const leave = ({ start, end }: Span): void => void left.push({ start, end });
+  const operator = (node: { readonly operator: string; readonly left: Span; readonly right: Span }): void => {
+    const other = OPERATORS[node.operator];
+    if (other === undefined) return;
+    const start = text.indexOf(node.operator, node.left.end);
+    if (start >= 0 && start < node.right.start) add({ start, end: start + node.operator.length }, other);
+  };
+  const condition = ({ test }: { readonly test: Span }): void => {
+    add(test, 'true');
+    add(test, 'false');
+  };
+  new Visitor({
+    BinaryExpression: operator,
+    LogicalExpression: operator,
+    IfStatement: condition,
+    ConditionalExpression: condition,
+    UnaryExpression(node) {
+      if (node.operator === '!') add({ start: node.start, end: node.argument.start }, '');
+    },
+    ExpressionStatement(node) {
+      if (node.expression.type === 'CallExpression') add(node, ';');
+    },
+    Literal(node) {
+      if (typeof node.value === 'boolean') add(node, `${!node.value}`);
+      if (typeof node.value === 'number') add(node, `${node.value + 1}`);
+      if (typeof node.value === 'string' && node.value !== '') add(node, "''");
+    },
+    ImportDeclaration: leave,
+    ExportAllDeclaration: leave,
+    TSTypeAnnotation: leave,
+    TSTypeAliasDeclaration: leave,
+    TSInterfaceDeclaration: leave,
+    TSTypeParameterInstantiation: leave,
+    TSAsExpression: ({ typeAnnotation }) => leave(typeAnnotation),
+  }).visit(parseSync(file, text).program);
+  return found
+    .filter(({ start, end }) => !left.some((span) => span.start <= start && end <= span.end))
+    .map((mutant) => ({ ...mutant, file, line: text.slice(0, mutant.start).split('\n').length }));
+}
+
+export function apply(text: string, { start, end, replacement }: Mutant): string {
+  return `${text.slice(0, start)}${replacement}${text.slice(end)}`;
+}
+
+/** The mutant for a reader: its place, the text before, and after. */
+export function describeMutant(text: string, mutant: Mutant): string {
+  const before = text.slice(mutant.start, mutant.end).replace(/\s+/g, ' ').slice(0, 60);
+  const after = mutant.replacement === '' ? 'nothing' : mutant.replacement;
+  return `${mutant.file}:${mutant.line} ${before} → ${after}`;
+}
