@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../src/contract/errors.ts';
 import { PAGES, ROOT } from './pages.ts';
+import { EXTERNAL_LINKS } from './support/external-links.ts';
 
 /* Links of the pages lead to files, and their anchors to headings; error codes that a page names exist. */
 
@@ -30,9 +31,20 @@ function brokenLinksOf(page: string): readonly string[] {
   });
 }
 
+function externalLinksOf(page: string): readonly string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
+  return [...text.matchAll(/\]\((https?:[^)\s]+)\)/g)].map(([, url = '']) => url);
+}
+
 describe('the pages', () => {
   it.each(PAGES)('%s has links that lead somewhere', (page) => {
     expect(brokenLinksOf(page)).toEqual([]);
+  });
+
+  it('link to addresses on the web that somebody has looked at', () => {
+    const linked = PAGES.flatMap(externalLinksOf);
+    expect(linked.filter((url) => EXTERNAL_LINKS[url] === undefined)).toEqual([]);
+    expect(Object.keys(EXTERNAL_LINKS).filter((url) => !linked.includes(url))).toEqual([]);
   });
 
   it('name error codes that exist, where they explain errors', () => {

@@ -272,6 +272,22 @@ describe('a noun of the client', () => {
   });
 });
 
+it('every list of the client can be read with for await', () => {
+  const client = new RtcClient({ url: 'http://127.0.0.1:1', apiKey: 'key', apiSecret: 'secret' });
+  const nouns = Object.entries(client).filter(([, noun]) => typeof noun === 'object');
+  const lists = nouns.flatMap(([name, noun]) => {
+    const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(noun));
+    return methods
+      .filter((method) => /^(list|search)/.test(method) && method !== 'searchAll')
+      .map((method) => {
+        const iterator = method === 'search' ? 'searchAll' : method.replace('list', 'all');
+        return { list: `${name}.${method}`, isIterable: methods.includes(iterator) };
+      });
+  });
+  expect(lists.length).toBeGreaterThan(10);
+  expect(lists.filter(({ isIterable }) => !isIterable)).toEqual([]);
+});
+
 describe('iterating over all', () => {
   async function take<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
     const taken: T[] = [];

@@ -1,0 +1,34 @@
+/*
+ * Addresses on the web that the pages link to, and when each was last looked at. A test without the web cannot follow them: it holds
+ * that every one is in this list, so that a new one is looked at before it is added.
+ */
+
+const SEEN = 'a stored copy, November 2026';
+/** Specifications, whose addresses are meant to stay. */
+const STABLE = 'not looked at: the address of a specification';
+
+export const EXTERNAL_LINKS: Readonly<Record<string, string>> = {
+  'https://livekit.io': SEEN,
+  'https://docs.livekit.io/server/webhooks/': SEEN,
+  'https://docs.livekit.io/reference/developer-tools/livekit-cli/': SEEN,
+  'https://docs.livekit.io/transport/self-hosting/benchmark/': SEEN,
+  'https://docs.livekit.io/transport/self-hosting/deployment/': 'not looked at',
+  'https://docs.svix.com/retries': SEEN,
+  'https://github.com/OpenVidu/openvidu-meet': SEEN,
+  'https://github.com/OpenVidu/openvidu-meet/blob/main/CHANGELOG.md': SEEN,
+  'https://github.com/livekit/livekit-cli': SEEN,
+  'https://github.com/livekit/node-sdks': 'not looked at',
+  'https://github.com/livekit/protocol': SEEN,
+  'https://github.com/mynaparrot/plugNmeet-server': SEEN,
+  'https://github.com/rtc-service/rtc-service#readme': 'our own, which is not published yet',
+  'https://github.com/svix/svix-webhooks': SEEN,
+  'https://openvidu.io/latest/meet/embedded/reference/webhooks': SEEN,
+  'https://openvidu.io/latest/meet/features/meetings/overview/': SEEN,
+  'https://plugnmeet.org/docs/others/webhooks': SEEN,
+  'https://keepachangelog.com/en/1.1.0/': STABLE,
+  'https://semver.org/': STABLE,
+  'https://www.npmjs.com/package/standardwebhooks': 'not looked at; npm installs the package in the tests',
+  'https://www.rfc-editor.org/rfc/rfc9457': STABLE,
+  'https://www.standardwebhooks.com': STABLE,
+  'https://www.w3.org/TR/trace-context/': STABLE,
+};
