@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { CancelledError, CliError, EXIT } from '../../errors/cli-error.ts';
 import type { Context } from '../../framework/context.ts';
 import type { Io } from '../../terminal/io.ts';
+import { withoutOverlap } from './caption-cues.ts';
 import { threeLetterLanguage } from './three-letter-language.ts';
 
 /*
@@ -51,7 +52,7 @@ export async function addCaptions(io: Io, path: string, captions: readonly Capti
   try {
     const files = captions.map((_, index) => join(folder, `${index}.srt`));
     for (const [index, { srt }] of captions.entries())
-      await writeFile(files[index] ?? '', srt, { mode: 0o600 });
+      await writeFile(files[index] ?? '', withoutOverlap(srt), { mode: 0o600 });
     const { exitCode, stderr } = await runFfmpeg(io, [
       ...['-nostdin', '-v', 'error', '-y', '-i', path],
       ...files.flatMap((file) => ['-f', 'srt', '-i', file]),
