@@ -6,8 +6,9 @@ import { freePort } from '../support/parts/run-part.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { signatureHeaders } from '../support/sign.ts';
 import { SkippableClock } from '../support/skippable-clock.ts';
+import { DEPLOY } from './support/dashboard.ts';
 import { FAULTS, type Fault, type Ground } from './support/faults.ts';
-import { DEPLOY, type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
+import { type ShippedPrometheus, startShippedPrometheus } from './support/shipped-prometheus.ts';
 
 /*
  * The trial of an operator who has the dashboard and the runbook alone: each fault is planted at a live service that a real

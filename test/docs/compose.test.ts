@@ -138,11 +138,16 @@ describe('compose.yaml', () => {
     expect(files.filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
-  it('scrapes the service by a name and a port that it has', () => {
+  it('scrapes the service and the workers by names and a port that they have', () => {
     const scraped = readFileSync(join(ROOT, 'deploy/prometheus/prometheus.yml'), 'utf8');
     expect(scraped).toContain(`rtc-service:${environmentOf('service').METRICS_PORT}`);
     expect(composeFile(VARIABLES).services.service).toMatchObject({
       networks: { default: { aliases: ['rtc-service'] } },
     });
+    for (const worker of ['stt-live', 'stt-post']) {
+      expect(scraped).toMatch(
+        new RegExp(`names: \\[.*\\b${worker}\\b.*port: ${environmentOf(worker).METRICS_PORT} `),
+      );
+    }
   });
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
+import { findRecorderProgram } from '../../../src/server/dev/add-ons/find-recorder.ts';
 import { LOOPBACK_ALLOWED, register } from '../../server/webhooks/support/hooked-service.ts';
 import {
   type MediaKeys,
@@ -13,8 +14,8 @@ import { answer, startReceiver } from '../../server/webhooks/support/receiver.ts
 import { mountMemory } from '../../support/mount-memory.ts';
 import { type Livekit, startLivekit } from '../../support/parts/livekit.ts';
 import { startPostgres } from '../../support/parts/postgres.ts';
-import { startRedis } from '../../support/parts/redis.ts';
-import { freePort, runPart } from '../../support/parts/run-part.ts';
+import { type Redis, startRedis } from '../../support/parts/redis.ts';
+import { freePort, type RunningPart, runPart } from '../../support/parts/run-part.ts';
 import '../../support/parts/speech-model.ts';
 import type { TestService } from '../../support/service.ts';
 import type { SkippableClock } from '../../support/skippable-clock.ts';
@@ -84,10 +85,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       closes(redis);
       const livekit = await startLivekit({ redis });
       closes(livekit);
-      // LiveKit knows a recorder by what it subscribes to.
-      const port = new URL(redis.url).port;
-      const args = ['-p', port, 'SUBSCRIBE', 'EgressInternal|StartEgress|REQ'];
-      const recorder = runPart({ name: 'recorder', program: 'redis-cli', args });
+      const recorder = await startRecorder(redis, livekit);
       closes(recorder);
       return {
         environment: { ...environmentOf(livekit), REDIS_URL: redis.url },
@@ -158,6 +156,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
 };
+
+/** LiveKit's own where `rtc dev` would find one; else what LiveKit knows a recorder by: a subscriber to its channel. */
+async function startRecorder(redis: Redis, { url, apiKey, apiSecret }: Livekit): Promise<RunningPart> {
+  const found = await findRecorderProgram(process.env).catch(() => undefined);
+  if (found?.kind !== 'program') {
+    const args = ['-p', new URL(redis.url).port, 'SUBSCRIBE', 'EgressInternal|StartEgress|REQ'];
+    return runPart({ name: 'recorder', program: 'redis-cli', args });
+  }
+  const EGRESS_CONFIG_BODY = JSON.stringify({
+    ...{ api_key: apiKey, api_secret: apiSecret, ws_url: url, redis: { address: redis.address } },
+    ...{ template_port: await freePort(), cpu_cost: { room_composite_cpu_cost: 0.001 } },
+  });
+  const env = { ...process.env, EGRESS_CONFIG_BODY };
+  return runPart({ name: 'recorder', program: found.path, args: [], env });
+}
 
 const WORKER = join(import.meta.dirname, '../../server/transcription/support/live-worker-process.ts');
 

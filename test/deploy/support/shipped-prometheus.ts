@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, runPart, untilReady } from '../../support/parts/run-part.ts';
 import '../../support/parts/prometheus.ts';
+import { DEPLOY, queriesOf } from './dashboard.ts';
 
 /* A real Prometheus with the configuration, the rules and the dashboard of deploy/. */
-
-export const DEPLOY = join(import.meta.dirname, '..', '..', '..', 'deploy');
 
 export type Series = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
 
@@ -80,18 +79,4 @@ async function configurationFor({ service, worker, interval = '15s' }: Scraped):
     .replace(/dns_sd_configs:\n.*/, `static_configs: ${workers}`)
     .replace('alerts.yml', join(DEPLOY, 'prometheus', 'alerts.yml'))
     .replaceAll('_interval: 15s', `_interval: ${interval}`);
-}
-
-type Panel = { readonly title: string; readonly targets?: readonly { readonly expr: string }[] };
-
-/** The queries of a panel as Grafana sends them at a scrape every 15 seconds; without a title, those of all panels. */
-export async function queriesOf(title?: string): Promise<readonly string[]> {
-  const dashboard: { readonly panels: readonly Panel[] } = JSON.parse(
-    await readFile(join(DEPLOY, 'grafana', 'rtc-service.json'), 'utf8'),
-  );
-  const panels = dashboard.panels.filter((panel) => title === undefined || panel.title === title);
-  if (panels.length === 0) throw new Error(`the dashboard has no panel ${title}`);
-  return panels.flatMap(({ targets = [] }) =>
-    targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '1m')),
-  );
 }

@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DEPLOY, type Panel, queriesOf, readPanels } from './support/dashboard.ts';
+
+/* The dashboard as a file. That its queries find data is in prometheus.extended.ts. */
+
+async function documentedMetrics(): Promise<readonly string[]> {
+  const table = await readFile(join(DEPLOY, '..', 'docs', 'metrics.md'), 'utf8');
+  return [...table.matchAll(/^\| (rtc_\w+) \|/gm)].map(([, name = '']) => name);
+}
+
+const namesIn = (text: string): readonly string[] =>
+  [
+    ...new Set([...text.matchAll(/\brtc_\w+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, ''))),
+  ].toSorted();
+
+describe('the dashboard', () => {
+  it('shows every metric of the service and of a worker, and none that there is not', async () => {
+    const shown = namesIn((await queriesOf()).join('\n'));
+    expect(shown).toEqual([...new Set(await documentedMetrics())].toSorted());
+  });
+
+  it('has panels that lie side by side on a grid of 24 columns', async () => {
+    const panels = await readPanels();
+    const cells = panels.flatMap(cellsOf);
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(panels.filter(({ gridPos: { x, w } }) => x < 0 || x + w > 24)).toEqual([]);
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
+    expect(new Set(panels.map(({ title }) => title)).size).toBe(panels.length);
+  });
+
+  it('has the panels that the runbook names', async () => {
+    const runbook = await readFile(join(DEPLOY, '..', 'docs', 'runbook.md'), 'utf8');
+    const [, table = ''] = runbook.split('what the dashboard shows');
+    const named = [...(table.split('\n\n')[0] ?? '').matchAll(/"([^"]+)"/g)].map(([, title = '']) => title);
+    const titles = (await readPanels()).map(({ title }) => title);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((title) => !titles.includes(title))).toEqual([]);
+  });
+});
+
+describe('the alerts', () => {
+  it('are about metrics that there are', async () => {
+    const rules = await readFile(join(DEPLOY, 'prometheus', 'alerts.yml'), 'utf8');
+    const known = await documentedMetrics();
+    const expressions = [...rules.matchAll(/expr: (\|\n(?: {10}.*\n)+|.*)/g)].map(
+      ([, expression = '']) => expression,
+    );
+    expect(expressions.length).toBeGreaterThan(20);
+    expect(namesIn(expressions.join('\n')).filter((name) => !known.includes(name))).toEqual([]);
+  });
+});
+
+function cellsOf({ gridPos: { h, w, x, y } }: Panel): readonly string[] {
+  return Array.from({ length: h * w }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`);
+}
