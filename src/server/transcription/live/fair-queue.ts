@@ -1,8 +1,9 @@
 /*
  * Shares recognition among tracks. Every track has a queue; the queues take turns, and each runs one job at a time, so
  * that its segments stay in order. Final segments run before interim results. A queue keeps only its latest interim
- * result: when recognition is slower than speech, interim results are dropped and finals never are. A final that was
- * recognised ahead of its end waits for no turn.
+ * result: when recognition is slower than speech, interim results are dropped and finals never are. An early recognition,
+ * of what is probably said to its end, goes before interim results and may take every place; the final for which it was
+ * made then waits for no turn.
  */
 
 export type FairQueueSettings = {
@@ -15,6 +16,8 @@ export type TrackQueue = {
   readonly addFinal: (work: Work, final?: FinalOptions) => void;
   /** Replaces an interim result that has not started. Ignored while finals wait, since they are newer. */
   readonly setInterim: (work: Work) => void;
+  /** Replaces what `setInterim` or an earlier call has set, in the same way. */
+  readonly setEarly: (work: Work) => void;
   /** Resolves when all finals in the queue are done. */
   readonly drained: () => Promise<void>;
   /** Drops jobs that have not started. */
@@ -32,9 +35,11 @@ type Work = () => Promise<void>;
 
 type Final = Required<FinalOptions> & { readonly work: Work };
 
+type Interim = { readonly work: Work; readonly isEarly: boolean };
+
 type QueueState = {
   finals: Final[];
-  interim: Work | undefined;
+  interim: Interim | undefined;
   isBusy: boolean;
   readonly waiting: (() => void)[];
 };
@@ -64,17 +69,19 @@ export class FairQueue {
   open(): TrackQueue {
     const queue: QueueState = { finals: [], interim: undefined, isBusy: false, waiting: [] };
     this.#queues.push(queue);
+    const setInterim = (interim: Interim): void => {
+      if (queue.finals.length > 0) return;
+      queue.interim = interim;
+      this.#startNext();
+    };
     return {
       addFinal: (work, { seconds = 0, isReady = () => false } = {}) => {
         queue.finals.push({ work, seconds, isReady });
         queue.interim = undefined;
         this.#startNext();
       },
-      setInterim: (work) => {
-        if (queue.finals.length > 0) return;
-        queue.interim = work;
-        this.#startNext();
-      },
+      setInterim: (work) => setInterim({ work, isEarly: false }),
+      setEarly: (work) => setInterim({ work, isEarly: true }),
       drained: () => new Promise((resolve) => (isIdle(queue) ? resolve() : queue.waiting.push(resolve))),
       close: () => {
         queue.finals = [];
@@ -105,19 +112,22 @@ export class FairQueue {
 
   /** Keeps one slot free for finals when there is more than one. */
   #nextInterim(): QueueState | undefined {
+    const early = this.#queues.find(({ isBusy, interim }) => !isBusy && interim?.isEarly === true);
+    if (early !== undefined) return early;
     if (this.#runningInterims >= Math.max(1, this.#concurrency - 1)) return undefined;
     return this.#queues.find(({ isBusy, interim }) => !isBusy && interim !== undefined);
   }
 
   async #run(queue: QueueState): Promise<void> {
     const final = queue.finals.shift();
-    const work = final?.work ?? queue.interim;
+    const interim = final === undefined ? queue.interim : undefined;
+    const isLimited = interim?.isEarly === false;
     if (final === undefined) queue.interim = undefined;
     queue.isBusy = true;
     this.#running += 1;
-    this.#runningInterims += final === undefined ? 1 : 0;
-    await work?.();
-    this.#runningInterims -= final === undefined ? 1 : 0;
+    this.#runningInterims += isLimited ? 1 : 0;
+    await (final ?? interim)?.work();
+    this.#runningInterims -= isLimited ? 1 : 0;
     this.#running -= 1;
     this.#end(queue);
   }

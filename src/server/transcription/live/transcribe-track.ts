@@ -188,7 +188,7 @@ export class TrackTranscriber {
       this.#speculation === speculation
         ? await speculation.recognise(engine, voiced, this.#request.language)
         : undefined;
-    this.#setInterim(voiced, recognise);
+    this.#queue.setEarly(this.#interimWork(voiced, recognise));
     return true;
   }
 
@@ -199,7 +199,7 @@ export class TrackTranscriber {
     if (voiced === undefined || voiced.samples.length < MIN_INTERIM_SAMPLES) return;
     this.#interimAt = now;
     const { interim } = this.#openCurrent();
-    this.#setInterim(voiced, () => interim.recognise(voiced));
+    this.#queue.setInterim(this.#interimWork(voiced, () => interim.recognise(voiced)));
   }
 
   #openCurrent(): CurrentUtterance {
@@ -209,11 +209,14 @@ export class TrackTranscriber {
   }
 
   /** An interim result may fail or come too late: the final one covers the same speech. */
-  #setInterim(voiced: VoicedSegment, recognise: () => Promise<Recognition | undefined>): void {
+  #interimWork(
+    voiced: VoicedSegment,
+    recognise: () => Promise<Recognition | undefined>,
+  ): () => Promise<void> {
     const { transcriptionId, track, options } = this.#request;
     const current = options.partialResults ? this.#openCurrent() : undefined;
     const startedAt = this.#stream.at(voiced.start);
-    this.#queue.setInterim(async () => {
+    return async () => {
       try {
         const recognised = await recognise();
         if (recognised === undefined || current === undefined || this.#current !== current) return;
@@ -222,7 +225,7 @@ export class TrackTranscriber {
         const fields = { transcriptionId, trackId: track.trackId, err: error };
         this.#deps.log.debug(fields, 'an interim result failed');
       }
-    });
+    };
   }
 
   async #emitInterim(

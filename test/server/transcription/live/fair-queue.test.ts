@@ -83,6 +83,23 @@ describe('FairQueue', () => {
     expect(begun).toEqual(['a?', 'c1']);
   });
 
+  it('recognises what is probably said to its end before interims, and in every place', async () => {
+    const queue = new FairQueue({ concurrency: 2 });
+    const { begun, work, end } = desk();
+    const [ada, bob, carol, dan] = [queue.open(), queue.open(), queue.open(), queue.open()];
+    ada.setInterim(work('a?'));
+    bob.setEarly(work('b!'));
+    carol.setInterim(work('c?'));
+    carol.setEarly(work('c!'));
+    dan.setInterim(work('d?'));
+    expect(begun).toEqual(['a?', 'b!']);
+    await end('b!');
+    await end('c!');
+    expect(begun).toEqual(['a?', 'b!', 'c!']);
+    await end('a?');
+    expect(begun).toEqual(['a?', 'b!', 'c!', 'd?']);
+  });
+
   it('holds a final that was recognised ahead back for nobody but the ones before it in its lane', async () => {
     const queue = new FairQueue({ concurrency: 1 });
     const { begun, work, end } = desk();
